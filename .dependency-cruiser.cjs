@@ -1,0 +1,42 @@
+// The rule of the house: each folder of src/ imports only from those above it in this list.
+// The timeline's span type may be imported by everybody, as a type.
+const rooms = [
+  'diagnostics',
+  'kernel',
+  'compiler',
+  'targets',
+  'runtime',
+  'host',
+  'overlap',
+  'timeline',
+  'cli',
+];
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    ...rooms.slice(0, -1).map((room, position) => ({
+      name: `${room}-imports-only-from-above`,
+      severity: 'error',
+      from: { path: `^src/${room}/` },
+      to: { path: `^src/(${rooms.slice(position + 1).join('|')})/`, pathNot: '^src/timeline/span\\.ts$' },
+    })),
+    {
+      name: 'no-index-inside',
+      severity: 'error',
+      from: { path: '^src/.+/' },
+      to: { path: '^src/index\\.ts$' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+  },
+};

@@ -1,0 +1,327 @@
+// The intermediate representation: what a kernel means once everything is known about it but
+// the grid and the arguments.
+//
+// A Program is structured (no graph of blocks: every target wants structure) and typed, and it
+// is plain data, so that it can be posted to a worker, printed and compared. It is made for one
+// specialisation: constants, device functions, block shape and index width are literals in it;
+// local arrow functions and device functions are inlined; a subarray is an (array, offset) pair.
+//
+// Invariants:
+// - An expression has no side effect and may be evaluated again; only a `load` (out of range)
+//   and an integer `divide` or `remainder` (by zero) can fail. Whatever has an effect is a
+//   statement, in the order of JavaScript's evaluation.
+// - Operands of a binary or compare node have the same type; conversions are explicit.
+// - `index` of the kernel language is the program's `indexType`, i32 or i64.
+// - Loads of 8- and 16-bit elements give i32 (i8, i16) or u32 (u8, u16); stores take the same
+//   and keep the low bits, as typed arrays do.
+
+import type { Range } from '../diagnostics/source.ts';
+import type { ElementType, Extent3 } from '../kernel/types.ts';
+
+/** The type of a value in a variable or expression. */
+export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
+
+/** A kernel, specialised and typed. */
+export interface Program {
+  readonly name: string;
+  readonly block: Extent3;
+  readonly indexType: 'i32' | 'i64';
+  /** In the order of the schema; constants and device functions are gone. */
+  readonly parameters: readonly Parameter[];
+  readonly variables: readonly Variable[];
+  readonly sharedArrays: readonly SharedArray[];
+  readonly localArrays: readonly LocalArray[];
+  readonly pipelines: readonly Pipeline[];
+  readonly body: readonly Statement[];
+}
+
+export type Parameter =
+  | {
+      readonly kind: 'array';
+      readonly name: string;
+      readonly element: ElementType;
+      readonly readonly: boolean;
+    }
+  | { readonly kind: 'scalar'; readonly name: string; readonly type: ValueType };
+
+/** A mutable slot of one thread; zero until it is assigned. */
+export interface Variable {
+  readonly name: string;
+  readonly type: ValueType;
+}
+
+/** An array that the threads of a block share. Its contents are undefined at the start of a block. */
+export interface SharedArray {
+  readonly name: string;
+  readonly element: ElementType;
+  /** Elements. Made of constants, scalar parameters and the grid's extents alone. */
+  readonly count: Expression;
+  readonly range: Range;
+}
+
+/** An array of one thread's own. */
+export interface LocalArray {
+  readonly name: string;
+  readonly element: ElementType;
+  readonly count: number;
+}
+
+/** A place in the kernel that makes a pipeline; its state belongs to the group's threads together. */
+export interface Pipeline {
+  readonly name: string;
+  readonly scope: 'thread' | 'block';
+  /** 1 to 255; 0 for thread scope, which has no stages of its own. */
+  readonly stages: number;
+  readonly group: Group;
+  readonly partition: 'unified' | 'role' | 'count';
+}
+
+/** Threads that act together. A tile is `size` consecutive ranks of the block. */
+export type Group =
+  | { readonly kind: 'grid' }
+  | { readonly kind: 'block' }
+  | { readonly kind: 'thread' }
+  | { readonly kind: 'tile'; readonly size: number };
+
+/** One of the program's arrays: an index into parameters, sharedArrays or localArrays. */
+export interface ArrayReference {
+  readonly space: 'global' | 'shared' | 'local';
+  readonly id: number;
+}
+
+/** A part of an array that starts at an offset, counted in elements. */
+export interface View {
+  readonly array: ArrayReference;
+  readonly offset: Expression;
+}
+
+// Expressions
+
+export type BuiltIn =
+  | 'threadRank'
+  | 'threadIdx.x'
+  | 'threadIdx.y'
+  | 'threadIdx.z'
+  | 'blockIdx.x'
+  | 'blockIdx.y'
+  | 'blockIdx.z'
+  | 'gridDim.x'
+  | 'gridDim.y'
+  | 'gridDim.z';
+
+/**
+ * `divide` truncates on integers. `remainder` has the dividend's sign on integers and floats
+ * (JavaScript's %). Shifts take the right operand modulo the width. `min`, `max` are
+ * JavaScript's: NaN if either is, and -0 below +0.
+ */
+export type BinaryOperator =
+  | 'add'
+  | 'subtract'
+  | 'multiply'
+  | 'divide'
+  | 'remainder'
+  | 'and'
+  | 'or'
+  | 'xor'
+  | 'shiftLeft'
+  | 'shiftRight'
+  | 'min'
+  | 'max';
+
+export type UnaryOperator =
+  | 'negate'
+  | 'not'
+  | 'complement'
+  | 'abs'
+  | 'sqrt'
+  | 'floor'
+  | 'ceil'
+  | 'trunc'
+  | 'clz32';
+
+export type CompareOperator = 'equal' | 'notEqual' | 'less' | 'lessEqual' | 'greater' | 'greaterEqual';
+
+/** Functions that are computed as JavaScript's Math does in f64, and then rounded to the type (f32 or f64). */
+export type MathFunction =
+  | 'sin'
+  | 'cos'
+  | 'tan'
+  | 'asin'
+  | 'acos'
+  | 'atan'
+  | 'atan2'
+  | 'sinh'
+  | 'cosh'
+  | 'tanh'
+  | 'asinh'
+  | 'acosh'
+  | 'atanh'
+  | 'exp'
+  | 'expm1'
+  | 'log'
+  | 'log2'
+  | 'log10'
+  | 'log1p'
+  | 'pow'
+  | 'cbrt'
+  | 'hypot'
+  | 'round'
+  | 'sign';
+
+interface Typed {
+  readonly type: ValueType;
+  readonly range: Range;
+}
+
+export type Expression =
+  | (Typed & { readonly kind: 'constant'; readonly value: number | bigint | boolean })
+  | (Typed & { readonly kind: 'variable'; readonly id: number })
+  /** A scalar parameter. */
+  | (Typed & { readonly kind: 'scalar'; readonly id: number })
+  /** Of the program's indexType. */
+  | (Typed & { readonly kind: 'builtin'; readonly name: BuiltIn })
+  /** Elements of the whole array, of the program's indexType. */
+  | (Typed & { readonly kind: 'length'; readonly array: ArrayReference })
+  /** `index` is of the program's indexType and counts from the array's start. */
+  | (Typed & { readonly kind: 'load'; readonly array: ArrayReference; readonly index: Expression })
+  | (Typed & { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Expression })
+  | (Typed & {
+      readonly kind: 'binary';
+      readonly operator: BinaryOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+    })
+  /** Type bool. */
+  | (Typed & {
+      readonly kind: 'compare';
+      readonly operator: CompareOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+    })
+  /**
+   * To `type`. Between integers: modulo the width. Integer to float: rounded to nearest even. f64 to f32:
+   * rounded. Float to integer: truncated and then modulo 2^32 or 2^64 as JavaScript's `| 0` does (NaN and
+   * infinities give 0). bool to number: 0 or 1; number to bool: not equal to zero and not NaN.
+   */
+  | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
+  /** Evaluates only the branch that is taken; so `&&` and `||` are conditionals too. */
+  | (Typed & {
+      readonly kind: 'conditional';
+      readonly test: Expression;
+      readonly then: Expression;
+      readonly otherwise: Expression;
+    })
+  | (Typed & {
+      readonly kind: 'math';
+      readonly function: MathFunction;
+      readonly operands: readonly Expression[];
+    });
+
+// Statements
+
+export type Statement =
+  | { readonly kind: 'assign'; readonly variable: number; readonly value: Expression; readonly range: Range }
+  | {
+      readonly kind: 'store';
+      readonly array: ArrayReference;
+      readonly index: Expression;
+      readonly value: Expression;
+      readonly range: Range;
+    }
+  | {
+      readonly kind: 'if';
+      readonly test: Expression;
+      readonly then: readonly Statement[];
+      readonly otherwise: readonly Statement[];
+      readonly range: Range;
+    }
+  /**
+   * Runs `body` while `test` holds; `continue` goes on with `update`. With `testFirst` false (do … while)
+   * the first test comes after the first `body` and `update`. A label is unique in its program.
+   */
+  | {
+      readonly kind: 'loop';
+      readonly label: number;
+      readonly test: Expression | null;
+      readonly testFirst: boolean;
+      readonly body: readonly Statement[];
+      readonly update: readonly Statement[];
+      readonly range: Range;
+    }
+  /** Runs `body` once; `break` with its label leaves it. */
+  | {
+      readonly kind: 'block';
+      readonly label: number;
+      readonly body: readonly Statement[];
+      readonly range: Range;
+    }
+  /** Leaves the enclosing loop or block with that label. */
+  | { readonly kind: 'break'; readonly label: number; readonly range: Range }
+  | { readonly kind: 'continue'; readonly label: number; readonly range: Range }
+  /** Ends this thread. */
+  | { readonly kind: 'return'; readonly range: Range }
+  | Call;
+
+export type AtomicOperator = 'add' | 'sub' | 'min' | 'max' | 'and' | 'or' | 'xor' | 'exch' | 'cas';
+
+/** An intrinsic with an effect. The name is that of the table of intrinsics. */
+export type Call =
+  | { readonly kind: 'call'; readonly intrinsic: 'sync'; readonly group: Group; readonly range: Range }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'makePipeline';
+      readonly pipeline: number;
+      /** Partition `role`: true in a producer (bool). `count`: how many producers (indexType). Else null. */
+      readonly producers: Expression | null;
+      readonly range: Range;
+    }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
+      readonly pipeline: number;
+      readonly range: Range;
+    }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'quit';
+      readonly pipeline: number;
+      /** A bool variable that gets the result, or null. */
+      readonly result: number | null;
+      readonly range: Range;
+    }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'memcpyAsync';
+      /** The threads that copy together; `thread` where each copies the whole by itself. */
+      readonly group: Group;
+      readonly destination: View;
+      readonly source: View;
+      /** Elements, of the program's indexType; both arrays have the same element type. */
+      readonly count: Expression;
+      /** What the program promises: both addresses and the size are multiples of so many bytes. */
+      readonly alignment: number;
+      readonly pipeline: number;
+      readonly range: Range;
+    }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'atomic';
+      readonly operator: AtomicOperator;
+      readonly array: ArrayReference;
+      readonly index: Expression;
+      readonly value: Expression;
+      /** For `cas`: what the element is compared with. */
+      readonly compare: Expression | null;
+      /** A variable that gets the old value, or null. */
+      readonly result: number | null;
+      readonly range: Range;
+    }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'print';
+      readonly parts: readonly (string | Expression)[];
+      readonly range: Range;
+    };
+
+/** The intrinsics that are statements of the program. */
+export type CallName = Call['intrinsic'];

@@ -1,0 +1,85 @@
+// kernel() and deviceFunction(): plain TypeScript functions with a schema beside them.
+//
+// Nothing is compiled here; a kernel keeps its function, and the compiler reads the function's
+// own text when it is launched. So a kernel means the same after type stripping, bundling and
+// minifying, as long as it captures nothing.
+
+import type { Cuda } from './cuda.ts';
+import type { BodyData, DeviceFunction, OptionalNames, Schema, SchemaEntry } from './schema.ts';
+import type { ElementType, ScalarType } from './types.ts';
+
+export type { DeviceFunction, Schema } from './schema.ts';
+
+/** A function that runs once for every thread of a grid. Made by `kernel()`. */
+export interface Kernel<S extends Schema = Schema> {
+  readonly kind: 'kernel';
+  /** For messages: the function's own name, or the one given to `kernel()`. */
+  readonly name: string;
+  readonly schema: S;
+  readonly body: (data: never, cuda: never) => void;
+}
+
+/** What an array parameter takes at a launch: an array of a device, of the declared element type. */
+export interface ArrayArgument<E extends ElementType = ElementType> {
+  readonly kind: 'device';
+  readonly element: E;
+  readonly length: number;
+}
+
+type LaunchArgument<T extends SchemaEntry> =
+  T extends DeviceFunction<infer P, infer R>
+    ? DeviceFunction<P, R>
+    : T extends `readonly ${infer E extends ElementType}[]` | `${infer E extends ElementType}[]`
+      ? ArrayArgument<E>
+      : T extends 'bool' | 'constant bool' | `constant bool = ${string}`
+        ? boolean
+        : number;
+
+/** What a launch passes. Constants with a default and device functions may be left out. */
+export type LaunchArguments<S extends Schema> = {
+  readonly [K in Exclude<keyof S, OptionalNames<S>>]: LaunchArgument<S[K]>;
+} & { readonly [K in OptionalNames<S>]?: LaunchArgument<S[K]> };
+
+export type { ScalarType };
+
+/**
+ * Makes a kernel of a schema and a function.
+ *
+ * The function runs once for every thread. Its first parameter holds what the schema declares,
+ * its second the intrinsics; it captures nothing from outside.
+ *
+ * @example
+ * const scale = kernel({ y: 'f32[]', a: 'f32' }, ({ y, a }, cuda) => {
+ *   const i = cuda.thisGrid().threadRank();
+ *   if (i < y.length) y[i] = a * y[i];
+ * });
+ *
+ * @throws WarpstageError WS1010 for a schema entry that cannot be read
+ * @see CUDA C++ Programming Guide, section 5.1 Kernels
+ */
+export function kernel<const S extends Schema>(
+  schema: S,
+  body: (data: BodyData<S>, cuda: Cuda) => void,
+  options: { readonly name?: string } = {},
+): Kernel<S> {
+  return Object.freeze({ kind: 'kernel', name: options.name ?? (body.name || 'kernel'), schema, body });
+}
+
+/**
+ * Makes a function that kernels call through an entry of their schema.
+ *
+ * @example
+ * const square = deviceFunction({ x: 'f32' }, ({ x }) => x * x);
+ * const squares = kernel({ y: 'f32[]', square }, ({ y, square }, cuda) => {
+ *   const i = cuda.thisGrid().threadRank();
+ *   y[i] = square({ x: y[i] });
+ * });
+ *
+ * @see CUDA C++ Programming Guide, section 10.1 Function Execution Space Specifiers
+ */
+export function deviceFunction<const S extends Schema, R>(
+  schema: S,
+  body: (data: BodyData<S>, cuda: Cuda) => R,
+): DeviceFunction<S, R> {
+  return Object.freeze({ kind: 'deviceFunction', schema, body });
+}

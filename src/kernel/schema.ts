@@ -1,0 +1,74 @@
+// The schema of a kernel: what its first parameter holds, spelt as TypeScript would spell it.
+//
+// The schema is the type: the parameter types of a kernel's body and of every launch are
+// inferred from its strings.
+
+import type { ElementType, ScalarType } from './types.ts';
+
+/** One entry of a schema. */
+export type SchemaEntry =
+  | `${ElementType}[]`
+  | `readonly ${ElementType}[]`
+  | ScalarType
+  | `constant ${ScalarType}`
+  | `constant ${ScalarType} = ${string}`
+  | DeviceFunction<Schema, unknown>;
+
+/** Parameter names and what they hold. */
+export interface Schema {
+  readonly [name: string]: SchemaEntry;
+}
+
+/** An array as a kernel sees it. It behaves like a typed array; positions are counted in elements. */
+export interface KernelArray {
+  readonly length: number;
+  [index: number]: number;
+  /** The part of the array from `begin`. Accesses are checked against the whole array. */
+  subarray(begin: number, end?: number): KernelArray;
+}
+
+/** An array that a kernel only reads. */
+export interface ReadonlyKernelArray {
+  readonly length: number;
+  readonly [index: number]: number;
+  subarray(begin: number, end?: number): ReadonlyKernelArray;
+}
+
+type ScalarValue<T> = T extends 'bool' ? boolean : number;
+
+/** The type of one entry inside a body. */
+export type EntryValue<T> =
+  T extends DeviceFunction<infer S, infer R>
+    ? (args: DeviceFunctionArguments<S>) => R
+    : T extends `readonly ${ElementType}[]`
+      ? ReadonlyKernelArray
+      : T extends `${ElementType}[]`
+        ? KernelArray
+        : T extends `constant ${infer C} = ${string}`
+          ? ScalarValue<C>
+          : T extends `constant ${infer C}`
+            ? ScalarValue<C>
+            : ScalarValue<T>;
+
+/** The first parameter of a body. */
+export type BodyData<S extends Schema> = { readonly [K in keyof S]: EntryValue<S[K]> };
+
+/** Names of the entries that may be left out where they are given: defaults and device functions. */
+export type OptionalNames<S extends Schema> = {
+  [K in keyof S]: S[K] extends `constant ${ScalarType} = ${string}` | DeviceFunction<Schema, unknown>
+    ? K
+    : never;
+}[keyof S];
+
+/** What a call of a device function passes. */
+export type DeviceFunctionArguments<S extends Schema> = {
+  readonly [K in Exclude<keyof S, OptionalNames<S>>]: EntryValue<S[K]>;
+} & { readonly [K in OptionalNames<S>]?: EntryValue<S[K]> };
+
+/** A function that kernels call. Made by `deviceFunction()`. */
+export interface DeviceFunction<S extends Schema = Schema, R = unknown> {
+  readonly kind: 'deviceFunction';
+  readonly schema: S;
+  /** The body's own text is what is compiled; calling it on the host is not meant. */
+  readonly body: (data: never, cuda: never) => R;
+}

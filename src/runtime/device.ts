@@ -1,0 +1,182 @@
+// Devices, memory, streams and events: the one interface behind which a CPU, a GPU and a
+// virtual device stand.
+//
+// Every operation on a stream returns at once and becomes a command; a stream carries its
+// commands out in order, and commands of different streams overlap where engines allow it.
+// An error of a command is thrown by the next synchronisation that covers it; commands that
+// depended on it are not carried out; after the error was thrown the stream is usable again.
+
+import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
+import type { ElementType, Extent, HostArrays } from '../kernel/types.ts';
+
+/** What `cudaDeviceProp` says of a device, as far as it means something on every kind. */
+export interface DeviceProperties {
+  readonly name: string;
+  readonly kind: 'cpu' | 'cuda' | 'model';
+  /** `'9.0'` for an H200; `'0.0'` on a CPU. */
+  readonly computeCapability: string;
+  readonly multiProcessorCount: number;
+  readonly warpSize: number;
+  readonly maxThreadsPerBlock: number;
+  readonly maxBlockDim: readonly [number, number, number];
+  readonly maxGridDim: readonly [number, number, number];
+  /** Bytes. */
+  readonly sharedMemoryPerBlock: number;
+  /** Bytes that allocations may take in all. */
+  readonly totalGlobalMemory: number;
+  /** Copy engines: how many copies run beside a kernel. */
+  readonly asyncEngineCount: number;
+  /** Whether copies and kernels run at the same time at all. */
+  readonly deviceOverlap: boolean;
+  readonly concurrentKernels: boolean;
+}
+
+/** Bytes of a device's memory, as counted by its allocator. */
+export interface MemoryStatistics {
+  readonly allocated: number;
+  readonly free: number;
+  readonly total: number;
+  readonly allocations: number;
+}
+
+/** An array in a device's memory. */
+export interface DeviceArray<E extends ElementType = ElementType> extends Disposable {
+  readonly kind: 'device';
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly byteLength: number;
+  /** A part of this array: the same memory, elements `begin` to `end` (exclusive). Freed with the whole. */
+  subarray(begin: number, end?: number): DeviceArray<E>;
+  /** Gives the memory back, after the commands that use it. A second call is an error. */
+  free(): void;
+}
+
+/** An array in page-locked host memory: copies from and to it overlap with everything else. */
+export interface PinnedArray<E extends ElementType = ElementType> extends Disposable {
+  readonly kind: 'pinned';
+  readonly element: E;
+  readonly length: number;
+  readonly byteLength: number;
+  /** The memory itself. An error after `free()`. */
+  readonly array: HostArrays[E];
+  subarray(begin: number, end?: number): PinnedArray<E>;
+  free(): void;
+}
+
+/** What a copy may have on the host's side: a typed array is pageable memory. */
+export type HostOperand<E extends ElementType = ElementType> = PinnedArray<E> | HostArrays[E];
+
+/** Rows of `width` elements, `pitch` elements apart. */
+export interface Pitched<T> {
+  readonly array: T;
+  readonly pitch: number;
+}
+
+/** Planes of rows: `height` rows of `pitch` elements make a plane. */
+export interface Pitched3D<T> extends Pitched<T> {
+  readonly height: number;
+}
+
+type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
+
+export interface LaunchConfiguration {
+  /** Blocks. */
+  readonly grid: Extent;
+  /** Threads of a block, at most 1024 in all. */
+  readonly block: Extent;
+  /** Cancels the kernel, even one that is running. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LaunchInformation {
+  /** What carries the kernel out, for example `wasm (regions, vectorised)`. */
+  readonly ranOn: string;
+}
+
+/** Commands that are carried out in the order in which they were issued. */
+export interface Stream extends AsyncDisposable {
+  readonly device: Device;
+  readonly priority: number;
+  /** Copies all of `source` to `destination`; the direction follows from the operands; lengths and types must agree. */
+  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<E>): void;
+  /** Copies `height` rows of `width` elements. */
+  memcpy2DAsync<E extends ElementType>(
+    destination: Pitched<Operand<E>>,
+    source: Pitched<Operand<E>>,
+    width: number,
+    height: number,
+  ): void;
+  /** Copies `depth` planes of `height` rows of `width` elements. */
+  memcpy3DAsync<E extends ElementType>(
+    destination: Pitched3D<Operand<E>>,
+    source: Pitched3D<Operand<E>>,
+    width: number,
+    height: number,
+    depth: number,
+  ): void;
+  /** Sets every byte, as cudaMemsetAsync does. */
+  memsetAsync(destination: DeviceArray, byte: number): void;
+  launch<S extends Schema>(
+    kernel: Kernel<S>,
+    configuration: LaunchConfiguration,
+    args: LaunchArguments<S>,
+  ): LaunchInformation;
+  /** Marks this point of the stream. */
+  record(event: Event): void;
+  /** Later commands of this stream wait for the event, whichever stream it was recorded in. */
+  waitEvent(event: Event): void;
+  /** True if everything issued so far is done. Throws the error of a command that failed. */
+  query(): boolean;
+  /** Resolves when everything issued so far is done. */
+  synchronize(): Promise<void>;
+  /** Waits for the stream's commands and closes it. */
+  destroy(): Promise<void>;
+}
+
+/** A point in a stream, and the time at which it was reached. */
+export interface Event extends Disposable {
+  readonly device: Device;
+  query(): boolean;
+  synchronize(): Promise<void>;
+  /** Milliseconds from `start` to this event; both must have been reached. */
+  elapsedTime(start: Event): number;
+  destroy(): void;
+}
+
+export interface StreamOptions {
+  /** Does not synchronise with the legacy default stream. Default false. */
+  readonly nonBlocking?: boolean;
+  /** Lower is more urgent, as in CUDA. A hint. Default 0. */
+  readonly priority?: number;
+}
+
+/** What carries out commands: allocations, streams, events and kernels belong to one device. */
+export interface Device extends AsyncDisposable {
+  readonly properties: DeviceProperties;
+  readonly defaultStream: Stream;
+  /** Elements are zero. Throws WS4001 if memory is short. */
+  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E>;
+  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
+  createStream(options?: StreamOptions): Stream;
+  createEvent(): Event;
+  /** Resolves when everything issued on this device is done. */
+  synchronize(): Promise<void>;
+  readonly memory: MemoryStatistics;
+  /** Called for each span of work the device finished, while a recorder is set (see timeline/). */
+  recorder: ((span: DeviceSpan) => void) | null;
+  /** Stops the device: cancels what runs, ends its threads, frees its memory. */
+  close(): Promise<void>;
+}
+
+/** One command's stay on an engine. Milliseconds on the clock of `performance.now()` of the main thread. */
+export interface DeviceSpan {
+  readonly name: string;
+  readonly engine: string;
+  readonly stream: string;
+  readonly queued: number;
+  readonly started: number;
+  readonly ended: number;
+  readonly bytes?: number;
+  readonly grid?: Extent;
+}

@@ -1,0 +1,109 @@
+// The seam between a target and a device's threads.
+//
+// The host side of a target turns a Program into an Executable: plain data that is posted to the
+// threads of a device. There, the other side of the target turns it into a BlockRunner, which
+// runs a range of the grid's blocks over the device's memory. Both targets of the CPU
+// (WebAssembly and the interpreter) stand behind this seam, so that the device and the tests
+// know no difference.
+//
+// Memory is one shared WebAssembly memory; addresses are bytes from its start. A launch is
+// described by a launch record in that memory, in 16-byte slots:
+//   slot 0:             gridDim.x, .y, .z as u32, then one unused word
+//   a slot a parameter: an array's address and length (u32 each), or a scalar's value in its own
+//                       type (bool as u32) in the first 8 bytes
+//   a slot each shared array: its offset in the arena and its length (u32 each)
+// An arena is the memory that a block needs beside the arrays: the shared arrays first, each
+// aligned to 16 bytes, then `scratchBytes` for the target's own use. Every thread of the device
+// that runs blocks has one arena at a time, aligned to 64 bytes, and its contents are undefined
+// when a range of blocks begins.
+
+import type { Program } from '../compiler/ir.ts';
+import type { Range } from '../diagnostics/source.ts';
+import type { Extent3 } from '../kernel/types.ts';
+
+/** A program in the form that a device's threads run. Structured-cloneable. */
+export type Executable =
+  | {
+      readonly target: 'interpreter';
+      readonly program: Program;
+      readonly scratchBytes: number;
+      /** Seed and policy of the delivery of asynchronous copies. */
+      readonly delivery: 'eager' | 'late' | number;
+    }
+  | {
+      readonly target: 'wasm';
+      readonly program: Program;
+      readonly scratchBytes: number;
+      readonly module: WebAssembly.Module;
+      /** How the block is run, and whether 4 lanes at a time: tests assert that the fast path ran. */
+      readonly mode: 'regions' | 'states';
+      readonly vectorised: boolean;
+      /** What the numbers that the module reports in a fault mean. */
+      readonly sites: readonly FaultSite[];
+    };
+
+/** A place in the program that can fault. */
+export interface FaultSite {
+  readonly range: Range;
+  /** Name of the array, for an access. */
+  readonly array?: string;
+  readonly access?: 'read' | 'write' | 'copy';
+}
+
+/** Why a running kernel stopped. Plain data; the host makes the error of it. */
+export type Fault =
+  | {
+      readonly kind: 'out-of-range';
+      readonly range: Range;
+      readonly array: string;
+      readonly access: 'read' | 'write' | 'copy';
+      readonly index: number;
+      /** Elements of the access: 1, or the count of a copy. */
+      readonly count: number;
+      readonly length: number;
+      readonly thread: Extent3;
+      readonly block: Extent3;
+    }
+  | {
+      readonly kind: 'division-by-zero';
+      readonly range: Range;
+      readonly thread: Extent3;
+      readonly block: Extent3;
+    }
+  | {
+      readonly kind: 'deadlock';
+      readonly block: Extent3;
+      /** The threads that wait, grouped by the place and what they wait for. */
+      readonly waiting: readonly {
+        readonly range: Range;
+        /** In words, for example `consumerWait on stage 1 of pipeline: 255 of 256 threads have committed`. */
+        readonly what: string;
+        /** Ranks of the threads, ascending. */
+        readonly threads: readonly number[];
+      }[];
+    }
+  | {
+      readonly kind: 'misuse';
+      /** One sentence with the values, for a wrong use that the target itself notices. */
+      readonly message: string;
+      readonly hint?: string;
+      readonly code: 'WS3005' | 'WS3006' | 'WS3007';
+      readonly range: Range;
+      readonly thread: Extent3;
+      readonly block: Extent3;
+    };
+
+/** Runs the blocks `first` to `end` (exclusive; linear, x fastest) of the launch at `record`. Null if all went well. */
+export type BlockRunner = (record: number, arena: number, first: number, end: number) => Fault | null;
+
+/** What a target gives a thread of the device to run with. */
+export interface RunnerContext {
+  readonly memory: WebAssembly.Memory;
+  /** A line that a kernel printed. */
+  readonly print: (line: string, thread: Extent3, block: Extent3) => void;
+}
+
+/** Bytes of a launch record of this program. */
+export function launchRecordBytes(program: Program): number {
+  return 16 * (1 + program.parameters.length + program.sharedArrays.length);
+}
