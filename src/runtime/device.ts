@@ -8,6 +8,7 @@
 
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import type { ElementType, Extent, HostArrays } from '../kernel/types.ts';
+import type { Span } from '../timeline/span.ts';
 
 /** What `cudaDeviceProp` says of a device, as far as it means something on every kind. */
 export interface DeviceProperties {
@@ -164,19 +165,7 @@ export interface Device extends AsyncDisposable {
   synchronize(): Promise<void>;
   readonly memory: MemoryStatistics;
   /** Called for each span of work the device finished, while a recorder is set (see timeline/). */
-  recorder: ((span: DeviceSpan) => void) | null;
+  recorder: ((span: Span) => void) | null;
   /** Stops the device: cancels what runs, ends its threads, frees its memory. */
   close(): Promise<void>;
-}
-
-/** One command's stay on an engine. Milliseconds on the clock of `performance.now()` of the main thread. */
-export interface DeviceSpan {
-  readonly name: string;
-  readonly engine: string;
-  readonly stream: string;
-  readonly queued: number;
-  readonly started: number;
-  readonly ended: number;
-  readonly bytes?: number;
-  readonly grid?: Extent;
 }

@@ -1,0 +1,19 @@
+// A span: one operation's stay on an engine. Devices and the job record them; reports, trace
+// files and the viewer are made of them.
+
+/** One operation on one engine. Times are milliseconds on the clock of `performance.now()` of the main thread. */
+export interface Span {
+  /** What was done: `memcpy host to device`, a kernel's name, `read`, `write`, … */
+  readonly name: string;
+  /** Who did it, for example `copy in`, `compute`, `copy out`, `read`, `write`. No engine does two things at once. */
+  readonly engine: string;
+  /** The stream that it was issued to, for example `stream 1`. */
+  readonly stream: string;
+  /** When it was issued, began and ended. */
+  readonly queued: number;
+  readonly started: number;
+  readonly ended: number;
+  readonly bytes?: number;
+  /** Blocks, for a kernel. */
+  readonly grid?: readonly [number, number, number];
+}
