@@ -1,0 +1,68 @@
+// npm run bench -- <suite> [--only <work>] [--json] [--save]
+//
+// Prints a table of ratios measured side by side in one run. --json prints the rows alone;
+// --save also writes them, with the machine, to bench/results/<suite>.json.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Row } from './measure.ts';
+
+/** A suite gives its works by name; each measures itself when called. */
+export type Suite = Readonly<Record<string, () => Promise<readonly Row[]>>>;
+
+const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  job: async () => (await import('./suites/job.ts')).suite,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, save: { type: 'boolean' }, only: { type: 'string' } },
+});
+
+const name = positionals[0];
+const load = name === undefined ? undefined : suites[name];
+if (name === undefined || load === undefined) {
+  console.error(
+    `usage: npm run bench -- <${Object.keys(suites).join(' | ')}> [--only <work>] [--json] [--save]`,
+  );
+  process.exit(2);
+}
+const works = Object.entries(await load()).filter(
+  ([work]) => values.only === undefined || work === values.only,
+);
+if (works.length === 0) {
+  console.error(`suite ${name} has no work ${values.only}`);
+  process.exit(2);
+}
+
+const rows: Row[] = [];
+for (const [work, measure] of works) {
+  if (!values.json) console.error(`${name}: ${work} …`);
+  rows.push(...(await measure()));
+}
+
+if (values.json) console.log(JSON.stringify(rows));
+else {
+  console.table(
+    rows.map(({ work, variant, against, ratio, seconds, bytes }) => ({
+      work,
+      variant,
+      against,
+      ratio: ratio.toFixed(2),
+      seconds: seconds.toPrecision(3),
+      MiB: (bytes / 2 ** 20).toFixed(0),
+    })),
+  );
+}
+if (values.save) {
+  const machine = {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  };
+  mkdirSync('bench/results', { recursive: true });
+  writeFileSync(`bench/results/${name}.json`, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+}

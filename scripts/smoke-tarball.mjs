@@ -1,0 +1,54 @@
+// Packs the package, installs the tarball in an empty folder and runs the smallest job with it
+// on the given major version of Node: what a newcomer's first minute needs, on another Node.
+//
+// usage: node scripts/smoke-tarball.mjs 24
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const major = process.argv[2] ?? '24';
+const root = resolve(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'warpstage-smoke-'));
+const npm = (...args) =>
+  execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+try {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const tarball = npm('pack', '--silent', '--pack-destination', folder, root).trim().split('\n').at(-1);
+  npm(
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--silent',
+    `./${tarball}`,
+    `node-${process.platform}-${process.arch}@${major}`,
+  );
+  const node = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+
+  writeFileSync(join(folder, 'double.ts'), readFileSync(join(root, 'examples/affine.ts'), 'utf8'));
+  writeFileSync(join(folder, 'in.f32'), new Uint8Array(new Float32Array([1, 2, 3, 4]).buffer));
+  const cli = join(folder, 'node_modules/warpstage/dist/cli/main.js');
+  const args = [
+    'run',
+    'double.ts',
+    'in.f32',
+    'out.f32',
+    '--dtype',
+    'f32',
+    '--set',
+    'a=2',
+    '--set',
+    'b=1',
+    '--json',
+  ];
+  execFileSync(node, [cli, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+
+  const out = new Float32Array(new Uint8Array(readFileSync(join(folder, 'out.f32'))).buffer);
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+  if (out.join() !== '3,5,7,9')
+    throw new Error(`on Node ${version} the job wrote ${out.join()} where 3,5,7,9 was expected`);
+  console.log(`the tarball runs on Node ${version}`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
