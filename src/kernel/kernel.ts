@@ -5,6 +5,7 @@
 // minifying, as long as it captures nothing.
 
 import type { Cuda } from './cuda.ts';
+import { parseSchema } from './parameters.ts';
 import type { BodyData, DeviceFunction, OptionalNames, Schema, SchemaEntry } from './schema.ts';
 import type { ElementType, ScalarType } from './types.ts';
 
@@ -62,6 +63,7 @@ export function kernel<const S extends Schema>(
   body: (data: BodyData<S>, cuda: Cuda) => void,
   options: { readonly name?: string } = {},
 ): Kernel<S> {
+  parseSchema(schema);
   return Object.freeze({ kind: 'kernel', name: options.name ?? (body.name || 'kernel'), schema, body });
 }
 
@@ -75,11 +77,13 @@ export function kernel<const S extends Schema>(
  *   y[i] = square({ x: y[i] });
  * });
  *
+ * @throws WarpstageError WS1010 for a schema entry that cannot be read
  * @see CUDA C++ Programming Guide, section 10.1 Function Execution Space Specifiers
  */
 export function deviceFunction<const S extends Schema, R>(
   schema: S,
   body: (data: BodyData<S>, cuda: Cuda) => R,
 ): DeviceFunction<S, R> {
+  parseSchema(schema);
   return Object.freeze({ kind: 'deviceFunction', schema, body });
 }
