@@ -21,6 +21,20 @@ import type { ElementType, Extent3 } from '../kernel/types.ts';
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
+/** The type that a load of an element gives and a store takes. */
+export function elementValueType(element: ElementType): Exclude<ValueType, 'bool' | 'i64' | 'u64'> {
+  switch (element) {
+    case 'i8':
+    case 'i16':
+      return 'i32';
+    case 'u8':
+    case 'u16':
+      return 'u32';
+    default:
+      return element;
+  }
+}
+
 /** A kernel, specialised and typed. */
 export interface Program {
   readonly name: string;
