@@ -1,11 +1,13 @@
 // The one error class: data first, text last.
 //
 // An error holds one or more issues; an issue has a code, a sentence with the values, where it
-// happened and how to mend it. `message` is the rendering of the issues with their code frames.
+// happened and how to mend it. `message` is the rendering of the issues with their code frames,
+// without colours; `issues` is the same as data.
 
 import type { Code } from './codes.ts';
-import { renderIssues } from './render.ts';
-import type { Place } from './source.ts';
+import { linesOf } from './lines.ts';
+import { formatIssues } from './render.ts';
+import type { AnyFunction, Place } from './source.ts';
 
 /** A stretch of a file or of a kernel's text, with enough of it to draw a code frame. */
 export interface Location extends Place {
@@ -28,24 +30,59 @@ export interface Issue {
   readonly block?: readonly [number, number, number];
 }
 
+export interface WarpstageErrorOptions {
+  readonly cause?: unknown;
+  /** The function of the public interface that the user called: the stack begins at the call of it. */
+  readonly caller?: AnyFunction;
+}
+
 /** What every function of warpstage throws, and every promise rejects with. */
 export class WarpstageError extends Error {
-  override readonly name = 'WarpstageError';
-  readonly issues: readonly Issue[];
+  static {
+    // On the prototype, as the language's own errors have it, so that a printed error does not list it.
+    WarpstageError.prototype.name = 'WarpstageError';
+  }
 
-  constructor(issues: Issue | readonly Issue[], options?: { cause?: unknown }) {
-    const list = Array.isArray(issues) ? (issues as readonly Issue[]) : [issues as Issue];
-    super(renderIssues(list), options);
-    this.issues = list;
+  readonly #issues: readonly Issue[];
+
+  constructor(issues: Issue | readonly Issue[], options: WarpstageErrorOptions = {}) {
+    const list = Object.freeze([issues].flat());
+    super(formatIssues(list), 'cause' in options ? { cause: options.cause } : {});
+    this.#issues = list;
+    if (options.caller) Error.captureStackTrace?.(this, options.caller);
+  }
+
+  /** What went wrong, at least one. */
+  get issues(): readonly Issue[] {
+    return this.#issues;
   }
 
   /** The code of the first issue. */
   get code(): Code {
-    return this.issues[0]!.code;
+    return this.#issues[0]!.code;
   }
 
   /** How to mend the first issue, if there is a way to say it. */
   get hint(): string | undefined {
-    return this.issues[0]!.hint;
+    return this.#issues[0]!.hint;
   }
+
+  /** The issues as plain data. Of a file's text only the line at fault is kept, as `source`. */
+  toJSON(): object {
+    const cause = this.cause instanceof Error ? `${this.cause.name}: ${this.cause.message}` : this.cause;
+    return { name: this.name, code: this.code, issues: this.#issues.map(issueData), cause };
+  }
+}
+
+function issueData(issue: Issue): object {
+  const { location, related } = issue;
+  return {
+    ...issue,
+    location: location && locationData(location),
+    related: related?.map((one) => ({ label: one.label, location: locationData(one.location) })),
+  };
+}
+
+function locationData({ file, line, column, length, text }: Location): object {
+  return { file, line, column, length, source: linesOf(text)[line - 1]?.slice(0, 1000) };
 }

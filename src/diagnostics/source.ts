@@ -3,6 +3,11 @@
 // Everything the compiler says refers to offsets in the text of one function, as
 // Function.prototype.toString gives it. A KernelSource turns such an offset into a place in
 // the user's own file where the runtime can tell it, and into a line of that text where not.
+// Nothing is looked up before an offset is asked for: a kernel without an error costs nothing.
+
+import type { Location } from './error.ts';
+import { lineAndColumn, linesOf, offsetAt } from './lines.ts';
+import { placeInFile } from './original.ts';
 
 /** A part of one kernel's or device function's text: offsets into `KernelSource.text`. */
 export interface Range {
@@ -18,7 +23,7 @@ export interface Place {
   readonly file?: string;
   readonly line: number;
   readonly column: number;
-  /** The whole text that `line` counts in: the file's, or the function's. */
+  /** The whole text that `line` counts in: the file's, or the function's. Empty if a file is known but cannot be read. */
   readonly text: string;
 }
 
@@ -26,6 +31,47 @@ export interface Place {
 export interface KernelSource {
   readonly name: string;
   readonly text: string;
-  /** The place of an offset into `text`. */
+  /** The place of an offset into `text`. Never throws. */
   locate(offset: number): Place;
+}
+
+/** Any function at all: what kernels are written as. */
+export type AnyFunction = (...args: never[]) => unknown;
+
+const sources = new WeakMap<AnyFunction, KernelSource>();
+
+/** The source of a function; the same object each time it is asked for under the same name. */
+export function createKernelSource(fn: AnyFunction, name: string): KernelSource {
+  const known = sources.get(fn);
+  if (known?.name === name) return known;
+  const text = known?.text ?? Function.prototype.toString.call(fn);
+  const source: KernelSource = Object.freeze({
+    name,
+    text,
+    locate: (offset: number) => {
+      const inside = Math.min(Math.max(0, offset), text.length);
+      return placeInFile(fn, text, inside) ?? { ...lineAndColumn(text, inside), text };
+    },
+  });
+  sources.set(fn, source);
+  return source;
+}
+
+/**
+ * The place of a range, as long as it is on its first line there.
+ *
+ * Source text and file may differ (types are stripped, names shortened), so the end is looked up
+ * by itself and believed only if it comes after the start on the same line.
+ */
+export function locationOf(sources: readonly KernelSource[], range: Range): Location {
+  const source = sources[range.source]!;
+  const start = source.locate(range.start);
+  const words = linesOf(source.text.slice(range.start, range.end))[0]!.trimEnd();
+  const line = linesOf(start.text.slice(offsetAt(start.text, start)))[0]!;
+  if (line.startsWith(words) || start.text === '') return { ...start, length: Math.max(1, words.length) };
+
+  const last = source.locate(range.start + words.length - 1);
+  const sameLine = last.file === start.file && last.line === start.line && last.column >= start.column;
+  const name = /^[\p{ID_Continue}$]*/u.exec(line)![0].length;
+  return { ...start, length: Math.max(1, name, sameLine ? last.column - start.column + 1 : 1) };
 }
