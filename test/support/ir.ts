@@ -1,0 +1,316 @@
+// Words to write a program of the IR by hand, as the front end would make it.
+//
+// Every statement and expression gets a range of its own, so that a test can tell which one a
+// fault names.
+
+import type {
+  ArrayReference,
+  AtomicOperator,
+  BinaryOperator,
+  BuiltIn,
+  Call,
+  CompareOperator,
+  Expression,
+  Group,
+  LocalArray,
+  MathFunction,
+  Parameter,
+  Pipeline,
+  Program,
+  SharedArray,
+  Statement,
+  UnaryOperator,
+  ValueType,
+  Variable,
+} from '#warpstage/compiler/ir.js';
+import { elementValueType } from '#warpstage/compiler/ir.js';
+import type { Range } from '#warpstage/diagnostics/source.js';
+import type { ElementType, Extent3 } from '#warpstage/kernel/types.js';
+
+let lastOffset = 0;
+
+function range(): Range {
+  lastOffset += 1;
+  return { source: 0, start: lastOffset, end: lastOffset + 1 };
+}
+
+/** An array of the program under construction; `load` and `store` need its element type. */
+export interface ArrayHandle extends ArrayReference {
+  readonly element: ElementType;
+}
+
+/** A variable under construction. */
+export interface VariableHandle {
+  readonly id: number;
+  readonly value: Expression;
+  set(value: Expression): Statement;
+}
+
+/** Collects the declarations of a program. */
+export class ProgramBuilder {
+  readonly #parameters: Parameter[] = [];
+  readonly #variables: Variable[] = [];
+  readonly #shared: SharedArray[] = [];
+  readonly #local: LocalArray[] = [];
+  readonly #pipelines: Pipeline[] = [];
+  readonly name: string;
+  readonly block: Extent3;
+  readonly indexType: 'i32' | 'i64';
+  #labels = 0;
+
+  constructor(
+    name: string,
+    block: number | Extent3,
+    { indexType = 'i32' }: { indexType?: 'i32' | 'i64' } = {},
+  ) {
+    this.name = name;
+    this.block = typeof block === 'number' ? [block, 1, 1] : block;
+    this.indexType = indexType;
+  }
+
+  get blockSize(): number {
+    const [x, y, z] = this.block;
+    return x * y * z;
+  }
+
+  array(name: string, element: ElementType, access: 'readonly' | 'writable' = 'writable'): ArrayHandle {
+    const id = this.#parameters.length;
+    this.#parameters.push({ kind: 'array', name, element, readonly: access === 'readonly' });
+    return { space: 'global', id, element };
+  }
+
+  scalar(name: string, type: ValueType): Expression {
+    const id = this.#parameters.length;
+    this.#parameters.push({ kind: 'scalar', name, type });
+    return { kind: 'scalar', id, type, range: range() };
+  }
+
+  shared(name: string, element: ElementType, count: Expression | number): ArrayHandle {
+    const id = this.#shared.length;
+    const expression = typeof count === 'number' ? this.index(count) : count;
+    this.#shared.push({ name, element, count: expression, range: range() });
+    return { space: 'shared', id, element };
+  }
+
+  local(name: string, element: ElementType, count: number): ArrayHandle {
+    const id = this.#local.length;
+    this.#local.push({ name, element, count });
+    return { space: 'local', id, element };
+  }
+
+  variable(name: string, type: ValueType): VariableHandle {
+    const id = this.#variables.length;
+    this.#variables.push({ name, type });
+    return {
+      id,
+      get value(): Expression {
+        return { kind: 'variable', id, type, range: range() };
+      },
+      set: (value) => ({ kind: 'assign', variable: id, value, range: range() }),
+    };
+  }
+
+  pipeline(name: string, stages: number, partition: Pipeline['partition'] = 'unified'): number {
+    this.#pipelines.push(
+      stages === 0
+        ? { name, scope: 'thread', stages, group: { kind: 'thread' }, partition }
+        : { name, scope: 'block', stages, group: { kind: 'block' }, partition },
+    );
+    return this.#pipelines.length - 1;
+  }
+
+  label(): number {
+    this.#labels += 1;
+    return this.#labels;
+  }
+
+  /** A constant of the index type. */
+  index(value: number): Expression {
+    return this.indexType === 'i64' ? constant('i64', BigInt(value)) : constant('i32', value);
+  }
+
+  builtin(name: BuiltIn): Expression {
+    return { kind: 'builtin', name, type: this.indexType, range: range() };
+  }
+
+  length({ space, id }: ArrayReference): Expression {
+    return { kind: 'length', array: { space, id }, type: this.indexType, range: range() };
+  }
+
+  /** Rank of the thread in the grid, one-dimensional. */
+  gridRank(): Expression {
+    return add(multiply(this.builtin('blockIdx.x'), this.index(this.blockSize)), this.builtin('threadRank'));
+  }
+
+  /** `for (variable = from; test; variable += 1) body` */
+  countUp(
+    variable: VariableHandle,
+    from: Expression,
+    test: Expression,
+    body: readonly Statement[],
+    label = this.label(),
+  ): Statement[] {
+    const update = [variable.set(add(variable.value, one(variable.value.type)))];
+    return [variable.set(from), { kind: 'loop', label, test, testFirst: true, body, update, range: range() }];
+  }
+
+  build(body: readonly Statement[]): Program {
+    return {
+      name: this.name,
+      block: this.block,
+      indexType: this.indexType,
+      parameters: this.#parameters,
+      variables: this.#variables,
+      sharedArrays: this.#shared,
+      localArrays: this.#local,
+      pipelines: this.#pipelines,
+      body,
+    };
+  }
+}
+
+// Expressions
+
+export function constant(type: ValueType, value: number | bigint | boolean): Expression {
+  return { kind: 'constant', value, type, range: range() };
+}
+
+function one(type: ValueType): Expression {
+  return constant(type, type === 'i64' || type === 'u64' ? 1n : 1);
+}
+
+export function binary(operator: BinaryOperator, left: Expression, right: Expression): Expression {
+  return { kind: 'binary', operator, left, right, type: left.type, range: range() };
+}
+
+export const add = (left: Expression, right: Expression) => binary('add', left, right);
+export const multiply = (left: Expression, right: Expression) => binary('multiply', left, right);
+
+export function unary(operator: UnaryOperator, operand: Expression): Expression {
+  return { kind: 'unary', operator, operand, type: operand.type, range: range() };
+}
+
+export function compare(operator: CompareOperator, left: Expression, right: Expression): Expression {
+  return { kind: 'compare', operator, left, right, type: 'bool', range: range() };
+}
+
+export function convert(operand: Expression, type: ValueType): Expression {
+  return operand.type === type ? operand : { kind: 'convert', operand, type, range: range() };
+}
+
+export function conditional(test: Expression, then: Expression, otherwise: Expression): Expression {
+  return { kind: 'conditional', test, then, otherwise, type: then.type, range: range() };
+}
+
+export function math(name: MathFunction, ...operands: Expression[]): Expression {
+  return { kind: 'math', function: name, operands, type: operands[0]!.type, range: range() };
+}
+
+export function load({ space, id, element }: ArrayHandle, index: Expression): Expression {
+  return { kind: 'load', array: { space, id }, index, type: elementValueType(element), range: range() };
+}
+
+// Statements
+
+export function store({ space, id }: ArrayReference, index: Expression, value: Expression): Statement {
+  return { kind: 'store', array: { space, id }, index, value, range: range() };
+}
+
+export function when(
+  test: Expression,
+  then: readonly Statement[],
+  otherwise: readonly Statement[] = [],
+): Statement {
+  return { kind: 'if', test, then, otherwise, range: range() };
+}
+
+export function loop(
+  label: number,
+  test: Expression | null,
+  body: readonly Statement[],
+  update: readonly Statement[] = [],
+  testFirst = true,
+): Statement {
+  return { kind: 'loop', label, test, testFirst, body, update, range: range() };
+}
+
+export function block(label: number, body: readonly Statement[]): Statement {
+  return { kind: 'block', label, body, range: range() };
+}
+
+export function leave(kind: 'break' | 'continue', label: number): Statement {
+  return { kind, label, range: range() };
+}
+
+export function finish(): Statement {
+  return { kind: 'return', range: range() };
+}
+
+export function sync(group: Group = { kind: 'block' }): Statement {
+  return { kind: 'call', intrinsic: 'sync', group, range: range() };
+}
+
+export function makePipeline(pipeline: number, producers: Expression | null = null): Statement {
+  return { kind: 'call', intrinsic: 'makePipeline', pipeline, producers, range: range() };
+}
+
+type PipelineVerb = 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
+
+export function pipelineCall(intrinsic: PipelineVerb, pipeline: number): Statement {
+  return { kind: 'call', intrinsic, pipeline, range: range() };
+}
+
+export function quit(pipeline: number, result: VariableHandle | null = null): Statement {
+  return { kind: 'call', intrinsic: 'quit', pipeline, result: result?.id ?? null, range: range() };
+}
+
+export interface CopyOperands {
+  readonly group?: Group;
+  readonly to: readonly [array: ArrayReference, offset: Expression];
+  readonly from: readonly [array: ArrayReference, offset: Expression];
+  readonly count: Expression;
+  readonly alignment?: number;
+  readonly pipeline: number;
+}
+
+export function memcpyAsync(operands: CopyOperands): Call {
+  const { group = { kind: 'block' }, to, from, count, alignment = 4, pipeline } = operands;
+  const view = ([{ space, id }, offset]: CopyOperands['to']) => ({ array: { space, id }, offset });
+  return {
+    kind: 'call',
+    intrinsic: 'memcpyAsync',
+    group,
+    destination: view(to),
+    source: view(from),
+    count,
+    alignment,
+    pipeline,
+    range: range(),
+  };
+}
+
+export function atomic(
+  operator: AtomicOperator,
+  [{ space, id }, index]: readonly [array: ArrayReference, index: Expression],
+  value: Expression,
+  {
+    compare: compared = null,
+    result = null,
+  }: { compare?: Expression | null; result?: VariableHandle | null } = {},
+): Statement {
+  return {
+    kind: 'call',
+    intrinsic: 'atomic',
+    operator,
+    array: { space, id },
+    index,
+    value,
+    compare: compared,
+    result: result?.id ?? null,
+    range: range(),
+  };
+}
+
+export function print(...parts: (string | Expression)[]): Statement {
+  return { kind: 'call', intrinsic: 'print', parts, range: range() };
+}
