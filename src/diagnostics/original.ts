@@ -1,45 +1,29 @@
-// From a script as V8 runs it back to the file that the user wrote.
+// From a function as V8 runs it back to the file that the user wrote.
 //
-// The script's source map tells (its own `data:` map or a file beside it); where it has none, the
-// script is the user's file, or a copy of it in which types are blanked out. Node itself decodes
-// the map. Maps have an entry for a token or so, not for a character: what lies between two
-// entries is found by comparing the texts.
+// The script's source map tells; where it has none, the script is the user's file, or was made of
+// it line by line by a tool that takes types out. If it is neither, what is shown is the script.
 
+import { pathOf, readText } from './files.ts';
 import { findFunction, type Script } from './inspector.ts';
-import { lineAndColumn, offsetAt } from './lines.ts';
+import { lineAndColumn, linesOf } from './lines.ts';
 import type { AnyFunction, Place } from './source.ts';
-
-/** A source map as far as it is read here; `sections` make up an index map. */
-interface SourceMapFile {
-  readonly sources?: readonly (string | null)[];
-  readonly sourcesContent?: readonly (string | null)[];
-  readonly sourceRoot?: string;
-  readonly sections?: readonly { readonly map: SourceMapFile }[];
-}
-
-interface LoadedMap {
-  readonly file: SourceMapFile;
-  /** What relative paths in it are relative to. */
-  readonly base: string;
-  /** The entry at or before a position counted from 0. */
-  readonly find: (line: number, column: number) => Entry | undefined;
-}
-
-interface Entry {
-  readonly generatedLine: number;
-  readonly generatedColumn: number;
-  readonly originalSource: string;
-  readonly originalLine: number;
-  readonly originalColumn: number;
-}
+import { mappedPlace } from './sourcemap.ts';
 
 /** The place of an offset into a function's text in the user's file, if the runtime can tell. Never throws. */
 export function placeInFile(fn: AnyFunction, text: string, offset: number): Place | undefined {
   const found = findFunction(fn, text);
   if (!found) return undefined;
+  const { script, offset: begin } = found;
+  return (
+    attempt(() => mappedPlace(script, begin + offset)) ??
+    attempt(() => placeInScript(script, begin, text, offset))
+  );
+}
+
+/** A broken source map or an odd path costs precision; it must not hide the error that is being told. */
+function attempt(look: () => Place | undefined): Place | undefined {
   try {
-    const { script } = found;
-    return mappedPlace(script, found.offset + offset) ?? placeInScript(script, found.offset, text, offset);
+    return look();
   } catch {
     return undefined;
   }
@@ -48,108 +32,44 @@ export function placeInFile(fn: AnyFunction, text: string, offset: number): Plac
 function placeInScript(script: Script, begin: number, text: string, offset: number): Place | undefined {
   const file = pathOf(script.url);
   if (file === undefined) return undefined;
+  const ran = { file, ...lineAndColumn(script.text, begin + offset), text: script.text };
   const written = readText(file);
-  const shown = written !== undefined && isBlankedCopy(written.slice(begin), text) ? written : script.text;
-  return { file, ...lineAndColumn(shown, begin + offset), text: shown };
-}
+  if (written === undefined || written === script.text) return ran;
 
-/** Whether `copy` is the beginning of `original`, but for characters that became blanks. */
-function isBlankedCopy(original: string, copy: string): boolean {
-  for (let i = 0; i < copy.length; i++) {
-    if (copy[i] !== original[i] && !/[\s;,)]/.test(copy[i]!)) return false;
+  // Only the function's own part of its first and last line is compared.
+  const writtenLines = linesOf(written);
+  const start = lineAndColumn(script.text, begin);
+  let column = 0;
+  for (const [i, part] of linesOf(text).entries()) {
+    const line = start.line + i;
+    const shift = i === 0 ? start.column - 1 : 0;
+    const found = columnAsWritten(part, shift, writtenLines[line - 1] ?? '', ran.column - 1 - shift);
+    if (found === undefined) return ran;
+    if (line === ran.line) column = found + 1;
   }
-  return original.length >= copy.length;
+  return { file, line: ran.line, column, text: written };
 }
 
-function mappedPlace(script: Script, offset: number): Place | undefined {
-  const map = loadMap(script);
-  if (!map) return undefined;
-
-  const generated = lineAndColumn(script.text, offset);
-  const firstColumn = (line: number) => (line === script.startLine ? script.startColumn : 0);
-  const line = generated.line - 1 + script.startLine;
-  const entry = map.find(line, generated.column - 1 + firstColumn(line));
-  if (!entry) return undefined;
-
-  const { originalSource } = entry;
-  const part = [map.file, ...(map.file.sections ?? []).map((section) => section.map)].find((one) =>
-    one.sources?.includes(originalSource),
-  );
-  const file = resolveSource(originalSource, part?.sourceRoot, map.base);
-  const position = { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
-  const text = part?.sourcesContent?.[part.sources!.indexOf(originalSource)] ?? readText(file);
-  const originalStart = text === undefined ? undefined : offsetAt(text, position);
-  if (text === undefined || originalStart === undefined) return { file, ...position, text: '' };
-
-  const entryStart = offsetAt(script.text, {
-    line: entry.generatedLine - script.startLine + 1,
-    column: entry.generatedColumn - firstColumn(entry.generatedLine) + 1,
-  })!;
-  const between = script.text.slice(entryStart, offset);
-  const onward = text.startsWith(between, originalStart) ? between.length : 0;
-  return { file, ...lineAndColumn(text, originalStart + onward), text };
-}
-
-const maps = new WeakMap<Script, LoadedMap | null>();
-
-function loadMap(script: Script): LoadedMap | null {
-  let map = maps.get(script);
-  if (map === undefined) {
-    map = readMap(script);
-    maps.set(script, map);
+/**
+ * Where in a line as it was written the offset of a part of the line as it runs is, if all that
+ * the part lacks are words: types that were blanked out or removed. `shift` is the offset of the
+ * part in its line; words that stayed where they were are preferred to others that are the same.
+ */
+function columnAsWritten(part: string, shift: number, written: string, offset: number): number | undefined {
+  const words = /[\p{ID_Continue}$]+|\S/gu;
+  let answer = shift + offset;
+  let after = 0;
+  for (const { 0: word, index } of part.matchAll(words)) {
+    let at = shift + index;
+    if (at < after || !written.startsWith(word, at)) {
+      words.lastIndex = after;
+      let match = words.exec(written);
+      while (match !== null && match[0] !== word) match = words.exec(written);
+      if (match === null) return undefined;
+      at = match.index;
+    }
+    if (index <= offset) answer = at + offset - index;
+    after = at + word.length;
   }
-  return map;
-}
-
-function readMap(script: Script): LoadedMap | null {
-  const url = script.sourceMapUrl;
-  const { SourceMap } = globalThis.process.getBuiltinModule('node:module');
-  if (url === '') return null;
-  let base = hrefOf(script.url);
-  let text: string | undefined;
-  const inline = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url);
-  if (inline) {
-    text = inline[1] ? Buffer.from(inline[2]!, 'base64').toString() : decodeURIComponent(inline[2]!);
-  } else {
-    base = new URL(url, base).href;
-    const path = pathOf(base);
-    text = path === undefined ? undefined : readText(path);
-  }
-  if (text === undefined) return null;
-  const file = JSON.parse(text);
-  const decoded = new SourceMap(file);
-  const find = (line: number, column: number) => {
-    const entry = decoded.findEntry(line, column);
-    return 'originalSource' in entry && entry.originalSource !== undefined ? entry : undefined;
-  };
-  return { file, base, find };
-}
-
-function resolveSource(source: string, root: string | undefined, base: string): string {
-  const rooted = root ? `${root.replace(/\/$/, '')}/${source}` : source;
-  const href = URL.canParse(rooted, base) ? new URL(rooted, base).href : source;
-  return pathOf(href) ?? decodeURI(href);
-}
-
-/** The path of a script or source; undefined for what is no file, such as `evalmachine.<anonymous>`. */
-function pathOf(url: string): string | undefined {
-  const { fileURLToPath } = globalThis.process.getBuiltinModule('node:url');
-  const { isAbsolute } = globalThis.process.getBuiltinModule('node:path');
-  if (url.startsWith('file:')) return fileURLToPath(url);
-  return isAbsolute(url) ? url : undefined;
-}
-
-function hrefOf(url: string): string {
-  const { pathToFileURL } = globalThis.process.getBuiltinModule('node:url');
-  const path = pathOf(url);
-  return path === undefined ? url : pathToFileURL(path).href;
-}
-
-function readText(path: string): string | undefined {
-  const { readFileSync } = globalThis.process.getBuiltinModule('node:fs');
-  try {
-    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
-  } catch {
-    return undefined;
-  }
+  return answer;
 }
