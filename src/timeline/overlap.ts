@@ -1,0 +1,81 @@
+// What spans say about overlap: how long each engine was busy, and how much of that was hidden.
+//
+// No engine does two things at once (span.ts), so an engine's busy time is the sum of its spans.
+// Without any overlap a schedule takes the sum of all busy times; with perfect overlap it takes
+// as long as its busiest engine. Where the wall time lies between the two is the overlap that
+// was achieved.
+
+import type { Span } from './span.ts';
+
+/** How long one engine or stage worked, on how much. */
+export interface Busy {
+  /** The engine's name: `read`, `copy in`, `compute`, … */
+  readonly name: string;
+  /** Milliseconds. */
+  readonly busy: number;
+  readonly bytes: number;
+  /** Spans. */
+  readonly operations: number;
+}
+
+/** The figures of a schedule. */
+export interface OverlapFigures {
+  readonly engines: readonly Busy[];
+  /** Milliseconds from the first span's start to the last one's end. */
+  readonly wall: number;
+  /** The busiest engine; null if there was no span. */
+  readonly bound: Busy | null;
+  /** The busiest engine's share of the wall time: 1 is as fast as that engine allows. */
+  readonly nearness: number;
+  /** 0: one after the other. 1: everything hidden behind the busiest engine. */
+  readonly achieved: number;
+}
+
+/** The order in which data passes through the engines; what is not named here comes last. */
+const order = ['read', 'copy in', 'compute', 'copy out', 'write'];
+
+/** Sorts engines' names in the order in which data passes through them. */
+export function inFlowOrder(names: Iterable<string>): string[] {
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...names].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Measures the overlap of spans, in whichever order they come. */
+export function measureOverlap(spans: Iterable<Span>): OverlapFigures {
+  const engines = new Map<string, { name: string; busy: number; bytes: number; operations: number }>();
+  let first = Infinity;
+  let last = -Infinity;
+  for (const span of spans) {
+    let engine = engines.get(span.engine);
+    if (engine === undefined) {
+      engine = { name: span.engine, busy: 0, bytes: 0, operations: 0 };
+      engines.set(span.engine, engine);
+    }
+    engine.busy += span.ended - span.started;
+    engine.bytes += span.bytes ?? 0;
+    engine.operations++;
+    first = Math.min(first, span.started);
+    last = Math.max(last, span.ended);
+  }
+  const inOrder = inFlowOrder(engines.keys()).map((name) => engines.get(name)!);
+  return overlapOf(inOrder, engines.size === 0 ? 0 : last - first);
+}
+
+/** The figures of engines whose busy times are known already. */
+export function overlapOf(engines: readonly Busy[], wall: number): OverlapFigures {
+  let bound: Busy | null = null;
+  let serial = 0;
+  for (const engine of engines) {
+    serial += engine.busy;
+    if (bound === null || engine.busy > bound.busy) bound = engine;
+  }
+  const longest = bound?.busy ?? 0;
+  const hideable = serial - longest;
+  return {
+    engines,
+    wall,
+    bound,
+    nearness: wall > 0 ? Math.min(1, longest / wall) : 0,
+    achieved: hideable > 0 ? Math.max(0, Math.min(1, (serial - wall) / hideable)) : 0,
+  };
+}

@@ -1,0 +1,100 @@
+// The report of a job: a small table of its stages, and a sentence that says which one bound it.
+//
+// Plain ASCII without boxes, so that it reads the same in every terminal, log and issue. Where
+// the width is short, the columns that say least are left out.
+
+import { type Busy, type OverlapFigures, overlapOf } from './overlap.ts';
+import { formatBytes, formatDuration, formatRate, formatShare } from './quantities.ts';
+
+/** What a report is made of. */
+export interface ReportData {
+  /** The first line, for example `affine on cpu (2 threads)`. */
+  readonly title: string;
+  /** In the order in which data passes through them. */
+  readonly stages: readonly Busy[];
+  /** Milliseconds. */
+  readonly wall: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** A busiest stage below this share of the wall time did not bind the job: its stages waited on each other. */
+const bindsFrom = 0.5;
+
+/** The text of a report, in lines of at most `width` characters. */
+export function reportText(data: ReportData, width = 80): string {
+  const figures = overlapOf(data.stages, data.wall);
+  const out = data.bytesOut > 0 ? `, ${formatBytes(data.bytesOut)} out` : '';
+  const first =
+    `${data.title}: ${formatBytes(data.bytesIn)} in${out}, ${formatDuration(data.wall)}, ` +
+    `${formatRate(data.bytesIn, data.wall)}`;
+  return [...wrap(first, width), '', ...stageTable(figures, width), '', ...wrap(verdict(figures), width)].join('\n');
+}
+
+/** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */
+export function verdict(figures: OverlapFigures): string {
+  const { bound, nearness, achieved, engines } = figures;
+  if (bound === null || bound.busy === 0) return 'There was nothing to do.';
+  const hidden =
+    engines.length < 2
+      ? ''
+      : ` Of the other stages' time, ${formatShare(achieved)} passed while something else was running.`;
+  if (nearness < bindsFrom) {
+    return (
+      `No stage bound it: the busiest, ${bound.name}, worked ${formatShare(nearness)} of the time; ` +
+      `the rest went into starting up and waiting between stages.${hidden}`
+    );
+  }
+  return (
+    `Bound by ${bound.name}: it worked ${formatShare(nearness)} of the time, so the whole ran at ` +
+    `${formatShare(nearness)} of the speed that ${bound.name} alone allows.${hidden}`
+  );
+}
+
+interface Column {
+  readonly heading: string;
+  readonly left?: boolean;
+  cell(stage: Busy): string;
+}
+
+function stageTable(figures: OverlapFigures, width: number): string[] {
+  const columns: Column[] = [
+    { heading: 'stage', left: true, cell: (stage) => stage.name },
+    { heading: 'busy', cell: (stage) => formatDuration(stage.busy) },
+    { heading: 'of wall', cell: (stage) => formatShare(figures.wall > 0 ? stage.busy / figures.wall : 0) },
+    { heading: 'rate', cell: (stage) => (stage.bytes > 0 ? formatRate(stage.bytes, stage.busy) : '-') },
+    { heading: 'bytes', cell: (stage) => (stage.bytes > 0 ? formatBytes(stage.bytes) : '-') },
+    { heading: 'steps', cell: (stage) => String(stage.operations) },
+  ];
+  for (;;) {
+    const rows = [columns.map((column) => column.heading)];
+    for (const stage of figures.engines) rows.push(columns.map((column) => column.cell(stage)));
+    const widths = columns.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+    const total = widths.reduce((sum, w) => sum + w + 2, 0);
+    if (total <= width || columns.length <= 3) {
+      return rows.map((row) =>
+        row
+          .map((cell, i) => (columns[i]!.left ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+          .join('  ')
+          .replace(/^/, '  ')
+          .trimEnd(),
+      );
+    }
+    columns.pop();
+  }
+}
+
+/** Breaks a line between words. */
+function wrap(line: string, width: number): string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.split(' ')) {
+    if (current !== '' && current.length + 1 + word.length > width) {
+      lines.push(current);
+      current = word;
+    } else {
+      current = current === '' ? word : `${current} ${word}`;
+    }
+  }
+  return current === '' ? lines : [...lines, current];
+}
