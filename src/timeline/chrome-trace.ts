@@ -21,7 +21,9 @@ const spansPerPiece = 512;
 
 /** The text of the trace file, in pieces. */
 export function* chromeTrace(spans: readonly Span[], description: TraceDescription): Generator<string> {
-  const tracks = new Map(inFlowOrder(new Set(spans.map((span) => span.engine))).map((name, i) => [name, i + 1]));
+  const tracks = new Map(
+    inFlowOrder(new Set(spans.map((span) => span.engine))).map((name, i) => [name, i + 1]),
+  );
   const origin = spans.reduce((earliest, span) => Math.min(earliest, span.queued, span.started), Infinity);
   const arrows = streamArrows(spans);
 

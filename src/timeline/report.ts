@@ -28,7 +28,13 @@ export function reportText(data: ReportData, width = 80): string {
   const first =
     `${data.title}: ${formatBytes(data.bytesIn)} in${out}, ${formatDuration(data.wall)}, ` +
     `${formatRate(data.bytesIn, data.wall)}`;
-  return [...wrap(first, width), '', ...stageTable(figures, width), '', ...wrap(verdict(figures), width)].join('\n');
+  return [
+    ...wrap(first, width),
+    '',
+    ...stageTable(figures, width),
+    '',
+    ...wrap(verdict(figures), width),
+  ].join('\n');
 }
 
 /** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */
