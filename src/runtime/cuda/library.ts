@@ -1,0 +1,77 @@
+// Shared libraries, found at run time and never required: the way to the driver and to NVRTC.
+//
+// A library is looked for under each of its names in each of the places where systems, toolkits
+// and Python wheels put it; what was tried is part of the error.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type * as Koffi from 'koffi';
+import { WarpstageError } from '../../diagnostics/error.ts';
+
+/** Names of C types as koffi spells them: the result first, then the parameters. */
+export type Prototype = readonly [result: string, ...parameters: string[]];
+
+/** A bound function of a library. Handles and device addresses are numbers, or bigints beyond 2^53. */
+export type NativeFunction = (...args: unknown[]) => number;
+
+/** The FFI package, loaded on first use: it is optional. */
+export function foreignFunctions(): typeof Koffi {
+  try {
+    return createRequire(import.meta.url)('koffi') as typeof Koffi;
+  } catch (cause) {
+    throw new WarpstageError(
+      {
+        code: 'WS4003',
+        message: 'NVIDIA GPUs need the package koffi, and it cannot be loaded',
+        hint: 'install it beside warpstage: npm install koffi',
+      },
+      { cause },
+    );
+  }
+}
+
+/** Every path under which one of the names could be found, in the order in which they are tried. */
+function candidates(names: readonly string[], folders: readonly string[]): readonly string[] {
+  const files = folders.flatMap((folder) => {
+    if (!existsSync(folder)) return [];
+    const present = readdirSync(folder);
+    return names.flatMap((name) =>
+      present
+        .filter((file) => file === name || file.startsWith(`${name}.`))
+        .map((file) => join(folder, file)),
+    );
+  });
+  return [...names, ...files];
+}
+
+/** Opens the first library that can be opened; null, with what was tried, if there is none. */
+export function openLibrary(
+  names: readonly string[],
+  folders: readonly string[],
+):
+  | { readonly library: Koffi.LibraryHandle; readonly path: string }
+  | { readonly library: null; readonly tried: readonly string[] } {
+  const koffi = foreignFunctions();
+  const tried = candidates(names, folders);
+  for (const path of tried) {
+    try {
+      return { library: koffi.load(path), path };
+    } catch {
+      // Not here: the next one.
+    }
+  }
+  return { library: null, tried };
+}
+
+/** Binds functions of a library; one that is missing is bound to null, as older drivers lack the newest. */
+export function bind<T extends Readonly<Record<string, Prototype>>>(
+  library: Koffi.LibraryHandle,
+  prototypes: T,
+): { readonly [K in keyof T]: NativeFunction } {
+  const entries = Object.entries(prototypes).map(([name, [result, ...parameters]]) => [
+    name,
+    library.func(name, result, parameters),
+  ]);
+  return Object.fromEntries(entries) as { readonly [K in keyof T]: NativeFunction };
+}

@@ -1,0 +1,119 @@
+// NVRTC: CUDA C++ to machine code at run time.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { bind, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+
+const out = '_Out_ uint64_t *';
+
+const prototypes = {
+  nvrtcVersion: ['int', '_Out_ int *', '_Out_ int *'],
+  nvrtcGetErrorString: ['const char *', 'int'],
+  nvrtcCreateProgram: ['int', out, 'const char *', 'const char *', 'int', 'void *', 'void *'],
+  nvrtcDestroyProgram: ['int', '_Inout_ uint64_t *'],
+  nvrtcCompileProgram: ['int', 'uint64_t', 'int', 'const char **'],
+  nvrtcGetProgramLogSize: ['int', 'uint64_t', '_Out_ size_t *'],
+  nvrtcGetProgramLog: ['int', 'uint64_t', 'void *'],
+  nvrtcGetCUBINSize: ['int', 'uint64_t', '_Out_ size_t *'],
+  nvrtcGetCUBIN: ['int', 'uint64_t', 'void *'],
+  nvrtcGetPTXSize: ['int', 'uint64_t', '_Out_ size_t *'],
+  nvrtcGetPTX: ['int', 'uint64_t', 'void *'],
+} as const satisfies Record<string, Prototype>;
+
+export interface Nvrtc {
+  /** Major and minor version. */
+  readonly version: readonly [number, number];
+  /** Compiles to machine code (`sm_90`) or, for an architecture `compute_90`, to PTX. Throws with the compiler's log. */
+  readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
+}
+
+let opened: Nvrtc | undefined;
+
+/** Folders where toolkits and Python's wheels keep NVRTC. */
+function folders(): readonly string[] {
+  const toolkit = process.env['CUDA_PATH'] ?? process.env['CUDA_HOME'];
+  const wheels = [process.env['VIRTUAL_ENV'], '/usr', '/usr/local', join(homedir(), '.local')].flatMap(
+    (root) => {
+      const library = root === undefined ? '' : join(root, 'lib');
+      if (!existsSync(library)) return [];
+      const pythons = readdirSync(library).filter((name) => name.startsWith('python3'));
+      return pythons.flatMap((python) =>
+        ['site-packages', 'dist-packages'].flatMap((packages) =>
+          ['cu13', 'cuda_nvrtc'].map((part) => join(library, python, packages, 'nvidia', part, 'lib')),
+        ),
+      );
+    },
+  );
+  return [
+    ...(toolkit === undefined ? [] : [join(toolkit, 'lib64'), join(toolkit, 'bin')]),
+    '/usr/local/cuda/lib64',
+    ...wheels,
+  ];
+}
+
+/** Opens NVRTC; an error in one sentence says how to get it. */
+export function openNvrtc(): Nvrtc {
+  if (opened !== undefined) return opened;
+  const own = process.env['WARPSTAGE_NVRTC'];
+  const versions = ['13', '12', '11.2'];
+  const names =
+    process.platform === 'win32'
+      ? ['nvrtc64_130_0.dll', 'nvrtc64_120_0.dll']
+      : [...versions.map((v) => `libnvrtc.so.${v}`), 'libnvrtc.so'];
+  const found = openLibrary(own === undefined ? names : [own], own === undefined ? folders() : []);
+  if (found.library === null) {
+    throw new WarpstageError({
+      code: 'WS4003',
+      message:
+        own === undefined
+          ? 'NVRTC, the compiler of CUDA, was not found'
+          : `NVRTC was not found at WARPSTAGE_NVRTC=${own}`,
+      hint: 'install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or set WARPSTAGE_NVRTC to the path of libnvrtc',
+    });
+  }
+  const functions = bind(found.library, prototypes);
+  const check = (result: number, doing: string) => {
+    if (result === 0) return;
+    throw new WarpstageError({
+      code: 'WS4003',
+      message: `NVRTC: ${doing} failed: ${functions.nvrtcGetErrorString(result)}`,
+    });
+  };
+  const bytes = (program: number, size: NativeFunction, get: NativeFunction) => {
+    const length = [0];
+    check(size(program, length), 'asking for a size');
+    const data = new Uint8Array(Number(length[0]));
+    check(get(program, data), 'reading the result');
+    return data;
+  };
+
+  const compile = (text: string, name: string, options: readonly string[]) => {
+    const handle = [0];
+    check(functions.nvrtcCreateProgram(handle, text, name, 0, null, null), 'creating a program');
+    const program = handle[0]!;
+    try {
+      if (functions.nvrtcCompileProgram(program, options.length, options) !== 0) {
+        const log = Buffer.from(
+          bytes(program, functions.nvrtcGetProgramLogSize, functions.nvrtcGetProgramLog),
+        ).toString('utf8');
+        throw new WarpstageError({
+          code: 'WS1014',
+          message: `NVRTC could not compile ${name}:\n${log.replace(/\0+$/, '').trim()}`,
+        });
+      }
+      const ptx = options.some((option) => option.includes('compute_'));
+      return ptx
+        ? bytes(program, functions.nvrtcGetPTXSize, functions.nvrtcGetPTX)
+        : bytes(program, functions.nvrtcGetCUBINSize, functions.nvrtcGetCUBIN);
+    } finally {
+      functions.nvrtcDestroyProgram(handle);
+    }
+  };
+
+  const [major, minor] = [[0], [0]];
+  check(functions.nvrtcVersion(major, minor), 'asking for the version');
+  opened = { version: [major[0]!, minor[0]!], compile };
+  return opened;
+}

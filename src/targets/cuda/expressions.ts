@@ -1,0 +1,184 @@
+// Expressions of the IR as expressions of CUDA C++.
+//
+// What is written means to the bit what the interpreter computes, where the operation is exact
+// by IEEE 754 or an integer's: signed arithmetic wraps (so it is done in unsigned, since C++
+// leaves signed overflow undefined), min and max treat NaN and -0 as JavaScript does, and
+// conversions of floats to integers are modulo 2^32. The functions of `Math` that are not exact
+// (sin, exp, …) are the device's own in the type of the value.
+
+import type {
+  BinaryOperator,
+  BuiltIn,
+  Expression,
+  MathFunction,
+  Program,
+  UnaryOperator,
+  ValueType,
+} from '../../compiler/ir.ts';
+import { arrayName, identifier, lengthName, literal, valueTypes } from './types.ts';
+
+const unsignedOf = { i32: 'unsigned', i64: 'unsigned long long' } as const;
+
+const isFloat = (type: ValueType): type is 'f32' | 'f64' => type === 'f32' || type === 'f64';
+const isSigned = (type: ValueType): type is 'i32' | 'i64' => type === 'i32' || type === 'i64';
+
+const infix = {
+  add: '+',
+  subtract: '-',
+  multiply: '*',
+  divide: '/',
+  remainder: '%',
+  and: '&',
+  or: '|',
+  xor: '^',
+  shiftLeft: '<<',
+  shiftRight: '>>',
+} as const satisfies Record<Exclude<BinaryOperator, 'min' | 'max'>, string>;
+
+const compare = {
+  equal: '==',
+  notEqual: '!=',
+  less: '<',
+  lessEqual: '<=',
+  greater: '>',
+  greaterEqual: '>=',
+} as const;
+
+const builtins: Record<BuiltIn, string> = {
+  threadRank: 'ws_thread_rank',
+  'threadIdx.x': 'threadIdx.x',
+  'threadIdx.y': 'threadIdx.y',
+  'threadIdx.z': 'threadIdx.z',
+  'blockIdx.x': 'blockIdx.x',
+  'blockIdx.y': 'blockIdx.y',
+  'blockIdx.z': 'blockIdx.z',
+  'gridDim.x': 'gridDim.x',
+  'gridDim.y': 'gridDim.y',
+  'gridDim.z': 'gridDim.z',
+};
+
+/** Functions of CUDA's math API, without the suffix f of their f32 forms. */
+const mathFunctions: Record<MathFunction, string> = {
+  sin: 'sin',
+  cos: 'cos',
+  tan: 'tan',
+  asin: 'asin',
+  acos: 'acos',
+  atan: 'atan',
+  atan2: 'atan2',
+  sinh: 'sinh',
+  cosh: 'cosh',
+  tanh: 'tanh',
+  asinh: 'asinh',
+  acosh: 'acosh',
+  atanh: 'atanh',
+  exp: 'exp',
+  expm1: 'expm1',
+  log: 'log',
+  log2: 'log2',
+  log10: 'log10',
+  log1p: 'log1p',
+  pow: 'ws_pow',
+  cbrt: 'cbrt',
+  hypot: 'hypot',
+  round: 'ws_round',
+  sign: 'ws_sign',
+};
+
+/** Turns expressions of one program into C++. */
+export class ExpressionWriter {
+  readonly program: Program;
+
+  constructor(program: Program) {
+    this.program = program;
+  }
+
+  write(expression: Expression): string {
+    const { program } = this;
+    switch (expression.kind) {
+      case 'constant':
+        return literal(expression.type, expression.value);
+      case 'variable':
+        return identifier(program.variables[expression.id]!.name, expression.id);
+      case 'scalar':
+        return identifier(program.parameters[expression.id]!.name, expression.id);
+      case 'builtin':
+        return `(${valueTypes[program.indexType]})${builtins[expression.name]}`;
+      case 'length':
+        return lengthName(program, expression.array);
+      case 'load':
+        // The cast keeps 8- and 16-bit elements from being promoted to int where they are unsigned.
+        return `((${valueTypes[expression.type]})${arrayName(program, expression.array)}[${this.write(expression.index)}])`;
+      case 'unary':
+        return this.unary(expression.operator, expression.type, this.write(expression.operand));
+      case 'binary':
+        return this.binary(
+          expression.operator,
+          expression.type,
+          this.write(expression.left),
+          this.write(expression.right),
+        );
+      case 'compare':
+        return `(${this.write(expression.left)} ${compare[expression.operator]} ${this.write(expression.right)})`;
+      case 'convert':
+        return this.convert(expression.operand.type, expression.type, this.write(expression.operand));
+      case 'conditional':
+        return `(${this.write(expression.test)} ? ${this.write(expression.then)} : ${this.write(expression.otherwise)})`;
+      case 'math': {
+        const name = mathFunctions[expression.function];
+        const suffix = expression.type === 'f32' && !name.startsWith('ws_') ? 'f' : '';
+        return `${name}${suffix}(${expression.operands.map((operand) => this.write(operand)).join(', ')})`;
+      }
+    }
+    return expression satisfies never;
+  }
+
+  private unary(operator: UnaryOperator, type: ValueType, operand: string): string {
+    const suffix = type === 'f32' ? 'f' : '';
+    switch (operator) {
+      case 'negate':
+        return isSigned(type)
+          ? `(${valueTypes[type]})(0u - (${unsignedOf[type]})${operand})`
+          : `(-${operand})`;
+      case 'not':
+        return `(!${operand})`;
+      case 'complement':
+        return `(~${operand})`;
+      case 'abs':
+        if (isFloat(type)) return `fabs${suffix}(${operand})`;
+        return isSigned(type) ? `ws_abs(${operand})` : operand;
+      case 'sqrt':
+      case 'floor':
+      case 'ceil':
+      case 'trunc':
+        return isFloat(type) ? `${operator}${suffix}(${operand})` : operand;
+      case 'clz32':
+        return `(${valueTypes[type]})__clz((int)${operand})`;
+    }
+    return operator satisfies never;
+  }
+
+  private binary(operator: BinaryOperator, type: ValueType, left: string, right: string): string {
+    if (operator === 'min' || operator === 'max') return `ws_${operator}(${left}, ${right})`;
+    if (operator === 'remainder' && isFloat(type))
+      return `fmod${type === 'f32' ? 'f' : ''}(${left}, ${right})`;
+    if (operator === 'shiftLeft' || operator === 'shiftRight') {
+      const bits = type === 'i64' || type === 'u64' ? 63 : 31;
+      const amount = `((int)${right} & ${bits})`;
+      if (operator === 'shiftRight' || !isSigned(type)) return `(${left} ${infix[operator]} ${amount})`;
+      return `(${valueTypes[type]})((${unsignedOf[type]})${left} << ${amount})`;
+    }
+    const wraps = operator === 'add' || operator === 'subtract' || operator === 'multiply';
+    if (wraps && isSigned(type)) {
+      const unsigned = unsignedOf[type];
+      return `(${valueTypes[type]})((${unsigned})${left} ${infix[operator]} (${unsigned})${right})`;
+    }
+    return `(${left} ${infix[operator]} ${right})`;
+  }
+
+  private convert(from: ValueType, to: ValueType, operand: string): string {
+    if (to === 'bool') return isFloat(from) ? `ws_truthy(${operand})` : `(${operand} != 0)`;
+    if (isFloat(from) && !isFloat(to)) return `(${valueTypes[to]})ws_to_integer(${operand})`;
+    return `(${valueTypes[to]})${operand}`;
+  }
+}

@@ -1,0 +1,97 @@
+// A program as one CUDA C++ kernel that NVRTC or nvcc compiles by itself, without any header.
+//
+// Parameters of the entry, in this order: for each array its pointer and length, for each scalar
+// its value; then for each shared array whose place is not known here its offset in bytes in
+// dynamic shared memory and its length. Lengths are of the program's index type, offsets u32.
+
+import type { Program } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
+import { PipelineWriter } from './pipelines.ts';
+import { prelude } from './prelude.ts';
+import { asyncPrelude } from './prelude-async.ts';
+import { StatementWriter } from './statements.ts';
+import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
+
+export interface CudaOptions extends LoweringOptions {
+  /** A `#line` directive for a place of the program, or null where none is wanted. */
+  readonly lineDirective: (range: Range) => string | null;
+}
+
+/** Where a shared array lies in dynamic shared memory; null where only the launch knows. */
+export type SharedPlace = { readonly offset: number; readonly length: number } | null;
+
+export interface CudaSource {
+  readonly text: string;
+  /** The entry's name. */
+  readonly entry: string;
+  readonly lowerings: readonly Lowering[];
+  readonly shared: readonly SharedPlace[];
+}
+
+/** Shared arrays begin at multiples of so many bytes: what the bulk copy engine likes best. */
+export const sharedAlignment = 128;
+
+/** The places of shared arrays, as far as their counts are constants. */
+function sharedPlaces(program: Program): readonly SharedPlace[] {
+  let offset: number | null = 0;
+  return program.sharedArrays.map(({ count, element }): SharedPlace => {
+    if (offset === null || count.kind !== 'constant') {
+      offset = null;
+      return null;
+    }
+    const place = { offset, length: Number(count.value) };
+    offset = Math.ceil((offset + place.length * elementBytes[element]) / sharedAlignment) * sharedAlignment;
+    return place;
+  });
+}
+
+/** Writes the kernel. */
+export function generateCuda(program: Program, options: CudaOptions): CudaSource {
+  const lowerings = chooseLowerings(program, options);
+  const pipelines = new PipelineWriter(program, lowerings, options.alignments);
+  const out = new StatementWriter(program, pipelines, options.lineDirective);
+  const index = valueTypes[program.indexType];
+  const shared = sharedPlaces(program);
+
+  const parameters = program.parameters.flatMap((parameter, id) => {
+    if (parameter.kind === 'scalar')
+      return [`${valueTypes[parameter.type]} ${identifier(parameter.name, id)}`];
+    const name = arrayName(program, { space: 'global', id });
+    const constant = parameter.readonly ? 'const ' : '';
+    return [`${constant}${elementTypes[parameter.element]}* ${name}`, `${index} ${name}_length`];
+  });
+  for (const [id, place] of shared.entries()) {
+    const name = arrayName(program, { space: 'shared', id });
+    if (place === null) parameters.push(`unsigned ${name}_offset`, `${index} ${name}_length`);
+  }
+
+  const [x, y, z] = program.block;
+  out.line(
+    `const unsigned ws_thread_rank = ${y * z === 1 ? 'threadIdx.x' : `(threadIdx.z * ${y} + threadIdx.y) * ${x} + threadIdx.x`};`,
+  );
+  if (program.sharedArrays.length > 0) {
+    out.line(`extern __shared__ __align__(${sharedAlignment}) unsigned char ws_shared_memory[];`);
+  }
+  for (const [id, place] of shared.entries()) {
+    const name = arrayName(program, { space: 'shared', id });
+    const type = elementTypes[program.sharedArrays[id]!.element];
+    out.line(`${type}* const ${name} = (${type}*)(ws_shared_memory + ${place?.offset ?? `${name}_offset`});`);
+    if (place !== null) out.line(`const ${index} ${name}_length = ${place.length};`);
+  }
+  out.declarations();
+  pipelines.declarations(out);
+  out.statements(program.body);
+
+  const entry = program.name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=[0-9])/, '_');
+  const text = [
+    prelude,
+    program.pipelines.length > 0 ? asyncPrelude : '',
+    `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entry}(${parameters.join(', ')}) {`,
+    ...out.lines,
+    '}',
+    '',
+  ].join('\n');
+  return { text, entry, lowerings, shared };
+}

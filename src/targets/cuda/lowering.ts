@@ -1,0 +1,90 @@
+// Which way of the hardware a pipeline takes, chosen for each pipeline of a program.
+//
+//   bulk      sm_90: one thread copies a whole stage through the copy engine of the
+//             multiprocessor; a full barrier a stage says when it has arrived, a block barrier
+//             before the refill says that everybody has read it.
+//   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
+//             barrier behind it everybody's. Before sm_80 the same with copies done at once.
+//   barriers  full and empty barriers a stage with one arrival a thread: partitioned roles,
+//             tiles, and waits that not all threads of the block reach together.
+//   thread    thread scope: groups without any block barrier.
+
+import type { Call, Expression, Pipeline, Program, Statement } from '../../compiler/ir.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import { divisibility } from './divisibility.ts';
+import { elementOf } from './types.ts';
+
+export type Lowering = 'bulk' | 'groups' | 'barriers' | 'thread';
+
+export type Copy = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+
+/** What the choice depends on beside the program. */
+export interface LoweringOptions {
+  /** Compute capability times ten: 75, 80, 90, 120. */
+  readonly architecture: number;
+  /** For each parameter, by which power of two bytes its array's address is divisible at the launch. */
+  readonly alignments: readonly number[];
+  /** Whether every use of the pipeline stands in control flow that the whole block takes together. */
+  readonly blockUniform: (pipeline: number) => boolean;
+}
+
+/** Calls `visit` for every call of the program. */
+export function forEachCall(statements: readonly Statement[], visit: (call: Call) => void): void {
+  for (const statement of statements) {
+    if (statement.kind === 'call') visit(statement);
+    else if (statement.kind === 'if') {
+      forEachCall(statement.then, visit);
+      forEachCall(statement.otherwise, visit);
+    } else if (statement.kind === 'loop') {
+      forEachCall(statement.body, visit);
+      forEachCall(statement.update, visit);
+    } else if (statement.kind === 'block') forEachCall(statement.body, visit);
+  }
+}
+
+/** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */
+export function copyAlignment(program: Program, alignments: readonly number[]): (copy: Copy) => number {
+  const divides = divisibility(program);
+  return ({ destination, source, count, alignment }) => {
+    const bytes = elementBytes[elementOf(program, source.array)];
+    const base = ({ space, id }: Copy['source']['array']) =>
+      space === 'global' ? (alignments[id] ?? bytes) : 16;
+    const proven = (offset: Expression) => bytes * divides(offset);
+    const addresses = Math.min(
+      base(destination.array),
+      base(source.array),
+      proven(destination.offset),
+      proven(source.offset),
+    );
+    return Math.min(16, Math.max(Math.min(addresses, proven(count)), alignment));
+  };
+}
+
+/** Chooses the lowering of each pipeline. */
+export function chooseLowerings(program: Program, options: LoweringOptions): readonly Lowering[] {
+  const alignmentOf = copyAlignment(program, options.alignments);
+  const copies = program.pipelines.map((): Copy[] => []);
+  forEachCall(program.body, (call) => {
+    if (call.intrinsic === 'memcpyAsync') copies[call.pipeline]!.push(call);
+  });
+
+  const bulk = (copy: Copy) =>
+    copy.group.kind === 'block' &&
+    copy.destination.array.space === 'shared' &&
+    copy.source.array.space === 'global' &&
+    isReadonly(program, copy.source.array.id) &&
+    alignmentOf(copy) === 16;
+
+  return program.pipelines.map((pipeline: Pipeline, id): Lowering => {
+    if (pipeline.scope === 'thread') return 'thread';
+    if (pipeline.partition !== 'unified' || pipeline.group.kind !== 'block' || !options.blockUniform(id))
+      return 'barriers';
+    return options.architecture >= 90 && copies[id]!.every(bulk) ? 'bulk' : 'groups';
+  });
+}
+
+/** Only what nobody writes during the kernel may be read by the copy engine without a fence between. */
+function isReadonly(program: Program, id: number): boolean {
+  const parameter = program.parameters[id]!;
+  return parameter.kind === 'array' && parameter.readonly;
+}

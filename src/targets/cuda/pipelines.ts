@@ -1,0 +1,239 @@
+// Pipelines and asynchronous copies, written for the lowering that was chosen for each.
+//
+// A pipeline keeps a few counters in registers: the stage and phase that its head and its tail
+// stand at, and how many stages are committed and not yet released. To acquire a stage beyond
+// the last, or to wait for one that nobody committed, can never succeed: the kernel traps there
+// where it would otherwise hang.
+
+import type { Call, Group, Program } from '../../compiler/ir.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import { type Copy, copyAlignment, forEachCall, type Lowering } from './lowering.ts';
+import type { CallLowering, StatementWriter } from './statements.ts';
+import { arrayName, elementOf, elementTypes, identifier } from './types.ts';
+
+type PipelineCall = Exclude<Call, { intrinsic: 'atomic' | 'print' | 'sync' | 'memcpyAsync' }>;
+
+export class PipelineWriter implements CallLowering {
+  private readonly program: Program;
+  private readonly lowerings: readonly Lowering[];
+  private readonly alignmentOf: (copy: Copy) => number;
+  private readonly blockSize: number;
+  /** Pipelines whose `quit` is asked for its result: they count their members. */
+  private readonly quits: ReadonlySet<number>;
+
+  constructor(program: Program, lowerings: readonly Lowering[], alignments: readonly number[]) {
+    this.program = program;
+    this.lowerings = lowerings;
+    this.alignmentOf = copyAlignment(program, alignments);
+    this.blockSize = program.block[0] * program.block[1] * program.block[2];
+    const quits = new Set<number>();
+    forEachCall(program.body, (call) => {
+      if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
+    });
+    this.quits = quits;
+  }
+
+  private name(pipeline: number): string {
+    return `p_${identifier(this.program.pipelines[pipeline]!.name, pipeline)}`;
+  }
+
+  private groupSize(group: Group): number {
+    if (group.kind === 'tile') return group.size;
+    return group.kind === 'block' ? this.blockSize : 1;
+  }
+
+  /** The barriers of all pipelines, in shared memory, and their counters. */
+  declarations(out: StatementWriter): void {
+    for (const [id, pipeline] of this.program.pipelines.entries()) {
+      const name = this.name(id);
+      const lowering = this.lowerings[id]!;
+      const instances = pipeline.group.kind === 'tile' ? Math.ceil(this.blockSize / pipeline.group.size) : 1;
+      if (lowering === 'thread') {
+        out.line(`unsigned ${name}_filled = 0;`);
+        continue;
+      }
+      out.line(
+        `unsigned ${name}_filled = 0, ${name}_head = 0, ${name}_head_phase = 1, ${name}_tail = 0, ${name}_tail_phase = 0;`,
+      );
+      if (lowering === 'bulk' || lowering === 'barriers') {
+        out.line(`__shared__ ws_barrier ${name}_full_all[${instances * pipeline.stages}];`);
+        out.line(
+          `ws_barrier* const ${name}_full = ${name}_full_all + ${this.instance(pipeline.group)} * ${pipeline.stages};`,
+        );
+      }
+      if (lowering === 'barriers') {
+        out.line(`__shared__ ws_barrier ${name}_empty_all[${instances * pipeline.stages}];`);
+        out.line(
+          `ws_barrier* const ${name}_empty = ${name}_empty_all + ${this.instance(pipeline.group)} * ${pipeline.stages};`,
+        );
+      }
+      if (this.quits.has(id)) {
+        out.line(`__shared__ unsigned ${name}_members_all[${instances}];`);
+        out.line(`unsigned* const ${name}_members = ${name}_members_all + ${this.instance(pipeline.group)};`);
+      }
+    }
+  }
+
+  private instance(group: Group): string {
+    return group.kind === 'tile' ? `ws_thread_rank / ${group.size}` : '0';
+  }
+
+  private rank(group: Group): string {
+    if (group.kind === 'tile') return `ws_thread_rank % ${group.size}`;
+    return group.kind === 'thread' ? '0' : 'ws_thread_rank';
+  }
+
+  private sync(group: Group, out: StatementWriter): void {
+    if (group.kind === 'block') out.line('__syncthreads();');
+    else if (group.kind === 'tile' && group.size <= 32)
+      out.line(`__syncwarp(ws_tile_mask<${group.size}>(ws_thread_rank));`);
+    else if (group.kind === 'tile') {
+      out.line(
+        `asm volatile("bar.sync %0, ${group.size};" ::"r"(1 + ws_thread_rank / ${group.size}) : "memory");`,
+      );
+    } else if (group.kind === 'grid')
+      throw new TypeError('a grid cannot synchronise without a cooperative launch');
+  }
+
+  write(call: Exclude<Call, { intrinsic: 'atomic' | 'print' }>, out: StatementWriter): void {
+    if (call.intrinsic === 'sync') this.sync(call.group, out);
+    else if (call.intrinsic === 'memcpyAsync') out.nested('', () => this.copy(call, out));
+    else this.pipelineCall(call, out);
+  }
+
+  private pipelineCall(call: PipelineCall, out: StatementWriter): void {
+    const name = this.name(call.pipeline);
+    const { stages, group } = this.program.pipelines[call.pipeline]!;
+    const lowering = this.lowerings[call.pipeline]!;
+    const advance = (end: 'head' | 'tail') => {
+      out.line(`if (++${name}_${end} == ${stages}) { ${name}_${end} = 0; ${name}_${end}_phase ^= 1; }`);
+    };
+    switch (call.intrinsic) {
+      case 'makePipeline':
+        this.make(call, out);
+        return;
+      case 'producerAcquire':
+        if (lowering === 'barriers') out.line(`ws_wait(&${name}_empty[${name}_head], ${name}_head_phase);`);
+        else if (lowering !== 'thread') {
+          out.line(`if (${name}_filled >= ${stages}) __trap();`);
+          // Everybody has released, and so read, the stage that is filled next.
+          if (lowering === 'bulk') out.line('ws_fence_async();');
+          this.sync(group, out);
+        }
+        return;
+      case 'producerCommit':
+        if (lowering === 'bulk') out.line(`if (ws_thread_rank == 0) ws_arrive(&${name}_full[${name}_head]);`);
+        else if (lowering === 'barriers') {
+          out.line(`ws_arrive_after_copies(&${name}_full[${name}_head]);`);
+          out.line(`ws_arrive(&${name}_full[${name}_head]);`);
+        } else out.line('ws_commit();');
+        out.line(`++${name}_filled;`);
+        if (lowering !== 'thread') advance('head');
+        return;
+      case 'consumerWait':
+        if (lowering === 'thread') {
+          out.line(`if (${name}_filled > 0) { ws_wait_groups<8>(${name}_filled - 1); --${name}_filled; }`);
+        } else if (lowering === 'barriers')
+          out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
+        else {
+          out.line(`if (${name}_filled == 0) __trap();`);
+          if (lowering === 'bulk') out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
+          else {
+            out.line(`ws_wait_groups<${Math.min(stages - 1, 8)}>(${name}_filled - 1);`);
+            this.sync(group, out);
+          }
+        }
+        return;
+      case 'consumerRelease':
+        if (lowering === 'thread') return;
+        if (lowering === 'barriers') out.line(`ws_arrive(&${name}_empty[${name}_tail]);`);
+        out.line(`--${name}_filled;`);
+        advance('tail');
+        return;
+      case 'quit':
+        if (call.result !== null) {
+          const result = identifier(this.program.variables[call.result]!.name, call.result);
+          out.line(
+            lowering === 'thread' ? `${result} = true;` : `${result} = atomicSub(${name}_members, 1u) == 1u;`,
+          );
+        }
+        return;
+    }
+    call satisfies never;
+  }
+
+  private make(call: Extract<Call, { intrinsic: 'makePipeline' }>, out: StatementWriter): void {
+    const pipeline = this.program.pipelines[call.pipeline]!;
+    const lowering = this.lowerings[call.pipeline]!;
+    const name = this.name(call.pipeline);
+    if (lowering === 'thread') {
+      out.line(`${name}_filled = 0;`);
+      return;
+    }
+    const { group, stages, partition } = pipeline;
+    const size = this.groupSize(group);
+    out.line(
+      `${name}_filled = 0; ${name}_head = 0; ${name}_head_phase = 1; ${name}_tail = 0; ${name}_tail_phase = 0;`,
+    );
+    out.nested('', () => {
+      let [full, empty] = [lowering === 'bulk' ? '1u' : `${size}u`, `${size}u`];
+      if (partition !== 'unified') {
+        const producers = out.expressions.write(call.producers!);
+        out.line(
+          `const unsigned producers = ${partition === 'count' ? producers : this.count(group, producers)};`,
+        );
+        [full, empty] = ['producers', `${size}u - producers`];
+      }
+      this.sync(group, out);
+      out.nested(`if (${this.rank(group)} == 0)`, () => {
+        if (lowering !== 'groups') {
+          out.nested(`for (int stage = 0; stage < ${stages}; ++stage)`, () => {
+            out.line(`ws_init(&${name}_full[stage], ${full});`);
+            if (lowering === 'barriers') out.line(`ws_init(&${name}_empty[stage], ${empty});`);
+          });
+        }
+        if (this.quits.has(call.pipeline)) out.line(`*${name}_members = ${size}u;`);
+        if (lowering === 'bulk') out.line('ws_fence_async();');
+      });
+      this.sync(group, out);
+    });
+  }
+
+  /** How many threads of the group have a true value. */
+  private count(group: Group, value: string): string {
+    if (group.kind === 'block') return `__syncthreads_count(${value})`;
+    if (group.kind === 'tile' && group.size <= 32) {
+      const mask = `ws_tile_mask<${group.size}>(ws_thread_rank)`;
+      return `__popc(__ballot_sync(${mask}, ${value}) & ${mask})`;
+    }
+    throw new TypeError('roles need a block or a tile of at most 32 threads');
+  }
+
+  private copy(copy: Copy, out: StatementWriter): void {
+    const { program } = this;
+    const element = elementOf(program, copy.source.array);
+    const bytes = elementBytes[element];
+    const address = (view: Copy['source']) =>
+      `${arrayName(program, view.array)} + ${out.expressions.write(view.offset)}`;
+    const type = elementTypes[element];
+    out.line(`${type}* const to = ${address(copy.destination)};`);
+    out.line(`const ${type}* const from = ${address(copy.source)};`);
+    const count = out.expressions.write(copy.count);
+    if (this.lowerings[copy.pipeline] === 'bulk') {
+      const barrier = `&${this.name(copy.pipeline)}_full[${this.name(copy.pipeline)}_head]`;
+      out.line(
+        `if (ws_thread_rank == 0) ws_bulk_copy(to, from, (unsigned)${count} * ${bytes}u, ${barrier});`,
+      );
+      return;
+    }
+    const alignment = this.alignmentOf(copy);
+    const threads = `${this.rank(copy.group)}, ${this.groupSize(copy.group)}u`;
+    const asynchronous =
+      alignment >= 4 && copy.source.array.space === 'global' && copy.destination.array.space === 'shared';
+    if (asynchronous)
+      out.line(
+        `ws_copy_async<${alignment}>(to, from, (unsigned long long)${count} * ${bytes}u, ${threads});`,
+      );
+    else out.line(`ws_copy(to, from, ${count}, ${threads});`);
+  }
+}

@@ -1,0 +1,54 @@
+// The few lines of CUDA C++ that generated kernels need: operations whose meaning in JavaScript
+// differs from C++'s. NVRTC compiles a kernel with them in milliseconds; libcu++'s headers alone
+// take over a second.
+
+/** Operators of JavaScript that C++ spells differently. */
+export const prelude = `// What a kernel does not use of these lines, and what it never reads, is no fault of its author's.
+#pragma nv_diag_suppress 177, 550
+#define WS_DEVICE static __device__ __forceinline__
+// Math.min and Math.max: NaN if either is, -0 below +0.
+WS_DEVICE float ws_min(float a, float b) {
+  return a < b ? a : b < a ? b : a == b ? (signbit(a) ? a : b) : a + b;
+}
+WS_DEVICE float ws_max(float a, float b) {
+  return a > b ? a : b > a ? b : a == b ? (signbit(a) ? b : a) : a + b;
+}
+WS_DEVICE double ws_min(double a, double b) {
+  return a < b ? a : b < a ? b : a == b ? (signbit(a) ? a : b) : a + b;
+}
+WS_DEVICE double ws_max(double a, double b) {
+  return a > b ? a : b > a ? b : a == b ? (signbit(a) ? b : a) : a + b;
+}
+WS_DEVICE int ws_min(int a, int b) { return a < b ? a : b; }
+WS_DEVICE int ws_max(int a, int b) { return a < b ? b : a; }
+WS_DEVICE unsigned ws_min(unsigned a, unsigned b) { return a < b ? a : b; }
+WS_DEVICE unsigned ws_max(unsigned a, unsigned b) { return a < b ? b : a; }
+WS_DEVICE long long ws_min(long long a, long long b) { return a < b ? a : b; }
+WS_DEVICE long long ws_max(long long a, long long b) { return a < b ? b : a; }
+WS_DEVICE int ws_abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }
+WS_DEVICE long long ws_abs(long long a) { return a < 0 ? (long long)(0ull - (unsigned long long)a) : a; }
+WS_DEVICE bool ws_truthy(float a) { return a == a && a != 0.0f; }
+WS_DEVICE bool ws_truthy(double a) { return a == a && a != 0.0; }
+// Truncated, then modulo 2^32, as \`| 0\` does: the low word of a 64-bit integer, or of what is left beyond its range.
+WS_DEVICE long long ws_to_integer(double a) {
+  if (!(fabs(a) < 18446744073709551616.0 * 2097152.0)) return 0;
+  return fabs(a) < 9223372036854775808.0 ? (long long)a : (long long)fmod(trunc(a), 4294967296.0);
+}
+WS_DEVICE long long ws_to_integer(float a) { return fabsf(a) < 9223372036854775808.0f ? (long long)a : 0; }
+// Math.round: halves go up.
+WS_DEVICE double ws_round(double a) { double r = floor(a); return a - r >= 0.5 ? copysign(r + 1.0, a) : copysign(r, a); }
+WS_DEVICE float ws_round(float a) { return (float)ws_round((double)a); }
+WS_DEVICE double ws_sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }
+WS_DEVICE float ws_sign(float a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : a; }
+// Math.pow: NaN where C's pow gives 1 for a base of 1 or -1 and an exponent that is NaN or infinite.
+WS_DEVICE double ws_pow(double a, double b) {
+  return isnan(b) || (isinf(b) && fabs(a) == 1.0) ? b - b : pow(a, b);
+}
+WS_DEVICE float ws_pow(float a, float b) {
+  return isnan(b) || (isinf(b) && fabsf(a) == 1.0f) ? b - b : powf(a, b);
+}
+// The lanes of a thread's tile of its warp.
+template <int Size> WS_DEVICE unsigned ws_tile_mask(unsigned rank) {
+  return Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1u) << (rank % 32 / Size * Size);
+}
+`;

@@ -1,0 +1,165 @@
+// Statements of the IR as statements of CUDA C++.
+//
+// Loops and blocks become loops and blocks; `break` and `continue`, which name their loop, become
+// gotos. All variables stand at the kernel's head, so that no goto jumps over an initialisation. What synchronises is handed to the lowering of pipelines.
+
+import type { Call, Program, Statement } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { ExpressionWriter } from './expressions.ts';
+import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './types.ts';
+
+/** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
+export interface CallLowering {
+  write(call: Exclude<Call, { intrinsic: 'atomic' | 'print' }>, out: StatementWriter): void;
+}
+
+type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
+type PrintCall = Extract<Call, { intrinsic: 'print' }>;
+
+/** Lines of C++, indented by the nesting of blocks. */
+export class StatementWriter {
+  readonly program: Program;
+  readonly expressions: ExpressionWriter;
+  readonly lines: string[] = [];
+  private readonly calls: CallLowering;
+  private readonly lineDirective: (range: Range) => string | null;
+  private depth = 1;
+
+  constructor(program: Program, calls: CallLowering, lineDirective: (range: Range) => string | null) {
+    this.program = program;
+    this.expressions = new ExpressionWriter(program);
+    this.calls = calls;
+    this.lineDirective = lineDirective;
+  }
+
+  line(text: string): void {
+    this.lines.push('  '.repeat(this.depth) + text);
+  }
+
+  /** Writes `open {`, what `body` writes one level deeper, and `}` with `close` behind it. */
+  nested(open: string, body: () => void, close = '}'): void {
+    this.line(open === '' ? '{' : `${open} {`);
+    this.depth += 1;
+    body();
+    this.depth -= 1;
+    this.line(close);
+  }
+
+  statements(list: readonly Statement[]): void {
+    for (const statement of list) this.statement(statement);
+  }
+
+  private statement(statement: Statement): void {
+    const directive = this.lineDirective(statement.range);
+    if (directive !== null) this.lines.push(directive);
+    const { expressions, program } = this;
+    switch (statement.kind) {
+      case 'assign': {
+        const { name } = program.variables[statement.variable]!;
+        this.line(`${identifier(name, statement.variable)} = ${expressions.write(statement.value)};`);
+        return;
+      }
+      case 'store': {
+        const type = elementTypes[elementOf(program, statement.array)];
+        const target = `${arrayName(program, statement.array)}[${expressions.write(statement.index)}]`;
+        this.line(`${target} = (${type})${expressions.write(statement.value)};`);
+        return;
+      }
+      case 'if':
+        this.nested(`if (${expressions.write(statement.test)})`, () => this.statements(statement.then));
+        if (statement.otherwise.length > 0) this.nested('else', () => this.statements(statement.otherwise));
+        return;
+      case 'loop':
+        this.loop(statement);
+        return;
+      case 'block':
+        this.nested('', () => this.statements(statement.body));
+        this.line(`break_${statement.label}:;`);
+        return;
+      case 'break':
+        this.line(`goto break_${statement.label};`);
+        return;
+      case 'continue':
+        this.line(`goto continue_${statement.label};`);
+        return;
+      case 'return':
+        this.line('return;');
+        return;
+      case 'call':
+        if (statement.intrinsic === 'atomic') this.atomic(statement);
+        else if (statement.intrinsic === 'print') this.print(statement);
+        else this.calls.write(statement, this);
+        return;
+    }
+    statement satisfies never;
+  }
+
+  private loop(loop: Extract<Statement, { kind: 'loop' }>): void {
+    const test = loop.test === null ? 'true' : this.expressions.write(loop.test);
+    const body = () => {
+      this.statements(loop.body);
+      this.line(`continue_${loop.label}:;`);
+      this.statements(loop.update);
+    };
+    if (loop.testFirst) this.nested(`while (${test})`, body);
+    else this.nested('do', body, `} while (${test});`);
+    this.line(`break_${loop.label}:;`);
+  }
+
+  private atomic({ operator, array, index, value, compare, result }: AtomicCall): void {
+    const names = {
+      add: 'Add',
+      sub: 'Sub',
+      min: 'Min',
+      max: 'Max',
+      and: 'And',
+      or: 'Or',
+      xor: 'Xor',
+      exch: 'Exch',
+      cas: 'CAS',
+    };
+    const address = `&${arrayName(this.program, array)}[${this.expressions.write(index)}]`;
+    const operands = [...(compare === null ? [] : [compare]), value].map((operand) =>
+      this.expressions.write(operand),
+    );
+    const call = `atomic${names[operator]}(${[address, ...operands].join(', ')})`;
+    this.line(
+      result === null ? `${call};` : `${identifier(this.program.variables[result]!.name, result)} = ${call};`,
+    );
+  }
+
+  private print({ parts }: PrintCall): void {
+    const formats = {
+      bool: '%s',
+      i32: '%d',
+      u32: '%u',
+      i64: '%lld',
+      u64: '%llu',
+      f32: '%g',
+      f64: '%g',
+    } as const;
+    const format = parts
+      .map((part) => (typeof part === 'string' ? part.replaceAll('%', '%%') : formats[part.type]))
+      .join('');
+    const values = parts
+      .filter((part) => typeof part !== 'string')
+      .map((part) =>
+        part.type === 'bool'
+          ? `(${this.expressions.write(part)} ? "true" : "false")`
+          : this.expressions.write(part),
+      );
+    this.line(`printf(${[JSON.stringify(`${format}\n`), ...values].join(', ')});`);
+  }
+
+  /** Declarations of all variables, as every one is zero until it is assigned. */
+  declarations(): void {
+    for (const [id, { name, type }] of this.program.variables.entries()) {
+      this.line(`${valueTypes[type]} ${identifier(name, id)} = 0;`);
+    }
+    for (const [id, array] of this.program.localArrays.entries()) {
+      const name = arrayName(this.program, { space: 'local', id });
+      this.line(`${elementTypes[array.element]} ${name}[${array.count}];`);
+      this.line(`const ${valueTypes[this.program.indexType]} ${name}_length = ${array.count};`);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// The generated CUDA C++ compiles to machine code for every architecture that is supported, with
+// the lowering that was meant for it. Needs nvcc; where it is absent the tests say that they skip.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Program } from '#warpstage/compiler/ir.js';
+import { generateCuda } from '#warpstage/targets/cuda/generate.js';
+import * as programs from '../support/programs.ts';
+
+const nvcc = spawnSync('nvcc', ['--version']).status === 0;
+const works: Readonly<Record<string, Program>> = {
+  scale: programs.scale({ block: 256 }),
+  'scale with a 64-bit index': programs.scale({ block: 256, indexType: 'i64' }),
+  reverse: programs.reverse({ block: 256 }),
+  collatz: programs.collatz({ block: 256 }),
+  histogram: programs.histogram({ block: 256 }),
+  roots: programs.roots({ block: 256 }),
+  'unified staging': programs.stagingUnified({ block: 256 }),
+  'specialized staging': programs.stagingSpecialized({ block: 256 }),
+  'thread-scope staging': programs.stagingThreadScope({ block: 256 }),
+};
+
+function generate(program: Program, architecture: number) {
+  return generateCuda(program, {
+    architecture,
+    alignments: program.parameters.map(() => 16),
+    blockUniform: (pipeline) => program.pipelines[pipeline]!.partition === 'unified',
+    lineDirective: () => null,
+  });
+}
+
+describe('lowering of pipelines', () => {
+  test.each([
+    ['unified staging', 75, 'groups'],
+    ['unified staging', 80, 'groups'],
+    ['unified staging', 90, 'bulk'],
+    ['specialized staging', 90, 'barriers'],
+    ['thread-scope staging', 90, 'thread'],
+  ])('%s on sm_%i: %s', (work, architecture, lowering) => {
+    expect(generate(works[work]!, architecture).lowerings).toEqual([lowering]);
+  });
+
+  test('a copy whose addresses are not known to be multiples of 16 bytes is not a bulk copy', () => {
+    const program = works['unified staging']!;
+    const { lowerings, text } = generateCuda(program, {
+      architecture: 90,
+      alignments: program.parameters.map(() => 4),
+      blockUniform: () => true,
+      lineDirective: () => null,
+    });
+    expect(lowerings).toEqual(['groups']);
+    expect(text).toContain('ws_copy_async<4>');
+  });
+});
+
+describe.skipIf(!nvcc)('nvcc', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'warpstage-nvcc-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each(['75', '80', '90a', '120'])('all kernels compile for sm_%s without a warning', (architecture) => {
+    // One file with every kernel in a namespace of its own: nvcc's start costs more than the kernels.
+    const number = Number.parseInt(architecture, 10);
+    const sources = Object.values(works).map((program, position) => {
+      const { text } = generate(program, number);
+      return `namespace kernel_${position} {\n${text.replaceAll('extern "C" ', '')}\n}\n`;
+    });
+    const file = join(folder, `kernels_${architecture}.cu`);
+    writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
+    const output = execFileSync('nvcc', [
+      `-arch=sm_${architecture}`,
+      '--fmad=false',
+      '-Werror',
+      'all-warnings',
+      '-cubin',
+      '-o',
+      join(folder, 'out.cubin'),
+      file,
+    ]);
+    expect(output.toString()).toBe('');
+  });
+});
