@@ -14,7 +14,7 @@ export type { DeviceFunction, Schema } from './schema.ts';
 /** A function that runs once for every thread of a grid. Made by `kernel()`. */
 export interface Kernel<S extends Schema = Schema> {
   readonly kind: 'kernel';
-  /** For messages: the function's own name, or the one given to `kernel()`. */
+  /** For messages: the one given to `kernel()`, the function's own name, or that of its export. */
   readonly name: string;
   readonly schema: S;
   readonly body: (data: never, cuda: never) => void;
@@ -64,7 +64,22 @@ export function kernel<const S extends Schema>(
   options: { readonly name?: string } = {},
 ): Kernel<S> {
   parseSchema(schema);
-  return Object.freeze({ kind: 'kernel', name: options.name ?? (body.name || 'kernel'), schema, body });
+  const own = options.name ?? body.name;
+  return Object.freeze({
+    kind: 'kernel',
+    get name(): string {
+      return own || (namesOfExports.get(this) ?? 'kernel');
+    },
+    schema,
+    body,
+  });
+}
+
+const namesOfExports = new WeakMap<Kernel, string>();
+
+/** Gives a kernel without a name of its own that of the export under which it was found. */
+export function nameAfterExport(kernel: Kernel, name: string): void {
+  namesOfExports.set(kernel, name);
 }
 
 /**

@@ -1,0 +1,33 @@
+// What a command says when it fails, and the exit code that says whose fault it was.
+//
+// 1: the job, its module or its data. 2: the usage. Errors go to standard error, as text with
+// code frames or, under `--json`, as one JSON object.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import { formatIssues } from '../diagnostics/render.ts';
+import { showsColour, type Terminal } from './terminal.ts';
+
+/** An error in the words of the command line: wrong usage, with the command whose help tells more. */
+export function usageError(message: string, hint?: string): WarpstageError {
+  return new WarpstageError({ code: 'WS6001', message, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Reports an error and returns the exit code for it. */
+export function reportFailure(error: unknown, json: boolean, terminal: Terminal): number {
+  if (!(error instanceof WarpstageError)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const told = json
+      ? JSON.stringify({ name: 'Error', message: text })
+      : `This is an error in warpstage itself; please report it.\n${text}`;
+    terminal.errors.write(`${told}\n`);
+    return 1;
+  }
+  const options = { colour: showsColour(terminal.errors), folder: process.cwd() };
+  terminal.errors.write(`${json ? JSON.stringify(error) : formatIssues(error.issues, options)}\n`);
+  return isUsage(error) ? 2 : 1;
+}
+
+/** Wrong usage, and settings that the job does not have or does not take: the words of whoever typed the command. */
+function isUsage(error: WarpstageError): boolean {
+  return error.code === 'WS6001' || error.code === 'WS5008';
+}

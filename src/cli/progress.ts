@@ -1,0 +1,122 @@
+// Progress of a job on standard error: a bar on a terminal, one line a second elsewhere.
+//
+// The job says how far it is as often as it likes; a timer draws. A job that is over before the
+// first tick shows nothing, and loads nothing.
+
+import { formatBytes, formatDuration, formatRate, formatShare } from '../timeline/quantities.ts';
+import { isTerminal, type Terminal } from './terminal.ts';
+
+/** How far a job is. */
+export interface Advance {
+  /** Bytes read so far. */
+  readonly done: number;
+  /** Bytes to read in all, if that is known. */
+  readonly total?: number;
+}
+
+/** Milliseconds between two drawings. */
+const ticks = { terminal: 100, elsewhere: 1000 } as const;
+
+/** Shows the progress of one job until it is disposed of. */
+export class Progress implements Disposable {
+  readonly #terminal: Terminal;
+  readonly #title: string;
+  readonly #timer: NodeJS.Timeout;
+  readonly #meter = new Meter();
+  #advance: Advance = { done: 0 };
+  #bar: Bar | null = null;
+  #stopped = false;
+
+  constructor(title: string, terminal: Terminal) {
+    this.#title = title;
+    this.#terminal = terminal;
+    const onTerminal = isTerminal(terminal.errors);
+    const tick = onTerminal ? () => this.#drawBar() : () => this.#writeLine();
+    this.#timer = setInterval(tick, onTerminal ? ticks.terminal : ticks.elsewhere).unref();
+  }
+
+  /** What the job calls. */
+  update(advance: Advance): void {
+    this.#advance = advance;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    this.#bar?.stop();
+  }
+
+  #text(): string {
+    const { done, total } = this.#advance;
+    const rate = this.#meter.rate(done, performance.now());
+    const parts = [total === undefined ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`];
+    parts.push(formatRate(rate, 1000));
+    if (total !== undefined && rate > 0) parts.push(`${formatDuration(((total - done) / rate) * 1000)} left`);
+    return parts.join(', ');
+  }
+
+  #writeLine(): void {
+    const { done, total } = this.#advance;
+    const share = total ? `${formatShare(done / total)}, ` : '';
+    this.#terminal.errors.write(`${this.#title}: ${share}${this.#text()}\n`);
+  }
+
+  #drawBar(): void {
+    if (this.#bar === null) {
+      this.#bar = { update: () => {}, stop: () => {} };
+      void this.#openBar();
+    }
+    this.#bar.update(this.#advance, this.#text());
+  }
+
+  async #openBar(): Promise<void> {
+    const bar = await openBar(this.#title, this.#terminal);
+    if (this.#stopped) bar.stop();
+    else this.#bar = bar;
+  }
+}
+
+/** Something that draws in one line of a terminal. */
+interface Bar {
+  update(advance: Advance, text: string): void;
+  stop(): void;
+}
+
+async function openBar(title: string, terminal: Terminal): Promise<Bar> {
+  const { default: progress } = await import('cli-progress');
+  const bar = new progress.SingleBar({
+    stream: terminal.errors,
+    format: (options, { progress: share }, { text, known }: { text: string; known: boolean }) => {
+      const size = options.barsize ?? 24;
+      const full = Math.round(share * size);
+      const drawn = known ? `[${'#'.repeat(full)}${'-'.repeat(size - full)}] ${formatShare(share)}  ` : '';
+      return `${title}  ${drawn}${text}`;
+    },
+    barsize: 24,
+    hideCursor: true,
+    clearOnComplete: true,
+    // Ctrl-C is ours to handle.
+    gracefulExit: false,
+  });
+  bar.start(1, 0, { text: '', known: false });
+  return {
+    update: ({ done, total }, text) => {
+      bar.setTotal(total ?? 1);
+      bar.update(total === undefined ? 0 : done, { text, known: total !== undefined });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+/** The rate of the last seconds, from samples of how much is done. */
+export class Meter {
+  readonly #samples: { done: number; time: number }[] = [];
+
+  /** Takes a sample and returns bytes a second over the last five seconds. Times are milliseconds. */
+  rate(done: number, time: number): number {
+    this.#samples.push({ done, time });
+    while (this.#samples.length > 2 && time - this.#samples[0]!.time > 5000) this.#samples.shift();
+    const { done: before, time: then } = this.#samples[0]!;
+    return time > then ? ((done - before) / (time - then)) * 1000 : 0;
+  }
+}
