@@ -1,0 +1,71 @@
+// The form of an entry in the table of intrinsics.
+//
+// An entry is plain data: the front end checks calls by it, the targets ask it who takes part,
+// and the documentation is made of it.
+
+/** What an argument must be. */
+export type ArgumentKind =
+  /** A number or boolean of any type. */
+  | 'number'
+  /** An integer, taken as an index. */
+  | 'index'
+  /** An integer that is known when the kernel is compiled. */
+  | 'constant'
+  /** Elements: an index, or `cuda.alignedSize(align, count)`. */
+  | 'count'
+  /** An array that may be written. */
+  | 'array'
+  | 'readonly array'
+  /** The name of an element type, as a string. */
+  | 'element type'
+  /** Threads that act together: a block, a tile or a single thread. */
+  | 'group'
+  | 'block or tile'
+  | 'pipeline'
+  | 'pipeline state'
+  | 'scope'
+  | 'role'
+  /** Text or a number, to print. */
+  | 'anything';
+
+/** Arguments by name, in their order. `?` may be left out; `...` takes the rest. */
+export interface Form {
+  readonly [name: string]: ArgumentKind | `${ArgumentKind}?` | `${ArgumentKind}...`;
+}
+
+export type ResultKind =
+  | 'nothing'
+  | 'index'
+  | 'i32'
+  | 'u32'
+  | 'f32'
+  | 'f64'
+  | 'bool'
+  /** Of the type of the arguments, or of the array's elements. */
+  | 'number'
+  /** A number that is known when the kernel is compiled. */
+  | 'constant'
+  | 'extent'
+  | 'array'
+  | 'count'
+  | 'grid'
+  | 'block'
+  | 'tile'
+  | 'thread'
+  | 'pipeline'
+  | 'pipeline state';
+
+/** One intrinsic: something that a kernel may say. */
+export interface Intrinsic {
+  /** The same in CUDA C++. */
+  readonly cuda: string;
+  /** The ways to call it; absent for a property. */
+  readonly forms?: readonly Form[];
+  readonly result: ResultKind;
+  /** `signals` never waits; `waits` waits for signals of others; `barrier` does both. Absent: it orders nothing. */
+  readonly synchronises?: 'signals' | 'waits' | 'barrier';
+  /** Whose threads must all call it, or whom it waits for. Absent: only the calling thread. */
+  readonly involves?: 'group' | 'block' | 'warp' | 'pipeline';
+  /** What it does, in one sentence. */
+  readonly doc: string;
+}

@@ -1,0 +1,168 @@
+// The intrinsics of arrays, asynchronous copies, pipelines and atomics.
+
+import type { Form, Intrinsic } from './entry.ts';
+
+export const memoryIntrinsics = {
+  'cuda.sharedArray': {
+    cuda: '__shared__ T array[count]',
+    forms: [{ element: 'element type', count: 'index' }],
+    result: 'array',
+    doc: 'An array that the threads of a block share; its count is made of constants, scalar parameters and the extents of block and grid.',
+  },
+  'cuda.localArray': {
+    cuda: 'T array[count]',
+    forms: [{ element: 'element type', count: 'constant' }],
+    result: 'array',
+    doc: "An array of the thread's own, zero at first.",
+  },
+  'array.length': { cuda: 'std::span::size()', result: 'index', doc: 'The number of elements.' },
+  'array.subarray': {
+    cuda: 'array + begin',
+    forms: [{ begin: 'index?', end: 'index?' }],
+    result: 'array',
+    doc: 'The part of the array from begin; accesses are checked against the whole array.',
+  },
+  'cuda.alignedSize': {
+    cuda: 'cuda::aligned_size_t<align>(bytes)',
+    forms: [{ align: 'constant', count: 'index' }],
+    result: 'count',
+    doc: 'A count of elements with the promise that the size in bytes and both addresses are multiples of align.',
+  },
+  'cuda.memcpyAsync': {
+    cuda: 'cuda::memcpy_async([group,] destination, source, size, pipeline)',
+    forms: [
+      {
+        group: 'group',
+        destination: 'array',
+        source: 'readonly array',
+        count: 'count',
+        pipeline: 'pipeline',
+      },
+      { destination: 'array', source: 'readonly array', count: 'count', pipeline: 'pipeline' },
+    ],
+    result: 'nothing',
+    involves: 'group',
+    doc: 'Begins to copy count elements; the threads of the group copy together, without a group each calling thread copies all of it. The copy belongs to the next commit of the pipeline.',
+  },
+} as const satisfies Readonly<Record<string, Intrinsic>>;
+
+export const pipelineIntrinsics = {
+  'cuda.pipelineSharedState': {
+    cuda: 'cuda::pipeline_shared_state<scope, stages>',
+    forms: [{ scope: 'scope', stages: 'constant' }],
+    result: 'pipeline state',
+    doc: 'What the threads of a pipeline share: the barriers of its stages, 1 to 255 of them.',
+  },
+  'cuda.makePipeline': {
+    cuda: 'cuda::make_pipeline([group, &state [, role | producers]])',
+    forms: [
+      {},
+      { group: 'block or tile', state: 'pipeline state' },
+      { group: 'block or tile', state: 'pipeline state', role: 'role' },
+      { group: 'block or tile', state: 'pipeline state', producers: 'index' },
+    ],
+    result: 'pipeline',
+    synchronises: 'barrier',
+    involves: 'group',
+    doc: "Makes a pipeline: of the thread's own; of a group whose threads are all producers and consumers; or of a group parted by role or by the number of producers.",
+  },
+  'pipeline.producerAcquire': {
+    cuda: 'cuda::pipeline::producer_acquire()',
+    forms: [{}],
+    result: 'nothing',
+    synchronises: 'waits',
+    involves: 'pipeline',
+    doc: 'Waits until the next stage is free: until all consumers have released its previous use.',
+  },
+  'pipeline.producerCommit': {
+    cuda: 'cuda::pipeline::producer_commit()',
+    forms: [{}],
+    result: 'nothing',
+    synchronises: 'signals',
+    involves: 'pipeline',
+    doc: 'Hands the copies issued since the last commit over to the stage, and goes on to the next.',
+  },
+  'pipeline.consumerWait': {
+    cuda: 'cuda::pipeline::consumer_wait()',
+    forms: [{}],
+    result: 'nothing',
+    synchronises: 'waits',
+    involves: 'pipeline',
+    doc: 'Waits until all producers have committed the oldest stage and its copies have arrived.',
+  },
+  'pipeline.consumerRelease': {
+    cuda: 'cuda::pipeline::consumer_release()',
+    forms: [{}],
+    result: 'nothing',
+    synchronises: 'signals',
+    involves: 'pipeline',
+    doc: 'Gives the oldest stage back to the producers.',
+  },
+  'pipeline.quit': {
+    cuda: 'cuda::pipeline::quit()',
+    forms: [{}],
+    result: 'bool',
+    synchronises: 'signals',
+    involves: 'pipeline',
+    doc: 'Leaves the pipeline; true in the one thread that left last.',
+  },
+} as const satisfies Readonly<Record<string, Intrinsic>>;
+
+const update = [{ array: 'array', index: 'index', value: 'number' }] as const satisfies readonly Form[];
+
+export const atomicIntrinsics = {
+  'cuda.atomicAdd': {
+    cuda: 'atomicAdd(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Adds to an element of an i32, u32 or f32 array and gives what was there.',
+  },
+  'cuda.atomicSub': {
+    cuda: 'atomicSub(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Subtracts from an element of an i32 or u32 array and gives what was there.',
+  },
+  'cuda.atomicMin': {
+    cuda: 'atomicMin(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Stores the lesser of element and value and gives what was there.',
+  },
+  'cuda.atomicMax': {
+    cuda: 'atomicMax(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Stores the greater of element and value and gives what was there.',
+  },
+  'cuda.atomicAnd': {
+    cuda: 'atomicAnd(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Stores element & value and gives what was there.',
+  },
+  'cuda.atomicOr': {
+    cuda: 'atomicOr(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Stores element | value and gives what was there.',
+  },
+  'cuda.atomicXor': {
+    cuda: 'atomicXor(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Stores element ^ value and gives what was there.',
+  },
+  'cuda.atomicExch': {
+    cuda: 'atomicExch(&array[index], value)',
+    forms: update,
+    result: 'number',
+    doc: 'Stores value and gives what was there.',
+  },
+  'cuda.atomicCAS': {
+    cuda: 'atomicCAS(&array[index], compare, value)',
+    forms: [{ array: 'array', index: 'index', compare: 'number', value: 'number' }],
+    result: 'number',
+    doc: 'Stores value if the element equals compare, and gives what was there.',
+  },
+} as const satisfies Readonly<Record<string, Intrinsic>>;
