@@ -3,3 +3,32 @@
 export { type Code, codes } from './diagnostics/codes.ts';
 export { type Issue, type Location, WarpstageError } from './diagnostics/error.ts';
 export { deviceFunction, type Kernel, kernel, type LaunchArguments } from './kernel/kernel.ts';
+export {
+  type AccumulatorDeclaration,
+  type ArrayDeclaration,
+  type ChunkContext,
+  type FinishContext,
+  type InputDeclaration,
+  type Job,
+  type JobContext,
+  type JobDefinition,
+  job,
+  type LaunchShape,
+  type OperandDeclaration,
+  type OutputDeclaration,
+  type SettingDeclaration,
+  type SettingValue,
+} from './overlap/job.ts';
+export type {
+  InputData,
+  InputFile,
+  InputStream,
+  JobReport,
+  JobResult,
+  OutputData,
+  OutputFile,
+  Progress,
+  RunOptions,
+  StageReport,
+} from './overlap/options.ts';
+export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';

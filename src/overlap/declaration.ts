@@ -1,0 +1,392 @@
+// Checks a job's definition when it is made, and names every field that cannot be.
+//
+// TypeScript has checked most of this already; a plain JavaScript caller, and a value that only
+// a type assertion let through, meet it here.
+
+import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import type { AnyFunction } from '../diagnostics/source.ts';
+import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import type { AnyDefinition, SettingDeclaration, SettingValue } from './job.ts';
+
+const fields = [
+  'name',
+  'description',
+  'kernel',
+  'inputs',
+  'outputs',
+  'accumulators',
+  'arrays',
+  'settings',
+  'functions',
+  'offset',
+  'rows',
+  'remainder',
+  'launch',
+  'finish',
+];
+
+/**
+ * Checks a definition.
+ *
+ * @throws WarpstageError WS5007 with an issue for every wrong field
+ */
+export function checkDefinition(definition: unknown, caller: AnyFunction): AnyDefinition {
+  const check = new DefinitionCheck();
+  check.all(definition);
+  if (check.issues.length > 0) throw new WarpstageError(check.issues, { caller });
+  return definition as AnyDefinition;
+}
+
+/** A setting's declaration in its long form. */
+export function settingDeclaration(setting: SettingDeclaration | SettingValue): SettingDeclaration {
+  return typeof setting === 'object' ? setting : { default: setting };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+class DefinitionCheck {
+  readonly issues: Issue[] = [];
+  #parameters = new Map<string, SchemaParameter>();
+  /** The role that each parameter of the kernel has so far. */
+  readonly #roles = new Map<string, string>();
+
+  all(definition: unknown): void {
+    if (!isFields(definition)) {
+      this.#wrong('', `must be an object, and is ${describe(definition)}`);
+      return;
+    }
+    for (const name of Object.keys(definition)) {
+      if (!fields.includes(name)) {
+        this.#wrong(name, 'is no field of a job', `the fields are ${fields.join(', ')}`);
+      }
+    }
+    const { kernel } = definition;
+    if (!isFields(kernel) || kernel.kind !== 'kernel') {
+      this.#wrong('kernel', `must be a kernel, and is ${describe(kernel)}`, 'make it with kernel({ … }, …)');
+      return;
+    }
+    this.#parameters = new Map(
+      parseSchema(kernel.schema as never).map((parameter) => [parameter.name, parameter]),
+    );
+    this.#text('name', definition.name);
+    this.#text('description', definition.description);
+    this.#entries('inputs', definition.inputs, 'array', (field, value) => this.#input(field, value));
+    this.#entries('outputs', definition.outputs, 'writable', (field, value) => this.#output(field, value));
+    this.#entries('accumulators', definition.accumulators, 'writable', (field, value) =>
+      this.#accumulator(field, value),
+    );
+    this.#entries('arrays', definition.arrays, 'array', (field, value, parameter) =>
+      this.#array(field, value, parameter),
+    );
+    this.#entries('settings', definition.settings, 'scalar', (field, value, parameter) =>
+      this.#setting(field, value, parameter),
+    );
+    this.#entries('functions', definition.functions, 'function', (field, value) => {
+      if (!isFields(value) || value.kind !== 'deviceFunction') {
+        this.#wrong(
+          field,
+          `must be a device function, and is ${describe(value)}`,
+          'make it with deviceFunction()',
+        );
+      }
+    });
+    this.#position('offset', definition.offset);
+    this.#position('rows', definition.rows);
+    this.#oneOf('remainder', definition.remainder, ['error', 'drop', 'partial']);
+    this.#launch(definition.launch);
+    const { finish } = definition;
+    if (finish !== undefined && typeof finish !== 'function') {
+      this.#wrong('finish', `must be a function, and is ${describe(finish)}`);
+    }
+    this.#widths(definition);
+    this.#complete(definition);
+  }
+
+  #input(field: string, value: unknown): void {
+    if (!this.#object(field, value, ['column', 'width', 'halo', 'edge', 'convert', 'nulls'])) return;
+    this.#text(`${field}.column`, value.column);
+    const { halo } = value;
+    if (halo !== undefined && !(Array.isArray(halo) && halo.length === 2 && halo.every(isCount))) {
+      this.#wrong(`${field}.halo`, `must be two counts of rows, [before, after], and is ${describe(halo)}`);
+    }
+    this.#oneOf(`${field}.edge`, value.edge, ['zero', 'clamp']);
+    this.#oneOf(`${field}.convert`, value.convert, ['exact', 'nearest']);
+    this.#number(`${field}.nulls`, value.nulls);
+  }
+
+  #output(field: string, value: unknown): void {
+    if (!this.#object(field, value, ['ratio', 'width'])) return;
+    const { ratio } = value;
+    if (ratio === undefined) return;
+    const good =
+      Array.isArray(ratio) && ratio.length === 2 && ratio.every((part) => isCount(part) && part > 0);
+    if (!good) {
+      const hint = 'one row for each four of input is [1, 4]';
+      this.#wrong(
+        `${field}.ratio`,
+        `must be two positive counts of rows, [out, in], and is ${describe(ratio)}`,
+        hint,
+      );
+    }
+  }
+
+  #accumulator(field: string, value: unknown): void {
+    if (!this.#object(field, value, ['length', 'per', 'combine', 'initial'])) return;
+    const { length, combine } = value;
+    if (typeof length === 'string') this.#scalarName(`${field}.length`, length);
+    else if (length !== undefined && typeof length !== 'function' && !(isCount(length) && length > 0)) {
+      this.#wrong(`${field}.length`, `must be a positive count of elements, and is ${describe(length)}`);
+    }
+    this.#oneOf(`${field}.per`, value.per, ['job', 'block']);
+    if (typeof combine !== 'function') {
+      this.#oneOf(
+        `${field}.combine`,
+        combine,
+        ['sum', 'min', 'max', 'concat'],
+        ' or a function (a, b) => number',
+      );
+    }
+    this.#number(`${field}.initial`, value.initial);
+  }
+
+  #array(field: string, value: unknown, parameter: SchemaParameter): void {
+    if (typeof value === 'function') return;
+    if (ArrayBuffer.isView(value)) {
+      const problem = arrayProblem(value, parameter);
+      if (problem !== null) this.#wrong(field, problem);
+      return;
+    }
+    if (!this.#object(field, value, ['operand', 'column', 'width', 'convert', 'nulls'])) return;
+    if (value.operand !== true) {
+      this.#wrong(field, 'must be a typed array, a function that gives one, or { operand: true }');
+    }
+    this.#text(`${field}.column`, value.column);
+    this.#oneOf(`${field}.convert`, value.convert, ['exact', 'nearest']);
+    this.#number(`${field}.nulls`, value.nulls);
+  }
+
+  #setting(field: string, value: unknown, parameter: SchemaParameter): void {
+    if (parameter.kind !== 'scalar' && parameter.kind !== 'constant') return;
+    const long = isFields(value) ? value : { default: value };
+    if (!this.#object(field, long, ['default', 'description', 'minimum', 'maximum'])) return;
+    this.#text(`${field}.description`, long.description);
+    this.#number(`${field}.minimum`, long.minimum);
+    this.#number(`${field}.maximum`, long.maximum);
+    if (long.default === undefined) return;
+    const problem = scalarProblem(parameter.type, long.default);
+    if (problem !== null) this.#wrong(isFields(value) ? `${field}.default` : field, problem);
+  }
+
+  #position(field: string, name: unknown): void {
+    if (name === undefined) return;
+    const parameter = this.#scalarName(field, name);
+    if (parameter === undefined) return;
+    if (parameter.kind !== 'scalar' || parameter.type === 'bool') {
+      this.#wrong(
+        field,
+        `names '${parameter.name}', which must be a number that changes from chunk to chunk`,
+        `declare it as 'index' in the schema`,
+      );
+      return;
+    }
+    this.#role(parameter.name, field);
+  }
+
+  #launch(launch: unknown): void {
+    if (launch === undefined || typeof launch === 'function') return;
+    if (!this.#object('launch', launch, ['block', 'rowsPerThread', 'grid'])) return;
+    for (const name of ['block', 'grid']) {
+      const extent = launch[name];
+      const parts = Array.isArray(extent) ? extent : [extent];
+      const good = parts.length >= 1 && parts.length <= 3 && parts.every((part) => isCount(part) && part > 0);
+      if (extent !== undefined && !good) {
+        this.#wrong(`launch.${name}`, `must be one to three positive counts, and is ${describe(extent)}`);
+      }
+    }
+    const { rowsPerThread } = launch;
+    if (rowsPerThread !== undefined && !(isCount(rowsPerThread) && rowsPerThread > 0)) {
+      this.#wrong('launch.rowsPerThread', `must be a positive count, and is ${describe(rowsPerThread)}`);
+    }
+  }
+
+  /** Widths may name scalars; a scalar that only a width names gets that as its role. */
+  #widths(definition: Fields): void {
+    for (const role of ['inputs', 'outputs', 'arrays']) {
+      const group = definition[role];
+      if (!isFields(group)) continue;
+      for (const [name, value] of Object.entries(group)) {
+        if (!isFields(value) || ArrayBuffer.isView(value)) continue;
+        const field = `${role}.${name}.width`;
+        const { width } = value;
+        if (width === undefined || (isCount(width) && width > 0)) continue;
+        if (typeof width !== 'string') {
+          this.#wrong(
+            field,
+            `must be a positive count of elements or the name of a scalar, and is ${describe(width)}`,
+          );
+          continue;
+        }
+        const parameter = this.#scalarName(field, width);
+        if (parameter !== undefined && !this.#roles.has(width)) this.#roles.set(width, field);
+      }
+    }
+  }
+
+  /** Every parameter has a role, and there is something to read and something to gain. */
+  #complete(definition: Fields): void {
+    if (this.issues.length > 0) return;
+    if (Object.keys((definition.inputs as Fields | undefined) ?? {}).length === 0) {
+      this.#wrong('inputs', 'must name at least one array of the kernel');
+    }
+    const gains = { ...(definition.outputs as Fields), ...(definition.accumulators as Fields) };
+    if (Object.keys(gains).length === 0) {
+      this.#wrong(
+        'outputs',
+        'must name at least one array, or accumulators must: the job would give nothing',
+      );
+    }
+    for (const parameter of this.#parameters.values()) {
+      if (this.#roles.has(parameter.name) || parameter.kind === 'function') continue;
+      if (parameter.kind === 'constant' && parameter.default !== undefined) continue;
+      const hint =
+        parameter.kind === 'array'
+          ? `add ${parameter.name} to inputs, outputs, accumulators or arrays`
+          : `add ${parameter.name} to settings, or name it as offset or rows`;
+      this.#wrong('', `leaves out the kernel's parameter '${parameter.name}'`, hint);
+    }
+  }
+
+  #entries(
+    field: string,
+    value: unknown,
+    kind: 'array' | 'writable' | 'scalar' | 'function',
+    each: (field: string, value: unknown, parameter: SchemaParameter) => void,
+  ): void {
+    if (value === undefined) return;
+    if (!isFields(value)) {
+      this.#wrong(field, `must be an object of parameter names, and is ${describe(value)}`);
+      return;
+    }
+    for (const [name, entry] of Object.entries(value)) {
+      const parameter = this.#parameters.get(name);
+      const fits = parameter !== undefined && hasKind(parameter, kind);
+      if (!fits) {
+        const what = parameter === undefined ? 'no parameter of the kernel' : mismatch(parameter, kind);
+        const names = [...this.#parameters.values()]
+          .filter((one) => hasKind(one, kind))
+          .map((one) => one.name);
+        const hint = names.length > 0 ? `those that can stand here: ${names.join(', ')}` : undefined;
+        this.#wrong(`${field}.${name}`, `is ${what}`, hint);
+      } else if (entry !== undefined) {
+        this.#role(name, field);
+        each(`${field}.${name}`, entry, parameter);
+      }
+    }
+  }
+
+  #role(name: string, role: string): void {
+    const other = this.#roles.get(name);
+    if (other === undefined) this.#roles.set(name, role);
+    else this.#wrong(`${role}.${name}`, `is named in ${other} already; a parameter has one role`);
+  }
+
+  #scalarName(field: string, name: unknown): (SchemaParameter & { kind: 'scalar' | 'constant' }) | undefined {
+    const parameter = typeof name === 'string' ? this.#parameters.get(name) : undefined;
+    if (parameter?.kind === 'scalar' || parameter?.kind === 'constant') return parameter;
+    const names = [...this.#parameters.values()]
+      .filter((one) => hasKind(one, 'scalar'))
+      .map((one) => one.name);
+    const hint = names.length > 0 ? `the scalars are ${names.join(', ')}` : undefined;
+    this.#wrong(field, `must name a scalar of the kernel, and is ${describe(name)}`, hint);
+    return undefined;
+  }
+
+  #object(field: string, value: unknown, known: readonly string[]): value is Fields {
+    if (!isFields(value)) {
+      this.#wrong(field, `must be an object, and is ${describe(value)}`);
+      return false;
+    }
+    for (const name of Object.keys(value)) {
+      if (!known.includes(name))
+        this.#wrong(`${field}.${name}`, 'is unknown', `the fields are ${known.join(', ')}`);
+    }
+    return true;
+  }
+
+  #oneOf(field: string, value: unknown, words: readonly string[], more = ''): void {
+    if (value === undefined || words.includes(value as string)) return;
+    const list = words.map((word) => `'${word}'`).join(', ');
+    this.#wrong(field, `must be one of ${list}${more}, and is ${describe(value)}`);
+  }
+
+  #text(field: string, value: unknown): void {
+    if (value !== undefined && typeof value !== 'string') {
+      this.#wrong(field, `must be a string, and is ${describe(value)}`);
+    }
+  }
+
+  #number(field: string, value: unknown): void {
+    if (value !== undefined && typeof value !== 'number') {
+      this.#wrong(field, `must be a number, and is ${describe(value)}`);
+    }
+  }
+
+  #wrong(field: string, what: string, hint?: string): void {
+    const message = field === '' ? `the job ${what}` : `${field} of the job ${what}`;
+    this.issues.push({ code: 'WS5007', message, ...(hint === undefined ? {} : { hint }) });
+  }
+}
+
+/** Why a value cannot be the array of a parameter, or null. */
+export function arrayProblem(value: unknown, parameter: SchemaParameter): string | null {
+  if (parameter.kind !== 'array') return null;
+  const expected = arrayNames[parameter.element];
+  const actual = ArrayBuffer.isView(value) ? value.constructor.name : describe(value);
+  return actual === expected
+    ? null
+    : `must be a ${expected} (the kernel's ${parameter.element}[]), and is ${actual}`;
+}
+
+const arrayNames = {
+  i8: 'Int8Array',
+  u8: 'Uint8Array',
+  i16: 'Int16Array',
+  u16: 'Uint16Array',
+  i32: 'Int32Array',
+  u32: 'Uint32Array',
+  f32: 'Float32Array',
+  f64: 'Float64Array',
+} as const;
+
+function hasKind(parameter: SchemaParameter, kind: 'array' | 'writable' | 'scalar' | 'function'): boolean {
+  if (kind === 'writable') return parameter.kind === 'array' && !parameter.readonly;
+  if (kind === 'scalar') return parameter.kind === 'scalar' || parameter.kind === 'constant';
+  return parameter.kind === kind;
+}
+
+function mismatch(parameter: SchemaParameter, wanted: string): string {
+  if (wanted === 'writable' && parameter.kind === 'array') return 'an array that the kernel only reads';
+  const kinds = {
+    array: 'an array',
+    scalar: 'a scalar',
+    constant: 'a constant',
+    function: 'a device function',
+  };
+  return `${kinds[parameter.kind]} of the kernel`;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (Array.isArray(value)) return `[${value.map(describe).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}

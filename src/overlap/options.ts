@@ -1,0 +1,135 @@
+// What a run of a job takes and gives: its options, its progress, its result and its report.
+
+import type { Device } from '../runtime/device.ts';
+import type { Span } from '../timeline/span.ts';
+import type { Dtype } from './dtype.ts';
+import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
+
+/** The formats of files. */
+export type FileFormat = 'raw' | 'npy' | 'parquet';
+
+/** A file with what its name does not say. */
+export interface InputFile {
+  /** A path; `'-'` is standard input. */
+  readonly file: string;
+  /** Default: by the name's ending `.npy` or `.parquet`, else raw. */
+  readonly format?: FileFormat;
+  /** The type of the elements of a raw file. Default: the kernel's. */
+  readonly dtype?: Dtype;
+}
+
+/** Chunks of bytes or elements from a program. */
+export interface InputStream {
+  readonly stream: AsyncIterable<Uint8Array | TypedArray> | Iterable<Uint8Array | TypedArray>;
+  /** The type of the elements in the bytes. Default: the kernel's. */
+  readonly dtype?: Dtype;
+}
+
+/** Where the data of one input comes from. A string is a path, `'-'` standard input. */
+export type InputData =
+  | string
+  | TypedArray
+  | AsyncIterable<Uint8Array | TypedArray>
+  | InputFile
+  | InputStream;
+
+/** A file with what its name does not say. */
+export interface OutputFile {
+  /** A path; `'-'` is standard output. */
+  readonly file: string;
+  /** Default: by the name's ending `.npy`, else raw. */
+  readonly format?: 'raw' | 'npy';
+}
+
+/** Where one output goes. A string is a path, `'-'` standard output; a typed array is filled. */
+export type OutputData = string | OutputFile | TypedArray;
+
+/** How far a run is. */
+export interface Progress {
+  /** Counted from 1. */
+  readonly pass: number;
+  readonly passes: number;
+  /** Rows whose results have left the device. */
+  readonly rows: number;
+  /** Undefined where the input's length is not known. */
+  readonly totalRows: number | undefined;
+  /** Bytes of input that these rows took. */
+  readonly bytes: number;
+  readonly totalBytes: number | undefined;
+  /** Milliseconds since the pass began. */
+  readonly elapsed: number;
+}
+
+/** The options of `run()`. */
+export interface RunOptions {
+  /**
+   * The input data: one for a job with one input, or for a Parquet file that has all columns; a
+   * list in the order of the declaration (inputs first, then operand arrays); or by name.
+   */
+  readonly input: InputData | readonly InputData[] | Readonly<Record<string, InputData>>;
+  /** Where outputs go, likewise. Without it, they are collected in memory. */
+  readonly output?: OutputData | readonly OutputData[] | Readonly<Record<string, OutputData>>;
+  /** Values of the job's settings. */
+  readonly settings?: Readonly<Record<string, SettingValue>>;
+  /** A device, which stays open, or the name of one, which is opened for the run. Default `'cpu'`. */
+  readonly device?: Device | string;
+  /** Rows of a chunk; with a unit (`'8MiB'`, `'500kB'`) bytes of the widest input or output. Default `'auto'`. */
+  readonly chunk?: number | string;
+  /** Chunks in flight at once; 1 is without overlap. Default `'auto'`. */
+  readonly depth?: number | 'auto';
+  /** Stops the run: outputs are removed and the promise rejects with WS5009. */
+  readonly signal?: AbortSignal;
+  /** Called after every chunk. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Collects a span of every operation. Default false. */
+  readonly trace?: boolean;
+  /** Flushes output files to the disk before they get their names. Default false. */
+  readonly fsync?: boolean;
+}
+
+/** The stages of a run, in the order in which data passes through them. */
+export const stageNames = ['read', 'copy in', 'compute', 'copy out', 'write'] as const;
+
+export type StageName = (typeof stageNames)[number];
+
+/** What one stage did. */
+export interface StageReport {
+  readonly name: StageName;
+  /** Milliseconds in which it worked. */
+  readonly busy: number;
+  readonly bytes: number;
+  readonly operations: number;
+}
+
+/** What a run did, and what bound it. */
+export interface JobReport {
+  readonly job: string;
+  readonly device: string;
+  /** Milliseconds from the first read to the last write of all passes. */
+  readonly wall: number;
+  readonly rows: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Chunks, the rows of a full one and the bytes of its inputs and outputs; of the last pass. */
+  readonly chunks: number;
+  readonly chunkRows: number;
+  readonly chunkBytes: number;
+  readonly depth: number;
+  readonly passes: number;
+  /** What carried the kernels out, for example `wasm (regions, vectorised)`. */
+  readonly ranOn: readonly string[];
+  readonly stages: readonly StageReport[];
+  /** The busiest stage and its share of the wall time; null where there was nothing to do. */
+  readonly bound: { readonly stage: StageName; readonly nearness: number } | null;
+}
+
+/** What a run gives. */
+export interface JobResult<V = unknown, O extends OutputArrays = OutputArrays> {
+  /** What the accumulators gave; of the last pass. */
+  readonly value: V;
+  /** Outputs that went to memory, by name. */
+  readonly outputs: Partial<O>;
+  readonly report: JobReport;
+  /** With `trace`: every operation, on the clock of `performance.now()`. */
+  readonly spans: readonly Span[];
+}

@@ -1,0 +1,72 @@
+// Several jobs one after the other over the same input, where one pass's value sets the next.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Job, OutputArrays, SettingValue } from './job.ts';
+
+/** A pass whose settings come from the value of the pass before it. */
+export interface FollowingPass<V = never, W = unknown, O extends OutputArrays = OutputArrays> {
+  readonly job: Job<W, O>;
+  /** Settings made of the value of the pass before; they go over defaults and over `--set`. */
+  readonly settings: (value: V) => Readonly<Record<string, SettingValue>>;
+}
+
+/** Jobs that run one after the other over the same input. Made by `sequence()`, run by `run()`. */
+export interface Sequence<V = unknown, O extends OutputArrays = OutputArrays> {
+  readonly kind: 'sequence';
+  readonly name: string;
+  readonly first: Job;
+  readonly following: readonly FollowingPass[];
+  /** Types only: what a run gives. */
+  readonly gives?: { readonly value: V; readonly outputs: O };
+}
+
+/**
+ * Runs jobs one after the other over the same input. Each pass but the last reduces; the value
+ * of the last, and its outputs, are those of the whole.
+ *
+ * @example
+ * export const zscore = sequence([
+ *   moments,
+ *   { job: standardise, settings: ({ mean, deviation }) => ({ mean, deviation }) },
+ * ]);
+ *
+ * @throws WarpstageError WS5007 where a pass before the last has outputs
+ */
+export function sequence<V, W, O extends OutputArrays>(
+  passes: readonly [Job<V>, FollowingPass<V, W, O>],
+): Sequence<W, O>;
+export function sequence<V, W, X, O extends OutputArrays>(
+  passes: readonly [Job<V>, FollowingPass<V, W>, FollowingPass<W, X, O>],
+): Sequence<X, O>;
+export function sequence(passes: readonly [Job, ...FollowingPass[]]): Sequence {
+  const [first, ...following] = passes;
+  const jobs = [first, ...following.map((pass) => pass.job)];
+  for (const [position, one] of jobs.entries()) {
+    if (one?.kind !== 'job') {
+      throw new WarpstageError(
+        {
+          code: 'WS5007',
+          message: `pass ${position + 1} of the sequence is no job`,
+          hint: 'make it with job({ … })',
+        },
+        { caller: sequence },
+      );
+    }
+    if (position < jobs.length - 1 && Object.keys(one.definition.outputs ?? {}).length > 0) {
+      throw new WarpstageError(
+        {
+          code: 'WS5007',
+          message: `pass ${position + 1} of the sequence, '${one.name}', has outputs; only the last pass may`,
+          hint: 'let it reduce into accumulators, or run it as a job of its own into a file',
+        },
+        { caller: sequence },
+      );
+    }
+  }
+  return Object.freeze({ kind: 'sequence', name: jobs.at(-1)!.name, first, following });
+}
+
+/** The jobs of a job or sequence, in their order. */
+export function jobsOf(work: Job | Sequence): readonly Job[] {
+  return work.kind === 'job' ? [work] : [work.first, ...work.following.map((pass) => pass.job)];
+}
