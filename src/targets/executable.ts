@@ -29,6 +29,8 @@ export type Executable =
       readonly scratchBytes: number;
       /** Seed and policy of the delivery of asynchronous copies. */
       readonly delivery: 'eager' | 'late' | number;
+      /** How many times the threads of a block may go round in loops, all together, before that is a fault. */
+      readonly steps: number;
     }
   | {
       readonly target: 'wasm';

@@ -1,0 +1,97 @@
+// Barriers: phases that complete when every expected thread has arrived.
+//
+// A phase counter instead of the hardware's parity bit: a thread waits for a phase by its
+// number, so a misuse that would alias two phases on hardware is a deadlock here, not luck.
+
+import type { Group } from '../../compiler/ir.ts';
+import type { Progress } from '../waiting.ts';
+
+/** Counts arrivals; `phase` is how many times all expected threads have arrived. */
+export class PhaseBarrier {
+  expected: number;
+  arrived = 0;
+  phase = 0;
+
+  constructor(expected: number) {
+    this.expected = expected;
+  }
+
+  arrive(): void {
+    this.arrived += 1;
+    this.#completeIfAll();
+  }
+
+  /** One thread less will arrive, in this phase and in all later ones. */
+  drop(): void {
+    this.expected -= 1;
+    this.#completeIfAll();
+  }
+
+  #completeIfAll(): void {
+    if (this.arrived < this.expected || this.arrived === 0) return;
+    this.arrived = 0;
+    this.phase += 1;
+  }
+}
+
+/** Which of the block's groups of one kind a thread is in, and where. */
+export interface Membership {
+  /** Of the group among its kind. */
+  readonly index: number;
+  /** Of the thread in the group. */
+  readonly rank: number;
+  readonly size: number;
+}
+
+/** The place of a thread in its group. */
+export function membership(group: Group, rank: number, blockSize: number): Membership {
+  switch (group.kind) {
+    case 'block':
+      return { index: 0, rank, size: blockSize };
+    case 'thread':
+      return { index: rank, rank: 0, size: 1 };
+    case 'tile': {
+      const index = Math.floor(rank / group.size);
+      const first = index * group.size;
+      return { index, rank: rank - first, size: Math.min(group.size, blockSize - first) };
+    }
+    case 'grid':
+      throw new TypeError('the threads of a grid do not meet inside a kernel');
+    default:
+      return group satisfies never;
+  }
+}
+
+/**
+ * One barrier for each of a block's groups of one kind. A thread that has returned is not expected any
+ * more, as on the hardware: the others meet without it.
+ */
+export class GroupBarriers {
+  readonly group: Group;
+  readonly #blockSize: number;
+  readonly #barriers: (PhaseBarrier | undefined)[] = [];
+  readonly #left: number[] = [];
+
+  constructor(group: Group, blockSize: number) {
+    this.group = group;
+    this.#blockSize = blockSize;
+  }
+
+  of(rank: number): PhaseBarrier {
+    const { index, size } = membership(this.group, rank, this.#blockSize);
+    this.#barriers[index] ??= new PhaseBarrier(size);
+    return this.#barriers[index];
+  }
+
+  leave(rank: number): void {
+    this.of(rank).drop();
+    const { index } = membership(this.group, rank, this.#blockSize);
+    this.#left[index] = (this.#left[index] ?? 0) + 1;
+  }
+
+  /** How far the current phase of a thread's barrier has come. */
+  progress(rank: number): Progress {
+    const { arrived, expected } = this.of(rank);
+    return { arrived, expected, left: this.#left[membership(this.group, rank, this.#blockSize).index] ?? 0 };
+  }
+}

@@ -1,0 +1,142 @@
+// A block: its threads, what they meet at, and the schedule that lets them run.
+//
+// A thread runs until it must wait; then the next one that can go on does. By default they
+// take turns by rank; under a seed the order of every round is random, and a thread that
+// could go on may be passed over. When no thread can go on, that is a deadlock.
+
+import { zeroOf } from '../../compiler/arithmetic.ts';
+import type { Group } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import type { Extent3 } from '../../kernel/types.ts';
+import { deadlockOf } from '../waiting.ts';
+import { GroupBarriers } from './barrier.ts';
+import { Copies } from './copies.ts';
+import { KernelFault, misuse } from './fault.ts';
+import { type Launch, localArraysOf, poisonShared } from './launch.ts';
+import { PipelineMaker } from './make-pipeline.ts';
+import { Random } from './random.ts';
+import type { Step } from './step.ts';
+import { Thread, type Wait } from './thread.ts';
+
+export interface BlockOptions {
+  readonly delivery: 'eager' | 'late' | number;
+  /** How many times the threads may go round in loops, all together. */
+  readonly steps: number;
+}
+
+export class Block {
+  readonly launch: Launch;
+  readonly index: Extent3;
+  readonly threads: readonly Thread[];
+  readonly copies: Copies;
+  readonly makers: readonly PipelineMaker[];
+  readonly #random: Random | null;
+  readonly #syncs = new Map<number, GroupBarriers>();
+  readonly #budget: number;
+  #steps: number;
+
+  constructor(launch: Launch, linear: number, { delivery, steps }: BlockOptions) {
+    const { program, grid } = launch;
+    const [x, y] = grid;
+    const size = program.block[0] * program.block[1] * program.block[2];
+    this.launch = launch;
+    this.index = [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
+    this.#random = typeof delivery === 'number' ? new Random(delivery, linear) : null;
+    this.copies = new Copies(this.#random ?? (delivery as 'eager' | 'late'));
+    this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
+    this.#budget = steps;
+    this.#steps = steps;
+    poisonShared(launch);
+    const zeros = program.variables.map(({ type }) => zeroOf(type));
+    const local = localArraysOf(program, size);
+    this.threads = local.map((arrays, rank) => new Thread(this, rank, zeros.slice(), arrays));
+  }
+
+  /** The barriers at which a group's threads sync. */
+  syncs(group: Group): GroupBarriers {
+    // One set for each size of tile; a block's own barrier is apart from that of a tile as large.
+    const key = group.kind === 'tile' ? group.size : 0;
+    let barriers = this.#syncs.get(key);
+    if (barriers === undefined) {
+      barriers = new GroupBarriers(group, this.threads.length);
+      this.#syncs.set(key, barriers);
+      for (const rank of this.#returned) barriers.leave(rank);
+    }
+    return barriers;
+  }
+
+  /** A thread goes round a loop once more. */
+  spend(thread: Thread, range: Range): void {
+    this.#steps -= 1;
+    if (this.#steps >= 0) return;
+    throw misuse(
+      thread,
+      'WS3007',
+      range,
+      `a block went round its loops more than ${this.#budget} times`,
+      'See whether this loop ends; a thread cannot wait in a loop for what another thread writes.',
+    );
+  }
+
+  readonly #returned: number[] = [];
+
+  /** Runs all threads to their end. */
+  run(body: Step): void {
+    if (body.kind === 'plain') {
+      for (const thread of this.#order([...this.threads])) body.run(thread);
+    } else {
+      this.#runTogether(body);
+    }
+  }
+
+  #runTogether(body: Exclude<Step, { kind: 'plain' }>): void {
+    const running = new Map(this.threads.map((thread) => [thread, coroutineOf(body, thread)]));
+    while (running.size > 0) {
+      let progress = false;
+      for (const thread of this.#order([...running.keys()])) {
+        if (thread.waiting !== null && !thread.waiting.ready()) continue;
+        // A thread that is passed over could have gone on: no deadlock.
+        progress = true;
+        if (this.#random?.oneIn(4)) continue;
+        this.copies.pass();
+        const { done, value } = running.get(thread)!.next();
+        thread.waiting = done ? null : value;
+        if (!done) continue;
+        running.delete(thread);
+        this.#leave(thread);
+      }
+      if (!progress) this.#reportDeadlock([...running.keys()]);
+    }
+  }
+
+  #order(threads: Thread[]): Thread[] {
+    this.#random?.shuffle(threads);
+    return threads;
+  }
+
+  #leave(thread: Thread): void {
+    this.#returned.push(thread.rank);
+    for (const barriers of this.#syncs.values()) barriers.leave(thread.rank);
+    for (const maker of this.makers) maker.leave(thread);
+    for (const handle of thread.pipelines) handle?.leave();
+  }
+
+  #reportDeadlock(threads: readonly Thread[]): never {
+    const waiting = threads.map(({ rank, waiting }) => ({
+      rank,
+      range: waiting!.range,
+      what: waiting!.describe(),
+    }));
+    throw new KernelFault(deadlockOf(this.index, waiting));
+  }
+}
+
+function* coroutineOf(body: Exclude<Step, { kind: 'plain' }>, thread: Thread): Generator<Wait, void, void> {
+  if (body.kind === 'coroutine') {
+    yield* body.run(thread);
+  } else {
+    const wait = body.begin(thread);
+    if (wait !== null && !wait.ready()) yield wait;
+    body.end(thread);
+  }
+}

@@ -1,0 +1,130 @@
+// The intrinsics with an effect, compiled to steps.
+
+import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
+import type { Call, Group, Program, View } from '../../compiler/ir.ts';
+import { printedLine } from '../printed-line.ts';
+import { waitsAtSync } from '../waiting.ts';
+import { membership } from './barrier.ts';
+import { shareOfCopy } from './copies.ts';
+import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
+import { updateElement } from './memory.ts';
+import { effect, type Step } from './step.ts';
+import type { Thread } from './thread.ts';
+
+export function compileCall(program: Program, call: Call): Step {
+  switch (call.intrinsic) {
+    case 'sync':
+      return compileSync(call);
+    case 'makePipeline':
+      return compileMakePipeline(program, call);
+    case 'producerAcquire':
+      return {
+        kind: 'wait',
+        begin: (thread) => thread.pipeline(call.pipeline, call.range).acquire(call.range),
+        end: () => {},
+      };
+    case 'producerCommit':
+      return effect((thread) => thread.pipeline(call.pipeline, call.range).commit(call.range));
+    case 'consumerWait':
+      return {
+        kind: 'wait',
+        begin: (thread) => thread.pipeline(call.pipeline, call.range).beginWait(call.range),
+        end: (thread) => thread.pipeline(call.pipeline, call.range).endWait(),
+      };
+    case 'consumerRelease':
+      return effect((thread) => thread.pipeline(call.pipeline, call.range).release(call.range));
+    case 'quit':
+      return effect((thread) => {
+        assign(thread, call.result, thread.pipeline(call.pipeline, call.range).quit(call.range));
+      });
+    case 'memcpyAsync':
+      return compileCopy(program, call);
+    case 'atomic':
+      return compileAtomic(program, call);
+    case 'print':
+      return compilePrint(program, call);
+    default:
+      return call satisfies never;
+  }
+}
+
+function assign(thread: Thread, variable: number | null, value: Value): void {
+  if (variable !== null) thread.variables[variable] = value;
+}
+
+function compileSync({ group, range }: Extract<Call, { intrinsic: 'sync' }>): Step {
+  if (group.kind === 'thread') return effect(() => {});
+  return {
+    kind: 'wait',
+    begin(thread) {
+      const barriers = thread.block.syncs(group);
+      const barrier = barriers.of(thread.rank);
+      const { phase } = barrier;
+      barrier.arrive();
+      return {
+        range,
+        ready: () => barrier.phase > phase,
+        describe: () => waitsAtSync(group, groupIndex(group, thread), barriers.progress(thread.rank)),
+      };
+    },
+    end: () => {},
+  };
+}
+
+function groupIndex(group: Group, thread: Thread): number {
+  return membership(group, thread.rank, thread.block.threads.length).index;
+}
+
+function compileMakePipeline(program: Program, call: Extract<Call, { intrinsic: 'makePipeline' }>): Step {
+  const producers = call.producers === null ? () => null : compileExpression(program, call.producers);
+  return {
+    kind: 'wait',
+    begin: (thread) => thread.block.makers[call.pipeline]!.begin(thread, producers(thread), call),
+    end(thread) {
+      const maker = thread.block.makers[call.pipeline]!;
+      thread.pipelines[call.pipeline] = maker.end(thread, producers(thread), call);
+    },
+  };
+}
+
+function compileCopy(program: Program, call: Extract<Call, { intrinsic: 'memcpyAsync' }>): Step {
+  const destination = compileView(program, call.destination);
+  const source = compileView(program, call.source);
+  const count = compileIndex(program, call.count);
+  return effect((thread) => {
+    const copy = shareOfCopy(thread, call, destination(thread), source(thread), count(thread));
+    thread.pipeline(call.pipeline, call.range).add(copy, call.range);
+    thread.block.copies.issue(copy);
+  });
+}
+
+function compileView(program: Program, view: View) {
+  const array = arrayOf(view.array);
+  const offset = compileIndex(program, view.offset);
+  return (thread: Thread) => ({ elements: array(thread), offset: offset(thread) });
+}
+
+function compileAtomic(program: Program, call: Extract<Call, { intrinsic: 'atomic' }>): Step {
+  const { range, result } = call;
+  const array = arrayOf(call.array);
+  const index = compileIndex(program, call.index);
+  const value = compileExpression(program, call.value);
+  const compared = call.compare === null ? () => null : compileExpression(program, call.compare);
+  const update = atomicOperation(call.operator, call.value.type);
+  return effect((thread) => {
+    const position = index(thread);
+    const comparand = compared(thread);
+    const operand = value(thread);
+    assign(thread, result, updateElement(thread, array(thread), position, update, operand, comparand, range));
+  });
+}
+
+function compilePrint(program: Program, call: Extract<Call, { intrinsic: 'print' }>): Step {
+  const parts = call.parts.map((part) =>
+    typeof part === 'string' ? () => part : compileExpression(program, part),
+  );
+  return effect((thread) => {
+    const line = printedLine(parts.map((part) => part(thread)));
+    thread.block.launch.print(line, thread.index, thread.block.index);
+  });
+}

@@ -1,0 +1,180 @@
+// Asynchronous copies: issued now, delivered when the policy says.
+//
+// `eager` delivers a copy when it is issued; `late` when a wait returns that covers it, which
+// is the latest that a correct program may rely on; a seed at a random moment in between.
+// Source and destination are read and written at the moment of delivery, so that a program
+// that touches either while the copy is in flight shows it. A copy that is never committed is
+// never delivered under `late`.
+
+import type { Call } from '../../compiler/ir.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import { membership } from './barrier.ts';
+import { misuse, outOfRange } from './fault.ts';
+import type { BitArray, Elements } from './memory.ts';
+import type { Random } from './random.ts';
+import type { Thread } from './thread.ts';
+
+export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+
+/** One thread's share of a copy: elements `first`, `first + stride`, … below `count`. */
+export class PendingCopy {
+  #delivered = false;
+  readonly #to: BitArray;
+  readonly #toOffset: number;
+  readonly #from: BitArray;
+  readonly #fromOffset: number;
+  readonly #count: number;
+  readonly #first: number;
+  readonly #stride: number;
+
+  constructor(to: Operand, from: Operand, count: number, first: number, stride: number) {
+    this.#to = to.elements.bits;
+    this.#toOffset = to.offset;
+    this.#from = from.elements.bits;
+    this.#fromOffset = from.offset;
+    this.#count = count;
+    this.#first = first;
+    this.#stride = stride;
+  }
+
+  get delivered(): boolean {
+    return this.#delivered;
+  }
+
+  deliver(): void {
+    if (this.#delivered) return;
+    this.#delivered = true;
+    for (let i = this.#first; i < this.#count; i += this.#stride) {
+      this.#to[this.#toOffset + i] = this.#from[this.#fromOffset + i]!;
+    }
+  }
+}
+
+interface Operand {
+  readonly elements: Elements;
+  readonly offset: number;
+}
+
+/** The copies of one block that are in flight, under a policy. */
+export class Copies {
+  readonly #policy: 'eager' | 'late' | Random;
+  readonly #inFlight: PendingCopy[] = [];
+
+  constructor(policy: 'eager' | 'late' | Random) {
+    this.#policy = policy;
+  }
+
+  issue(copy: PendingCopy): void {
+    if (this.#policy === 'eager') copy.deliver();
+    else if (this.#policy !== 'late') this.#inFlight.push(copy);
+  }
+
+  /** Time passes: under a seed, a few of the copies in flight are delivered, in any order. */
+  pass(): void {
+    if (this.#policy === 'eager' || this.#policy === 'late') return;
+    for (let tries = this.#policy.below(4); tries > 0 && this.#inFlight.length > 0; tries -= 1) {
+      const chosen = this.#policy.below(this.#inFlight.length);
+      const last = this.#inFlight.pop()!;
+      const copy = chosen === this.#inFlight.length ? last : this.#inFlight[chosen]!;
+      if (copy !== last) this.#inFlight[chosen] = last;
+      copy.deliver();
+    }
+    this.#forgetDelivered();
+  }
+
+  // Waits deliver copies too; those stay in the list until it is worth going through it.
+  #forgetDelivered(): void {
+    if (this.#inFlight.length < this.#forgetAt) return;
+    const kept = this.#inFlight.filter((copy) => !copy.delivered);
+    this.#inFlight.length = 0;
+    this.#inFlight.push(...kept);
+    this.#forgetAt = Math.max(1024, 2 * kept.length);
+  }
+
+  #forgetAt = 1024;
+}
+
+/**
+ * The calling thread's share of a copy. Elements go round: of a group of G threads, the one with rank r
+ * copies elements r, r + G, …; alone, a thread copies all. Checks the operands of the whole copy.
+ */
+export function shareOfCopy(
+  thread: Thread,
+  call: CopyCall,
+  to: Operand,
+  from: Operand,
+  count: number,
+): PendingCopy {
+  checkOperands(thread, call, to, from, count);
+  const { rank, size } = membership(call.group, thread.rank, thread.block.threads.length);
+  return new PendingCopy(to, from, count, rank, size);
+}
+
+function checkOperands(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
+  if (count < 0) {
+    throw misuse(
+      thread,
+      'WS3005',
+      call.range,
+      `memcpyAsync of ${count} elements from \`${from.elements.name}\` to \`${to.elements.name}\`: the count is negative`,
+      'Pass a count of 0 or more elements.',
+    );
+  }
+  for (const { elements, offset } of [from, to]) {
+    const { length } = elements.values;
+    if (offset >= 0 && offset + count <= length) continue;
+    throw outOfRange(thread, {
+      range: call.range,
+      array: elements.name,
+      access: 'copy',
+      index: offset,
+      count,
+      length,
+    });
+  }
+  checkOverlap(thread, call, to, from, count);
+  checkAlignment(thread, call, to, from, count);
+}
+
+function checkOverlap(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
+  if (to.elements.bits.buffer !== from.elements.bits.buffer) return;
+  const bytes = count * elementBytes[to.elements.element];
+  const distance = addressOf(to) - addressOf(from);
+  if (Math.abs(distance) >= bytes) return;
+  throw misuse(
+    thread,
+    'WS3005',
+    call.range,
+    `memcpyAsync of ${count} elements from \`${from.elements.name}\` at ${from.offset} to \`${to.elements.name}\` at ${to.offset}: the two overlap`,
+    'Copy to memory that the source is no part of.',
+  );
+}
+
+function checkAlignment(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
+  const { alignment } = call;
+  const size = elementBytes[to.elements.element];
+  if (alignment <= size) return;
+  for (const { elements, offset } of [from, to]) {
+    const address = addressOf({ elements, offset });
+    if (address % alignment === 0) continue;
+    throw misuse(
+      thread,
+      'WS3005',
+      call.range,
+      `memcpyAsync promises an alignment of ${alignment} bytes, but element ${offset} of \`${elements.name}\` lies at an address that is a multiple of ${address & -address} only`,
+      'Promise no more than the offsets keep, or change them.',
+    );
+  }
+  if ((count * size) % alignment === 0) return;
+  throw misuse(
+    thread,
+    'WS3005',
+    call.range,
+    `memcpyAsync promises an alignment of ${alignment} bytes, but copies ${count * size}`,
+    `Copy a multiple of ${alignment / size} elements, or promise less.`,
+  );
+}
+
+function addressOf({ elements, offset }: Operand): number {
+  return elements.bits.byteOffset + offset * elementBytes[elements.element];
+}

@@ -1,0 +1,145 @@
+// Expressions, compiled once to closures that a thread evaluates.
+
+import {
+  binaryOperation,
+  compareOperation,
+  convertOperation,
+  mathOperation,
+  unaryOperation,
+  type Value,
+} from '../../compiler/arithmetic.ts';
+import type { ArrayReference, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
+import { divisionByZero } from './fault.ts';
+import { type Elements, readElement } from './memory.ts';
+import type { Thread } from './thread.ts';
+
+export type Evaluate = (thread: Thread) => Value;
+
+export function compileExpression(program: Program, expression: Expression): Evaluate {
+  const compile = (operand: Expression) => compileExpression(program, operand);
+  switch (expression.kind) {
+    case 'constant': {
+      const { value } = expression;
+      return () => value;
+    }
+    case 'variable': {
+      const { id } = expression;
+      return (thread) => thread.variables[id]!;
+    }
+    case 'scalar': {
+      const { id } = expression;
+      return (thread) => thread.block.launch.scalars[id]!;
+    }
+    case 'builtin':
+      return ofIndexType(program, builtIn(expression.name));
+    case 'length': {
+      const array = arrayOf(expression.array);
+      return ofIndexType(program, (thread) => array(thread).values.length);
+    }
+    case 'load': {
+      const { range } = expression;
+      const array = arrayOf(expression.array);
+      const index = compileIndex(program, expression.index);
+      return (thread) => readElement(thread, array(thread), index(thread), range);
+    }
+    case 'unary': {
+      const operation = unaryOperation(expression.operator, expression.type);
+      const operand = compile(expression.operand);
+      return (thread) => operation(operand(thread));
+    }
+    case 'binary':
+      return compileBinary(program, expression);
+    case 'compare': {
+      const operation = compareOperation(expression.operator);
+      const left = compile(expression.left);
+      const right = compile(expression.right);
+      return (thread) => operation(left(thread), right(thread));
+    }
+    case 'convert': {
+      const operation = convertOperation(expression.operand.type, expression.type);
+      const operand = compile(expression.operand);
+      return (thread) => operation(operand(thread));
+    }
+    case 'conditional': {
+      const test = compile(expression.test);
+      const then = compile(expression.then);
+      const otherwise = compile(expression.otherwise);
+      return (thread) => (test(thread) ? then(thread) : otherwise(thread));
+    }
+    case 'math': {
+      const operation = mathOperation(expression.function, expression.type as 'f32' | 'f64');
+      const operands = expression.operands.map(compile);
+      return (thread) => operation(...operands.map((operand) => operand(thread) as number));
+    }
+    default:
+      return expression satisfies never;
+  }
+}
+
+function compileBinary(program: Program, expression: Expression & { readonly kind: 'binary' }): Evaluate {
+  const { operator, type, range } = expression;
+  const operation = binaryOperation(operator, type);
+  const left = compileExpression(program, expression.left);
+  const right = compileExpression(program, expression.right);
+  const divides = (operator === 'divide' || operator === 'remainder') && type !== 'f32' && type !== 'f64';
+  if (!divides) return (thread) => operation(left(thread), right(thread));
+  return (thread) => {
+    const dividend = left(thread);
+    const divisor = right(thread);
+    if (!divisor) throw divisionByZero(thread, range);
+    return operation(dividend, divisor);
+  };
+}
+
+/** A position or count, as a number whatever the index type. Beyond 2^53 it is not exact, and out of every range. */
+export function compileIndex(program: Program, expression: Expression): (thread: Thread) => number {
+  const evaluate = compileExpression(program, expression);
+  return program.indexType === 'i64'
+    ? (thread) => Number(evaluate(thread))
+    : (thread) => evaluate(thread) as number;
+}
+
+/** The array that a reference means for a thread. */
+export function arrayOf({ space, id }: ArrayReference): (thread: Thread) => Elements {
+  switch (space) {
+    case 'global':
+      return (thread) => thread.block.launch.arrays[id]!;
+    case 'shared':
+      return (thread) => thread.block.launch.sharedArrays[id]!;
+    case 'local':
+      return (thread) => thread.localArrays[id]!;
+    default:
+      return space satisfies never;
+  }
+}
+
+function ofIndexType(program: Program, number: (thread: Thread) => number): Evaluate {
+  return program.indexType === 'i64' ? (thread) => BigInt(number(thread)) : number;
+}
+
+function builtIn(name: BuiltIn): (thread: Thread) => number {
+  switch (name) {
+    case 'threadRank':
+      return (thread) => thread.rank;
+    case 'threadIdx.x':
+      return (thread) => thread.index[0];
+    case 'threadIdx.y':
+      return (thread) => thread.index[1];
+    case 'threadIdx.z':
+      return (thread) => thread.index[2];
+    case 'blockIdx.x':
+      return (thread) => thread.block.index[0];
+    case 'blockIdx.y':
+      return (thread) => thread.block.index[1];
+    case 'blockIdx.z':
+      return (thread) => thread.block.index[2];
+    case 'gridDim.x':
+      return (thread) => thread.block.launch.grid[0];
+    case 'gridDim.y':
+      return (thread) => thread.block.launch.grid[1];
+    case 'gridDim.z':
+      return (thread) => thread.block.launch.grid[2];
+    default:
+      return name satisfies never;
+  }
+}

@@ -1,0 +1,66 @@
+// How a running kernel stops: a Fault, thrown from wherever it was found.
+
+import type { Range } from '../../diagnostics/source.ts';
+import type { Extent3 } from '../../kernel/types.ts';
+import type { Fault } from '../executable.ts';
+
+/** Carries a fault from a thread to the runner. */
+export class KernelFault extends Error {
+  override readonly name = 'KernelFault';
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.kind);
+    this.fault = fault;
+  }
+}
+
+/** The thread that a fault names. */
+export interface Culprit {
+  readonly index: Extent3;
+  readonly block: { readonly index: Extent3 };
+}
+
+type Access = Extract<Fault, { kind: 'out-of-range' }>;
+
+/** An access outside its array. */
+export function outOfRange(
+  culprit: Culprit,
+  access: Pick<Access, 'range' | 'array' | 'access' | 'index' | 'count' | 'length'>,
+): KernelFault {
+  return new KernelFault({
+    kind: 'out-of-range',
+    ...access,
+    thread: culprit.index,
+    block: culprit.block.index,
+  });
+}
+
+/** An integer division by zero. */
+export function divisionByZero(culprit: Culprit, range: Range): KernelFault {
+  return new KernelFault({
+    kind: 'division-by-zero',
+    range,
+    thread: culprit.index,
+    block: culprit.block.index,
+  });
+}
+
+/** A wrong use of a copy (WS3005) or a pipeline (WS3006), or a budget that ran out (WS3007). */
+export function misuse(
+  culprit: Culprit,
+  code: 'WS3005' | 'WS3006' | 'WS3007',
+  range: Range,
+  message: string,
+  hint: string,
+): KernelFault {
+  return new KernelFault({
+    kind: 'misuse',
+    code,
+    message,
+    hint,
+    range,
+    thread: culprit.index,
+    block: culprit.block.index,
+  });
+}

@@ -1,0 +1,81 @@
+// A launch as the interpreter reads it from memory: the record and the arena that
+// executable.ts describes.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { Program, ValueType } from '../../compiler/ir.ts';
+import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import type { RunnerContext } from '../executable.ts';
+import { type Elements, elementsAt, poisonBytes } from './memory.ts';
+
+/** What all blocks of a launch share. */
+export interface Launch {
+  readonly program: Program;
+  readonly grid: Extent3;
+  /** By parameter; a hole where the other kind stands. */
+  readonly arrays: readonly (Elements | undefined)[];
+  readonly scalars: readonly (Value | undefined)[];
+  /** In the arena, which one block after the other uses. */
+  readonly sharedArrays: readonly Elements[];
+  readonly print: RunnerContext['print'];
+}
+
+export function readLaunch(program: Program, context: RunnerContext, record: number, arena: number): Launch {
+  const { buffer } = context.memory;
+  const view = new DataView(buffer);
+  const word = (address: number) => view.getUint32(address, true);
+  const arrays: (Elements | undefined)[] = [];
+  const scalars: (Value | undefined)[] = [];
+  program.parameters.forEach((parameter, id) => {
+    const slot = record + 16 * (1 + id);
+    if (parameter.kind === 'array') {
+      arrays[id] = elementsAt(parameter.name, parameter.element, buffer, word(slot), word(slot + 4));
+    } else {
+      scalars[id] = readScalar(view, slot, parameter.type);
+    }
+  });
+  const sharedArrays = program.sharedArrays.map(({ name, element }, id) => {
+    const slot = record + 16 * (1 + program.parameters.length + id);
+    return elementsAt(name, element, buffer, arena + word(slot), word(slot + 4));
+  });
+  const grid: Extent3 = [word(record), word(record + 4), word(record + 8)];
+  return { program, grid, arrays, scalars, sharedArrays, print: context.print };
+}
+
+function readScalar(view: DataView, address: number, type: ValueType): Value {
+  switch (type) {
+    case 'bool':
+      return view.getUint32(address, true) !== 0;
+    case 'i32':
+      return view.getInt32(address, true);
+    case 'u32':
+      return view.getUint32(address, true);
+    case 'i64':
+      return view.getBigInt64(address, true);
+    case 'u64':
+      return view.getBigUint64(address, true);
+    case 'f32':
+      return view.getFloat32(address, true);
+    case 'f64':
+      return view.getFloat64(address, true);
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Makes a block's shared memory undefined. Arrays start on multiples of 16 bytes, so whole words may be filled. */
+export function poisonShared(launch: Launch): void {
+  for (const { values } of launch.sharedArrays) {
+    poisonBytes(values.buffer, values.byteOffset, Math.ceil(values.byteLength / 4) * 4);
+  }
+}
+
+/** The local arrays of all threads of a block, by thread; undefined at the start, like shared memory. */
+export function localArraysOf(program: Program, threads: number): Elements[][] {
+  const arrays = program.localArrays.map(({ name, element, count }) => {
+    const bytes = Math.ceil((count * elementBytes[element]) / 8) * 8;
+    const buffer = new ArrayBuffer(bytes * threads);
+    poisonBytes(buffer, 0, buffer.byteLength);
+    return (rank: number) => elementsAt(name, element, buffer, bytes * rank, count);
+  });
+  return Array.from({ length: threads }, (_, rank) => arrays.map((of) => of(rank)));
+}

@@ -1,0 +1,98 @@
+// makePipeline: the threads of a group meet, and come away with handles of one state.
+//
+// With roles the producers are counted; with a count its value must be the same in all threads.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { Call, Pipeline } from '../../compiler/ir.ts';
+import { waitsToMake } from '../waiting.ts';
+import { GroupBarriers, membership } from './barrier.ts';
+import { misuse } from './fault.ts';
+import { BlockPipeline, type PipelineHandle, PipelineState, ThreadPipeline } from './pipeline.ts';
+import type { Thread, Wait } from './thread.ts';
+
+export type MakeCall = Extract<Call, { intrinsic: 'makePipeline' }>;
+
+/** What one group has made, or is about to. */
+interface Making {
+  /** How many times the group has met here when this round completes. */
+  readonly round: number;
+  producers: number;
+  readonly counts: Set<number>;
+  state: PipelineState | null;
+}
+
+/** One place of the program that makes a pipeline, in one block. */
+export class PipelineMaker {
+  readonly #declaration: Pipeline;
+  readonly #barriers: GroupBarriers;
+  readonly #blockSize: number;
+  readonly #makings: Making[] = [];
+
+  constructor(declaration: Pipeline, blockSize: number) {
+    this.#declaration = declaration;
+    this.#barriers = new GroupBarriers(declaration.group, blockSize);
+    this.#blockSize = blockSize;
+  }
+
+  /** A thread arrives with its role (true for a producer) or count; it must wait for the others of its group. */
+  begin(thread: Thread, producers: Value | null, call: MakeCall): Wait | null {
+    const { scope, name } = this.#declaration;
+    if (scope === 'thread') return null;
+    const barrier = this.#barriers.of(thread.rank);
+    const round = barrier.phase + 1;
+    const { index } = membership(this.#declaration.group, thread.rank, this.#blockSize);
+    let making = this.#makings[index];
+    if (making?.round !== round) {
+      making = { round, producers: 0, counts: new Set(), state: null };
+      this.#makings[index] = making;
+    }
+    if (producers === true) making.producers += 1;
+    else if (typeof producers !== 'boolean' && producers !== null) making.counts.add(Number(producers));
+    barrier.arrive();
+    return {
+      range: call.range,
+      ready: () => barrier.phase >= round,
+      describe: () => waitsToMake(name, this.#barriers.progress(thread.rank)),
+    };
+  }
+
+  /** All have arrived: the thread's handle. */
+  end(thread: Thread, producers: Value | null, call: MakeCall): PipelineHandle {
+    const { scope, group, partition } = this.#declaration;
+    if (scope === 'thread') return new ThreadPipeline();
+    const { index, size } = membership(group, thread.rank, this.#blockSize);
+    const making = this.#makings[index]!;
+    making.state ??= this.#makeState(thread, size, making, call);
+    const role = partition !== 'role' ? null : producers === true ? 'producer' : 'consumer';
+    return new BlockPipeline(making.state, thread, role);
+  }
+
+  leave(thread: Thread): void {
+    if (this.#declaration.scope === 'block') this.#barriers.leave(thread.rank);
+  }
+
+  #makeState(thread: Thread, size: number, making: Making, call: MakeCall): PipelineState {
+    const { partition, name } = this.#declaration;
+    if (partition === 'unified') return new PipelineState(this.#declaration, size, size, size);
+    if (making.counts.size > 1) {
+      throw misuse(
+        thread,
+        'WS3006',
+        call.range,
+        `the threads make \`${name}\` with different counts of producers: ${[...making.counts].sort((a, b) => a - b).join(', ')}`,
+        'Pass the same count in all threads of the group.',
+      );
+    }
+    const producers = partition === 'role' ? making.producers : (making.counts.values().next().value ?? 0);
+    if (producers < 1 || producers >= size) {
+      throw misuse(
+        thread,
+        'WS3006',
+        call.range,
+        `\`${name}\` has ${producers} ${producers === 1 ? 'producer' : 'producers'} among ${size} ${size === 1 ? 'thread' : 'threads'}`,
+        'A partitioned pipeline needs at least one producer and one consumer.',
+      );
+    }
+    return new PipelineState(this.#declaration, size, producers, size - producers);
+  }
+}

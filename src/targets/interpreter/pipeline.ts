@@ -1,0 +1,222 @@
+// Pipelines, as cuda::pipeline means them.
+//
+// Block scope: the group shares stages, each with two barriers. `produced` completes a phase
+// when all producers have committed, `consumed` when all consumers have released. Every thread
+// has cursors of its own: its head moves at a commit, its tail at a release, and the n-th use
+// of a stage is phase n of its barriers. A wait looks at the tail without moving it.
+//
+// Thread scope: a thread has its own queue of committed batches and nothing else; acquire and
+// release do nothing, and a wait takes the oldest batch away.
+
+import type { Pipeline } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { type Progress, waitsForCommit, waitsForRelease } from '../waiting.ts';
+import { PhaseBarrier } from './barrier.ts';
+import type { PendingCopy } from './copies.ts';
+import { misuse } from './fault.ts';
+import type { Thread, Wait } from './thread.ts';
+
+export type Role = 'producer' | 'consumer';
+
+/** A thread's handle of a pipeline. */
+export interface PipelineHandle {
+  /** What the thread must wait for before it may fill the head stage. */
+  acquire(range: Range): Wait | null;
+  /** Takes note of a copy that the thread issued; the next commit covers it. */
+  add(copy: PendingCopy, range: Range): void;
+  commit(range: Range): void;
+  /** What the thread must wait for before the tail stage is there. */
+  beginWait(range: Range): Wait | null;
+  /** The wait is over: what it covers is delivered. */
+  endWait(): void;
+  release(range: Range): void;
+  /** The thread is done with the pipeline; true in the one thread that is the last. */
+  quit(range: Range): boolean;
+  /** The thread returned without having quit. */
+  leave(): void;
+}
+
+interface Stage {
+  readonly produced: PhaseBarrier;
+  readonly consumed: PhaseBarrier;
+  /** Copies that a commit has bound to a phase of `produced`, and that no wait has asked for yet. */
+  committed: { readonly phase: number; readonly copies: readonly PendingCopy[] }[];
+}
+
+/** What the threads of a group share of a block-scope pipeline. */
+export class PipelineState {
+  readonly declaration: Pipeline;
+  readonly stages: readonly Stage[];
+  owners: number;
+  returned = 0;
+
+  constructor(declaration: Pipeline, groupSize: number, producers: number, consumers: number) {
+    this.declaration = declaration;
+    this.owners = groupSize;
+    this.stages = Array.from({ length: declaration.stages }, () => ({
+      produced: new PhaseBarrier(producers),
+      consumed: new PhaseBarrier(consumers),
+      committed: [],
+    }));
+  }
+
+  get partitioned(): boolean {
+    return this.declaration.partition !== 'unified';
+  }
+}
+
+export class BlockPipeline implements PipelineHandle {
+  readonly #state: PipelineState;
+  readonly #thread: Thread;
+  readonly #role: Role | null;
+  // Uses so far: the stage is the cursor modulo the stages, its use the quotient.
+  #head = 0;
+  #tail = 0;
+  #uncommitted: PendingCopy[] = [];
+  #active = true;
+
+  constructor(state: PipelineState, thread: Thread, role: Role | null) {
+    this.#state = state;
+    this.#thread = thread;
+    this.#role = role;
+  }
+
+  acquire(range: Range): Wait | null {
+    this.#check('producerAcquire', range, 'producer');
+    const state = this.#state;
+    const { index, stage, use } = this.#at(this.#head);
+    if (stage.consumed.phase >= use) return null;
+    return {
+      range,
+      ready: () => stage.consumed.phase >= use,
+      describe: () =>
+        waitsForRelease(state.declaration.name, index, state.partitioned, this.#progress(stage.consumed)),
+    };
+  }
+
+  add(copy: PendingCopy, range: Range): void {
+    this.#check('memcpyAsync', range, 'producer');
+    this.#uncommitted.push(copy);
+  }
+
+  commit(range: Range): void {
+    this.#check('producerCommit', range, 'producer');
+    const { stage } = this.#at(this.#head);
+    if (this.#uncommitted.length > 0) {
+      stage.committed.push({ phase: stage.produced.phase, copies: this.#uncommitted });
+      this.#uncommitted = [];
+    }
+    stage.produced.arrive();
+    this.#head += 1;
+  }
+
+  beginWait(range: Range): Wait | null {
+    this.#check('consumerWait', range, 'consumer');
+    const state = this.#state;
+    const { index, stage, use } = this.#at(this.#tail);
+    if (stage.produced.phase > use) return null;
+    return {
+      range,
+      ready: () => stage.produced.phase > use,
+      describe: () =>
+        waitsForCommit(state.declaration.name, index, state.partitioned, this.#progress(stage.produced)),
+    };
+  }
+
+  endWait(): void {
+    const { stage, use } = this.#at(this.#tail);
+    if (stage.committed.length === 0) return;
+    const covered = stage.committed;
+    stage.committed = covered.filter(({ phase }) => phase > use);
+    for (const { phase, copies } of covered) {
+      if (phase <= use) for (const copy of copies) copy.deliver();
+    }
+  }
+
+  release(range: Range): void {
+    this.#check('consumerRelease', range, 'consumer');
+    this.#at(this.#tail).stage.consumed.arrive();
+    this.#tail += 1;
+  }
+
+  quit(range: Range): boolean {
+    this.#check('quit', range, null);
+    this.#active = false;
+    this.#state.owners -= 1;
+    return this.#state.owners === 0;
+  }
+
+  leave(): void {
+    this.#state.returned += 1;
+    if (!this.#active) return;
+    this.#active = false;
+    this.#state.owners -= 1;
+  }
+
+  #at(cursor: number) {
+    const { stages } = this.#state;
+    const index = cursor % stages.length;
+    return { index, stage: stages[index]!, use: (cursor - index) / stages.length };
+  }
+
+  #progress({ arrived, expected }: PhaseBarrier): Progress {
+    return { arrived, expected, left: this.#state.returned };
+  }
+
+  #check(verb: string, range: Range, required: Role | null): void {
+    const { name } = this.#state.declaration;
+    if (!this.#active) {
+      throw misuse(
+        this.#thread,
+        'WS3006',
+        range,
+        `${verb} of \`${name}\` by a thread that has quit it`,
+        'Do nothing with a pipeline after quit().',
+      );
+    }
+    if (this.#role !== null && required !== null && this.#role !== required) {
+      throw misuse(
+        this.#thread,
+        'WS3006',
+        range,
+        `${verb} of \`${name}\` by a ${this.#role}`,
+        `Call ${verb}() only in threads that made the pipeline as '${required}'.`,
+      );
+    }
+  }
+}
+
+export class ThreadPipeline implements PipelineHandle {
+  #uncommitted: PendingCopy[] = [];
+  readonly #batches: PendingCopy[][] = [];
+
+  acquire(): null {
+    return null;
+  }
+
+  add(copy: PendingCopy): void {
+    this.#uncommitted.push(copy);
+  }
+
+  commit(): void {
+    this.#batches.push(this.#uncommitted);
+    this.#uncommitted = [];
+  }
+
+  beginWait(): null {
+    return null;
+  }
+
+  // With nothing committed there is nothing to wait for: unlike block scope's, this wait never blocks.
+  endWait(): void {
+    for (const copy of this.#batches.shift() ?? []) copy.deliver();
+  }
+
+  release(): void {}
+
+  quit(): boolean {
+    return true;
+  }
+
+  leave(): void {}
+}

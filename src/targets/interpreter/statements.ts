@@ -1,0 +1,135 @@
+// Statements, compiled once to steps.
+
+import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import { compileCall } from './calls.ts';
+import { arrayOf, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
+import { writeElement } from './memory.ts';
+import { breaks, type Completion, continues, effect, normal, returns, type Step, sequence } from './step.ts';
+import type { Thread } from './thread.ts';
+
+/** All of a program's body. */
+export function compileProgram(program: Program): Step {
+  return compileAll(program, program.body);
+}
+
+type Sequence = ReturnType<typeof sequence>;
+
+function compileAll(program: Program, statements: readonly Statement[]): Sequence {
+  return sequence(statements.map((statement) => compileStatement(program, statement)));
+}
+
+function compileStatement(program: Program, statement: Statement): Step {
+  const expression = (operand: Expression) => compileExpression(program, operand);
+  switch (statement.kind) {
+    case 'assign': {
+      const id = statement.variable;
+      const value = expression(statement.value);
+      return effect((thread) => {
+        thread.variables[id] = value(thread);
+      });
+    }
+    case 'store': {
+      const { range } = statement;
+      const array = arrayOf(statement.array);
+      const index = compileIndex(program, statement.index);
+      const value = expression(statement.value);
+      return effect((thread) => {
+        const position = index(thread);
+        writeElement(thread, array(thread), position, value(thread) as number, range);
+      });
+    }
+    case 'if':
+      return compileIf(
+        expression(statement.test),
+        compileAll(program, statement.then),
+        compileAll(program, statement.otherwise),
+      );
+    case 'loop':
+      return compileLoop(program, statement);
+    case 'block':
+      return compileBlock(compileAll(program, statement.body), breaks(statement.label));
+    case 'break':
+      return jump(breaks(statement.label));
+    case 'continue':
+      return jump(continues(statement.label));
+    case 'return':
+      return jump(returns);
+    case 'call':
+      return compileCall(program, statement);
+    default:
+      return statement satisfies never;
+  }
+}
+
+function jump(completion: Completion): Step {
+  return { kind: 'plain', run: () => completion };
+}
+
+function compileIf(test: Evaluate, then: Sequence, otherwise: Sequence): Step {
+  if (then.kind === 'plain' && otherwise.kind === 'plain') {
+    return { kind: 'plain', run: (thread) => (test(thread) ? then.run(thread) : otherwise.run(thread)) };
+  }
+  return {
+    kind: 'coroutine',
+    *run(thread) {
+      const branch = test(thread) ? then : otherwise;
+      return branch.kind === 'plain' ? branch.run(thread) : yield* branch.run(thread);
+    },
+  };
+}
+
+function compileBlock(body: Sequence, breaksHere: Completion): Step {
+  const after = (completion: Completion) => (completion === breaksHere ? normal : completion);
+  if (body.kind === 'plain') return { kind: 'plain', run: (thread) => after(body.run(thread)) };
+  return {
+    kind: 'coroutine',
+    *run(thread) {
+      return after(yield* body.run(thread));
+    },
+  };
+}
+
+function compileLoop(program: Program, loop: Statement & { readonly kind: 'loop' }): Step {
+  const { label, testFirst, range } = loop;
+  const breaksHere = breaks(label);
+  const continuesHere = continues(label);
+  const test = loop.test === null ? () => true : compileExpression(program, loop.test);
+  const body = compileAll(program, loop.body);
+  const update = compileAll(program, loop.update);
+
+  const enters = (thread: Thread) => !testFirst || test(thread);
+  // After the body and again after the update: whether the loop is left, and if so how.
+  const leaves = (completion: Completion) => completion !== normal && completion !== continuesHere;
+  const left = (completion: Completion) => (completion === breaksHere ? normal : completion);
+
+  if (body.kind === 'plain' && update.kind === 'plain') {
+    return {
+      kind: 'plain',
+      run(thread) {
+        if (!enters(thread)) return normal;
+        do {
+          thread.block.spend(thread, range);
+          let completion = body.run(thread);
+          if (leaves(completion)) return left(completion);
+          completion = update.run(thread);
+          if (leaves(completion)) return left(completion);
+        } while (test(thread));
+        return normal;
+      },
+    };
+  }
+  return {
+    kind: 'coroutine',
+    *run(thread) {
+      if (!enters(thread)) return normal;
+      do {
+        thread.block.spend(thread, range);
+        let completion = body.kind === 'plain' ? body.run(thread) : yield* body.run(thread);
+        if (leaves(completion)) return left(completion);
+        completion = update.kind === 'plain' ? update.run(thread) : yield* update.run(thread);
+        if (leaves(completion)) return left(completion);
+      } while (test(thread));
+      return normal;
+    },
+  };
+}

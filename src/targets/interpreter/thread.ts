@@ -1,0 +1,51 @@
+// One thread of a block: its registers, its own arrays, and where it waits.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import type { Extent3 } from '../../kernel/types.ts';
+import type { Block } from './block.ts';
+import { misuse } from './fault.ts';
+import type { Elements } from './memory.ts';
+import type { PipelineHandle } from './pipeline.ts';
+
+/** Why a thread cannot go on at the moment. */
+export interface Wait {
+  readonly range: Range;
+  ready(): boolean;
+  /** In words, for the report of a deadlock. */
+  describe(): string;
+}
+
+export class Thread {
+  readonly block: Block;
+  readonly rank: number;
+  readonly index: Extent3;
+  readonly variables: Value[];
+  readonly localArrays: readonly Elements[];
+  /** By the program's pipelines; a hole until this thread has made it. */
+  readonly pipelines: (PipelineHandle | undefined)[] = [];
+  waiting: Wait | null = null;
+
+  constructor(block: Block, rank: number, variables: Value[], localArrays: readonly Elements[]) {
+    const [x, y] = block.launch.program.block;
+    this.block = block;
+    this.rank = rank;
+    this.index = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / (x * y))];
+    this.variables = variables;
+    this.localArrays = localArrays;
+  }
+
+  /** The thread's handle of a pipeline, which it must have made. */
+  pipeline(id: number, range: Range): PipelineHandle {
+    const handle = this.pipelines[id];
+    if (handle !== undefined) return handle;
+    const { name } = this.block.launch.program.pipelines[id]!;
+    throw misuse(
+      this,
+      'WS3006',
+      range,
+      `\`${name}\` is used by a thread that did not make it`,
+      'Call makePipeline() in all threads of the group, before any of them uses the pipeline.',
+    );
+  }
+}

@@ -1,0 +1,71 @@
+// What a thread waits for, in words, and a deadlock made of them: the same on every target.
+
+import type { Group } from '../compiler/ir.ts';
+import type { Range } from '../diagnostics/source.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import type { Fault } from './executable.ts';
+
+/** How far what is waited for has come. */
+export interface Progress {
+  readonly arrived: number;
+  readonly expected: number;
+  /** Threads of the group that returned and cannot arrive any more. */
+  readonly left: number;
+}
+
+/** A thread waits at a sync of its group. Threads that returned are not expected there. */
+export function waitsAtSync(group: Group, index: number, progress: Progress): string {
+  const whose = group.kind === 'tile' ? `tile ${index}` : `the ${group.kind}`;
+  return `sync of ${whose}: ${share(progress, 'threads', 'have arrived')}`;
+}
+
+/** A thread waits for the others of the group to make the pipeline too. */
+export function waitsToMake(pipeline: string, progress: Progress): string {
+  return `makePipeline of \`${pipeline}\`: ${share(progress, 'threads', 'have called it')}`;
+}
+
+/** A consumer waits for a stage to be committed. */
+export function waitsForCommit(
+  pipeline: string,
+  stage: number,
+  partitioned: boolean,
+  progress: Progress,
+): string {
+  const who = partitioned ? 'producers' : 'threads';
+  return `consumerWait on stage ${stage} of \`${pipeline}\`: ${share(progress, who, 'have committed')}`;
+}
+
+/** A producer waits for a stage to be released. */
+export function waitsForRelease(
+  pipeline: string,
+  stage: number,
+  partitioned: boolean,
+  progress: Progress,
+): string {
+  const who = partitioned ? 'consumers' : 'threads';
+  return `producerAcquire on stage ${stage} of \`${pipeline}\`: ${share(progress, who, 'have released it')}`;
+}
+
+function share({ arrived, expected, left }: Progress, who: string, what: string): string {
+  const gone = left === 0 ? '' : left === 1 ? '; 1 thread has returned' : `; ${left} threads have returned`;
+  return `${arrived} of ${expected} ${who} ${what}${gone}`;
+}
+
+/** A thread that cannot go on. */
+export interface WaitingThread {
+  readonly rank: number;
+  readonly range: Range;
+  readonly what: string;
+}
+
+/** The deadlock of a block's threads, given by ascending rank, grouped by the place where they wait and what for. */
+export function deadlockOf(block: Extent3, threads: readonly WaitingThread[]): Fault {
+  const groups = new Map<string, { range: Range; what: string; threads: number[] }>();
+  for (const { rank, range, what } of threads) {
+    const key = `${range.source}:${range.start}:${range.end}:${what}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { range, what, threads: [rank] });
+    else group.threads.push(rank);
+  }
+  return { kind: 'deadlock', block, waiting: [...groups.values()] };
+}
