@@ -35,6 +35,7 @@ export const codes = {
   WS3005: 'an asynchronous copy with invalid operands',
   WS3006: 'a wrong use of a pipeline',
   WS3007: 'a budget of steps or memory that ran out',
+  WS3008: 'a pipeline whose other threads are gone',
   // 4xxx: memory, streams and devices
   WS4001: 'out of memory',
   WS4002: 'use after free',

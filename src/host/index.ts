@@ -1,0 +1,5 @@
+// warpstage/host: pipelines between worker threads.
+
+export { HostPipeline, makePipeline, type PipelineRole } from './pipeline.ts';
+export { type Participants, type PipelineSharedState, pipelineSharedState } from './state.ts';
+export { watchWorker } from './watch.ts';

@@ -1,0 +1,193 @@
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { makePipeline, pipelineSharedState, watchWorker } from '#warpstage/host/index.js';
+
+interface Answer {
+  readonly result?: unknown;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+function start(workerData: Record<string, unknown>): { worker: Worker; answer: Promise<Answer> } {
+  const worker = new Worker(new URL('./worker.mjs', import.meta.url), { workerData });
+  const answer = new Promise<Answer>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  return { worker, answer };
+}
+
+const data = (elements: number) => new SharedArrayBuffer(4 * elements);
+
+describe('between worker threads', () => {
+  test.each([1, 2, 3, 8, 255])(
+    'a producer and a consumer hand over every batch in order, %i stages',
+    async (stages) => {
+      const [batches, width] = [600, 32];
+      const common = {
+        state: pipelineSharedState(stages, { producers: 1, consumers: 1 }),
+        data: data(stages * width),
+        batches,
+        width,
+      };
+      const producer = start({ ...common, task: 'produce', role: 'producer' });
+      const consumer = start({ ...common, task: 'consume', role: 'consumer' });
+      const produced = (await producer.answer).result;
+      const [sum, last] = (await consumer.answer).result as [number, boolean];
+      const all = batches * width;
+      expect(sum).toBe((all * (all - 1)) / 2);
+      expect([produced, last].filter(Boolean)).toHaveLength(1);
+    },
+  );
+
+  test('every thread of a unified pipeline sees what the others wrote into its stage', async () => {
+    const members = 3;
+    const stages = 2;
+    const common = {
+      state: pipelineSharedState(stages, members),
+      data: data(stages * members),
+      batches: 400,
+      members,
+    };
+    const threads = Array.from({ length: members }, (_, member) =>
+      start({ ...common, task: 'exchange', member }),
+    );
+    const results = (await Promise.all(threads.map(({ answer }) => answer))).map(
+      ({ result }) => result as [number, boolean],
+    );
+    expect(results.map(([wrong]) => wrong)).toEqual([0, 0, 0]);
+    expect(results.filter(([, last]) => last)).toHaveLength(1);
+  });
+
+  test('the main thread awaits where it may not block', async () => {
+    const [stages, batches, width] = [2, 200, 16];
+    const state = pipelineSharedState(stages, { producers: 1, consumers: 1 });
+    const shared = data(stages * width);
+    const slots = new Int32Array(shared);
+    const consumer = start({ task: 'consume', role: 'consumer', state, data: shared, batches, width });
+    const pipeline = makePipeline(state, 'producer');
+    for (let batch = 0; batch < batches; ++batch) {
+      const stage = await pipeline.producerAcquireAsync();
+      slots.fill(batch, stage * width, (stage + 1) * width);
+      pipeline.producerCommit();
+    }
+    pipeline.quit();
+    const [sum] = (await consumer.answer).result as [number, boolean];
+    expect(sum).toBe((width * batches * (batches - 1)) / 2);
+  });
+
+  test('a worker that dies holding a stage is an error in those that wait for it', async () => {
+    const state = pipelineSharedState(2, { producers: 1, consumers: 2 });
+    const waiting = [1, 2].map(() => start({ task: 'waitForever', role: 'consumer', state }));
+    const dying = start({ task: 'dieHoldingAStage', role: 'producer', state });
+    dying.answer.catch(() => undefined);
+    watchWorker(state, dying.worker);
+    for (const { answer } of waiting) {
+      expect(await answer).toMatchObject({
+        code: 'WS3008',
+        message: expect.stringContaining('member 0 of the pipeline ended without quitting'),
+      });
+    }
+  });
+
+  test('a producer that quits too early is an error in the consumer that waits for it', async () => {
+    const state = pipelineSharedState(2, { producers: 1, consumers: 1 });
+    const consumer = start({ task: 'waitForever', role: 'consumer', state });
+    makePipeline(state, 'producer').quit();
+    expect(await consumer.answer).toMatchObject({
+      code: 'WS3002',
+      message: expect.stringContaining(
+        'stage 0 awaits 1 of 1 commits, and 1 of the threads that commit have quit',
+      ),
+    });
+  });
+});
+
+describe('verbs', () => {
+  test('the stages of a unified pipeline of one thread go round, and waiting again gives the same stage', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 255 }), fc.integer({ min: 0, max: 600 }), (stages, batches) => {
+        const pipeline = makePipeline(pipelineSharedState(stages, 1));
+        for (let batch = 0; batch < batches; ++batch) {
+          expect([pipeline.producerAcquire(), pipeline.producerAcquire()]).toEqual([
+            batch % stages,
+            batch % stages,
+          ]);
+          pipeline.producerCommit();
+          expect([pipeline.consumerWait(), pipeline.consumerWait()]).toEqual([
+            batch % stages,
+            batch % stages,
+          ]);
+          pipeline.consumerRelease();
+        }
+        expect(pipeline.quit()).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('a wait with a time-out gives up, changes nothing, and succeeds later', () => {
+    const pipeline = makePipeline(pipelineSharedState(2, 1));
+    for (const nanoseconds of [0, -1, 2e6]) expect(pipeline.consumerWaitFor(nanoseconds)).toBe(false);
+    expect(pipeline.consumerWaitUntil(Date.now() * 1e6)).toBe(false);
+    pipeline.producerAcquire();
+    pipeline.producerCommit();
+    for (const nanoseconds of [0, -1, 2e6]) expect(pipeline.consumerWaitFor(nanoseconds)).toBe(true);
+    expect(pipeline.consumerWait()).toBe(0);
+  });
+
+  test.each([
+    [
+      'a consumer that commits',
+      () => makePipeline(pipelineSharedState(1, { producers: 1, consumers: 1 }), 'consumer').producerCommit(),
+      'producerCommit belongs to a producer, and this thread is a consumer',
+    ],
+    [
+      'a verb after quit',
+      () => {
+        const pipeline = makePipeline(pipelineSharedState(1, 1));
+        pipeline.quit();
+        pipeline.producerAcquire();
+      },
+      'producerAcquire was called after quit',
+    ],
+    [
+      'no role',
+      () => makePipeline(pipelineSharedState(1, { producers: 1, consumers: 1 })),
+      'a partitioned pipeline was made without a role',
+    ],
+    [
+      'a role too many',
+      () => makePipeline(pipelineSharedState(1, 1), 'producer'),
+      "a unified pipeline was made with the role 'producer'",
+    ],
+    [
+      'a thread too many',
+      () => {
+        const state = pipelineSharedState(1, 1);
+        makePipeline(state);
+        makePipeline(state);
+      },
+      'all 1 participant places of the pipeline are taken',
+    ],
+    ['no stage', () => pipelineSharedState(0, 1), 'stages must be an integer from 1 to 255, and 0 was given'],
+    [
+      '256 stages',
+      () => pipelineSharedState(256, 1),
+      'stages must be an integer from 1 to 255, and 256 was given',
+    ],
+    [
+      'no consumer',
+      () => pipelineSharedState(1, { producers: 1, consumers: 0 }),
+      'consumers must be an integer from 1 to 65535, and 0 was given',
+    ],
+    [
+      'a duration that is no number',
+      () => makePipeline(pipelineSharedState(1, 1)).consumerWaitFor(Number.NaN),
+      'a duration must be a number of nanoseconds',
+    ],
+  ])('%s is an error', (_, act, message) => {
+    expect(act).toThrow(message);
+  });
+});
