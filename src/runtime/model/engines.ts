@@ -1,0 +1,70 @@
+// What a virtual device is made of: its engines, and the rules by which they take work.
+//
+// The rules are those of the post "How to Overlap Data Transfers in CUDA C/C++" (2012) and of the
+// devices that it measures, as a discrete-event model.
+
+/** The engines and rates of a virtual device. Rates are bytes a millisecond, times milliseconds. */
+export interface EngineModel {
+  readonly name: string;
+  readonly computeCapability: string;
+  /** 1: both directions of copies share it. 2 and more: one a direction. */
+  readonly copyEngines: number;
+  /** Kernels that may run at the same time, if together they do not fill the device. */
+  readonly kernelsAtOnce: number;
+  /**
+   * True: each stream has its own way to the engines, and an engine takes whatever is ready. False: an
+   * engine takes its work in the order in which the host issued it, ready or not.
+   */
+  readonly hyperQ: boolean;
+  /**
+   * Whether a kernel's completion is told to the copy engines only when the kernels of other streams
+   * that were issued right behind it are complete too.
+   */
+  readonly delayedSignal: boolean;
+  /** How many times slower each direction is while both run, as they share the bus; 1 if they do not. */
+  readonly bothWays: number;
+  readonly hostToDevice: number;
+  readonly deviceToHost: number;
+  /** From and to pageable memory. */
+  readonly pageableHostToDevice: number;
+  readonly pageableDeviceToHost: number;
+  /** Bytes a millisecond that a kernel reads and writes, and its operations a millisecond. */
+  readonly memoryRate: number;
+  readonly operationRate: number;
+  /** What issuing one operation costs the host. */
+  readonly issueTime: number;
+}
+
+/** What an operation needs. `none`: nothing (an event, a wait). */
+export type EngineKind = 'host to device' | 'device to host' | 'kernel' | 'none';
+
+/** One operation on a stream of a virtual device. */
+export interface Operation {
+  readonly id: number;
+  readonly kind: EngineKind;
+  readonly stream: number;
+  /** Milliseconds that it takes where nothing slows it down. */
+  readonly duration: number;
+  /** Operations that must be complete before it starts; all issued before it. */
+  readonly dependencies: readonly number[];
+  /** Which part of the device a kernel fills, from above 0 to 1. */
+  readonly share?: number;
+}
+
+/** When an operation ran, in virtual milliseconds. */
+export interface Stay {
+  readonly operation: Operation;
+  readonly issued: number;
+  readonly started: number;
+  readonly ended: number;
+  /** When copies that wait for it were told; later than `ended` where the signal is delayed. */
+  readonly signalled: number;
+}
+
+/** The engine that an operation runs on. */
+export function engineOf(model: EngineModel, kind: EngineKind): string {
+  if (kind === 'kernel') return 'compute';
+  if (kind === 'none') return 'none';
+  if (model.copyEngines === 1) return 'copy';
+  return kind === 'host to device' ? 'copy in' : 'copy out';
+}
