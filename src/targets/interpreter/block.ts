@@ -15,8 +15,8 @@ import { KernelFault, misuse } from './fault.ts';
 import { type Launch, localArraysOf, poisonShared } from './launch.ts';
 import { PipelineMaker } from './make-pipeline.ts';
 import { Random } from './random.ts';
-import type { Step } from './step.ts';
-import { Thread, type Wait } from './thread.ts';
+import type { Sequence } from './step.ts';
+import { Thread } from './thread.ts';
 
 export interface BlockOptions {
   readonly delivery: 'eager' | 'late' | number;
@@ -32,6 +32,8 @@ export class Block {
   readonly makers: readonly PipelineMaker[];
   readonly #random: Random | null;
   readonly #syncs = new Map<number, GroupBarriers>();
+  /** Ranks of the threads that have. */
+  readonly #returned: number[] = [];
   readonly #budget: number;
   #steps: number;
 
@@ -78,10 +80,8 @@ export class Block {
     );
   }
 
-  readonly #returned: number[] = [];
-
   /** Runs all threads to their end. */
-  run(body: Step): void {
+  run(body: Sequence): void {
     if (body.kind === 'plain') {
       for (const thread of this.#order([...this.threads])) body.run(thread);
     } else {
@@ -89,8 +89,8 @@ export class Block {
     }
   }
 
-  #runTogether(body: Exclude<Step, { kind: 'plain' }>): void {
-    const running = new Map(this.threads.map((thread) => [thread, coroutineOf(body, thread)]));
+  #runTogether(body: Extract<Sequence, { kind: 'coroutine' }>): void {
+    const running = new Map(this.threads.map((thread) => [thread, body.run(thread)]));
     while (running.size > 0) {
       let progress = false;
       for (const thread of this.#order([...running.keys()])) {
@@ -128,15 +128,5 @@ export class Block {
       what: waiting!.describe(),
     }));
     throw new KernelFault(deadlockOf(this.index, waiting));
-  }
-}
-
-function* coroutineOf(body: Exclude<Step, { kind: 'plain' }>, thread: Thread): Generator<Wait, void, void> {
-  if (body.kind === 'coroutine') {
-    yield* body.run(thread);
-  } else {
-    const wait = body.begin(thread);
-    if (wait !== null && !wait.ready()) yield wait;
-    body.end(thread);
   }
 }

@@ -85,7 +85,6 @@ export class BlockPipeline implements PipelineHandle {
     this.#check('producerAcquire', range, 'producer');
     const state = this.#state;
     const { index, stage, use } = this.#at(this.#head);
-    if (stage.consumed.phase >= use) return null;
     return {
       range,
       ready: () => stage.consumed.phase >= use,
@@ -114,7 +113,6 @@ export class BlockPipeline implements PipelineHandle {
     this.#check('consumerWait', range, 'consumer');
     const state = this.#state;
     const { index, stage, use } = this.#at(this.#tail);
-    if (stage.produced.phase > use) return null;
     return {
       range,
       ready: () => stage.produced.phase > use,

@@ -4,15 +4,23 @@ import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { compileCall } from './calls.ts';
 import { arrayOf, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
 import { writeElement } from './memory.ts';
-import { breaks, type Completion, continues, effect, normal, returns, type Step, sequence } from './step.ts';
+import {
+  breaks,
+  type Completion,
+  continues,
+  effect,
+  normal,
+  returns,
+  type Sequence,
+  type Step,
+  sequence,
+} from './step.ts';
 import type { Thread } from './thread.ts';
 
 /** All of a program's body. */
-export function compileProgram(program: Program): Step {
+export function compileProgram(program: Program): Sequence {
   return compileAll(program, program.body);
 }
-
-type Sequence = ReturnType<typeof sequence>;
 
 function compileAll(program: Program, statements: readonly Statement[]): Sequence {
   return sequence(statements.map((statement) => compileStatement(program, statement)));

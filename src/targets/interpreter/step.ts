@@ -16,13 +16,19 @@ export const continues = (label: number): Completion => 2 * label + 3;
 
 export type Step =
   | { readonly kind: 'plain'; readonly run: (thread: Thread) => Completion }
-  /** Waits for what `begin` gives, if it is not there yet; then `end`. */
+  /**
+   * Waits for what `begin` gives, if anything; then `end`. Even what is there already is waited for, so
+   * that threads that were released together go on in the order of the schedule.
+   */
   | {
       readonly kind: 'wait';
       readonly begin: (thread: Thread) => Wait | null;
       readonly end: (thread: Thread) => void;
     }
   | { readonly kind: 'coroutine'; readonly run: (thread: Thread) => Generator<Wait, Completion, void> };
+
+/** Steps in sequence. */
+export type Sequence = Extract<Step, { kind: 'plain' } | { kind: 'coroutine' }>;
 
 /** A plain step of an effect. */
 export function effect(run: (thread: Thread) => void): Step {
@@ -36,7 +42,7 @@ export function effect(run: (thread: Thread) => void): Step {
 }
 
 /** Steps one after the other: plain if all are. */
-export function sequence(steps: readonly Step[]): Step & { readonly kind: 'plain' | 'coroutine' } {
+export function sequence(steps: readonly Step[]): Sequence {
   const plain = steps.map((step) => (step.kind === 'plain' ? step.run : null));
   if (plain.every((run) => run !== null)) return { kind: 'plain', run: plainSequence(plain) };
   return {
@@ -45,7 +51,7 @@ export function sequence(steps: readonly Step[]): Step & { readonly kind: 'plain
       for (const step of steps) {
         if (step.kind === 'wait') {
           const wait = step.begin(thread);
-          if (wait !== null && !wait.ready()) yield wait;
+          if (wait !== null) yield wait;
           step.end(thread);
           continue;
         }
