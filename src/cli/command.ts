@@ -1,5 +1,6 @@
-// What the commands have in common: what they are given, and how their help shows examples.
+// What the commands have in common: what they are given, where they print, how help shows examples.
 
+import { Command } from 'commander';
 import type { Terminal } from './terminal.ts';
 
 /** What a command is given beside its arguments. */
@@ -9,7 +10,21 @@ export interface CommandContext {
   readonly signal: AbortSignal;
 }
 
+/** A command that prints to the terminal it is given and throws instead of ending the process. */
+export function newCommand(name: string, { terminal }: CommandContext): Command {
+  return new Command(name)
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.output.write(text),
+      writeErr: (text) => terminal.errors.write(text),
+      // Errors are reported once, by reportFailure.
+      outputError: () => {},
+    });
+}
+
 /** The part of a help text that shows how a command is used. */
 export function examplesText(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
 }

@@ -31,3 +31,8 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
 function isUsage(error: WarpstageError): boolean {
   return error.code === 'WS6001' || error.code === 'WS5008';
 }
+
+/** A list of names as a sentence has it. */
+export function listNames(names: Iterable<string>): string {
+  return [...names].map((name) => `\`${name}\``).join(', ');
+}

@@ -4,7 +4,11 @@
 // by the module's.
 
 import { basename, extname } from 'node:path';
+import { WarpstageError } from '../diagnostics/error.ts';
 import { type Kernel, nameAfterExport } from '../kernel/kernel.ts';
+import { jobsOf } from '../overlap/sequence.ts';
+import type { NamedWork, Work } from './assign-files.ts';
+import { listNames, usageError } from './failure.ts';
 import type { LoadedModule } from './load-module.ts';
 
 /** The exports of one kind (`kernel`, `job`) by name. */
@@ -29,7 +33,77 @@ export function exportedKernels(module: LoadedModule): Map<string, Kernel> {
   return kernels;
 }
 
-/** A list of names as a sentence has it. */
-export function listNames(names: Iterable<string>): string {
-  return [...names].map((name) => `\`${name}\``).join(', ');
+/** The module's jobs and sequences by name. */
+export function exportedJobs(module: LoadedModule): Map<string, Work> {
+  return new Map<string, Work>([
+    ...exportsOfKind<Work>(module, 'job'),
+    ...exportsOfKind<Work>(module, 'sequence'),
+  ]);
+}
+
+/** The job to run: the one of that name, or the only one. Throws WS5001 if there is none. */
+export function findJob(module: LoadedModule, name: string | undefined): NamedWork {
+  const kernels = exportedKernels(module);
+  const jobs = exportedJobs(module);
+  if (jobs.size === 0) throw noJob(module, kernels);
+  for (const [exported, work] of jobs) {
+    for (const { definition } of jobsOf(work)) nameAfterExport(definition.kernel, exported);
+  }
+  if (name === undefined && jobs.size > 1) {
+    throw usageError(
+      `${module.name} exports several jobs: ${listNames(jobs.keys())}`,
+      `choose one, for example --job ${[...jobs.keys()][0]}`,
+    );
+  }
+  const chosen = name ?? [...jobs.keys()][0]!;
+  const work = jobs.get(chosen);
+  if (work === undefined) {
+    throw usageError(`${module.name} exports no job \`${chosen}\``, `its jobs are ${listNames(jobs.keys())}`);
+  }
+  return { name: chosen, work };
+}
+
+/** The kernel to show: the one exported under that name, or that of the job; without a name the only one. */
+export function findKernel(module: LoadedModule, name: string | undefined): Kernel {
+  const kernels = exportedKernels(module);
+  for (const [exported, work] of exportedJobs(module)) {
+    for (const { definition } of jobsOf(work)) {
+      nameAfterExport(definition.kernel, exported);
+      if (![...kernels.values()].includes(definition.kernel)) kernels.set(exported, definition.kernel);
+    }
+  }
+  const names = [...kernels.keys()];
+  if (names.length === 0) {
+    throw new WarpstageError({
+      code: 'WS5001',
+      message: `${module.name} exports no kernel and no job`,
+      hint: 'export what kernel() gives: `export const scale = kernel({ … }, …)`',
+    });
+  }
+  if (name === undefined && names.length > 1) {
+    throw usageError(
+      `${module.name} has several kernels: ${listNames(names)}`,
+      `choose one, for example --kernel ${names[0]}`,
+    );
+  }
+  const kernel = kernels.get(name ?? names[0]!);
+  if (kernel === undefined)
+    throw usageError(`${module.name} has no kernel \`${name}\``, `its kernels are ${listNames(names)}`);
+  return kernel;
+}
+
+function noJob(module: LoadedModule, kernels: ReadonlyMap<string, Kernel>): WarpstageError {
+  const names = Object.keys(module.exports);
+  const has =
+    kernels.size > 0
+      ? `only the kernels ${listNames(kernels.keys())}`
+      : names.length > 0
+        ? `only ${listNames(names)}`
+        : 'nothing';
+  const kernel = [...kernels.keys()][0] ?? 'myKernel';
+  return new WarpstageError({
+    code: 'WS5001',
+    message: `${module.name} exports no job, ${has}`,
+    hint: `say what streams through a kernel: \`export const myJob = job({ kernel: ${kernel}, inputs: { x: {} }, outputs: { y: {} } })\``,
+  });
 }

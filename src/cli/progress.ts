@@ -8,6 +8,8 @@ import { isTerminal, type Terminal } from './terminal.ts';
 
 /** How far a job is. */
 export interface Advance {
+  /** What is being done, for example the job's name. */
+  readonly title: string;
   /** Bytes read so far. */
   readonly done: number;
   /** Bytes to read in all, if that is known. */
@@ -20,15 +22,13 @@ const ticks = { terminal: 100, elsewhere: 1000 } as const;
 /** Shows the progress of one job until it is disposed of. */
 export class Progress implements Disposable {
   readonly #terminal: Terminal;
-  readonly #title: string;
   readonly #timer: NodeJS.Timeout;
   readonly #meter = new Meter();
-  #advance: Advance = { done: 0 };
+  #advance: Advance = { title: '', done: 0 };
   #bar: Bar | null = null;
   #stopped = false;
 
-  constructor(title: string, terminal: Terminal) {
-    this.#title = title;
+  constructor(terminal: Terminal) {
     this.#terminal = terminal;
     const onTerminal = isTerminal(terminal.errors);
     const tick = onTerminal ? () => this.#drawBar() : () => this.#writeLine();
@@ -56,9 +56,9 @@ export class Progress implements Disposable {
   }
 
   #writeLine(): void {
-    const { done, total } = this.#advance;
+    const { title, done, total } = this.#advance;
     const share = total ? `${formatShare(done / total)}, ` : '';
-    this.#terminal.errors.write(`${this.#title}: ${share}${this.#text()}\n`);
+    this.#terminal.errors.write(`${title}: ${share}${this.#text()}\n`);
   }
 
   #drawBar(): void {
@@ -70,7 +70,7 @@ export class Progress implements Disposable {
   }
 
   async #openBar(): Promise<void> {
-    const bar = await openBar(this.#title, this.#terminal);
+    const bar = await openBar(this.#terminal);
     if (this.#stopped) bar.stop();
     else this.#bar = bar;
   }
@@ -82,11 +82,18 @@ interface Bar {
   stop(): void;
 }
 
-async function openBar(title: string, terminal: Terminal): Promise<Bar> {
+interface Payload {
+  readonly title: string;
+  readonly text: string;
+  /** Whether the total is known, so that there is a share to draw. */
+  readonly known: boolean;
+}
+
+async function openBar(terminal: Terminal): Promise<Bar> {
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
     stream: terminal.errors,
-    format: (options, { progress: share }, { text, known }: { text: string; known: boolean }) => {
+    format: (options, { progress: share }, { title, text, known }: Payload) => {
       const size = options.barsize ?? 24;
       const full = Math.round(share * size);
       const drawn = known ? `[${'#'.repeat(full)}${'-'.repeat(size - full)}] ${formatShare(share)}  ` : '';
@@ -98,11 +105,15 @@ async function openBar(title: string, terminal: Terminal): Promise<Bar> {
     // Ctrl-C is ours to handle.
     gracefulExit: false,
   });
-  bar.start(1, 0, { text: '', known: false });
+  bar.start(1, 0, { title: '', text: '', known: false } satisfies Payload);
   return {
-    update: ({ done, total }, text) => {
+    update: ({ title, done, total }, text) => {
       bar.setTotal(total ?? 1);
-      bar.update(total === undefined ? 0 : done, { text, known: total !== undefined });
+      bar.update(total === undefined ? 0 : done, {
+        title,
+        text,
+        known: total !== undefined,
+      } satisfies Payload);
     },
     stop: () => bar.stop(),
   };

@@ -1,17 +1,11 @@
-// The values that options take: sizes, counts and settings.
+// The values that options take: counts, shapes, numbers and settings.
 
 import { InvalidArgumentError } from 'commander';
+import type { Extent3 } from '../kernel/types.ts';
 
-const unitBytes: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
-
-/** Reads `8M`, `512K`, `1.5GiB` or plain bytes. */
-export function parseSize(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
-  const bytes = match ? Math.round(Number(match[1]) * unitBytes[match[2]!.toLowerCase()]!) : Number.NaN;
-  if (!(bytes >= 1 && Number.isSafeInteger(bytes))) {
-    throw new InvalidArgumentError('It must be a size of at least one byte, for example 8M, 512K or 65536.');
-  }
-  return bytes;
+/** Reads rows as a plain number; a size with a unit (`8M`) and `auto` are the job's to read. */
+export function parseChunk(text: string): number | string {
+  return /^[-+]?\d+$/.test(text) ? Number(text) : text;
 }
 
 /** Reads a whole number of at least 1. */
@@ -21,6 +15,29 @@ export function parseCount(text: string): number {
     throw new InvalidArgumentError('It must be a whole number of at least 1.');
   }
   return count;
+}
+
+/** Reads the shape of a block: `256`, `16x16` or `8x8x4`. The compiler checks its size. */
+export function parseBlock(text: string): Extent3 {
+  const [x = 0, y = 1, z = 1, ...more] = text
+    .split('x')
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : 0));
+  if (more.length > 0 || x < 1 || y < 1 || z < 1) {
+    throw new InvalidArgumentError('It must be one to three whole numbers, for example 256 or 16x16.');
+  }
+  return [x, y, z];
+}
+
+/** Reads any number that is one. */
+export function parseNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || Number.isNaN(number)) throw new InvalidArgumentError('It must be a number.');
+  return number;
+}
+
+/** Collects the values of a repeatable option. */
+export function appendValue(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
 }
 
 /** Settings by name, as `--set a=2 --set fast=true` gives them. */

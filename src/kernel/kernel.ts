@@ -77,9 +77,9 @@ export function kernel<const S extends Schema>(
 
 const namesOfExports = new WeakMap<Kernel, string>();
 
-/** Gives a kernel without a name of its own that of the export under which it was found. */
+/** Gives a kernel without a name of its own that of the first export under which it was found. */
 export function nameAfterExport(kernel: Kernel, name: string): void {
-  namesOfExports.set(kernel, name);
+  if (!namesOfExports.has(kernel)) namesOfExports.set(kernel, name);
 }
 
 /**

@@ -270,5 +270,11 @@ export function job<
   V = AccumulatorArrays<S, A>,
 >(definition: JobDefinition<S, O, A, V>): Job<V, { readonly [K in O]: HostArrays[ElementOf<S[K]>] }> {
   const checked = checkDefinition(definition, job);
-  return Object.freeze({ kind: 'job', name: checked.name ?? checked.kernel.name, definition: checked });
+  return Object.freeze({
+    kind: 'job',
+    get name(): string {
+      return checked.name ?? checked.kernel.name;
+    },
+    definition: checked,
+  });
 }

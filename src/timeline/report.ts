@@ -4,7 +4,8 @@
 // the width is short, the columns that say least are left out.
 
 import { type Busy, type OverlapFigures, overlapOf } from './overlap.ts';
-import { formatBytes, formatDuration, formatRate, formatShare } from './quantities.ts';
+import { formatBytes, formatCount, formatDuration, formatRate, formatShare } from './quantities.ts';
+import { type Column, tableLines } from './table.ts';
 
 /** What a report is made of. */
 export interface ReportData {
@@ -57,37 +58,16 @@ export function verdict(figures: OverlapFigures): string {
   );
 }
 
-interface Column {
-  readonly heading: string;
-  readonly left?: boolean;
-  cell(stage: Busy): string;
-}
-
 function stageTable(figures: OverlapFigures, width: number): string[] {
-  const columns: Column[] = [
-    { heading: 'stage', left: true, cell: (stage) => stage.name },
+  const columns: Column<Busy>[] = [
+    { heading: 'stage', align: 'left', cell: (stage) => stage.name },
     { heading: 'busy', cell: (stage) => formatDuration(stage.busy) },
     { heading: 'of wall', cell: (stage) => formatShare(figures.wall > 0 ? stage.busy / figures.wall : 0) },
     { heading: 'rate', cell: (stage) => (stage.bytes > 0 ? formatRate(stage.bytes, stage.busy) : '-') },
     { heading: 'bytes', cell: (stage) => (stage.bytes > 0 ? formatBytes(stage.bytes) : '-') },
-    { heading: 'steps', cell: (stage) => String(stage.operations) },
+    { heading: 'steps', cell: (stage) => formatCount(stage.operations) },
   ];
-  for (;;) {
-    const rows = [columns.map((column) => column.heading)];
-    for (const stage of figures.engines) rows.push(columns.map((column) => column.cell(stage)));
-    const widths = columns.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
-    const total = widths.reduce((sum, w) => sum + w + 2, 0);
-    if (total <= width || columns.length <= 3) {
-      return rows.map((row) =>
-        row
-          .map((cell, i) => (columns[i]!.left ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-          .join('  ')
-          .replace(/^/, '  ')
-          .trimEnd(),
-      );
-    }
-    columns.pop();
-  }
+  return tableLines(columns, figures.engines, width, 3);
 }
 
 /** Breaks a line between words. */

@@ -1,0 +1,71 @@
+// Which of the files on the command line is what: inputs, operands, outputs.
+
+import type { Dtype } from '../overlap/dtype.ts';
+import type { Job } from '../overlap/job.ts';
+import type { InputData } from '../overlap/options.ts';
+import { jobsOf, type Sequence } from '../overlap/sequence.ts';
+import { listNames, usageError } from './failure.ts';
+
+/** A job, or several passes that make one. */
+export type Work = Job | Sequence;
+
+/** A job with the name under which its module exports it. */
+export interface NamedWork {
+  readonly name: string;
+  readonly work: Work;
+}
+
+/** The files that a run reads and writes. */
+export interface AssignedFiles {
+  readonly inputs: InputData | readonly InputData[];
+  readonly outputs: readonly string[];
+}
+
+/** The names of the inputs and outputs of a job, in the order in which the command line has their files. */
+export function rolesOfFiles(work: Work): {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+} {
+  const jobs = jobsOf(work);
+  const { inputs, arrays = {} } = jobs[0]!.definition;
+  const operands = Object.keys(arrays).filter((name) => 'operand' in arrays[name]!);
+  return {
+    inputs: [...Object.keys(inputs), ...operands],
+    outputs: Object.keys(jobs.at(-1)!.definition.outputs ?? {}),
+  };
+}
+
+/** Tells inputs from outputs: the outputs come last. One file may hold all inputs, as columns. */
+export function assignFiles(
+  { name, work }: NamedWork,
+  files: readonly string[],
+  { dtype, json }: { readonly dtype?: Dtype; readonly json?: boolean },
+): AssignedFiles {
+  const roles = rolesOfFiles(work);
+  const split = files.length - roles.outputs.length;
+  const inputs = files.slice(0, Math.max(0, split));
+  const outputs = files.slice(Math.max(0, split));
+  if (inputs.length === 0 || (inputs.length !== 1 && inputs.length !== roles.inputs.length)) {
+    throw wrongCount(name, files.length, roles);
+  }
+  if (json && outputs.includes('-')) {
+    throw usageError('--json and the output `-` both want standard output', 'write the data to a file');
+  }
+  const described = inputs.map((file) => (dtype === undefined ? file : { file, dtype }));
+  return { inputs: described.length === 1 ? described[0]! : described, outputs };
+}
+
+function wrongCount(
+  name: string,
+  given: number,
+  { inputs, outputs }: ReturnType<typeof rolesOfFiles>,
+): Error {
+  const writes = outputs.length === 0 ? 'writes no file' : `writes ${listNames(outputs)}`;
+  const example = [...inputs.map((input) => `<${input}>`), ...outputs.map((output) => `<${output}>`)].join(
+    ' ',
+  );
+  return usageError(
+    `the job ${name} reads ${listNames(inputs)} and ${writes}; ${given === 0 ? 'no file was' : `${given} ${given === 1 ? 'file was' : 'files were'}`} given`,
+    `name the inputs and then the outputs: warpstage run <module> ${example}`,
+  );
+}
