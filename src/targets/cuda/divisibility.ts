@@ -5,7 +5,8 @@
 // A variable is divisible by what all values assigned to it are; that is the greatest fixed point
 // of its assignments, found by starting at the top and coming down.
 
-import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Expression, Program } from '../../compiler/ir.ts';
+import { forEachAssignment } from './assignments.ts';
 
 /** No power of two beyond this one is told apart: zero is divisible by all. */
 const most = 2 ** 20;
@@ -16,24 +17,6 @@ function ofConstant(value: number | bigint | boolean): number {
   let power = 1;
   while (power < most && integer % (2 * power) === 0) power *= 2;
   return power;
-}
-
-function assignments(
-  statements: readonly Statement[],
-  visit: (variable: number, value: Expression | null) => void,
-): void {
-  for (const statement of statements) {
-    if (statement.kind === 'assign') visit(statement.variable, statement.value);
-    else if (statement.kind === 'if') {
-      assignments(statement.then, visit);
-      assignments(statement.otherwise, visit);
-    } else if (statement.kind === 'loop') {
-      assignments(statement.body, visit);
-      assignments(statement.update, visit);
-    } else if (statement.kind === 'block') assignments(statement.body, visit);
-    else if (statement.kind === 'call' && 'result' in statement && statement.result !== null)
-      visit(statement.result, null);
-  }
 }
 
 /** A function that gives the largest power of two (up to 2^20) that divides every value of an integer expression. */
@@ -72,7 +55,7 @@ export function divisibility(program: Program): (expression: Expression) => numb
 
   for (let changed = true; changed; ) {
     changed = false;
-    assignments(program.body, (variable, value) => {
+    forEachAssignment(program.body, (variable, value) => {
       const power = value === null ? 1 : of(value);
       if (power < ofVariable[variable]!) {
         ofVariable[variable] = power;

@@ -15,6 +15,7 @@ import type {
   UnaryOperator,
   ValueType,
 } from '../../compiler/ir.ts';
+import { nonNegative } from './signs.ts';
 import { arrayName, identifier, lengthName, literal, valueTypes } from './types.ts';
 
 const unsignedOf = { i32: 'unsigned', i64: 'unsigned long long' } as const;
@@ -88,9 +89,25 @@ const mathFunctions: Record<MathFunction, string> = {
 /** Turns expressions of one program into C++. */
 export class ExpressionWriter {
   readonly program: Program;
+  private readonly isNonNegative: (expression: Expression) => boolean;
 
   constructor(program: Program) {
     this.program = program;
+    this.isNonNegative = nonNegative(program);
+  }
+
+  /**
+   * An index of an array. Sums and products that make it directly are assumed not to wrap (an access is
+   * inside its array), so that the compiler may turn them into additions to a pointer.
+   */
+  index(expression: Expression): string {
+    if (expression.kind === 'binary') {
+      const { operator, left, right } = expression;
+      if (operator === 'add' || operator === 'subtract' || operator === 'multiply') {
+        return `(${this.index(left)} ${infix[operator]} ${this.index(right)})`;
+      }
+    }
+    return this.write(expression);
   }
 
   write(expression: Expression): string {
@@ -108,16 +125,23 @@ export class ExpressionWriter {
         return lengthName(program, expression.array);
       case 'load':
         // The cast keeps 8- and 16-bit elements from being promoted to int where they are unsigned.
-        return `((${valueTypes[expression.type]})${arrayName(program, expression.array)}[${this.write(expression.index)}])`;
+        return `((${valueTypes[expression.type]})${arrayName(program, expression.array)}[${this.index(expression.index)}])`;
       case 'unary':
         return this.unary(expression.operator, expression.type, this.write(expression.operand));
-      case 'binary':
-        return this.binary(
-          expression.operator,
-          expression.type,
-          this.write(expression.left),
-          this.write(expression.right),
-        );
+      case 'binary': {
+        const { operator, type, left, right } = expression;
+        // A remainder of what is not negative is unsigned: a mask, where the divisor is a power of two.
+        if (
+          isSigned(type) &&
+          operator === 'remainder' &&
+          this.isNonNegative(left) &&
+          this.isNonNegative(right)
+        ) {
+          const unsigned = unsignedOf[type];
+          return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${this.write(right)})`;
+        }
+        return this.binary(operator, type, this.write(left), this.write(right));
+      }
       case 'compare':
         return `(${this.write(expression.left)} ${compare[expression.operator]} ${this.write(expression.right)})`;
       case 'convert':

@@ -42,6 +42,19 @@ export function forEachCall(statements: readonly Statement[], visit: (call: Call
   }
 }
 
+/** Whether a kernel writes to shared arrays by itself, by stores or atomics. */
+export function storesToShared(statements: readonly Statement[]): boolean {
+  return statements.some((statement) => {
+    if (statement.kind === 'store') return statement.array.space === 'shared';
+    if (statement.kind === 'if') return storesToShared(statement.then) || storesToShared(statement.otherwise);
+    if (statement.kind === 'loop') return storesToShared(statement.body) || storesToShared(statement.update);
+    if (statement.kind === 'block') return storesToShared(statement.body);
+    return (
+      statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.array.space === 'shared'
+    );
+  });
+}
+
 /** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */
 export function copyAlignment(program: Program, alignments: readonly number[]): (copy: Copy) => number {
   const divides = divisibility(program);

@@ -1,17 +1,25 @@
 // Pipelines and asynchronous copies, written for the lowering that was chosen for each.
 //
-// A pipeline keeps a few counters in registers: the stage and phase that its head and its tail
-// stand at, and how many stages are committed and not yet released. To acquire a stage beyond
-// the last, or to wait for one that nobody committed, can never succeed: the kernel traps there
-// where it would otherwise hang.
+// A pipeline keeps a few counters in registers: with barriers the stage and phase that its head and
+// its tail stand at, with groups how many stages are committed and not yet released. A light kernel
+// has some fifty instructions a batch before it falls behind the memory, so every one counts: what
+// only the copying thread needs stands in its own branch, and nothing checks for misuse here.
 
 import type { Call, Group, Program } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import { type Copy, copyAlignment, forEachCall, type Lowering } from './lowering.ts';
+import { type Copy, copyAlignment, forEachCall, type Lowering, storesToShared } from './lowering.ts';
 import type { CallLowering, StatementWriter } from './statements.ts';
-import { arrayName, elementOf, elementTypes, identifier } from './types.ts';
+import { arrayName, elementOf, identifier } from './types.ts';
 
 type PipelineCall = Exclude<Call, { intrinsic: 'atomic' | 'print' | 'sync' | 'memcpyAsync' }>;
+
+/** Where the head and the tail of a pipeline with barriers stand, and what they start at. */
+const cursors = [
+  ['head', 0],
+  ['head_phase', 1],
+  ['tail', 0],
+  ['tail_phase', 0],
+] as const;
 
 export class PipelineWriter implements CallLowering {
   private readonly program: Program;
@@ -20,6 +28,8 @@ export class PipelineWriter implements CallLowering {
   private readonly blockSize: number;
   /** Pipelines whose `quit` is asked for its result: they count their members. */
   private readonly quits: ReadonlySet<number>;
+  /** Whether the kernel's own stores reach shared memory, beside the copies. */
+  private readonly writesShared: boolean;
 
   constructor(program: Program, lowerings: readonly Lowering[], alignments: readonly number[]) {
     this.program = program;
@@ -31,6 +41,7 @@ export class PipelineWriter implements CallLowering {
       if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
     });
     this.quits = quits;
+    this.writesShared = storesToShared(program.body);
   }
 
   private name(pipeline: number): string {
@@ -48,13 +59,8 @@ export class PipelineWriter implements CallLowering {
       const name = this.name(id);
       const lowering = this.lowerings[id]!;
       const instances = pipeline.group.kind === 'tile' ? Math.ceil(this.blockSize / pipeline.group.size) : 1;
-      if (lowering === 'thread') {
-        out.line(`unsigned ${name}_filled = 0;`);
-        continue;
-      }
-      out.line(
-        `unsigned ${name}_filled = 0, ${name}_head = 0, ${name}_head_phase = 1, ${name}_tail = 0, ${name}_tail_phase = 0;`,
-      );
+      if (lowering === 'thread' || lowering === 'groups') out.line(`unsigned ${name}_filled = 0;`);
+      else out.line(`unsigned ${cursors.map(([field, start]) => `${name}_${field} = ${start}`).join(', ')};`);
       if (lowering === 'bulk' || lowering === 'barriers') {
         out.line(`__shared__ ws_barrier ${name}_full_all[${instances * pipeline.stages}];`);
         out.line(
@@ -97,7 +103,7 @@ export class PipelineWriter implements CallLowering {
 
   write(call: Exclude<Call, { intrinsic: 'atomic' | 'print' }>, out: StatementWriter): void {
     if (call.intrinsic === 'sync') this.sync(call.group, out);
-    else if (call.intrinsic === 'memcpyAsync') out.nested('', () => this.copy(call, out));
+    else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
     else this.pipelineCall(call, out);
   }
 
@@ -115,40 +121,43 @@ export class PipelineWriter implements CallLowering {
       case 'producerAcquire':
         if (lowering === 'barriers') out.line(`ws_wait(&${name}_empty[${name}_head], ${name}_head_phase);`);
         else if (lowering !== 'thread') {
-          out.line(`if (${name}_filled >= ${stages}) __trap();`);
-          // Everybody has released, and so read, the stage that is filled next.
-          if (lowering === 'bulk') out.line('ws_fence_async();');
+          // Everybody has released, and so read, the stage that is filled next. What the threads
+          // themselves wrote there must be ordered before the copy engine's writing too.
+          if (lowering === 'bulk' && this.writesShared) out.line('ws_fence_async();');
           this.sync(group, out);
         }
         return;
       case 'producerCommit':
-        if (lowering === 'bulk') out.line(`if (ws_thread_rank == 0) ws_arrive(&${name}_full[${name}_head]);`);
-        else if (lowering === 'barriers') {
+        if (lowering === 'bulk') {
+          out.nested('if (ws_thread_rank == 0)', () => {
+            out.line(`ws_arrive(&${name}_full[${name}_head]);`);
+            advance('head');
+          });
+          return;
+        }
+        if (lowering === 'barriers') {
           out.line(`ws_arrive_after_copies(&${name}_full[${name}_head]);`);
           out.line(`ws_arrive(&${name}_full[${name}_head]);`);
         } else out.line('ws_commit();');
-        out.line(`++${name}_filled;`);
-        if (lowering !== 'thread') advance('head');
+        if (lowering === 'barriers') advance('head');
+        else out.line(`++${name}_filled;`);
         return;
       case 'consumerWait':
         if (lowering === 'thread') {
           out.line(`if (${name}_filled > 0) { ws_wait_groups<8>(${name}_filled - 1); --${name}_filled; }`);
         } else if (lowering === 'barriers')
           out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
+        else if (lowering === 'bulk') out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
         else {
-          out.line(`if (${name}_filled == 0) __trap();`);
-          if (lowering === 'bulk') out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
-          else {
-            out.line(`ws_wait_groups<${Math.min(stages - 1, 8)}>(${name}_filled - 1);`);
-            this.sync(group, out);
-          }
+          out.line(`ws_wait_groups<${Math.min(stages - 1, 8)}>(${name}_filled - 1);`);
+          this.sync(group, out);
         }
         return;
       case 'consumerRelease':
         if (lowering === 'thread') return;
         if (lowering === 'barriers') out.line(`ws_arrive(&${name}_empty[${name}_tail]);`);
-        out.line(`--${name}_filled;`);
-        advance('tail');
+        if (lowering === 'groups') out.line(`--${name}_filled;`);
+        else advance('tail');
         return;
       case 'quit':
         if (call.result !== null) {
@@ -162,19 +171,19 @@ export class PipelineWriter implements CallLowering {
     call satisfies never;
   }
 
+  /** Sets the cursors back, and the barriers to the numbers of threads that will arrive at them. */
   private make(call: Extract<Call, { intrinsic: 'makePipeline' }>, out: StatementWriter): void {
-    const pipeline = this.program.pipelines[call.pipeline]!;
+    const { group, stages, partition } = this.program.pipelines[call.pipeline]!;
     const lowering = this.lowerings[call.pipeline]!;
     const name = this.name(call.pipeline);
-    if (lowering === 'thread') {
-      out.line(`${name}_filled = 0;`);
-      return;
-    }
-    const { group, stages, partition } = pipeline;
-    const size = this.groupSize(group);
+    const counts = lowering === 'thread' || lowering === 'groups';
     out.line(
-      `${name}_filled = 0; ${name}_head = 0; ${name}_head_phase = 1; ${name}_tail = 0; ${name}_tail_phase = 0;`,
+      counts
+        ? `${name}_filled = 0;`
+        : `${cursors.map(([field, start]) => `${name}_${field} = ${start};`).join(' ')}`,
     );
+    if (lowering === 'thread') return;
+    const size = this.groupSize(group);
     out.nested('', () => {
       let [full, empty] = [lowering === 'bulk' ? '1u' : `${size}u`, `${size}u`];
       if (partition !== 'unified') {
@@ -185,6 +194,7 @@ export class PipelineWriter implements CallLowering {
         [full, empty] = ['producers', `${size}u - producers`];
       }
       this.sync(group, out);
+      if (lowering === 'groups' && !this.quits.has(call.pipeline)) return;
       out.nested(`if (${this.rank(group)} == 0)`, () => {
         if (lowering !== 'groups') {
           out.nested(`for (int stage = 0; stage < ${stages}; ++stage)`, () => {
@@ -213,16 +223,15 @@ export class PipelineWriter implements CallLowering {
     const { program } = this;
     const element = elementOf(program, copy.source.array);
     const bytes = elementBytes[element];
-    const address = (view: Copy['source']) =>
-      `${arrayName(program, view.array)} + ${out.expressions.write(view.offset)}`;
-    const type = elementTypes[element];
-    out.line(`${type}* const to = ${address(copy.destination)};`);
-    out.line(`const ${type}* const from = ${address(copy.source)};`);
+    const address = (view: Copy['source']) => {
+      return `${arrayName(program, view.array)} + ${out.expressions.index(view.offset)}`;
+    };
+    const [to, from] = [address(copy.destination), address(copy.source)];
     const count = out.expressions.write(copy.count);
     if (this.lowerings[copy.pipeline] === 'bulk') {
       const barrier = `&${this.name(copy.pipeline)}_full[${this.name(copy.pipeline)}_head]`;
       out.line(
-        `if (ws_thread_rank == 0) ws_bulk_copy(to, from, (unsigned)${count} * ${bytes}u, ${barrier});`,
+        `if (ws_thread_rank == 0) ws_bulk_copy(${to}, ${from}, (unsigned)${count} * ${bytes}u, ${barrier});`,
       );
       return;
     }
@@ -230,10 +239,10 @@ export class PipelineWriter implements CallLowering {
     const threads = `${this.rank(copy.group)}, ${this.groupSize(copy.group)}u`;
     const asynchronous =
       alignment >= 4 && copy.source.array.space === 'global' && copy.destination.array.space === 'shared';
-    if (asynchronous)
+    if (asynchronous) {
       out.line(
-        `ws_copy_async<${alignment}>(to, from, (unsigned long long)${count} * ${bytes}u, ${threads});`,
+        `ws_copy_async<${alignment}>(${to}, ${from}, (unsigned long long)${count} * ${bytes}u, ${threads});`,
       );
-    else out.line(`ws_copy(to, from, ${count}, ${threads});`);
+    } else out.line(`ws_copy(${to}, ${from}, ${count}, ${threads});`);
   }
 }

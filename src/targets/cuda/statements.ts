@@ -61,7 +61,7 @@ export class StatementWriter {
       }
       case 'store': {
         const type = elementTypes[elementOf(program, statement.array)];
-        const target = `${arrayName(program, statement.array)}[${expressions.write(statement.index)}]`;
+        const target = `${arrayName(program, statement.array)}[${expressions.index(statement.index)}]`;
         this.line(`${target} = (${type})${expressions.write(statement.value)};`);
         return;
       }
@@ -118,7 +118,7 @@ export class StatementWriter {
       exch: 'Exch',
       cas: 'CAS',
     };
-    const address = `&${arrayName(this.program, array)}[${this.expressions.write(index)}]`;
+    const address = `&${arrayName(this.program, array)}[${this.expressions.index(index)}]`;
     const operands = [...(compare === null ? [] : [compare]), value].map((operand) =>
       this.expressions.write(operand),
     );
