@@ -1,0 +1,225 @@
+// Arrays: the device's and the page-locked ones of the host.
+//
+// An array is a view of an owner, and subarrays are further views of the same owner. A device
+// array's owner is an Allocation: it counts the commands in flight that use it and gives its
+// memory back when it was freed and the last of them is settled. A page-locked array's owner
+// is a SharedArrayBuffer of its own, so that a view kept beyond `free()` can write into nobody
+// else's memory.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import { type ElementType, elementBytes, type HostArrays, hostArrays } from '../kernel/types.ts';
+import type { Device, DeviceArray, PinnedArray } from './device.ts';
+
+/** A stretch of a device's memory. */
+export class Allocation {
+  readonly address: number;
+  readonly bytes: number;
+  readonly #giveBack: () => void;
+  #uses = 0;
+  #freed = false;
+
+  constructor(address: number, bytes: number, giveBack: () => void) {
+    this.address = address;
+    this.bytes = bytes;
+    this.#giveBack = giveBack;
+  }
+
+  get freed(): boolean {
+    return this.#freed;
+  }
+
+  /** A command in flight uses it. */
+  retain(): void {
+    ++this.#uses;
+  }
+
+  /** That command is settled. */
+  release(): void {
+    if (--this.#uses === 0 && this.#freed) this.#giveBack();
+  }
+
+  /** Gives it back as soon as no command in flight uses it. */
+  free(): void {
+    this.#freed = true;
+    if (this.#uses === 0) this.#giveBack();
+  }
+}
+
+/** The elements of a part, checked as `subarray` of typed arrays is not: a bound outside is an error. */
+function partOf(length: number, begin: number, end: number): void {
+  if (!Number.isInteger(begin) || !Number.isInteger(end) || begin < 0 || end < begin || end > length) {
+    throw new WarpstageError({
+      code: 'WS4007',
+      message: `subarray(${begin}, ${end}) does not lie within an array of ${length} elements.`,
+      hint: 'Give whole numbers with 0 <= begin <= end <= length.',
+    });
+  }
+}
+
+function describe(array: { readonly element: ElementType; readonly length: number }): string {
+  return `${array.element} array of ${array.length} elements`;
+}
+
+/** Throws unless a length is a whole number that an array may have. */
+export function checkLength(length: number): void {
+  if (Number.isSafeInteger(length) && length >= 0) return;
+  throw new WarpstageError({
+    code: 'WS4007',
+    message: `The length of an array must be a whole number of elements, not ${length}.`,
+  });
+}
+
+/** Throws unless it names an element type. */
+export function checkElement(element: ElementType): void {
+  if (Object.hasOwn(elementBytes, element)) return;
+  throw new WarpstageError({
+    code: 'WS4007',
+    message: `There is no element type '${element}'.`,
+    hint: `Use one of ${Object.keys(elementBytes).join(', ')}.`,
+  });
+}
+
+/** An array in the memory of a device, or a part of one. */
+export class DeviceMemoryArray<E extends ElementType = ElementType> implements DeviceArray<E> {
+  readonly kind = 'device';
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly allocation: Allocation;
+  /** Bytes from the allocation's beginning. */
+  readonly offset: number;
+  readonly #whole: DeviceMemoryArray<E> | null;
+
+  constructor(
+    device: Device,
+    element: E,
+    length: number,
+    allocation: Allocation,
+    part: { whole: DeviceMemoryArray<E>; offset: number } | null = null,
+  ) {
+    this.device = device;
+    this.element = element;
+    this.length = length;
+    this.allocation = allocation;
+    this.#whole = part?.whole ?? null;
+    this.offset = part?.offset ?? 0;
+  }
+
+  get byteLength(): number {
+    return this.length * elementBytes[this.element];
+  }
+
+  /** Where its first element lies in the device's memory. */
+  get address(): number {
+    return this.allocation.address + this.offset;
+  }
+
+  /** Throws WS4002 if it was freed. `purpose` says what it was wanted for. */
+  check(purpose: string): void {
+    if (!this.allocation.freed) return;
+    throw new WarpstageError({
+      code: 'WS4002',
+      message: `${purpose}: the ${describe(this)} was freed.`,
+      hint: 'Free an array after the last call that names it; commands already issued are safe.',
+    });
+  }
+
+  subarray(begin: number, end: number = this.length): DeviceArray<E> {
+    this.check('subarray');
+    partOf(this.length, begin, end);
+    return new DeviceMemoryArray(this.device, this.element, end - begin, this.allocation, {
+      whole: this.#whole ?? this,
+      offset: this.offset + begin * elementBytes[this.element],
+    });
+  }
+
+  free(): void {
+    if (this.#whole !== null) {
+      throw new WarpstageError({
+        code: 'WS4007',
+        message: `free: this ${describe(this)} is a part of an ${describe(this.#whole)}.`,
+        hint: 'Free the whole array; its parts go with it.',
+      });
+    }
+    this.check('free');
+    this.allocation.free();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#whole === null && !this.allocation.freed) this.allocation.free();
+  }
+}
+
+/** An array in page-locked host memory, or a part of one. */
+export class PinnedMemoryArray<E extends ElementType = ElementType> implements PinnedArray<E> {
+  readonly kind = 'pinned';
+  readonly element: E;
+  readonly length: number;
+  readonly #owner: { buffer: SharedArrayBuffer | null };
+  readonly #offset: number;
+  readonly #isPart: boolean;
+  #array: HostArrays[E] | null = null;
+
+  constructor(
+    element: E,
+    length: number,
+    owner: { buffer: SharedArrayBuffer | null },
+    part: { offset: number } | null = null,
+  ) {
+    this.element = element;
+    this.length = length;
+    this.#owner = owner;
+    this.#offset = part?.offset ?? 0;
+    this.#isPart = part !== null;
+  }
+
+  get byteLength(): number {
+    return this.length * elementBytes[this.element];
+  }
+
+  /** Bytes from the beginning of `buffer`. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** The owner's memory. Throws WS4002 if it was freed. */
+  buffer(purpose: string): SharedArrayBuffer {
+    if (this.#owner.buffer !== null) return this.#owner.buffer;
+    throw new WarpstageError({
+      code: 'WS4002',
+      message: `${purpose}: the page-locked ${describe(this)} was freed.`,
+      hint: 'Free an array after its last use.',
+    });
+  }
+
+  get array(): HostArrays[E] {
+    const buffer = this.buffer('array');
+    this.#array ??= new hostArrays[this.element](buffer, this.#offset, this.length) as HostArrays[E];
+    return this.#array;
+  }
+
+  subarray(begin: number, end: number = this.length): PinnedArray<E> {
+    this.buffer('subarray');
+    partOf(this.length, begin, end);
+    const offset = this.#offset + begin * elementBytes[this.element];
+    return new PinnedMemoryArray(this.element, end - begin, this.#owner, { offset });
+  }
+
+  free(): void {
+    if (this.#isPart) {
+      throw new WarpstageError({
+        code: 'WS4007',
+        message: `free: this ${describe(this)} is a part of a page-locked array.`,
+        hint: 'Free the whole array; its parts go with it.',
+      });
+    }
+    this.buffer('free');
+    this[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isPart) return;
+    this.#owner.buffer = null;
+    this.#array = null;
+  }
+}

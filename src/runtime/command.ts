@@ -1,0 +1,91 @@
+// Commands: what streams are made of, whichever device carries them out.
+//
+// A command is issued once, waits for the commands it depends on, and is settled once: done, or
+// failed with an error. A command whose dependency failed is not carried out and fails with the
+// same error. The order of streams (queue.ts) makes the dependencies; a carrier, that is a
+// device's engines, does the work.
+
+import type { WarpstageError } from '../diagnostics/error.ts';
+import type { Allocation } from './arrays.ts';
+import type { CopyWork, SetWork } from './copies.ts';
+import type { LaunchWork } from './launch.ts';
+
+/** What a command does, with operands that were checked. */
+export type Work = CopyWork | SetWork | LaunchWork;
+
+/** Carries commands out. */
+export interface Carrier {
+  /** Takes a command into its queues. The command is settled later, by `poll` or on its own. */
+  carry(command: Command, work: Work): void;
+  /** Settles every command that is complete by now. */
+  poll(): void;
+  /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
+  watch(command: Command): void;
+}
+
+/** One operation of a stream. */
+export class Command {
+  /** Ascending in the order of issue; a command's dependencies have smaller ids. */
+  readonly id: number;
+  /** Name of the stream that it was issued to. */
+  readonly stream: string;
+  /** Lower is more urgent. */
+  readonly priority: number;
+  /** When it was issued, began and ended, on the clock of `performance.now()`. */
+  readonly queued = performance.now();
+  started = 0;
+  ended = 0;
+  #dependencies: readonly Command[];
+  #uses: readonly Allocation[];
+  #listeners: (() => void)[] = [];
+  #status: 'queued' | 'done' | 'failed' = 'queued';
+  #failure: WarpstageError | null = null;
+
+  constructor(
+    id: number,
+    stream: { readonly name: string; readonly priority: number },
+    dependencies: readonly Command[],
+    uses: readonly Allocation[],
+  ) {
+    this.id = id;
+    this.stream = stream.name;
+    this.priority = stream.priority;
+    this.#dependencies = dependencies;
+    this.#uses = uses;
+    for (const allocation of uses) allocation.retain();
+  }
+
+  get status(): 'queued' | 'done' | 'failed' {
+    return this.#status;
+  }
+
+  /** Why it failed: its own error, or that of the command it depended on. */
+  get failure(): WarpstageError | null {
+    return this.#failure;
+  }
+
+  /** What it waits for; empty once it is settled, so that a chain of commands is not kept alive. */
+  get dependencies(): readonly Command[] {
+    return this.#dependencies;
+  }
+
+  /** Calls back when the command is settled; at once if it is. */
+  whenSettled(listener: () => void): void {
+    if (this.#status === 'queued') this.#listeners.push(listener);
+    else listener();
+  }
+
+  /** Marks it done, or failed, and gives back what it held. */
+  settle(failure: WarpstageError | null, started: number, ended: number): void {
+    this.#status = failure === null ? 'done' : 'failed';
+    this.#failure = failure;
+    this.started = started;
+    this.ended = ended;
+    this.#dependencies = [];
+    for (const allocation of this.#uses) allocation.release();
+    this.#uses = [];
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+}

@@ -1,0 +1,65 @@
+// What the main thread and the worker threads say to each other, beside the board.
+
+import type { MessagePort } from 'node:worker_threads';
+import type { Executable, Fault } from '../../targets/executable.ts';
+import type { Box, Layout } from '../box.ts';
+import type { BoardMemory, EngineName } from './board.ts';
+import type { CrewMemory } from './crew.ts';
+
+/** Memory as the engines name it. */
+export interface Target extends Layout {
+  readonly buffer: 'device' | 'staging' | SharedArrayBuffer;
+  /** Bytes from the buffer's beginning. */
+  readonly offset: number;
+}
+
+/** The work of a command, for an engine. */
+export type Task =
+  | { readonly kind: 'copy'; readonly destination: Target; readonly source: Target; readonly box: Box }
+  | { readonly kind: 'set'; readonly address: number; readonly bytes: number; readonly byte: number }
+  | LaunchTask;
+
+export interface LaunchTask {
+  readonly kind: 'launch';
+  /** The number under which the executable was announced. */
+  readonly executable: number;
+  readonly record: Uint8Array;
+  /** Where the record and the first thread's arena are to lie, and how far apart the arenas are. */
+  readonly recordAddress: number;
+  readonly arena: number;
+  readonly arenaStride: number;
+  readonly blocks: number;
+}
+
+/** To a thread. */
+export type Order =
+  | {
+      readonly kind: 'command';
+      readonly slot: number;
+      readonly priority: number;
+      /** Slots of the commands to wait for. */
+      readonly dependencies: readonly number[];
+      readonly task: Task;
+    }
+  | { readonly kind: 'executable'; readonly id: number; readonly executable: Executable };
+
+/** From a thread. */
+export type Report =
+  /** A command that the main thread waits for is complete. */
+  | { readonly kind: 'bell' }
+  | { readonly kind: 'fault'; readonly slot: number; readonly fault: Fault }
+  /** Something threw where nothing should. */
+  | { readonly kind: 'broken'; readonly slot: number; readonly reason: string }
+  | { readonly kind: 'print'; readonly line: string };
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly role: EngineName | 'helper';
+  readonly port: MessagePort;
+  readonly board: BoardMemory;
+  readonly crew: CrewMemory;
+  readonly device: WebAssembly.Memory;
+  readonly staging: WebAssembly.Memory;
+  /** The main thread's `clockOffset()`. */
+  readonly clockOffset: number;
+}

@@ -1,0 +1,93 @@
+// Events: a set of commands that was a stream's frontier when the event was recorded.
+//
+// An event is reached when the last of its points is complete, and that is its time; if
+// nothing was outstanding, its time is that of the recording.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Command } from './command.ts';
+import type { Device, Event } from './device.ts';
+import type { CommandQueue, Lane } from './queue.ts';
+
+export class CommandEvent implements Event {
+  readonly device: Device;
+  readonly #queue: CommandQueue;
+  #recorded: { readonly lane: Lane; readonly points: readonly Command[]; readonly time: number } | null = null;
+  #destroyed = false;
+
+  constructor(device: Device, queue: CommandQueue) {
+    this.device = device;
+    this.#queue = queue;
+  }
+
+  /** Throws WS4002 if it was destroyed. */
+  check(purpose: string): void {
+    if (!this.#destroyed) return;
+    throw new WarpstageError({ code: 'WS4002', message: `${purpose}: the event was destroyed.` });
+  }
+
+  /** What whoever waits for it waits for; nothing, as in CUDA, if it was never recorded. */
+  get points(): readonly Command[] {
+    return this.#recorded?.points ?? [];
+  }
+
+  recordAt(lane: Lane): void {
+    this.#recorded = { lane, points: this.#queue.join(lane), time: performance.now() };
+  }
+
+  #report(points: readonly Command[]): void {
+    this.#queue.report(points, this.#recorded === null ? [] : [this.#recorded.lane]);
+  }
+
+  query(): boolean {
+    this.check('query');
+    const points = this.points;
+    if (!this.#queue.settled(points)) return false;
+    this.#report(points);
+    return true;
+  }
+
+  async synchronize(): Promise<void> {
+    this.check('synchronize');
+    const points = this.points;
+    await this.#queue.completion(points);
+    this.#report(points);
+  }
+
+  elapsedTime(start: Event): number {
+    if (!(start instanceof CommandEvent)) {
+      throw new WarpstageError({ code: 'WS4007', message: 'elapsedTime takes the event of the start.' });
+    }
+    return this.#time('the end') - start.#time('the start');
+  }
+
+  /** When it was reached, in milliseconds. */
+  #time(which: string): number {
+    this.check('elapsedTime');
+    if (this.#recorded === null) {
+      throw new WarpstageError({
+        code: 'WS4005',
+        message: `elapsedTime: ${which} was never recorded.`,
+        hint: 'Record both events in a stream: stream.record(event).',
+      });
+    }
+    const { points, time } = this.#recorded;
+    if (!this.#queue.settled(points)) {
+      throw new WarpstageError({
+        code: 'WS4005',
+        message: `elapsedTime: ${which} was recorded, but its stream has not reached it yet.`,
+        hint: 'Wait for it first: await event.synchronize().',
+      });
+    }
+    this.#report(points);
+    return points.reduce((latest, command) => Math.max(latest, command.ended), time);
+  }
+
+  destroy(): void {
+    this.check('destroy');
+    this.#destroyed = true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#destroyed = true;
+  }
+}

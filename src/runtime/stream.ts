@@ -1,0 +1,163 @@
+// Streams: checks what is asked, and issues it to the command queue.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
+import type { ElementType } from '../kernel/types.ts';
+import { allocationsOf, copyBoxWork, copyWork, pieces, setWork } from './copies.ts';
+import type {
+  Device,
+  DeviceArray,
+  Event,
+  HostOperand,
+  LaunchConfiguration,
+  LaunchInformation,
+  Pitched,
+  Pitched3D,
+  Stream,
+} from './device.ts';
+import { CommandEvent } from './event.ts';
+import type { LaunchWork } from './launch.ts';
+import type { CommandQueue, Lane } from './queue.ts';
+
+type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
+
+/** What a stream needs of its device. */
+export interface StreamHost {
+  readonly device: Device;
+  readonly queue: CommandQueue;
+  /** Throws WS4006 if the device was closed. */
+  checkOpen(purpose: string): void;
+  /** Checks and compiles a launch. */
+  bind(kernel: Kernel, configuration: LaunchConfiguration, args: Readonly<Record<string, unknown>>): LaunchWork;
+}
+
+export class CommandStream implements Stream {
+  readonly device: Device;
+  readonly #host: StreamHost;
+  readonly #lane: Lane;
+  #destroyed = false;
+
+  constructor(host: StreamHost, lane: Lane) {
+    this.device = host.device;
+    this.#host = host;
+    this.#lane = lane;
+  }
+
+  get priority(): number {
+    return this.#lane.priority;
+  }
+
+  #check(purpose: string): void {
+    this.#host.checkOpen(purpose);
+    if (!this.#destroyed) return;
+    throw new WarpstageError({
+      code: 'WS4002',
+      message: `${purpose}: ${this.#lane.name} was destroyed.`,
+      hint: 'Create another stream, or destroy this one later.',
+    });
+  }
+
+  #copy(work: ReturnType<typeof copyWork>): void {
+    if (work.box.width * work.box.height * work.box.depth === 0) return;
+    for (const piece of pieces(work)) this.#host.queue.issue(this.#lane, piece, allocationsOf(piece));
+  }
+
+  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<E>): void {
+    this.#check('memcpyAsync');
+    this.#copy(copyWork(this.device, destination, source));
+  }
+
+  memcpy2DAsync<E extends ElementType>(
+    destination: Pitched<Operand<E>>,
+    source: Pitched<Operand<E>>,
+    width: number,
+    height: number,
+  ): void {
+    this.#check('memcpy2DAsync');
+    this.#copy(copyBoxWork(this.device, 'memcpy2DAsync', destination, source, { width, height, depth: 1 }));
+  }
+
+  memcpy3DAsync<E extends ElementType>(
+    destination: Pitched3D<Operand<E>>,
+    source: Pitched3D<Operand<E>>,
+    width: number,
+    height: number,
+    depth: number,
+  ): void {
+    this.#check('memcpy3DAsync');
+    this.#copy(copyBoxWork(this.device, 'memcpy3DAsync', destination, source, { width, height, depth }));
+  }
+
+  memsetAsync(destination: DeviceArray, byte: number): void {
+    this.#check('memsetAsync');
+    const work = setWork(this.device, destination, byte);
+    if (work.bytes > 0) this.#host.queue.issue(this.#lane, work, allocationsOf(work));
+  }
+
+  launch<S extends Schema>(
+    kernel: Kernel<S>,
+    configuration: LaunchConfiguration,
+    args: LaunchArguments<S>,
+  ): LaunchInformation {
+    this.#check('launch');
+    const work = this.#host.bind(kernel as unknown as Kernel, configuration, args);
+    this.#host.queue.issue(this.#lane, work, work.allocations);
+    return { ranOn: work.ranOn };
+  }
+
+  record(event: Event): void {
+    this.#check('record');
+    this.#own(event, 'record').recordAt(this.#lane);
+  }
+
+  waitEvent(event: Event): void {
+    this.#check('waitEvent');
+    this.#host.queue.join(this.#lane, this.#own(event, 'waitEvent').points);
+  }
+
+  #own(event: Event, purpose: string): CommandEvent {
+    if (event instanceof CommandEvent && event.device === this.device) {
+      event.check(purpose);
+      return event;
+    }
+    throw new WarpstageError({
+      code: 'WS2005',
+      message: `${purpose}: the event belongs to another device.`,
+      hint: 'Create the event on the device of the stream.',
+    });
+  }
+
+  query(): boolean {
+    this.#check('query');
+    const points = this.#lane.frontier;
+    if (!this.#host.queue.settled(points)) return false;
+    this.#host.queue.report(points, [this.#lane]);
+    return true;
+  }
+
+  async synchronize(): Promise<void> {
+    this.#check('synchronize');
+    const points = this.#lane.frontier;
+    await this.#host.queue.completion(points);
+    this.#host.queue.report(points, [this.#lane]);
+  }
+
+  async destroy(): Promise<void> {
+    this.#check('destroy');
+    if (this.#lane === this.#host.queue.defaultLane) {
+      throw new WarpstageError({ code: 'WS4007', message: 'The default stream cannot be destroyed.' });
+    }
+    this.#destroyed = true;
+    const points = this.#lane.frontier;
+    try {
+      await this.#host.queue.completion(points);
+    } finally {
+      this.#host.queue.removeLane(this.#lane);
+    }
+    this.#host.queue.report(points, [this.#lane]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#destroyed) await this.destroy();
+  }
+}
