@@ -82,9 +82,17 @@ export class CommandQueue {
     const before = this.#before(lane);
     const failed = before.find((command) => command.status === 'failed');
     const command = new Command(++this.#issued, lane, failed === undefined ? before : [], uses);
+    if (failed !== undefined) {
+      command.settle(failed.failure, command.queued, command.queued);
+    } else {
+      try {
+        this.#carrier.carry(command, work);
+      } catch (error) {
+        command.settle(null, command.queued, command.queued); // it was never issued
+        throw error;
+      }
+    }
     lane.frontier = [command];
-    if (failed === undefined) this.#carrier.carry(command, work);
-    else command.settle(failed.failure, command.queued, command.queued);
     return command;
   }
 

@@ -1,10 +1,12 @@
 // The board: the shared memory in which the main thread and the engines meet.
 //
 // Every command in flight has a slot: a state word, and the times at which it began and ended.
-// The state word's low bits say how far the command is; the others say who wants to be woken
-// when it is complete (a bit an engine, and one for the main thread). So a completion wakes
+// The state word's low bits say how far the command is; the next ones say who wants to be woken
+// when it is complete (one bit for the main thread, one for each engine). So a completion wakes
 // exactly those who wait for it, and nobody can miss it: whoever sets his bit learns by the
-// same atomic operation whether he came too late.
+// same atomic operation whether he came too late. The rest of the word counts the slot's uses:
+// a *ticket* names a slot and its use, and the ticket of a former use reads as failed, so that an
+// order left behind in an engine's queue is never taken for the slot's next one.
 //
 //   pending -> running -> done | failed                   by the engine
 //   pending -> skipped                                    by the engine, if a dependency failed
@@ -26,6 +28,10 @@ export const State = {
 const stateMask = 7;
 const mainBit = 8;
 const firstEngineBit = 16;
+const flagMask = 0xff;
+const useShift = 8;
+// So that a ticket, which is use and slot together, fits into 31 bits.
+const useMask = 0xfffff;
 
 /** Commands that may be in flight at a time, as in CUDA's own queues. */
 export const slotCount = 1024;
@@ -53,6 +59,20 @@ export function isComplete(state: number): boolean {
   return state >= State.done;
 }
 
+/** The slot of a ticket. */
+export function slotOf(ticket: number): number {
+  return ticket % slotCount;
+}
+
+function wordOf(ticket: number): number {
+  return firstSlotWord + slotOf(ticket);
+}
+
+/** The state that a word says a ticket's command is in. */
+function stateIn(word: number, ticket: number): number {
+  return word >>> useShift === Math.floor(ticket / slotCount) ? word & stateMask : State.failed;
+}
+
 export class Board {
   readonly #words: Int32Array;
   readonly #times: Float64Array;
@@ -62,30 +82,32 @@ export class Board {
     this.#times = new Float64Array(memory.times);
   }
 
-  /** How far the command of a slot is. */
-  state(slot: number): number {
-    return Atomics.load(this.#words, firstSlotWord + slot) & stateMask;
+  /** Makes a slot ready for its next command, and returns the ticket. */
+  open(slot: number): number {
+    const word = firstSlotWord + slot;
+    const use = ((Atomics.load(this.#words, word) >>> useShift) + 1) & useMask;
+    Atomics.store(this.#words, word, (use << useShift) | State.pending);
+    return use * slotCount + slot;
   }
 
-  /** Makes a slot ready for another command. */
-  reset(slot: number): void {
-    Atomics.store(this.#words, firstSlotWord + slot, State.pending);
+  /** How far a command is. */
+  state(ticket: number): number {
+    return stateIn(Atomics.load(this.#words, wordOf(ticket)), ticket);
   }
 
   /**
-   * Takes the command of a slot from one state to the next, and wakes whoever waits if that
-   * completes it. `ring` tells the main thread's event loop; it is called if the main thread
-   * waits. False, and nothing happens, if the command is in another state.
+   * Takes a command from one state to the next, and wakes whoever waits if that completes it.
+   * `ring` tells the main thread's event loop; it is called if the main thread waits. False, and
+   * nothing happens, if the command is in another state.
    */
-  advance(slot: number, from: number, to: number, ring: () => void): boolean {
-    const word = firstSlotWord + slot;
+  advance(ticket: number, from: number, to: number, ring: () => void): boolean {
+    const word = wordOf(ticket);
     for (;;) {
       const old = Atomics.load(this.#words, word);
-      if ((old & stateMask) !== from) return false;
-      const watchers = old & ~stateMask;
-      const next = isComplete(to) ? to : to | watchers;
+      if (stateIn(old, ticket) !== from) return false;
+      const next = (old & ~stateMask) | to;
       if (Atomics.compareExchange(this.#words, word, old, next) !== old) continue;
-      if (isComplete(to)) this.#wake(watchers, ring);
+      if (isComplete(to)) this.#wake(old & flagMask, ring);
       return true;
     }
   }
@@ -101,14 +123,18 @@ export class Board {
     }
   }
 
-  /** Asks that an engine be woken when the command of a slot is complete. The command's state at that time. */
-  watchFromEngine(slot: number, engine: number): number {
-    return Atomics.or(this.#words, firstSlotWord + slot, firstEngineBit << engine) & stateMask;
+  /** Asks that an engine be woken when a command is complete. The command's state at that time. */
+  watchFromEngine(ticket: number, engine: number): number {
+    return this.#watch(ticket, firstEngineBit << engine);
   }
 
   /** The same for the main thread. */
-  watchFromMain(slot: number): number {
-    return Atomics.or(this.#words, firstSlotWord + slot, mainBit) & stateMask;
+  watchFromMain(ticket: number): number {
+    return this.#watch(ticket, mainBit);
+  }
+
+  #watch(ticket: number, bit: number): number {
+    return stateIn(Atomics.or(this.#words, wordOf(ticket), bit), ticket);
   }
 
   /** Wakes an engine. */
@@ -129,25 +155,26 @@ export class Board {
     Atomics.wait(this.#words, engine, seen);
   }
 
-  /** Blocks the main thread until the command of a slot is complete. */
-  blockMain(slot: number): void {
+  /** Blocks the main thread until a command is complete. */
+  blockMain(ticket: number): void {
     for (;;) {
       const seen = Atomics.load(this.#words, bellWord);
-      if (isComplete(this.watchFromMain(slot))) return;
+      if (isComplete(this.watchFromMain(ticket))) return;
       Atomics.wait(this.#words, bellWord, seen);
     }
   }
 
-  setTimes(slot: number, started: number, ended: number): void {
-    this.#times[2 * slot] = started;
-    this.#times[2 * slot + 1] = ended;
+  setTimes(ticket: number, started: number, ended: number): void {
+    const at = 2 * slotOf(ticket);
+    this.#times[at] = started;
+    this.#times[at + 1] = ended;
   }
 
-  started(slot: number): number {
-    return this.#times[2 * slot]!;
+  started(ticket: number): number {
+    return this.#times[2 * slotOf(ticket)]!;
   }
 
-  ended(slot: number): number {
-    return this.#times[2 * slot + 1]!;
+  ended(ticket: number): number {
+    return this.#times[2 * slotOf(ticket) + 1]!;
   }
 }

@@ -35,9 +35,9 @@ export interface LaunchTask {
 export type Order =
   | {
       readonly kind: 'command';
-      readonly slot: number;
+      readonly ticket: number;
       readonly priority: number;
-      /** Slots of the commands to wait for. */
+      /** Tickets of the commands to wait for. */
       readonly dependencies: readonly number[];
       readonly task: Task;
     }
@@ -47,19 +47,24 @@ export type Order =
 export type Report =
   /** A command that the main thread waits for is complete. */
   | { readonly kind: 'bell' }
-  | { readonly kind: 'fault'; readonly slot: number; readonly fault: Fault }
+  | { readonly kind: 'fault'; readonly ticket: number; readonly fault: Fault }
   /** Something threw where nothing should. */
-  | { readonly kind: 'broken'; readonly slot: number; readonly reason: string }
+  | { readonly kind: 'broken'; readonly ticket: number; readonly reason: string }
   | { readonly kind: 'print'; readonly line: string };
+
+/** What a thread does: an engine's work, or a member of the crew beside the lead. */
+export type Role = EngineName | { readonly helper: number };
 
 /** What a thread is started with. */
 export interface ThreadData {
-  readonly role: EngineName | 'helper';
+  readonly role: Role;
   readonly port: MessagePort;
   readonly board: BoardMemory;
   readonly crew: CrewMemory;
   readonly device: WebAssembly.Memory;
   readonly staging: WebAssembly.Memory;
+  /** URL of the module whose `createRunner` makes runners of the target's executables. */
+  readonly runners: string;
   /** The main thread's `clockOffset()`. */
   readonly clockOffset: number;
 }

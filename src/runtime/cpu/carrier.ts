@@ -1,0 +1,360 @@
+// The CPU's carrier: gives commands to the engines and settles them.
+//
+// A command in flight holds a slot of the board until it is settled and no command in flight
+// depends on it, so that an engine can always look a dependency up there. The main thread is
+// needed for nothing between issue and completion; settling (errors, spans, pageable
+// destinations, memory that comes free) is done when it next looks.
+
+import { WarpstageError } from '../../diagnostics/error.ts';
+import type { Fault } from '../../targets/executable.ts';
+import type { Carrier, Command, Work } from '../command.ts';
+import { faultError } from '../faults.ts';
+import { Board, type EngineName, isComplete, slotCount, slotOf, State } from './board.ts';
+import { Engines } from './engines.ts';
+import type { Order, Report } from './messages.ts';
+
+/** What a command is turned into for its engine, and what the main thread does when it is settled. */
+export interface Job {
+  readonly engine: EngineName;
+  readonly task: Extract<Order, { kind: 'command' }>['task'];
+  /** Done by the main thread if the command went well, as soon as it can. */
+  readonly land?: () => void;
+  /** Done in any case. */
+  readonly release: () => void;
+}
+
+interface Flight {
+  readonly command: Command;
+  readonly work: Work;
+  readonly job: Job;
+  readonly ticket: number;
+  readonly order: Extract<Order, { kind: 'command' }>;
+  readonly dependencies: readonly Flight[];
+  /** Flights not settled yet that depend on this one. */
+  dependents: number;
+  settled: boolean;
+  /** Somebody awaits it. */
+  watched: boolean;
+  /** Why it is being cancelled. */
+  cancellation: WarpstageError | null;
+  stopListening: () => void;
+}
+
+/** What the carrier needs of its device. */
+export interface CarrierHost {
+  /** Turns checked work into a job. May throw; nothing was issued then. */
+  prepare(work: Work): Job;
+  print(line: string): void;
+  /** Called once for each command that ran, after it was settled. */
+  finished(command: Command, work: Work, engine: EngineName): void;
+}
+
+/** The main thread sees what it has just completed itself; nobody needs to tell it. */
+const silently = () => {};
+
+export class CpuCarrier implements Carrier {
+  readonly #board: Board;
+  readonly #host: CarrierHost;
+  readonly #engines: Engines;
+  /** In flight, in the order of issue. */
+  readonly #flights = new Map<Command, Flight>();
+  readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
+  readonly #faults = new Map<number, Fault[]>();
+  readonly #broken = new Map<number, string>();
+  #watched = 0;
+  #keepAlive: ReturnType<typeof setInterval> | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(host: CarrierHost, board: Board, createEngines: (events: CpuCarrier) => Engines) {
+    this.#host = host;
+    this.#board = board;
+    this.#engines = createEngines(this);
+  }
+
+  get engines(): Engines {
+    return this.#engines;
+  }
+
+  // Issuing
+
+  carry(command: Command, work: Work): void {
+    const job = this.#host.prepare(work);
+    let slot: number;
+    try {
+      slot = this.#takeSlot();
+    } catch (error) {
+      job.release();
+      throw error;
+    }
+    const doomed = command.dependencies.find(({ status }) => status === 'failed');
+    const signal = work.kind === 'launch' ? work.signal : null;
+    if (doomed !== undefined || signal?.aborted) {
+      this.#freeSlots.push(slot);
+      job.release();
+      const failure = doomed?.failure ?? cancelled(work, signal?.reason);
+      command.settle(failure, command.queued, command.queued);
+      return;
+    }
+    const flight = this.#open(command, work, job, slot);
+    if (signal !== null) {
+      const cancel = () => this.#cancel(flight, cancelled(work, signal.reason));
+      signal.addEventListener('abort', cancel, { once: true });
+      flight.stopListening = () => signal.removeEventListener('abort', cancel);
+    }
+    if (job.land !== undefined) this.#board.watchFromMain(flight.ticket);
+    if (!this.#engines.isStopping(job.engine)) this.#engines.post(job.engine, flight.order);
+  }
+
+  #open(command: Command, work: Work, job: Job, slot: number): Flight {
+    const dependencies = command.dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
+    for (const dependency of dependencies) ++dependency.dependents;
+    const ticket = this.#board.open(slot);
+    const flight: Flight = {
+      command,
+      work,
+      job,
+      ticket,
+      order: {
+        kind: 'command',
+        ticket,
+        priority: command.priority,
+        dependencies: dependencies.map((dependency) => dependency.ticket),
+        task: job.task,
+      },
+      dependencies,
+      dependents: 0,
+      settled: false,
+      watched: false,
+      cancellation: null,
+      stopListening: silently,
+    };
+    this.#flights.set(command, flight);
+    return flight;
+  }
+
+  /** A slot; waits for one if a thousand commands are in flight. */
+  #takeSlot(): number {
+    for (;;) {
+      const slot = this.#freeSlots.pop();
+      if (slot !== undefined) return slot;
+      this.waitForOldest();
+    }
+  }
+
+  /** Blocks until the oldest command in flight is settled. False if none is in flight. */
+  waitForOldest(): boolean {
+    this.poll();
+    const [oldest] = this.#flights.values();
+    if (oldest === undefined) return false;
+    if (this.#engines.isStopping('compute')) {
+      throw new WarpstageError({
+        code: 'WS4007',
+        message: `${this.#flights.size} commands are in flight while a kernel is being stopped, and there is no room for more`,
+        hint: 'await stream.synchronize() after a kernel was cancelled',
+      });
+    }
+    this.#board.blockMain(oldest.ticket);
+    this.poll();
+    return true;
+  }
+
+  // Settling
+
+  poll(): void {
+    const complete = [...this.#flights.values()].filter(({ ticket }) => isComplete(this.#board.state(ticket)));
+    for (const flight of complete) this.#settle(flight);
+  }
+
+  #settle(flight: Flight): void {
+    if (flight.settled) return;
+    const { command, work, job, ticket } = flight;
+    // An engine may have skipped this one because of a dependency that completed after we looked.
+    for (const dependency of flight.dependencies) {
+      if (isComplete(this.#board.state(dependency.ticket))) this.#settle(dependency);
+    }
+    const state = this.#board.state(ticket);
+    if (work.kind === 'launch' || state === State.failed) this.#engines.drain();
+    flight.settled = true;
+    flight.stopListening();
+    this.#flights.delete(command);
+    const failure = this.#failureOf(flight, state);
+    const ran = state === State.done || (state === State.failed && flight.cancellation === null);
+    const now = performance.now();
+    const started = ran ? this.#board.started(ticket) : now;
+    const ended = ran ? this.#board.ended(ticket) : now;
+    job.release();
+    for (const dependency of flight.dependencies) {
+      if (--dependency.dependents === 0 && dependency.settled) this.#freeSlots.push(slotOf(dependency.ticket));
+    }
+    if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
+    if (flight.watched && --this.#watched === 0) this.#letGo();
+    command.settle(failure, started, ended);
+    if (ran) this.#host.finished(command, work, job.engine);
+  }
+
+  /** The error of a complete command, null if there is none. A pageable destination is filled here. */
+  #failureOf(flight: Flight, state: number): WarpstageError | null {
+    const { command, work, ticket, job } = flight;
+    if (flight.cancellation !== null && state === State.failed) return flight.cancellation;
+    if (state === State.skipped) {
+      const failed = flight.dependencies.find((dependency) => dependency.command.status === 'failed');
+      return failed!.command.failure;
+    }
+    const faults = this.#faults.get(ticket);
+    const broken = this.#broken.get(ticket);
+    this.#faults.delete(ticket);
+    this.#broken.delete(ticket);
+    if (state === State.failed) {
+      if (work.kind === 'launch' && faults !== undefined) return faultError(work, faults);
+      return new WarpstageError({
+        code: 'WS4006',
+        message: `${nameOf(work)} broke off in stream "${command.stream}": ${broken ?? 'for an unknown reason'}`,
+        hint: 'this is a defect of warpstage; please report it with the kernel',
+      });
+    }
+    try {
+      job.land?.();
+    } catch {
+      return new WarpstageError({
+        code: 'WS4004',
+        message: `${nameOf(work)}: the destination was detached before the copy was done`,
+        hint: 'transfer or resize an array only after the stream was synchronised',
+      });
+    }
+    return null;
+  }
+
+  // Waiting
+
+  watch(command: Command): void {
+    const flight = this.#flights.get(command);
+    if (flight === undefined) return;
+    if (!flight.watched) {
+      flight.watched = true;
+      // Neither threads nor ports keep the process alive, so that a device that is left open does
+      // not; who awaits a command does.
+      if (++this.#watched === 1) this.#keepAlive = setInterval(silently, 2 ** 30);
+    }
+    if (isComplete(this.#board.watchFromMain(flight.ticket))) this.poll();
+  }
+
+  #letGo(): void {
+    if (this.#keepAlive !== null) clearInterval(this.#keepAlive);
+    this.#keepAlive = null;
+  }
+
+  // What the engines say
+
+  report(report: Report): void {
+    switch (report.kind) {
+      case 'bell':
+        break;
+      case 'print':
+        this.#host.print(report.line);
+        break;
+      case 'fault':
+        this.#faults.set(report.ticket, [...(this.#faults.get(report.ticket) ?? []), report.fault]);
+        break;
+      case 'broken':
+        this.#broken.set(report.ticket, report.reason);
+        break;
+    }
+  }
+
+  arrived(): void {
+    this.poll();
+  }
+
+  // Stopping
+
+  #cancel(flight: Flight, failure: WarpstageError): void {
+    if (this.#board.advance(flight.ticket, State.pending, State.failed, silently)) {
+      flight.cancellation = failure;
+      this.poll();
+    } else if (this.#board.advance(flight.ticket, State.running, State.cancelling, silently)) {
+      flight.cancellation = failure;
+      void this.#restart(flight.job.engine);
+    }
+  }
+
+  /** Stops an engine's threads, fails what they were at, and has new ones go on with the rest. */
+  async #restart(engine: EngineName): Promise<void> {
+    if (this.#engines.isStopping(engine)) return;
+    await this.#engines.stop(engine);
+    if (this.#closed !== null) return;
+    for (const flight of this.#flights.values()) {
+      if (flight.job.engine !== engine) continue;
+      if (flight.cancellation !== null) {
+        this.#board.advance(flight.ticket, State.cancelling, State.failed, silently);
+      } else if (this.#board.state(flight.ticket) === State.pending) {
+        this.#engines.post(engine, flight.order);
+      }
+    }
+    this.poll();
+  }
+
+  /** A thread of an engine died: what the engine had not completed fails. */
+  lost(engine: EngineName, reason: string): void {
+    if (this.#closed !== null) return;
+    for (const flight of this.#flights.values()) {
+      if (flight.job.engine === engine) this.#abandon(flight, lostThread(engine, reason));
+    }
+    void this.#restart(engine);
+  }
+
+  /** Marks a command failed, unless it is complete; a running one only when its threads are gone. */
+  #abandon(flight: Flight, failure: WarpstageError): void {
+    const { ticket } = flight;
+    const ours =
+      this.#board.advance(ticket, State.pending, State.failed, silently) ||
+      this.#board.advance(ticket, State.running, State.cancelling, silently) ||
+      this.#board.state(ticket) === State.cancelling;
+    if (ours) flight.cancellation ??= failure;
+  }
+
+  /** Cancels everything and ends all threads. */
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    for (const flight of this.#flights.values()) this.#abandon(flight, deviceClosed('the command was not done'));
+    await Promise.all((['copy in', 'copy out', 'compute'] as const).map((name) => this.#engines.stop(name)));
+    for (const { ticket } of this.#flights.values()) {
+      this.#board.advance(ticket, State.cancelling, State.failed, silently);
+    }
+    this.poll();
+    this.#letGo();
+  }
+}
+
+function nameOf(work: Work): string {
+  if (work.kind === 'launch') return `kernel \`${work.name}\``;
+  return work.kind === 'set' ? 'memset' : `memcpy ${work.direction}`;
+}
+
+function cancelled(work: Work, reason: unknown): WarpstageError {
+  const words = reason instanceof Error && reason.name !== 'AbortError' ? `: ${reason.message}` : '';
+  return new WarpstageError(
+    { code: 'WS3004', message: `${nameOf(work)} was cancelled${words}` },
+    { cause: reason },
+  );
+}
+
+function lostThread(engine: EngineName, reason: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4006',
+    message: `a thread of the ${engine} engine was lost: ${reason}`,
+    hint: 'the device goes on with a new thread; issue the commands again',
+  });
+}
+
+/** The error of whatever is asked of a closed device. */
+export function deviceClosed(purpose: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4006',
+    message: `${purpose}: the device was closed`,
+    hint: 'close a device when all its streams are synchronised',
+  });
+}

@@ -1,0 +1,158 @@
+// The crew: the threads that run a kernel's blocks together.
+//
+// The lead opens a launch, works on it like everybody else, and closes it; helpers enter an open
+// launch when they are awake and leave when no blocks are left. One word holds both whether the
+// launch is closed and how many helpers are inside, so that the lead waits for exactly those who
+// entered: a helper that wakes up late finds the door closed, and delays nobody. What a helper
+// reads of the launch after it entered stays as it is until it leaves.
+
+const Word = {
+  /** Helpers inside, and `closed`. */
+  door: 0,
+  /** Next block that nobody has taken, and how many there are. */
+  next: 1,
+  end: 2,
+  /** Not zero when the launch is to stop early. */
+  halted: 3,
+  executable: 4,
+  record: 5,
+  arena: 6,
+  arenaStride: 7,
+  ticket: 8,
+  /** Counts the launches that want helpers. */
+  calls: 9,
+} as const;
+
+const wordCount = 16;
+const closed = 1 << 30;
+
+export interface CrewMemory {
+  readonly words: SharedArrayBuffer;
+  /** Threads, the lead included. */
+  readonly members: number;
+}
+
+export function createCrewMemory(members: number): CrewMemory {
+  const words = new SharedArrayBuffer(4 * wordCount);
+  new Int32Array(words)[Word.door] = closed;
+  return { words, members };
+}
+
+/** What the crew is told of a launch. */
+export interface CrewLaunch {
+  readonly ticket: number;
+  readonly executable: number;
+  readonly recordAddress: number;
+  readonly arena: number;
+  readonly arenaStride: number;
+  readonly blocks: number;
+}
+
+export class Crew {
+  readonly #words: Int32Array;
+  readonly #members: number;
+
+  constructor(memory: CrewMemory) {
+    this.#words = new Int32Array(memory.words);
+    this.#members = memory.members;
+  }
+
+  // For the lead
+
+  open(launch: CrewLaunch): void {
+    const words = this.#words;
+    words[Word.next] = 0;
+    words[Word.end] = launch.blocks;
+    words[Word.halted] = 0;
+    words[Word.record] = launch.recordAddress;
+    words[Word.arena] = launch.arena;
+    words[Word.arenaStride] = launch.arenaStride;
+    words[Word.ticket] = launch.ticket;
+    Atomics.store(words, Word.executable, launch.executable);
+    Atomics.store(words, Word.door, 0);
+    const wanted = Math.min(this.#members, launch.blocks) - 1;
+    if (wanted <= 0) return;
+    Atomics.add(words, Word.calls, 1);
+    Atomics.notify(words, Word.calls, wanted);
+  }
+
+  /** Lets nobody in any more and waits for those inside. True if the launch ran to its end. */
+  close(): boolean {
+    const words = this.#words;
+    Atomics.or(words, Word.door, closed);
+    for (let spins = 0; ; ++spins) {
+      const door = Atomics.load(words, Word.door);
+      if (door === closed) break;
+      if (spins > 2000) Atomics.wait(words, Word.door, door);
+    }
+    return Atomics.load(words, Word.halted) === 0;
+  }
+
+  // For helpers
+
+  get calls(): number {
+    return Atomics.load(this.#words, Word.calls);
+  }
+
+  /** Waits for a launch that was opened after `seen` was read. */
+  awaitCall(seen: number): void {
+    // Launches of a stream follow each other closely; a wake-up costs some 45 µs.
+    for (let i = 0; i < 4000; ++i) if (Atomics.load(this.#words, Word.calls) !== seen) return;
+    Atomics.wait(this.#words, Word.calls, seen);
+  }
+
+  /** Enters the launch. False if it is closed. */
+  enter(): boolean {
+    for (;;) {
+      const door = Atomics.load(this.#words, Word.door);
+      if (door & closed) return false;
+      if (Atomics.compareExchange(this.#words, Word.door, door, door + 1) === door) return true;
+    }
+  }
+
+  leave(): void {
+    if (Atomics.sub(this.#words, Word.door, 1) - 1 === closed) Atomics.notify(this.#words, Word.door);
+  }
+
+  // For everybody inside
+
+  /** The launch. Before entering it may be a former one's. */
+  get executable(): number {
+    return Atomics.load(this.#words, Word.executable);
+  }
+
+  get ticket(): number {
+    return this.#words[Word.ticket]!;
+  }
+
+  get recordAddress(): number {
+    return this.#words[Word.record]! >>> 0;
+  }
+
+  /** The arena of a member. */
+  arenaOf(member: number): number {
+    return (this.#words[Word.arena]! >>> 0) + member * (this.#words[Word.arenaStride]! >>> 0);
+  }
+
+  /**
+   * Takes blocks: a share of what is left, so that ranges are long at first and short when
+   * threads are about to run out of work. Null if there are none.
+   */
+  take(): { readonly first: number; readonly end: number } | null {
+    const words = this.#words;
+    for (;;) {
+      const first = Atomics.load(words, Word.next);
+      const left = words[Word.end]! - first;
+      if (left <= 0 || Atomics.load(words, Word.halted) !== 0) return null;
+      const share = this.#members === 1 ? left : Math.ceil(left / (2 * this.#members));
+      if (Atomics.compareExchange(words, Word.next, first, first + share) === first) {
+        return { first, end: first + share };
+      }
+    }
+  }
+
+  /** Stops the launch: blocks that nobody has taken are not run. */
+  halt(): void {
+    Atomics.store(this.#words, Word.halted, 1);
+  }
+}

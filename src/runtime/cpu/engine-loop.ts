@@ -1,0 +1,107 @@
+// The loop of an engine's thread: takes commands, waits for what they depend on, carries them out.
+//
+// Of the commands in its queue an engine carries out the first whose dependencies are complete,
+// so that a stream which waits holds up no other. It sleeps only when nothing is ready, and then
+// is woken by whatever makes something ready.
+
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Executable } from '../../targets/executable.ts';
+import { type Board, isComplete, State } from './board.ts';
+import type { Order, Report, Task } from './messages.ts';
+
+type CommandOrder = Extract<Order, { kind: 'command' }>;
+
+/** What an engine can do. */
+export interface Trade {
+  /** Does the work; false if a kernel failed, which is reported already. */
+  carryOut(task: Task, ticket: number): boolean;
+  /** Takes note of an executable that launches will name. */
+  announce(id: number, executable: Executable): void;
+}
+
+/** Runs an engine, for ever. */
+export function runEngine(
+  engine: number,
+  board: Board,
+  port: MessagePort,
+  now: () => number,
+  trade: Trade,
+): never {
+  const queue: CommandOrder[] = [];
+  const ring = () => port.postMessage({ kind: 'bell' } satisfies Report);
+
+  for (;;) {
+    const seen = board.signals(engine);
+    receive(port, queue, trade);
+    const next = takeReady(engine, board, queue, ring);
+    if (next === null) {
+      board.sleep(engine, seen);
+      continue;
+    }
+    if (!board.advance(next.ticket, State.pending, State.running, ring)) continue; // cancelled
+    const started = now();
+    let well: boolean;
+    try {
+      well = trade.carryOut(next.task, next.ticket);
+    } catch (error) {
+      port.postMessage({ kind: 'broken', ticket: next.ticket, reason: reasonOf(error) } satisfies Report);
+      well = false;
+    }
+    board.setTimes(next.ticket, started, now());
+    if (!board.advance(next.ticket, State.running, well ? State.done : State.failed, ring)) park();
+  }
+}
+
+/** What was thrown, in words. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** The running command was cancelled: this thread is being terminated, and takes no other. */
+function park(): never {
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+/** Empties the port into the queue: urgent streams first, otherwise in the order of issue. */
+function receive(port: MessagePort, queue: CommandOrder[], trade: Trade): void {
+  for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
+    const order = received.message as Order;
+    if (order.kind === 'executable') {
+      trade.announce(order.id, order.executable);
+      continue;
+    }
+    let at = queue.length;
+    while (at > 0 && queue[at - 1]!.priority > order.priority) --at;
+    queue.splice(at, 0, order);
+  }
+}
+
+/** Removes and returns the first command that can be carried out; drops those that never will be. */
+function takeReady(
+  engine: number,
+  board: Board,
+  queue: CommandOrder[],
+  ring: () => void,
+): CommandOrder | null {
+  for (let i = 0; i < queue.length; ++i) {
+    const order = queue[i]!;
+    const cancelled = board.state(order.ticket) !== State.pending;
+    const readiness = cancelled ? 'never' : readinessOf(order, board, engine);
+    if (readiness === 'later') continue;
+    queue.splice(i--, 1);
+    if (readiness === 'now') return order;
+    if (!cancelled) board.advance(order.ticket, State.pending, State.skipped, ring);
+  }
+  return null;
+}
+
+/** Whether a command's dependencies let it run; `never` if one of them failed. */
+function readinessOf(order: CommandOrder, board: Board, engine: number): 'now' | 'later' | 'never' {
+  let readiness: 'now' | 'later' = 'now';
+  for (const dependency of order.dependencies) {
+    const state = board.watchFromEngine(dependency, engine);
+    if (!isComplete(state)) readiness = 'later';
+    else if (state !== State.done) return 'never';
+  }
+  return readiness;
+}

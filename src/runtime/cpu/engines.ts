@@ -1,0 +1,97 @@
+// The engines' threads, seen from the main thread: started when they are first needed, given
+// orders, and, for the compute engine, stopped as a whole and started afresh.
+
+import type { Executable } from '../../targets/executable.ts';
+import type { Board, EngineName } from './board.ts';
+import { engineNames } from './board.ts';
+import { createCrewMemory } from './crew.ts';
+import type { Order, Report, Role, ThreadData } from './messages.ts';
+import { Thread } from './thread.ts';
+
+/** What all threads are started with. */
+export type CommonData = Omit<ThreadData, 'role' | 'port' | 'crew'>;
+
+export interface EngineEvents {
+  report(report: Report): void;
+  /** Something was reported, and the main thread has time to look. */
+  arrived(): void;
+  /** An engine lost a thread; its other threads are still to be stopped. */
+  lost(engine: EngineName, reason: string): void;
+}
+
+export class Engines {
+  readonly #common: CommonData;
+  readonly #board: Board;
+  readonly #members: number;
+  readonly #events: EngineEvents;
+  readonly #threads: Record<EngineName, Thread[]> = { 'copy in': [], 'copy out': [], compute: [] };
+  readonly #stopping = new Set<EngineName>();
+  readonly #executables = new Map<Executable, number>();
+  #crew = createCrewMemory(1);
+
+  constructor(common: CommonData, board: Board, members: number, events: EngineEvents) {
+    this.#common = common;
+    this.#board = board;
+    this.#members = members;
+    this.#events = events;
+  }
+
+  /** Whether an engine is being stopped, and takes no orders. */
+  isStopping(engine: EngineName): boolean {
+    return this.#stopping.has(engine);
+  }
+
+  /** The number that launches name an executable by; all threads of the crew are told. */
+  announce(executable: Executable): number {
+    const known = this.#executables.get(executable);
+    if (known !== undefined) return known;
+    const id = this.#executables.size + 1;
+    this.#executables.set(executable, id);
+    for (const thread of this.#threads.compute) thread.post({ kind: 'executable', id, executable });
+    return id;
+  }
+
+  /** Gives an engine a command. */
+  post(engine: EngineName, order: Extract<Order, { kind: 'command' }>): void {
+    const threads = this.#threads[engine];
+    if (threads.length === 0) {
+      if (engine === 'compute') this.#crew = createCrewMemory(this.#members);
+      threads.push(this.#start(engine, engine));
+    }
+    if (order.task.kind === 'launch' && order.task.blocks > 1) {
+      while (threads.length < this.#members) threads.push(this.#start(engine, { helper: threads.length }));
+    }
+    threads[0]!.post(order);
+    this.#board.signal(engineNames.indexOf(engine));
+  }
+
+  #start(engine: EngineName, role: Role): Thread {
+    const thread = new Thread(
+      { ...this.#common, role, crew: this.#crew },
+      {
+        report: (report) => this.#events.report(report),
+        arrived: () => this.#events.arrived(),
+        lost: (reason) => this.#events.lost(engine, reason),
+      },
+    );
+    if (engine === 'compute') {
+      for (const [executable, id] of this.#executables) thread.post({ kind: 'executable', id, executable });
+    }
+    return thread;
+  }
+
+  /** Hands on all reports that have arrived. */
+  drain(): void {
+    for (const name of engineNames) for (const thread of this.#threads[name]) thread.drain();
+  }
+
+  /** Ends an engine's threads. It may be given orders again when this has resolved. */
+  async stop(engine: EngineName): Promise<void> {
+    this.#stopping.add(engine);
+    await Promise.all(this.#threads[engine].map((thread) => thread.stop()));
+    this.#threads[engine] = [];
+    this.#stopping.delete(engine);
+    // A thread may have ended between completing a command and waking those who waited for it.
+    for (let i = 0; i < engineNames.length; ++i) this.#board.signal(i);
+  }
+}

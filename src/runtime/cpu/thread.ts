@@ -1,0 +1,74 @@
+// A worker thread of the device, seen from the main thread.
+//
+// Neither the thread nor its port keeps the process alive; whoever awaits a command does.
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { Order, Report, ThreadData } from './messages.ts';
+
+export interface ThreadEvents {
+  /** A report, in the order in which the thread made them. */
+  readonly report: (report: Report) => void;
+  /** Something was reported to the event loop. */
+  readonly arrived: () => void;
+  /** The thread ended without having been asked to. */
+  readonly lost: (reason: string) => void;
+}
+
+export class Thread {
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  readonly #events: ThreadEvents;
+  readonly #exited: Promise<void>;
+  #stopping = false;
+  #reason = 'it ended by itself';
+
+  constructor(data: Omit<ThreadData, 'port'>, events: ThreadEvents) {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#events = events;
+    const workerData: ThreadData = { ...data, port: port2 };
+    this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData,
+      transferList: [port2],
+      // The process's own flags may name loaders, which would be loaded again by every thread.
+      execArgv: [],
+      name: typeof data.role === 'string' ? `warpstage ${data.role}` : `warpstage helper ${data.role.helper}`,
+    });
+    this.#worker.on('error', (error: unknown) => {
+      this.#reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        this.drain();
+        this.#port.close();
+        resolve();
+        if (!this.#stopping) this.#events.lost(this.#reason);
+      });
+    });
+    this.#port.on('message', (report: Report) => {
+      this.#events.report(report);
+      this.#events.arrived();
+    });
+    this.#port.unref();
+    this.#worker.unref();
+  }
+
+  post(order: Order): void {
+    this.#port.postMessage(order);
+  }
+
+  /** Hands on the reports that have arrived, without waiting for the event loop. */
+  drain(): void {
+    for (let received = receiveMessageOnPort(this.#port); received; ) {
+      this.#events.report(received.message as Report);
+      received = receiveMessageOnPort(this.#port);
+    }
+  }
+
+  /** Ends the thread, whatever it does. Resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#worker.terminate();
+    await this.#exited;
+  }
+}

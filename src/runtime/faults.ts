@@ -1,0 +1,95 @@
+// What went wrong in a running kernel, as an error at the kernel's own line.
+
+import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { type KernelSource, locationOf } from '../diagnostics/source.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import type { Fault } from '../targets/executable.ts';
+
+/** The kernel that a fault happened in. */
+export interface FaultyKernel {
+  readonly name: string;
+  readonly sources: readonly KernelSource[];
+  readonly grid: Extent3;
+}
+
+/**
+ * The error of a kernel that stopped. Threads of the device find faults independently; the
+ * one of the first block is told.
+ */
+export function faultError(kernel: FaultyKernel, faults: readonly Fault[]): WarpstageError {
+  const linear = ({ block: [x, y, z] }: Fault) => x + kernel.grid[0] * (y + kernel.grid[1] * z);
+  const first = faults.reduce((a, b) => (linear(b) < linear(a) ? b : a));
+  return new WarpstageError(issueOf(kernel, first));
+}
+
+function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
+  switch (fault.kind) {
+    case 'out-of-range':
+      return {
+        code: 'WS3001',
+        message: `kernel \`${name}\` ${accessOf(fault)}`,
+        hint: 'compare the index with the array\'s `.length` before the access',
+        location: locationOf(sources, fault.range),
+        thread: fault.thread,
+        block: fault.block,
+      };
+    case 'division-by-zero':
+      return {
+        code: 'WS3003',
+        message: `kernel \`${name}\` divides an integer by zero`,
+        hint: 'test the divisor first',
+        location: locationOf(sources, fault.range),
+        thread: fault.thread,
+        block: fault.block,
+      };
+    case 'deadlock': {
+      const [first, ...others] = fault.waiting;
+      return {
+        code: 'WS3002',
+        message: `kernel \`${name}\` is deadlocked: ${first === undefined ? 'no thread can go on' : waitOf(first)}`,
+        hint: 'every thread that others wait for must arrive, commit or release as often as they expect',
+        ...(first === undefined ? {} : { location: locationOf(sources, first.range) }),
+        related: others.map((wait) => ({ label: waitOf(wait), location: locationOf(sources, wait.range) })),
+        block: fault.block,
+      };
+    }
+    case 'misuse':
+      return {
+        code: fault.code,
+        message: `kernel \`${name}\`: ${fault.message}`,
+        ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+        location: locationOf(sources, fault.range),
+        thread: fault.thread,
+        block: fault.block,
+      };
+    default:
+      fault satisfies never;
+      throw new TypeError('unknown fault');
+  }
+}
+
+function accessOf(fault: Extract<Fault, { kind: 'out-of-range' }>): string {
+  const { array, access, index, count, length } = fault;
+  const elements = length === 1 ? '1 element' : `${length} elements`;
+  const doing = { read: 'reads', write: 'writes', copy: 'copies' }[access];
+  if (count === 1 && access !== 'copy') return `${doing} \`${array}[${index}]\`, but \`${array}\` has ${elements}`;
+  return `${doing} ${count} elements of \`${array}\` from index ${index}, but \`${array}\` has ${elements}`;
+}
+
+function waitOf({ what, threads }: Extract<Fault, { kind: 'deadlock' }>['waiting'][number]): string {
+  return `${threadsOf(threads)} in ${what}`;
+}
+
+/** Ranks in words: runs of them as ranges, and no more than a few. */
+export function threadsOf(ranks: readonly number[]): string {
+  const runs: [first: number, last: number][] = [];
+  for (const rank of ranks) {
+    const run = runs.at(-1);
+    if (run !== undefined && rank === run[1] + 1) run[1] = rank;
+    else runs.push([rank, rank]);
+  }
+  const shown = runs.slice(0, 4).map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`));
+  const more = runs.length > shown.length ? ` and others, ${ranks.length} in all` : '';
+  if (ranks.length === 1) return `thread ${shown[0]} waits`;
+  return `threads ${shown.join(', ')}${more} wait`;
+}

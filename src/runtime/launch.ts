@@ -1,0 +1,30 @@
+// A launch, bound: a kernel with everything that running it needs, independent of the device.
+
+import type { Value } from '../compiler/arithmetic.ts';
+import type { KernelSource } from '../diagnostics/source.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import type { Executable } from '../targets/executable.ts';
+import type { Allocation, DeviceMemoryArray } from './arrays.ts';
+
+/** A shared array's place in the arena. */
+export interface SharedPlace {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface LaunchWork {
+  readonly kind: 'launch';
+  readonly name: string;
+  readonly sources: readonly KernelSource[];
+  readonly executable: Executable;
+  readonly grid: Extent3;
+  /** In the order of the program's parameters. */
+  readonly values: readonly (DeviceMemoryArray | Value)[];
+  readonly shared: readonly SharedPlace[];
+  /** Bytes of shared memory of a block. */
+  readonly sharedBytes: number;
+  readonly allocations: readonly Allocation[];
+  readonly signal: AbortSignal | null;
+  /** What carries it out, in words. */
+  readonly ranOn: string;
+}
