@@ -32,3 +32,20 @@ export type {
   StageReport,
 } from './overlap/options.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
+export type {
+  Device,
+  DeviceArray,
+  DeviceProperties,
+  Event,
+  HostOperand,
+  LaunchConfiguration,
+  LaunchInformation,
+  MemoryStatistics,
+  PinnedArray,
+  Pitched,
+  Pitched3D,
+  Stream,
+  StreamOptions,
+} from './runtime/device.ts';
+export { type OpenOptions, open } from './runtime/open.ts';
+export type { Span } from './timeline/span.ts';

@@ -50,8 +50,8 @@ function partOf(length: number, begin: number, end: number): void {
   if (!Number.isInteger(begin) || !Number.isInteger(end) || begin < 0 || end < begin || end > length) {
     throw new WarpstageError({
       code: 'WS4007',
-      message: `subarray(${begin}, ${end}) does not lie within an array of ${length} elements.`,
-      hint: 'Give whole numbers with 0 <= begin <= end <= length.',
+      message: `subarray(${begin}, ${end}) does not lie within an array of ${length} elements`,
+      hint: 'give whole numbers with 0 <= begin <= end <= length',
     });
   }
 }
@@ -65,7 +65,7 @@ export function checkLength(length: number): void {
   if (Number.isSafeInteger(length) && length >= 0) return;
   throw new WarpstageError({
     code: 'WS4007',
-    message: `The length of an array must be a whole number of elements, not ${length}.`,
+    message: `the length of an array must be a whole number of elements, not ${length}`,
   });
 }
 
@@ -74,8 +74,8 @@ export function checkElement(element: ElementType): void {
   if (Object.hasOwn(elementBytes, element)) return;
   throw new WarpstageError({
     code: 'WS4007',
-    message: `There is no element type '${element}'.`,
-    hint: `Use one of ${Object.keys(elementBytes).join(', ')}.`,
+    message: `there is no element type '${element}'`,
+    hint: `use one of ${Object.keys(elementBytes).join(', ')}`,
   });
 }
 
@@ -119,8 +119,8 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
     if (!this.allocation.freed) return;
     throw new WarpstageError({
       code: 'WS4002',
-      message: `${purpose}: the ${describe(this)} was freed.`,
-      hint: 'Free an array after the last call that names it; commands already issued are safe.',
+      message: `${purpose}: the ${describe(this)} was freed`,
+      hint: 'free an array after the last call that names it; commands already issued are safe',
     });
   }
 
@@ -137,8 +137,8 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
     if (this.#whole !== null) {
       throw new WarpstageError({
         code: 'WS4007',
-        message: `free: this ${describe(this)} is a part of an ${describe(this.#whole)}.`,
-        hint: 'Free the whole array; its parts go with it.',
+        message: `free: this ${describe(this)} is a part of an ${describe(this.#whole)}`,
+        hint: 'free the whole array; its parts go with it',
       });
     }
     this.check('free');
@@ -149,6 +149,8 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
     if (this.#whole === null && !this.allocation.freed) this.allocation.free();
   }
 }
+
+type ViewConstructor<A> = new (buffer: SharedArrayBuffer, offset: number, length: number) => A;
 
 /** An array in page-locked host memory, or a part of one. */
 export class PinnedMemoryArray<E extends ElementType = ElementType> implements PinnedArray<E> {
@@ -187,14 +189,15 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
     if (this.#owner.buffer !== null) return this.#owner.buffer;
     throw new WarpstageError({
       code: 'WS4002',
-      message: `${purpose}: the page-locked ${describe(this)} was freed.`,
-      hint: 'Free an array after its last use.',
+      message: `${purpose}: the page-locked ${describe(this)} was freed`,
+      hint: 'free an array after its last use',
     });
   }
 
   get array(): HostArrays[E] {
     const buffer = this.buffer('array');
-    this.#array ??= new hostArrays[this.element](buffer, this.#offset, this.length) as HostArrays[E];
+    const TypedArray = hostArrays[this.element] as unknown as ViewConstructor<HostArrays[E]>;
+    this.#array ??= new TypedArray(buffer, this.#offset, this.length);
     return this.#array;
   }
 
@@ -209,8 +212,8 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
     if (this.#isPart) {
       throw new WarpstageError({
         code: 'WS4007',
-        message: `free: this ${describe(this)} is a part of a page-locked array.`,
-        hint: 'Free the whole array; its parts go with it.',
+        message: `free: this ${describe(this)} is a part of a page-locked array`,
+        hint: 'free the whole array; its parts go with it',
       });
     }
     this.buffer('free');

@@ -74,8 +74,8 @@ function resolve(device: Device, operand: Operand, purpose: string): Resolved {
     if (operand.device !== device) {
       throw new WarpstageError({
         code: 'WS2005',
-        message: `${purpose} is an array of another device (${operand.device.properties.name}).`,
-        hint: 'Copy between devices through an array of the host.',
+        message: `${purpose} is an array of another device (${operand.device.properties.name})`,
+        hint: 'copy between devices through an array of the host',
       });
     }
     operand.check(purpose);
@@ -91,15 +91,16 @@ function resolve(device: Device, operand: Operand, purpose: string): Resolved {
     const element = elementOfTag[typed[Symbol.toStringTag]];
     if (element !== undefined) {
       const { buffer, byteOffset, byteLength, length } = typed;
-      if (isShared(buffer)) return { memory: { kind: 'shared', buffer, offset: byteOffset }, element, length };
+      if (isShared(buffer))
+        return { memory: { kind: 'shared', buffer, offset: byteOffset }, element, length };
       const bytes = new Uint8Array(buffer, byteOffset, byteLength);
       return { memory: { kind: 'pageable', bytes }, element, length };
     }
   }
   const given = operand === null || typeof operand !== 'object' ? String(operand) : operand.constructor?.name;
   throw mismatch(
-    `${purpose} must be a device array, a page-locked array or a typed array, not ${given}.`,
-    'Typed arrays are Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array and Float64Array.',
+    `${purpose} must be a device array, a page-locked array or a typed array, not ${given}`,
+    'typed arrays are Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array and Float64Array',
   );
 }
 
@@ -114,8 +115,8 @@ function resolveBoth(device: Device, call: string, destination: Operand, source:
   const from = resolve(device, source, `${call}: the source`);
   if (to.element !== from.element) {
     throw mismatch(
-      `${call}: the destination has elements of ${to.element}, the source of ${from.element}.`,
-      'A copy moves bytes and converts nothing; use arrays of one element type.',
+      `${call}: the destination has elements of ${to.element}, the source of ${from.element}`,
+      'a copy moves bytes and converts nothing; use arrays of one element type',
     );
   }
   return { to, from };
@@ -126,8 +127,8 @@ export function copyWork(device: Device, destination: Operand, source: Operand):
   const { to, from } = resolveBoth(device, 'memcpyAsync', destination, source);
   if (to.length !== from.length) {
     throw mismatch(
-      `memcpyAsync: the destination has ${to.length} elements, the source ${from.length}.`,
-      'Copy a part with subarray(begin, end).',
+      `memcpyAsync: the destination has ${to.length} elements, the source ${from.length}`,
+      'copy a part with subarray(begin, end)',
     );
   }
   const bytes = to.length * elementBytes[to.element];
@@ -143,7 +144,7 @@ export function copyWork(device: Device, destination: Operand, source: Operand):
 
 function checkExtent(call: string, name: string, value: number): void {
   if (Number.isSafeInteger(value) && value >= 0) return;
-  throw mismatch(`${call}: the ${name} must be a whole number, not ${value}.`);
+  throw mismatch(`${call}: the ${name} must be a whole number, not ${value}`);
 }
 
 /** Checks that a box lies within an operand of so many elements. */
@@ -159,18 +160,18 @@ function checkBox(
   checkExtent(call, `${side}'s height`, rows);
   if (pitch < box.width) {
     throw mismatch(
-      `${call}: rows of ${box.width} elements do not fit the ${side}'s pitch of ${pitch}.`,
-      'The pitch counts elements from the beginning of one row to that of the next.',
+      `${call}: rows of ${box.width} elements do not fit the ${side}'s pitch of ${pitch}`,
+      'the pitch counts elements from the beginning of one row to that of the next',
     );
   }
   if (rows < box.height) {
-    throw mismatch(`${call}: ${box.height} rows do not fit the ${side}'s planes of ${rows} rows.`);
+    throw mismatch(`${call}: ${box.height} rows do not fit the ${side}'s planes of ${rows} rows`);
   }
   const end = ((box.depth - 1) * rows + box.height - 1) * pitch + box.width;
   if (boxBytes(box) > 0 && end > length) {
     const planes = box.depth === 1 ? '' : `${box.depth} planes of `;
     throw mismatch(
-      `${call}: ${planes}${box.height} rows of ${box.width} elements, ${pitch} apart, take ${end} elements; the ${side} has ${length}.`,
+      `${call}: ${planes}${box.height} rows of ${box.width} elements, ${pitch} apart, take ${end} elements; the ${side} has ${length}`,
     );
   }
 }
@@ -214,15 +215,15 @@ export function setWork(device: Device, destination: DeviceArray, byte: number):
   const { memory, element, length } = resolve(device, destination, 'memsetAsync: the destination');
   if (memory.kind !== 'device') {
     throw mismatch(
-      'memsetAsync: the destination must be a device array.',
+      'memsetAsync: the destination must be a device array',
       "Use the typed array's own fill() for memory of the host.",
     );
   }
   if (!Number.isInteger(byte) || byte < 0 || byte > 255) {
     throw new WarpstageError({
       code: 'WS4007',
-      message: `memsetAsync: the byte must be a whole number from 0 to 255, not ${byte}.`,
-      hint: 'Every byte is set, as by cudaMemsetAsync; to set elements, launch a kernel.',
+      message: `memsetAsync: the byte must be a whole number from 0 to 255, not ${byte}`,
+      hint: 'every byte is set, as by cudaMemsetAsync; to set elements, launch a kernel',
     });
   }
   const bytes = length * elementBytes[element];

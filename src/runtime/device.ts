@@ -166,6 +166,8 @@ export interface Device extends AsyncDisposable {
   readonly memory: MemoryStatistics;
   /** Called for each span of work the device finished, while a recorder is set (see timeline/). */
   recorder: ((span: Span) => void) | null;
+  /** Called for each line that a kernel printed; `console.log` unless it is replaced. */
+  print: (line: string) => void;
   /** Stops the device: cancels what runs, ends its threads, frees its memory. */
   close(): Promise<void>;
 }

@@ -11,7 +11,8 @@ import type { CommandQueue, Lane } from './queue.ts';
 export class CommandEvent implements Event {
   readonly device: Device;
   readonly #queue: CommandQueue;
-  #recorded: { readonly lane: Lane; readonly points: readonly Command[]; readonly time: number } | null = null;
+  #recorded: { readonly lane: Lane; readonly points: readonly Command[]; readonly time: number } | null =
+    null;
   #destroyed = false;
 
   constructor(device: Device, queue: CommandQueue) {
@@ -55,7 +56,7 @@ export class CommandEvent implements Event {
 
   elapsedTime(start: Event): number {
     if (!(start instanceof CommandEvent)) {
-      throw new WarpstageError({ code: 'WS4007', message: 'elapsedTime takes the event of the start.' });
+      throw new WarpstageError({ code: 'WS4007', message: 'elapsedTime takes the event of the start' });
     }
     return this.#time('the end') - start.#time('the start');
   }
@@ -66,16 +67,16 @@ export class CommandEvent implements Event {
     if (this.#recorded === null) {
       throw new WarpstageError({
         code: 'WS4005',
-        message: `elapsedTime: ${which} was never recorded.`,
-        hint: 'Record both events in a stream: stream.record(event).',
+        message: `elapsedTime: ${which} was never recorded`,
+        hint: 'record both events in a stream: stream.record(event)',
       });
     }
     const { points, time } = this.#recorded;
     if (!this.#queue.settled(points)) {
       throw new WarpstageError({
         code: 'WS4005',
-        message: `elapsedTime: ${which} was recorded, but its stream has not reached it yet.`,
-        hint: 'Wait for it first: await event.synchronize().',
+        message: `elapsedTime: ${which} was recorded, but its stream has not reached it yet`,
+        hint: 'wait for it first: await event.synchronize()',
       });
     }
     this.#report(points);

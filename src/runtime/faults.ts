@@ -28,7 +28,7 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
       return {
         code: 'WS3001',
         message: `kernel \`${name}\` ${accessOf(fault)}`,
-        hint: 'compare the index with the array\'s `.length` before the access',
+        hint: "compare the index with the array's `.length` before the access",
         location: locationOf(sources, fault.range),
         thread: fault.thread,
         block: fault.block,
@@ -72,7 +72,8 @@ function accessOf(fault: Extract<Fault, { kind: 'out-of-range' }>): string {
   const { array, access, index, count, length } = fault;
   const elements = length === 1 ? '1 element' : `${length} elements`;
   const doing = { read: 'reads', write: 'writes', copy: 'copies' }[access];
-  if (count === 1 && access !== 'copy') return `${doing} \`${array}[${index}]\`, but \`${array}\` has ${elements}`;
+  if (count === 1 && access !== 'copy')
+    return `${doing} \`${array}[${index}]\`, but \`${array}\` has ${elements}`;
   return `${doing} ${count} elements of \`${array}\` from index ${index}, but \`${array}\` has ${elements}`;
 }
 
@@ -88,7 +89,9 @@ export function threadsOf(ranks: readonly number[]): string {
     if (run !== undefined && rank === run[1] + 1) run[1] = rank;
     else runs.push([rank, rank]);
   }
-  const shown = runs.slice(0, 4).map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`));
+  const shown = runs
+    .slice(0, 4)
+    .map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`));
   const more = runs.length > shown.length ? ` and others, ${ranks.length} in all` : '';
   if (ranks.length === 1) return `thread ${shown[0]} waits`;
   return `threads ${shown.join(', ')}${more} wait`;

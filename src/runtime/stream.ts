@@ -28,7 +28,11 @@ export interface StreamHost {
   /** Throws WS4006 if the device was closed. */
   checkOpen(purpose: string): void;
   /** Checks and compiles a launch. */
-  bind(kernel: Kernel, configuration: LaunchConfiguration, args: Readonly<Record<string, unknown>>): LaunchWork;
+  bind(
+    kernel: Kernel,
+    configuration: LaunchConfiguration,
+    args: Readonly<Record<string, unknown>>,
+  ): LaunchWork;
 }
 
 export class CommandStream implements Stream {
@@ -52,8 +56,8 @@ export class CommandStream implements Stream {
     if (!this.#destroyed) return;
     throw new WarpstageError({
       code: 'WS4002',
-      message: `${purpose}: ${this.#lane.name} was destroyed.`,
-      hint: 'Create another stream, or destroy this one later.',
+      message: `${purpose}: ${this.#lane.name} was destroyed`,
+      hint: 'create another stream, or destroy this one later',
     });
   }
 
@@ -122,8 +126,8 @@ export class CommandStream implements Stream {
     }
     throw new WarpstageError({
       code: 'WS2005',
-      message: `${purpose}: the event belongs to another device.`,
-      hint: 'Create the event on the device of the stream.',
+      message: `${purpose}: the event belongs to another device`,
+      hint: 'create the event on the device of the stream',
     });
   }
 
@@ -145,7 +149,7 @@ export class CommandStream implements Stream {
   async destroy(): Promise<void> {
     this.#check('destroy');
     if (this.#lane === this.#host.queue.defaultLane) {
-      throw new WarpstageError({ code: 'WS4007', message: 'The default stream cannot be destroyed.' });
+      throw new WarpstageError({ code: 'WS4007', message: 'the default stream cannot be destroyed' });
     }
     this.#destroyed = true;
     const points = this.#lane.frontier;

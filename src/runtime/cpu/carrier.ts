@@ -9,12 +9,12 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
-import { Board, type EngineName, isComplete, slotCount, slotOf, State } from './board.ts';
-import { Engines } from './engines.ts';
+import { type Board, type EngineName, isComplete, State, slotCount, slotOf } from './board.ts';
+import type { Engines } from './engines.ts';
 import type { Order, Report } from './messages.ts';
 
 /** What a command is turned into for its engine, and what the main thread does when it is settled. */
-export interface Job {
+export interface Assignment {
   readonly engine: EngineName;
   readonly task: Extract<Order, { kind: 'command' }>['task'];
   /** Done by the main thread if the command went well, as soon as it can. */
@@ -26,7 +26,7 @@ export interface Job {
 interface Flight {
   readonly command: Command;
   readonly work: Work;
-  readonly job: Job;
+  readonly assignment: Assignment;
   readonly ticket: number;
   readonly order: Extract<Order, { kind: 'command' }>;
   readonly dependencies: readonly Flight[];
@@ -42,8 +42,8 @@ interface Flight {
 
 /** What the carrier needs of its device. */
 export interface CarrierHost {
-  /** Turns checked work into a job. May throw; nothing was issued then. */
-  prepare(work: Work): Job;
+  /** Turns checked work into an assignment. May throw; nothing was issued then. */
+  assign(work: Work): Assignment;
   print(line: string): void;
   /** Called once for each command that ran, after it was settled. */
   finished(command: Command, work: Work, engine: EngineName): void;
@@ -78,48 +78,48 @@ export class CpuCarrier implements Carrier {
   // Issuing
 
   carry(command: Command, work: Work): void {
-    const job = this.#host.prepare(work);
+    const assignment = this.#host.assign(work);
     let slot: number;
     try {
       slot = this.#takeSlot();
     } catch (error) {
-      job.release();
+      assignment.release();
       throw error;
     }
     const doomed = command.dependencies.find(({ status }) => status === 'failed');
     const signal = work.kind === 'launch' ? work.signal : null;
     if (doomed !== undefined || signal?.aborted) {
       this.#freeSlots.push(slot);
-      job.release();
+      assignment.release();
       const failure = doomed?.failure ?? cancelled(work, signal?.reason);
       command.settle(failure, command.queued, command.queued);
       return;
     }
-    const flight = this.#open(command, work, job, slot);
+    const flight = this.#open(command, work, assignment, slot);
     if (signal !== null) {
       const cancel = () => this.#cancel(flight, cancelled(work, signal.reason));
       signal.addEventListener('abort', cancel, { once: true });
       flight.stopListening = () => signal.removeEventListener('abort', cancel);
     }
-    if (job.land !== undefined) this.#board.watchFromMain(flight.ticket);
-    if (!this.#engines.isStopping(job.engine)) this.#engines.post(job.engine, flight.order);
+    if (assignment.land !== undefined) this.#board.watchFromMain(flight.ticket);
+    if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order);
   }
 
-  #open(command: Command, work: Work, job: Job, slot: number): Flight {
+  #open(command: Command, work: Work, assignment: Assignment, slot: number): Flight {
     const dependencies = command.dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
     for (const dependency of dependencies) ++dependency.dependents;
     const ticket = this.#board.open(slot);
     const flight: Flight = {
       command,
       work,
-      job,
+      assignment,
       ticket,
       order: {
         kind: 'command',
         ticket,
         priority: command.priority,
         dependencies: dependencies.map((dependency) => dependency.ticket),
-        task: job.task,
+        task: assignment.task,
       },
       dependencies,
       dependents: 0,
@@ -161,13 +161,15 @@ export class CpuCarrier implements Carrier {
   // Settling
 
   poll(): void {
-    const complete = [...this.#flights.values()].filter(({ ticket }) => isComplete(this.#board.state(ticket)));
+    const complete = [...this.#flights.values()].filter(({ ticket }) =>
+      isComplete(this.#board.state(ticket)),
+    );
     for (const flight of complete) this.#settle(flight);
   }
 
   #settle(flight: Flight): void {
     if (flight.settled) return;
-    const { command, work, job, ticket } = flight;
+    const { command, work, assignment, ticket } = flight;
     // An engine may have skipped this one because of a dependency that completed after we looked.
     for (const dependency of flight.dependencies) {
       if (isComplete(this.#board.state(dependency.ticket))) this.#settle(dependency);
@@ -182,19 +184,20 @@ export class CpuCarrier implements Carrier {
     const now = performance.now();
     const started = ran ? this.#board.started(ticket) : now;
     const ended = ran ? this.#board.ended(ticket) : now;
-    job.release();
+    assignment.release();
     for (const dependency of flight.dependencies) {
-      if (--dependency.dependents === 0 && dependency.settled) this.#freeSlots.push(slotOf(dependency.ticket));
+      if (--dependency.dependents === 0 && dependency.settled)
+        this.#freeSlots.push(slotOf(dependency.ticket));
     }
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
     if (flight.watched && --this.#watched === 0) this.#letGo();
     command.settle(failure, started, ended);
-    if (ran) this.#host.finished(command, work, job.engine);
+    if (ran) this.#host.finished(command, work, assignment.engine);
   }
 
   /** The error of a complete command, null if there is none. A pageable destination is filled here. */
   #failureOf(flight: Flight, state: number): WarpstageError | null {
-    const { command, work, ticket, job } = flight;
+    const { command, work, ticket, assignment } = flight;
     if (flight.cancellation !== null && state === State.failed) return flight.cancellation;
     if (state === State.skipped) {
       const failed = flight.dependencies.find((dependency) => dependency.command.status === 'failed');
@@ -213,7 +216,7 @@ export class CpuCarrier implements Carrier {
       });
     }
     try {
-      job.land?.();
+      assignment.land?.();
     } catch {
       return new WarpstageError({
         code: 'WS4004',
@@ -273,7 +276,7 @@ export class CpuCarrier implements Carrier {
       this.poll();
     } else if (this.#board.advance(flight.ticket, State.running, State.cancelling, silently)) {
       flight.cancellation = failure;
-      void this.#restart(flight.job.engine);
+      void this.#restart(flight.assignment.engine);
     }
   }
 
@@ -283,7 +286,7 @@ export class CpuCarrier implements Carrier {
     await this.#engines.stop(engine);
     if (this.#closed !== null) return;
     for (const flight of this.#flights.values()) {
-      if (flight.job.engine !== engine) continue;
+      if (flight.assignment.engine !== engine) continue;
       if (flight.cancellation !== null) {
         this.#board.advance(flight.ticket, State.cancelling, State.failed, silently);
       } else if (this.#board.state(flight.ticket) === State.pending) {
@@ -297,7 +300,7 @@ export class CpuCarrier implements Carrier {
   lost(engine: EngineName, reason: string): void {
     if (this.#closed !== null) return;
     for (const flight of this.#flights.values()) {
-      if (flight.job.engine === engine) this.#abandon(flight, lostThread(engine, reason));
+      if (flight.assignment.engine === engine) this.#abandon(flight, lostThread(engine, reason));
     }
     void this.#restart(engine);
   }
@@ -319,7 +322,8 @@ export class CpuCarrier implements Carrier {
   }
 
   async #end(): Promise<void> {
-    for (const flight of this.#flights.values()) this.#abandon(flight, deviceClosed('the command was not done'));
+    for (const flight of this.#flights.values())
+      this.#abandon(flight, deviceClosed('the command was not done'));
     await Promise.all((['copy in', 'copy out', 'compute'] as const).map((name) => this.#engines.stop(name)));
     for (const { ticket } of this.#flights.values()) {
       this.#board.advance(ticket, State.cancelling, State.failed, silently);
@@ -329,6 +333,7 @@ export class CpuCarrier implements Carrier {
   }
 }
 
+/** What a command does, in words. */
 function nameOf(work: Work): string {
   if (work.kind === 'launch') return `kernel \`${work.name}\``;
   return work.kind === 'set' ? 'memset' : `memcpy ${work.direction}`;

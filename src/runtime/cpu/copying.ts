@@ -9,7 +9,10 @@ export function copyingTrade(deviceMemory: WebAssembly.Memory, stagingMemory: We
   const device = new MemoryView(deviceMemory);
   const staging = new MemoryView(stagingMemory);
 
-  function bytesOf({ buffer, offset, row, plane }: Target, { width, height, depth }: Copy['box']): Uint8Array {
+  function bytesOf(
+    { buffer, offset, row, plane }: Target,
+    { width, height, depth }: Copy['box'],
+  ): Uint8Array {
     const end = offset + (depth - 1) * plane + (height - 1) * row + width;
     if (buffer === 'device') return device.upTo(end);
     if (buffer === 'staging') return staging.upTo(end);

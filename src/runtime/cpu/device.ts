@@ -1,33 +1,229 @@
 // The CPU as a device: WebAssembly memory, three engines in worker threads, streams and events.
 
-import { availableParallelism, cpus } from 'node:os';
-import { WarpstageError } from '../../diagnostics/error.ts';
-import type { Kernel } from '../../kernel/kernel.ts';
+import { cpus } from 'node:os';
+import type { Program } from '../../compiler/ir.ts';
+import type { WarpstageError } from '../../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import type { Executable } from '../../targets/executable.ts';
 import type { Span } from '../../timeline/span.ts';
 import { Allocation, checkElement, checkLength, DeviceMemoryArray, PinnedMemoryArray } from '../arrays.ts';
-import { boxBytes } from '../box.ts';
-import type { Command, Work } from '../command.ts';
-import type { CopyWork } from '../copies.ts';
+import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import type {
   Device,
   DeviceArray,
   DeviceProperties,
   Event,
-  LaunchConfiguration,
   MemoryStatistics,
   PinnedArray,
   Stream,
   StreamOptions,
 } from '../device.ts';
 import { CommandEvent } from '../event.ts';
-import type { LaunchWork } from '../launch.ts';
+import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
+import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
-import { Board, createBoardMemory, type EngineName } from './board.ts';
-import { CpuCarrier, deviceClosed, type Job, nameOf } from './carrier.ts';
+import { assign } from './assignments.ts';
+import { Board, createBoardMemory } from './board.ts';
+import { CpuCarrier, deviceClosed } from './carrier.ts';
 import { clockOffset } from './clock.ts';
 import { Engines } from './engines.ts';
-import { encodeRecord, LaunchArea } from './launch-area.ts';
-import { LinearMemory, maximumBytes } from './linear-memory.ts';
-import { StagedCopy } from './staging.ts';
+import { LaunchArea } from './launch-area.ts';
+import { LinearMemory } from './linear-memory.ts';
+import type { RunnerModule } from './messages.ts';
+
+/** What runs kernels on the CPU. */
+export interface CpuTarget {
+  compile(program: Program): Executable;
+  /** Where the device's threads find the other half. */
+  readonly runners: RunnerModule;
+  /** Whether several threads may run the blocks of a launch. */
+  readonly parallel: boolean;
+}
+
+export interface CpuSettings {
+  /** Bytes of device memory. */
+  readonly memory: number;
+  /** Threads that run blocks. */
+  readonly threads: number;
+  readonly defaultStream: DefaultStreamMode;
+  readonly target: CpuTarget;
+  readonly specialise: LaunchCompiler['specialise'];
+}
+
+/** What an sm_90 GPU gives a block at most, so that a kernel that runs here fits there. */
+const sharedMemoryPerBlock = 227 * 1024;
+
+/** Staging takes as much as it needs of one memory. */
+const stagingBytes = 2 ** 32;
+
+export class CpuDevice implements Device {
+  readonly properties: DeviceProperties;
+  readonly defaultStream: Stream;
+  recorder: ((span: Span) => void) | null = null;
+  print: (line: string) => void = (line) => console.log(line);
+  readonly #memory: LinearMemory;
+  readonly #staging = new LinearMemory(stagingBytes);
+  readonly #carrier: CpuCarrier;
+  readonly #queue: CommandQueue;
+  readonly #area: LaunchArea;
+  readonly #streamHost: StreamHost;
+  /** Arrays whose memory was not given back yet, and their bytes. */
+  #arrays = 0;
+  #arrayBytes = 0;
+  #closing = false;
+
+  constructor(settings: CpuSettings) {
+    const threads = settings.target.parallel ? settings.threads : 1;
+    this.#memory = new LinearMemory(settings.memory);
+    this.properties = propertiesOf(threads, this.#memory.allocator.total);
+    const boardMemory = createBoardMemory();
+    const board = new Board(boardMemory);
+    const common = {
+      board: boardMemory,
+      device: this.#memory.memory,
+      staging: this.#staging.memory,
+      runners: settings.target.runners,
+      clockOffset: clockOffset(),
+    };
+    this.#area = new LaunchArea(threads, (bytes) => this.#takeArea(bytes));
+    this.#carrier = new CpuCarrier(
+      {
+        assign: (work) =>
+          assign(work, {
+            staging: this.#staging,
+            takeStaging: (bytes) => this.#takeStaging(bytes),
+            area: this.#area,
+            engines: this.#carrier.engines,
+          }),
+        print: (line) => this.print(line),
+        finished: (command, work, engine) => this.recorder?.(spanOf(command, work, engine)),
+      },
+      board,
+      (events) => new Engines(common, board, threads, events),
+    );
+    this.#queue = new CommandQueue(this.#carrier, settings.defaultStream);
+    const binder = new LaunchBinder(this, {
+      specialise: settings.specialise,
+      compile: (program) => settings.target.compile(program),
+    });
+    this.#streamHost = {
+      device: this,
+      queue: this.#queue,
+      checkOpen: (purpose) => this.#checkOpen(purpose),
+      bind: (kernel, configuration, args) => binder.bind(kernel, configuration, args),
+    };
+    this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
+  }
+
+  #checkOpen(purpose: string): void {
+    if (this.#closing) throw deviceClosed(purpose);
+  }
+
+  // Memory
+
+  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E> {
+    this.#checkOpen('alloc');
+    checkElement(element);
+    checkLength(length);
+    const bytes = length * elementBytes[element];
+    const address = this.#orWait(() => this.#memory.allocateZeroed(bytes));
+    if (address === null) throw this.#outOfMemory(`an array of ${length} elements of ${element}`, bytes);
+    ++this.#arrays;
+    this.#arrayBytes += bytes;
+    const allocation = new Allocation(address, bytes, () => {
+      this.#memory.free(address);
+      --this.#arrays;
+      this.#arrayBytes -= bytes;
+    });
+    return new DeviceMemoryArray(this, element, length, allocation);
+  }
+
+  #takeArea(bytes: number): Allocation {
+    const address = this.#orWait(() => this.#memory.allocate(bytes));
+    if (address === null) throw this.#outOfMemory('a launch', bytes);
+    return new Allocation(address, bytes, () => this.#memory.free(address));
+  }
+
+  #outOfMemory(purpose: string, bytes: number): WarpstageError {
+    return outOfMemory(purpose, bytes, this.memory, this.#memory.allocator.largestFree);
+  }
+
+  #takeStaging(bytes: number): number {
+    const address = this.#orWait(() => this.#staging.allocate(bytes));
+    if (address === null) throw outOfHostMemory('staging a copy of a pageable array', bytes, undefined);
+    return address;
+  }
+
+  /** Tries; where memory is short, waits for what commands in flight will give back, as cudaFree would have. */
+  #orWait(allocate: () => number | null): number | null {
+    for (let address = allocate(); ; address = allocate()) {
+      if (address !== null || !this.#carrier.waitForOldest()) return address;
+    }
+  }
+
+  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E> {
+    this.#checkOpen('allocPinned');
+    checkElement(element);
+    checkLength(length);
+    const bytes = length * elementBytes[element];
+    try {
+      return new PinnedMemoryArray(element, length, { buffer: new SharedArrayBuffer(bytes) });
+    } catch (error) {
+      throw outOfHostMemory(`a page-locked array of ${length} elements of ${element}`, bytes, error);
+    }
+  }
+
+  get memory(): MemoryStatistics {
+    this.#carrier.poll();
+    const { total, allocated } = this.#memory.allocator;
+    return { total, allocated: this.#arrayBytes, free: total - allocated, allocations: this.#arrays };
+  }
+
+  // Streams and events
+
+  createStream({ nonBlocking = false, priority = 0 }: StreamOptions = {}): Stream {
+    this.#checkOpen('createStream');
+    return new CommandStream(this.#streamHost, this.#queue.addLane(priority, !nonBlocking));
+  }
+
+  createEvent(): Event {
+    this.#checkOpen('createEvent');
+    return new CommandEvent(this, this.#queue);
+  }
+
+  async synchronize(): Promise<void> {
+    this.#checkOpen('synchronize');
+    const lanes = [...this.#queue.lanes];
+    const points = lanes.flatMap((lane) => lane.frontier);
+    await this.#queue.completion(points);
+    this.#queue.report(points, lanes);
+  }
+
+  close(): Promise<void> {
+    this.#closing = true;
+    return this.#carrier.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function propertiesOf(threads: number, memory: number): DeviceProperties {
+  return {
+    name: cpus()[0]?.model.trim() || `${process.arch} processor`,
+    kind: 'cpu',
+    computeCapability: '0.0',
+    multiProcessorCount: threads,
+    warpSize: 32,
+    maxThreadsPerBlock: 1024,
+    maxBlockDim: [1024, 1024, 64],
+    maxGridDim: [2 ** 31 - 1, 65535, 65535],
+    sharedMemoryPerBlock,
+    totalGlobalMemory: memory,
+    asyncEngineCount: 2,
+    deviceOverlap: true,
+    concurrentKernels: false,
+  };
+}

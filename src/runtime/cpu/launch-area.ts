@@ -5,11 +5,11 @@
 // a launch needs a larger one, the old one is given back as soon as the launches that were
 // issued with it are settled.
 
-import { launchRecordBytes, type Executable } from '../../targets/executable.ts';
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { ValueType } from '../../compiler/ir.ts';
+import { launchRecordBytes } from '../../targets/executable.ts';
 import { alignment } from '../allocator.ts';
-import { Allocation, DeviceMemoryArray } from '../arrays.ts';
+import { type Allocation, DeviceMemoryArray } from '../arrays.ts';
 import type { LaunchWork } from '../launch.ts';
 
 function aligned(bytes: number): number {
@@ -34,17 +34,12 @@ export class LaunchArea {
     this.#take = take;
   }
 
-  /** Bytes it takes now. */
-  get bytes(): number {
-    return this.#area?.bytes ?? 0;
-  }
-
   places({ executable, sharedBytes }: LaunchWork): LaunchPlaces {
     const record = aligned(launchRecordBytes(executable.program));
     const arenaStride = aligned(sharedBytes + executable.scratchBytes);
     const needed = record + arenaStride * this.#members;
     if (this.#area === null || this.#area.bytes < needed) {
-      const larger = this.#take(Math.max(needed, 2 * this.bytes));
+      const larger = this.#take(Math.max(needed, 2 * (this.#area?.bytes ?? 0)));
       this.#area?.free();
       this.#area = larger;
     }
@@ -58,7 +53,7 @@ export function encodeRecord({ executable, grid, values, shared }: LaunchWork): 
   const { program } = executable;
   const bytes = new Uint8Array(launchRecordBytes(program));
   const view = new DataView(bytes.buffer);
-  grid.forEach((extent, axis) => view.setUint32(4 * axis, extent, true));
+  for (const [axis, extent] of grid.entries()) view.setUint32(4 * axis, extent, true);
   let slot = 16;
   const pair = (first: number, second: number): void => {
     view.setUint32(slot, first, true);
@@ -81,16 +76,22 @@ function writeScalar(view: DataView, at: number, type: ValueType, value: Value):
   switch (type) {
     case 'bool':
     case 'u32':
-      return view.setUint32(at, Number(value), true);
+      view.setUint32(at, Number(value), true);
+      break;
     case 'i32':
-      return view.setInt32(at, Number(value), true);
+      view.setInt32(at, Number(value), true);
+      break;
     case 'f32':
-      return view.setFloat32(at, Number(value), true);
+      view.setFloat32(at, Number(value), true);
+      break;
     case 'f64':
-      return view.setFloat64(at, Number(value), true);
+      view.setFloat64(at, Number(value), true);
+      break;
     case 'i64':
-      return view.setBigInt64(at, BigInt(value), true);
+      view.setBigInt64(at, BigInt(value), true);
+      break;
     case 'u64':
-      return view.setBigUint64(at, BigInt(value), true);
+      view.setBigUint64(at, BigInt(value), true);
+      break;
   }
 }

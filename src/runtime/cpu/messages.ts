@@ -52,6 +52,12 @@ export type Report =
   | { readonly kind: 'broken'; readonly ticket: number; readonly reason: string }
   | { readonly kind: 'print'; readonly line: string };
 
+/** Where the function is exported that makes runners of a target's executables. */
+export interface RunnerModule {
+  readonly url: string;
+  readonly name: string;
+}
+
 /** What a thread does: an engine's work, or a member of the crew beside the lead. */
 export type Role = EngineName | { readonly helper: number };
 
@@ -63,8 +69,7 @@ export interface ThreadData {
   readonly crew: CrewMemory;
   readonly device: WebAssembly.Memory;
   readonly staging: WebAssembly.Memory;
-  /** URL of the module whose `createRunner` makes runners of the target's executables. */
-  readonly runners: string;
+  readonly runners: RunnerModule;
   /** The main thread's `clockOffset()`. */
   readonly clockOffset: number;
 }

@@ -12,8 +12,8 @@ import type { ThreadData } from './messages.ts';
 const { role, port, board, crew, device, staging, runners, clockOffset } = workerData as ThreadData;
 
 async function loadRunners(): Promise<RunnerFactory> {
-  const module = (await import(runners)) as { createRunner: RunnerFactory };
-  return module.createRunner;
+  const module = (await import(runners.url)) as Record<string, RunnerFactory>;
+  return module[runners.name]!;
 }
 
 if (typeof role === 'object') {

@@ -1,0 +1,177 @@
+// Binding a launch: kernel, configuration and arguments become one piece of checked work.
+//
+// Everything that can be wrong about a launch is found here, before a command exists, and all
+// wrong arguments are told at once. What is compiled is kept by what it depends on: constants,
+// device functions, block shape and index width.
+
+import type { Value } from '../compiler/arithmetic.ts';
+import type { Program } from '../compiler/ir.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { KernelSource } from '../diagnostics/source.ts';
+import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
+import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import type { Executable } from '../targets/executable.ts';
+import { type Arguments, checkArguments } from './arguments.ts';
+import { DeviceMemoryArray } from './arrays.ts';
+import type { Device, LaunchConfiguration } from './device.ts';
+import { checkBlock, checkGrid, threadsOf } from './extents.ts';
+import type { LaunchWork } from './launch.ts';
+import { placeSharedArrays } from './shared-arrays.ts';
+
+/** A kernel compiled for one choice of constants, functions, block and index width. */
+export interface Specialised {
+  readonly program: Program;
+  readonly sources: readonly KernelSource[];
+}
+
+export interface Specialisation {
+  readonly block: Extent3;
+  readonly indexType: 'i32' | 'i64';
+  readonly constants: Readonly<Record<string, number | boolean>>;
+  readonly functions: Readonly<Record<string, DeviceFunction>>;
+}
+
+/** How kernels become executables on a device. */
+export interface LaunchCompiler {
+  specialise(kernel: Kernel, specialisation: Specialisation): Specialised;
+  compile(program: Program): Executable;
+}
+
+interface Compiled extends Specialised {
+  readonly executable: Executable;
+}
+
+const indexLimit = 2 ** 31;
+
+export class LaunchBinder {
+  readonly #device: Device;
+  readonly #compiler: LaunchCompiler;
+  readonly #compiled = new WeakMap<Kernel, Map<string, Compiled>>();
+  readonly #functionIds = new WeakMap<DeviceFunction, number>();
+  #functionCount = 0;
+
+  constructor(device: Device, compiler: LaunchCompiler) {
+    this.#device = device;
+    this.#compiler = compiler;
+  }
+
+  bind(
+    kernel: Kernel,
+    configuration: LaunchConfiguration,
+    given: Readonly<Record<string, unknown>>,
+  ): LaunchWork {
+    if (kernel?.kind !== 'kernel') {
+      throw new WarpstageError({
+        code: 'WS2001',
+        message: 'launch takes a kernel first, and was given something else',
+        hint: 'make one with kernel({ … }, ({ … }, cuda) => { … })',
+      });
+    }
+    const { properties } = this.#device;
+    const block = checkBlock(kernel.name, configuration.block, properties);
+    const grid = checkGrid(kernel.name, configuration.grid, properties);
+    const parameters = parseSchema(kernel.schema);
+    const checked = checkArguments(this.#device, kernel.name, parameters, given);
+    const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
+    const { program, sources, executable } = this.#compile(kernel, {
+      block,
+      indexType,
+      constants: checked.constants,
+      functions: checked.functions,
+    });
+
+    const values = program.parameters.map((parameter) => {
+      if (parameter.kind === 'array') return checked.arrays[parameter.name]!;
+      return typedValue(parameter.type, checked.scalars[parameter.name]!);
+    });
+    const { places, bytes } = placeSharedArrays(program, sources, values, grid, properties);
+    const arrays = values.filter((value) => value instanceof DeviceMemoryArray);
+    return {
+      kind: 'launch',
+      name: kernel.name,
+      sources,
+      executable,
+      grid,
+      values,
+      shared: places,
+      sharedBytes: bytes,
+      allocations: arrays.map(({ allocation }) => allocation),
+      signal: configuration.signal ?? null,
+      ranOn: describeExecutable(executable),
+    };
+  }
+
+  #compile(kernel: Kernel, specialisation: Specialisation): Compiled {
+    let byKey = this.#compiled.get(kernel);
+    if (byKey === undefined) {
+      byKey = new Map();
+      this.#compiled.set(kernel, byKey);
+    }
+    const key = this.#keyOf(specialisation);
+    let compiled = byKey.get(key);
+    if (compiled === undefined) {
+      const specialised = this.#compiler.specialise(kernel, specialisation);
+      compiled = { ...specialised, executable: this.#compiler.compile(specialised.program) };
+      byKey.set(key, compiled);
+    }
+    return compiled;
+  }
+
+  #keyOf({ block, indexType, constants, functions }: Specialisation): string {
+    const constant = (value: number | boolean) => (Object.is(value, -0) ? '-0' : String(value));
+    return [
+      indexType,
+      ...block,
+      ...Object.entries(constants).map(([name, value]) => `${name}=${constant(value)}`),
+      ...Object.entries(functions).map(([name, value]) => `${name}=#${this.#functionId(value)}`),
+    ].join(' ');
+  }
+
+  #functionId(value: DeviceFunction): number {
+    let id = this.#functionIds.get(value);
+    if (id === undefined) {
+      id = ++this.#functionCount;
+      this.#functionIds.set(value, id);
+    }
+    return id;
+  }
+}
+
+/** Whether positions or counts of this launch may go beyond 32 bits. */
+function needsWideIndex(
+  parameters: readonly SchemaParameter[],
+  { arrays, scalars, constants }: Arguments,
+  grid: Extent3,
+  block: Extent3,
+): boolean {
+  const wide = (value: number) => value >= indexLimit || value < -indexLimit;
+  return (
+    threadsOf(grid) * threadsOf(block) >= indexLimit ||
+    Object.values(arrays).some(({ length }) => length >= indexLimit) ||
+    parameters.some(
+      (parameter) =>
+        (parameter.kind === 'scalar' || parameter.kind === 'constant') &&
+        parameter.type === 'index' &&
+        wide(Number(scalars[parameter.name] ?? constants[parameter.name])),
+    )
+  );
+}
+
+/** An argument in the form that the program's type has. */
+function typedValue(type: Program['variables'][number]['type'], value: number | boolean): Value {
+  switch (type) {
+    case 'i64':
+    case 'u64':
+      return BigInt(value);
+    case 'f32':
+      return Math.fround(Number(value));
+    default:
+      return value;
+  }
+}
+
+function describeExecutable(executable: Executable): string {
+  if (executable.target === 'interpreter') return 'interpreter';
+  return `wasm (${executable.mode}${executable.vectorised ? ', vectorised' : ''})`;
+}

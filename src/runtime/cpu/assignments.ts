@@ -1,0 +1,63 @@
+// How a CPU device does each kind of work: which engine, with which task, and what the main
+// thread adds when it is complete.
+
+import type { Work } from '../command.ts';
+import type { CopyWork, Direction } from '../copies.ts';
+import type { LaunchWork } from '../launch.ts';
+import type { EngineName } from './board.ts';
+import type { Assignment } from './carrier.ts';
+import type { Engines } from './engines.ts';
+import { encodeRecord, type LaunchArea } from './launch-area.ts';
+import type { LinearMemory } from './linear-memory.ts';
+import { StagedCopy, type TakeStaging } from './staging.ts';
+
+/** Each direction has its engine; what stays on one side goes where it is least in the way of the next kernel. */
+const engineOf: Readonly<Record<Direction, EngineName>> = {
+  'host to device': 'copy in',
+  'device to device': 'copy in',
+  'device to host': 'copy out',
+  'host to host': 'copy out',
+};
+
+export interface Resources {
+  readonly staging: LinearMemory;
+  readonly takeStaging: TakeStaging;
+  readonly area: LaunchArea;
+  readonly engines: Engines;
+}
+
+/** Makes the assignment of a piece of work. May throw WS4001; nothing is taken then. */
+export function assign(work: Work, resources: Resources): Assignment {
+  switch (work.kind) {
+    case 'copy':
+      return copy(work, resources);
+    case 'set': {
+      const { address, bytes, byte } = work;
+      return { engine: 'copy in', task: { kind: 'set', address, bytes, byte }, release: () => {} };
+    }
+    case 'launch':
+      return launch(work, resources);
+  }
+}
+
+function copy(work: CopyWork, { staging, takeStaging }: Resources): Assignment {
+  const staged = new StagedCopy(work, staging, takeStaging);
+  const assignment = { engine: engineOf[work.direction], task: staged.task, release: () => staged.release() };
+  return staged.lands ? { ...assignment, land: () => staged.land() } : assignment;
+}
+
+function launch(work: LaunchWork, { area, engines }: Resources): Assignment {
+  const { area: allocation, ...places } = area.places(work);
+  allocation.retain();
+  return {
+    engine: 'compute',
+    task: {
+      kind: 'launch',
+      executable: engines.announce(work.executable),
+      record: encodeRecord(work),
+      blocks: work.grid[0] * work.grid[1] * work.grid[2],
+      ...places,
+    },
+    release: () => allocation.release(),
+  };
+}

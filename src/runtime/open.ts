@@ -1,0 +1,86 @@
+// open(): from a device's name to the device.
+
+import { availableParallelism } from 'node:os';
+import { WarpstageError } from '../diagnostics/error.ts';
+import { CpuDevice } from './cpu/device.ts';
+import { maximumBytes } from './cpu/linear-memory.ts';
+import { loadTarget } from './cpu/targets.ts';
+import type { Device } from './device.ts';
+
+/** Options of `open`; those that a device has no use for are ignored. */
+export interface OpenOptions {
+  /** Bytes of device memory. On the CPU at most 4 GiB less 64 KiB, which is the default; only what is used is taken. */
+  readonly memory?: number;
+  /** How many threads run the blocks of a kernel. Default: as many as the machine runs at a time. */
+  readonly threads?: number;
+  /** What runs kernels on the CPU: `wasm` is fast; `interpreter` is slow, exact and checks more. Default `wasm`. */
+  readonly target?: 'wasm' | 'interpreter';
+  /** When the interpreter delivers asynchronous copies: at once, as late as a wait allows, or by a seed. Default `eager`. */
+  readonly delivery?: 'eager' | 'late' | number;
+  /** Whether the default stream synchronises with the others (as CUDA's does) or is one of them. Default `legacy`. */
+  readonly defaultStream?: 'legacy' | 'perThread';
+}
+
+/**
+ * Opens a device. Without a name: the CPU.
+ *
+ * @example
+ * await using device = await open('cpu', { threads: 2 });
+ *
+ * @throws WarpstageError WS4003 for a device that does not exist or is not available, WS4007 for an invalid option
+ */
+export async function open(name = 'cpu', options: OpenOptions = {}): Promise<Device> {
+  if (name === 'cpu') return openCpu(options);
+  if (name === 'cuda' || String(name).startsWith('cuda:') || String(name).startsWith('model:')) {
+    throw new WarpstageError({
+      code: 'WS4003',
+      message: `device '${name}' is not available: this version of warpstage has the CPU only`,
+      hint: "use open('cpu'); every kernel and stream runs there",
+    });
+  }
+  throw new WarpstageError({
+    code: 'WS4003',
+    message: `there is no device '${String(name)}'`,
+    hint: "the devices of this version are: 'cpu'",
+  });
+}
+
+function specialise(): never {
+  throw new WarpstageError({ code: 'WS4003', message: 'this build of warpstage has no compiler yet' });
+}
+
+async function openCpu({
+  memory = maximumBytes,
+  threads = availableParallelism(),
+  target = 'wasm',
+  delivery = 'eager',
+  defaultStream = 'legacy',
+}: OpenOptions): Promise<Device> {
+  check('memory', memory, memory >= 65536 && memory <= maximumBytes, `bytes, from 65536 to ${maximumBytes}`);
+  check(
+    'threads',
+    threads,
+    Number.isInteger(threads) && threads >= 1 && threads <= 1024,
+    'a whole number from 1 to 1024',
+  );
+  check('target', target, target === 'wasm' || target === 'interpreter', "'wasm' or 'interpreter'");
+  const known = delivery === 'eager' || delivery === 'late' || Number.isSafeInteger(delivery);
+  check('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
+  const mode = defaultStream === 'legacy' || defaultStream === 'perThread';
+  check('defaultStream', defaultStream, mode, "'legacy' or 'perThread'");
+  return new CpuDevice({
+    memory,
+    threads,
+    defaultStream,
+    target: await loadTarget(target, delivery),
+    specialise,
+  });
+}
+
+function check(option: string, given: unknown, valid: boolean, expected: string): void {
+  if (valid) return;
+  throw new WarpstageError({
+    code: 'WS4007',
+    message: `open: option \`${option}\` must be ${expected}, and is ${String(given)}`,
+  });
+}

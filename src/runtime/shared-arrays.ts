@@ -1,0 +1,61 @@
+// Where a block's shared arrays lie in its arena, and how long they are in this launch.
+
+import { DivisionByZero, type Value } from '../compiler/arithmetic.ts';
+import { evaluateAtLaunch } from '../compiler/evaluate.ts';
+import type { Program } from '../compiler/ir.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
+import { type KernelSource, locationOf } from '../diagnostics/source.ts';
+import { type Extent3, elementBytes } from '../kernel/types.ts';
+import { DeviceMemoryArray } from './arrays.ts';
+import type { DeviceProperties } from './device.ts';
+import type { SharedPlace } from './launch.ts';
+
+const sharedAlignment = 16;
+
+/** Places the shared arrays. Throws WS2004 if they do not fit the device's shared memory. */
+export function placeSharedArrays(
+  program: Program,
+  sources: readonly KernelSource[],
+  values: readonly (DeviceMemoryArray | Value)[],
+  grid: Extent3,
+  properties: DeviceProperties,
+): { readonly places: readonly SharedPlace[]; readonly bytes: number } {
+  const scalars = values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value));
+  const places: SharedPlace[] = [];
+  let bytes = 0;
+  for (const { name, element, count, range } of program.sharedArrays) {
+    const problem = (message: string, hint: string) =>
+      new WarpstageError({
+        code: 'WS2004',
+        message: `launch of kernel \`${program.name}\`: ${message}`,
+        hint,
+        location: locationOf(sources, range),
+      });
+    let length: number;
+    try {
+      length = Number(evaluateAtLaunch(count, { scalars, grid }));
+    } catch (error) {
+      if (!(error instanceof DivisionByZero)) throw error;
+      throw problem(
+        `the size of shared array \`${name}\` divides by zero`,
+        'check the arguments it is made of',
+      );
+    }
+    if (length < 0) {
+      throw problem(
+        `shared array \`${name}\` would have ${length} elements`,
+        'check the arguments that its size is made of',
+      );
+    }
+    places.push({ offset: bytes, length });
+    bytes += Math.ceil((length * elementBytes[element]) / sharedAlignment) * sharedAlignment;
+    if (bytes > properties.sharedMemoryPerBlock) {
+      throw problem(
+        `with shared array \`${name}\` (${length} elements of ${element}) a block needs ${bytes} bytes of shared memory; ` +
+          `the device has ${properties.sharedMemoryPerBlock}`,
+        'use smaller blocks, fewer stages or smaller tiles',
+      );
+    }
+  }
+  return { places, bytes };
+}

@@ -1,0 +1,18 @@
+// The span of a command: what the timeline shows of it.
+
+import type { Span } from '../timeline/span.ts';
+import { boxBytes } from './box.ts';
+import type { Command, Work } from './command.ts';
+
+export function spanOf(command: Command, work: Work, engine: string): Span {
+  const { stream, queued, started, ended } = command;
+  const times = { engine, stream, queued, started, ended };
+  switch (work.kind) {
+    case 'copy':
+      return { name: `memcpy ${work.direction}`, ...times, bytes: boxBytes(work.box) };
+    case 'set':
+      return { name: 'memset', ...times, bytes: work.bytes };
+    case 'launch':
+      return { name: work.name, ...times, grid: work.grid };
+  }
+}
