@@ -11,6 +11,7 @@ import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering
 import { PipelineWriter } from './pipelines.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
+import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
 import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
 
@@ -48,7 +49,8 @@ function sharedPlaces(program: Program): readonly SharedPlace[] {
 }
 
 /** Writes the kernel. */
-export function generateCuda(program: Program, options: CudaOptions): CudaSource {
+export function generateCuda(original: Program, options: CudaOptions): CudaSource {
+  const program = rotateFillLoops(original);
   const lowerings = chooseLowerings(program, options);
   const pipelines = new PipelineWriter(program, lowerings, options.alignments);
   const out = new StatementWriter(program, pipelines, options.lineDirective);

@@ -1,0 +1,33 @@
+// A rotated loop does the same in the same order; what cannot be proved is left as it is.
+
+import { describe, expect, test } from 'vitest';
+import { printProgram } from '#warpstage/compiler/print.js';
+import { rotateFillLoops } from '#warpstage/targets/cuda/rotate.js';
+import { interpreter } from '../support/interpreter.ts';
+import { collatz, stagingThreadScope, stagingUnified } from '../support/programs.ts';
+import { runProgram } from '../support/run-program.ts';
+
+describe('rotation of the loop that fills a pipeline', () => {
+  test.each([1, 2, 4, 7])('gives the same results with %i stages, for few and many batches', (stages) => {
+    const block = 32;
+    const program = stagingUnified({ block, stages, element: 'i32' });
+    const rotated = rotateFillLoops(program);
+    expect(printProgram(rotated)).not.toBe(printProgram(program));
+    for (const batchCount of [0, 1, 2, stages, stages + 1, 13]) {
+      const input = Int32Array.from({ length: block * 2 * Math.max(batchCount, 1) }, (_, i) => i * 7);
+      const run = (which: typeof program) => {
+        const globalOut = new Int32Array(input.length);
+        const launch = { grid: 2, arguments: { globalOut, globalIn: input, batchCount } };
+        expect(runProgram(interpreter('late'), which, launch).fault).toBeNull();
+        return globalOut;
+      };
+      expect(run(rotated)).toEqual(run(program));
+    }
+  });
+
+  test('rotates the thread-scope kernel too, and leaves other loops alone', () => {
+    expect(printProgram(rotateFillLoops(stagingThreadScope()))).not.toBe(printProgram(stagingThreadScope()));
+    const other = collatz();
+    expect(rotateFillLoops(other)).toEqual(other);
+  });
+});
