@@ -17,7 +17,7 @@
 // that runs blocks has one arena at a time, aligned to 64 bytes, and its contents are undefined
 // when a range of blocks begins.
 
-import type { Program } from '../compiler/ir.ts';
+import type { ArrayReference, Program } from '../compiler/ir.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 
@@ -50,6 +50,17 @@ export interface FaultSite {
   /** Name of the array, for an access. */
   readonly array?: string;
   readonly access?: 'read' | 'write' | 'copy';
+  /** The operands of a copy. */
+  readonly copy?: {
+    readonly destination: ArrayReference;
+    readonly source: ArrayReference;
+    readonly alignment: number;
+  };
+  /** What is done there with which of the program's pipelines. */
+  readonly pipeline?: number;
+  readonly verb?: string;
+  /** The parts of a printed line; null stands for a value. */
+  readonly texts?: readonly (string | null)[];
 }
 
 /** Why a running kernel stopped. Plain data; the host makes the error of it. */

@@ -1,0 +1,194 @@
+// memcpyAsync: checked as a whole, and done at once.
+//
+// A correct program cannot tell when a copy between its issue and the wait for it is done; so
+// the earliest moment is as good as any, and no copy is ever in flight. What a copy may do
+// wrong (a negative count, operands outside their arrays, overlapping, not aligned as
+// promised) is one cheap test; the host finds out which it was.
+
+import type { ArrayReference, Call } from '../../compiler/ir.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import type { Local } from './encoder/code.ts';
+import { pushExpression } from './expressions.ts';
+import { pushElementAddress, writeLoad, writeStore } from './memory.ts';
+import type { ThreadContext } from './thread-context.ts';
+import { constantOf } from './unit.ts';
+
+export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+
+/** The part of a copy that one thread carries out: all of it, or elements `first`, `first + stride`, … */
+export type Share = 'whole' | { readonly pushFirst: () => void; readonly pushStride: () => void };
+
+interface CopyLocals {
+  readonly to: Local;
+  readonly from: Local;
+  readonly count: Local;
+}
+
+/** Writes a copy, or a thread's share of it; what a share pushes is of type i32. */
+export function writeCopy(context: ThreadContext, call: CopyCall, share: Share): void {
+  const { code, unit } = context;
+  const { indexType } = unit.program;
+  code.withTemporary(indexType, (to) => {
+    code.withTemporary(indexType, (from) => {
+      code.withTemporary(indexType, (count) => {
+        pushExpression(context, call.destination.offset);
+        code.set(to);
+        pushExpression(context, call.source.offset);
+        code.set(from);
+        pushExpression(context, call.count);
+        code.set(count);
+        writeCopyCheck(context, call, { to, from, count });
+        writeTransfer(context, call, { to, from, count }, share);
+      });
+    });
+  });
+}
+
+function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocals, share: Share): void {
+  const { code, unit } = context;
+  const { array: target } = call.destination;
+  const { array: source } = call.source;
+  const element = unit.elementOf(target);
+  if (share === 'whole' && constantOf(call.count) === 1) {
+    pushElementAddress(context, target, locals.to);
+    pushElementAddress(context, source, locals.from);
+    writeLoad(context, element);
+    writeStore(context, element);
+  } else if (share === 'whole' && target.space !== 'local' && source.space !== 'local') {
+    pushElementAddress(context, target, locals.to);
+    pushElementAddress(context, source, locals.from);
+    pushBytes(context, call, locals);
+    code.call(unit.copyFunction());
+  } else {
+    writeElementLoop(context, call, locals, share);
+  }
+}
+
+/** Element by element: for shares, and for local arrays, whose elements do not lie side by side. */
+function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLocals, share: Share): void {
+  const { code, unit } = context;
+  const wasm = unit.program.indexType;
+  const element = unit.elementOf(call.destination.array);
+  const { pushFirst, pushStride } =
+    share === 'whole' ? { pushFirst: () => code.i32(0), pushStride: () => code.i32(1) } : share;
+  const widen = () => {
+    if (wasm === 'i64') code.op('i64.extend_i32_u');
+  };
+  code.withTemporary(wasm, (position) => {
+    code.withTemporary(wasm, (index) => {
+      pushFirst();
+      widen();
+      code.set(position);
+      code.block((done) => {
+        code.loop((next) => {
+          code.get(position).get(locals.count).op(`${wasm}.ge_s`).brIf(done);
+          for (const [array, offset] of [
+            [call.destination.array, locals.to],
+            [call.source.array, locals.from],
+          ] as const) {
+            code.get(offset).get(position).op(`${wasm}.add`).set(index);
+            pushElementAddress(context, array, index);
+          }
+          writeLoad(context, element);
+          writeStore(context, element);
+          code.get(position);
+          pushStride();
+          widen();
+          code.op(`${wasm}.add`).set(position).br(next);
+        });
+      });
+    });
+  });
+}
+
+/** Stops the thread if the copy as a whole is wrong. */
+function writeCopyCheck(context: ThreadContext, call: CopyCall, locals: CopyLocals): void {
+  const { code, unit, launch, frame } = context;
+  pushOutside(context, call.source.array, locals.from, locals.count);
+  pushOutside(context, call.destination.array, locals.to, locals.count);
+  code.op('i32.or');
+  if (pushOverlap(context, call, locals)) code.op('i32.or');
+  if (pushMisaligned(context, call, locals)) code.op('i32.or');
+  code.if(() => {
+    code.i32(unit.copySite(call));
+    frame.pushRank();
+    code.get(launch.block);
+    for (const local of [locals.to, locals.from, locals.count]) {
+      code.get(local);
+      if (unit.program.indexType === 'i32') code.op('i64.extend_i32_s');
+    }
+    code.call(unit.host('fault', 'copy'));
+    frame.fail();
+  });
+}
+
+/** Pushes whether count > length or offset > length - count, unsigned: so negative ones count as outside. */
+function pushOutside(context: ThreadContext, array: ArrayReference, offset: Local, count: Local): void {
+  const { code, unit, launch } = context;
+  const wasm = unit.program.indexType;
+  const pushLength = () => {
+    launch.pushLength(array);
+    if (wasm === 'i64') code.op('i64.extend_i32_u');
+  };
+  code.get(count);
+  pushLength();
+  code.op(`${wasm}.gt_u`).get(offset);
+  pushLength();
+  code.get(count).op(`${wasm}.sub`, `${wasm}.gt_u`, 'i32.or');
+}
+
+/** Pushes whether source and destination are nearer than the copy is long, where they may be. */
+function pushOverlap(context: ThreadContext, call: CopyCall, locals: CopyLocals): boolean {
+  const { code, unit } = context;
+  const { array: target } = call.destination;
+  const { array: source } = call.source;
+  if (target.space !== source.space) return false;
+  if (target.id === source.id) {
+    const wasm = unit.program.indexType;
+    code.get(locals.to).get(locals.from).op(`${wasm}.sub`).get(locals.count).op(`${wasm}.lt_u`);
+    code.get(locals.from).get(locals.to).op(`${wasm}.sub`).get(locals.count).op(`${wasm}.lt_u`);
+    code.op('i32.or');
+    return true;
+  }
+  // Two parameters may be one array of the device.
+  if (target.space !== 'global') return false;
+  code.withTemporary('i32', (to) => {
+    code.withTemporary('i32', (from) => {
+      code.withTemporary('i32', (bytes) => {
+        pushElementAddress(context, target, locals.to);
+        code.set(to);
+        pushElementAddress(context, source, locals.from);
+        code.set(from);
+        pushBytes(context, call, locals);
+        code.set(bytes);
+        code.get(to).get(from).op('i32.sub').get(bytes).op('i32.lt_u');
+        code.get(from).get(to).op('i32.sub').get(bytes).op('i32.lt_u', 'i32.or');
+      });
+    });
+  });
+  return true;
+}
+
+/** Pushes what an address or the size has below the promised alignment, where it promises anything. */
+function pushMisaligned(context: ThreadContext, call: CopyCall, locals: CopyLocals): boolean {
+  const { code, unit } = context;
+  const { array: target } = call.destination;
+  const { array: source } = call.source;
+  if (call.alignment <= elementBytes[unit.elementOf(target)]) return false;
+  if (target.space === 'local' || source.space === 'local') return false;
+  pushElementAddress(context, target, locals.to);
+  pushElementAddress(context, source, locals.from);
+  code.op('i32.or');
+  pushBytes(context, call, locals);
+  code
+    .op('i32.or')
+    .i32(call.alignment - 1)
+    .op('i32.and');
+  return true;
+}
+
+function pushBytes({ code, unit }: ThreadContext, call: CopyCall, { count }: CopyLocals): void {
+  code.get(count);
+  if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
+  code.i32(elementBytes[unit.elementOf(call.destination.array)]).op('i32.mul');
+}

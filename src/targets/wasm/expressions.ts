@@ -1,0 +1,199 @@
+// The code of an expression: pushes its value.
+
+import type { BuiltIn, Expression } from '../../compiler/ir.ts';
+import { pushLoad } from './memory.ts';
+import { writeBinary, writeCompare, writeConversion, writeUnary } from './operators.ts';
+import type { ThreadContext } from './thread-context.ts';
+import { wasmType } from './types.ts';
+import { constantOf } from './unit.ts';
+
+/** Pushes an expression's value. */
+export function pushExpression(context: ThreadContext, expression: Expression): void {
+  const { code, unit, launch, frame } = context;
+  const cached = frame.cached(expression);
+  if (cached !== null) {
+    code.get(cached);
+    return;
+  }
+  switch (expression.kind) {
+    case 'constant':
+      pushConstant(context, expression);
+      return;
+    case 'variable':
+      frame.readVariable(expression.id);
+      return;
+    case 'scalar':
+      code.get(launch.scalar(expression.id));
+      return;
+    case 'builtin':
+      pushBuiltIn(context, expression.name);
+      if (expression.type === 'i64') code.op('i64.extend_i32_u');
+      return;
+    case 'length':
+      launch.pushLength(expression.array);
+      if (expression.type === 'i64') code.op('i64.extend_i32_u');
+      return;
+    case 'load':
+      pushLoad(context, expression);
+      return;
+    case 'unary':
+      pushExpression(context, expression.operand);
+      writeUnary(code, expression.operator, expression.type);
+      return;
+    case 'binary':
+      if (mayFail(expression)) {
+        pushDivision(context, expression);
+        return;
+      }
+      pushExpression(context, expression.left);
+      pushExpression(context, expression.right);
+      writeBinary(unit, code, expression.operator, expression.type);
+      return;
+    case 'compare':
+      pushExpression(context, expression.left);
+      pushExpression(context, expression.right);
+      writeCompare(code, expression.operator, expression.left.type);
+      return;
+    case 'convert':
+      pushExpression(context, expression.operand);
+      writeConversion(unit, code, expression.operand.type, expression.type);
+      return;
+    case 'conditional':
+      pushExpression(context, expression.test);
+      code.if(
+        () => pushExpression(context, expression.then),
+        () => pushExpression(context, expression.otherwise),
+        wasmType(expression.type),
+      );
+      return;
+    case 'math':
+      for (const operand of expression.operands) {
+        pushExpression(context, operand);
+        writeConversion(unit, code, operand.type, 'f64');
+      }
+      code.call(unit.math(expression.function, expression.operands.length));
+      writeConversion(unit, code, 'f64', expression.type);
+      return;
+    default:
+      expression satisfies never;
+  }
+}
+
+function pushConstant(
+  { code }: ThreadContext,
+  { value, type }: Expression & { readonly kind: 'constant' },
+): void {
+  switch (wasmType(type)) {
+    case 'i32':
+      code.i32(Number(value));
+      return;
+    case 'i64':
+      code.i64(BigInt(value));
+      return;
+    case 'f32':
+      code.f32(Number(value));
+      return;
+    case 'f64':
+      code.f64(Number(value));
+  }
+}
+
+/** Pushes a built-in value as an i32. */
+export function pushBuiltIn({ code, unit, launch, frame }: ThreadContext, name: BuiltIn): void {
+  const [x, y, z] = unit.program.block;
+  switch (name) {
+    case 'threadRank':
+      frame.pushRank();
+      return;
+    case 'threadIdx.x':
+      if (x === 1) {
+        code.i32(0);
+        return;
+      }
+      frame.pushRank();
+      if (y * z > 1) code.i32(x).op('i32.rem_u');
+      return;
+    case 'threadIdx.y':
+      if (y === 1) {
+        code.i32(0);
+        return;
+      }
+      frame.pushRank();
+      code.i32(x).op('i32.div_u');
+      if (z > 1) code.i32(y).op('i32.rem_u');
+      return;
+    case 'threadIdx.z':
+      if (z === 1) {
+        code.i32(0);
+        return;
+      }
+      frame.pushRank();
+      code.i32(x * y).op('i32.div_u');
+      return;
+    case 'blockIdx.x':
+      code.get(launch.blockIdx(0));
+      return;
+    case 'blockIdx.y':
+      code.get(launch.blockIdx(1));
+      return;
+    case 'blockIdx.z':
+      code.get(launch.blockIdx(2));
+      return;
+    case 'gridDim.x':
+      code.get(launch.gridDim(0));
+      return;
+    case 'gridDim.y':
+      code.get(launch.gridDim(1));
+      return;
+    case 'gridDim.z':
+      code.get(launch.gridDim(2));
+      return;
+    default:
+      name satisfies never;
+  }
+}
+
+type Binary = Expression & { readonly kind: 'binary' };
+
+/** Whether this operation itself, not its operands, can fail or needs care: a division that is not by a plain constant. */
+export function mayFail({ operator, type, right }: Binary): boolean {
+  if (operator !== 'divide' && operator !== 'remainder') return false;
+  if (type === 'f32' || type === 'f64' || type === 'bool') return false;
+  const divisor = constantOf(right);
+  return divisor === null || divisor === 0 || divisor === -1;
+}
+
+function pushDivision(context: ThreadContext, expression: Binary): void {
+  const { code, unit, launch, frame } = context;
+  const { operator, type } = expression;
+  const wasm = type === 'i64' || type === 'u64' ? 'i64' : 'i32';
+  const literal = (value: number) => (wasm === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
+  code.withTemporary(wasm, (dividend) => {
+    code.withTemporary(wasm, (divisor) => {
+      pushExpression(context, expression.left);
+      code.set(dividend);
+      pushExpression(context, expression.right);
+      code
+        .tee(divisor)
+        .op(`${wasm}.eqz`)
+        .if(() => {
+          code.i32(unit.site(expression.range));
+          frame.pushRank();
+          code.get(launch.block).call(unit.host('fault', 'divisionByZero'));
+          frame.fail();
+        });
+      const divide = () => {
+        code.get(dividend).get(divisor);
+        writeBinary(unit, code, operator, type);
+      };
+      if (operator === 'divide' && (type === 'i32' || type === 'i64')) {
+        // The smallest integer by -1 wraps to itself, where the instruction would trap.
+        code.get(divisor);
+        literal(-1).op(`${wasm}.eq`);
+        code.if(() => literal(0).get(dividend).op(`${wasm}.sub`), divide, wasm);
+      } else {
+        divide();
+      }
+    });
+  });
+}

@@ -1,0 +1,80 @@
+// The functions that a module takes from JavaScript: one table, read by the compiler, which
+// declares what it calls, and by the runner, which provides it.
+//
+// - `math`: what Math computes, in f64, named `function/operands`;
+// - `exact`: operations on floats that WebAssembly lacks and JavaScript defines;
+// - `fault`: how a kernel stops. The function only notes what happened; the code returns then;
+// - `print`: the values of a line, one call each, and then the line.
+
+import type { MathFunction } from '../../compiler/ir.ts';
+import type { WasmType } from './encoder/code.ts';
+
+/** Parameters and results of the functions that are not of `math`. */
+export const hostSignatures = {
+  exact: {
+    remainder: [['f64', 'f64'], ['f64']],
+    toInt32: [['f64'], ['i32']],
+    toInt64: [['f64'], ['i64']],
+  },
+  fault: {
+    /** Site, thread rank, block, index, count, length. */
+    outOfRange: [['i32', 'i32', 'i32', 'i64', 'i64', 'i32'], []],
+    /** Site, thread rank, block. */
+    divisionByZero: [['i32', 'i32', 'i32'], []],
+    /** Site, thread rank, block, destination's offset, source's offset, count. */
+    copy: [['i32', 'i32', 'i32', 'i64', 'i64', 'i64'], []],
+    /** A pipeline that all threads wait for in vain: site, block, stage. */
+    deadlock: [['i32', 'i32', 'i32'], []],
+    /** A pipeline that is not there (0) or was quit (2): site, thread rank, block, state. */
+    pipeline: [['i32', 'i32', 'i32', 'i32'], []],
+  },
+  print: {
+    i32: [['i32'], []],
+    u32: [['i32'], []],
+    i64: [['i64'], []],
+    u64: [['i64'], []],
+    f32: [['f32'], []],
+    f64: [['f64'], []],
+    bool: [['i32'], []],
+    /** Number of the line, thread rank, block. */
+    line: [['i32', 'i32', 'i32'], []],
+  },
+} as const satisfies Record<
+  string,
+  Record<string, readonly [parameters: readonly WasmType[], results: readonly WasmType[]]>
+>;
+
+export type HostSignatures = typeof hostSignatures;
+
+/** What a wasm type is in JavaScript. */
+type HostValue<T> = T extends 'i64' ? bigint : number;
+type HostValues<T extends readonly WasmType[]> = { -readonly [I in keyof T]: HostValue<T[I]> };
+
+/** The functions that a runner provides, of the types that the table says. */
+export type HostFunctions = {
+  readonly [M in keyof HostSignatures]: {
+    readonly [F in keyof HostSignatures[M]]: HostSignatures[M][F] extends readonly [
+      infer P extends readonly WasmType[],
+      infer R extends readonly WasmType[],
+    ]
+      ? (...values: HostValues<P>) => R extends readonly [infer T] ? HostValue<T> : void
+      : never;
+  };
+};
+
+/** `exact`, as JavaScript defines it. */
+export const exactFunctions: HostFunctions['exact'] = {
+  remainder: (a, b) => a % b,
+  toInt32: (a) => a | 0,
+  toInt64: (a) => (Number.isFinite(a) ? BigInt.asIntN(64, BigInt(Math.trunc(a))) : 0n),
+};
+
+/** The name under which a function of Math with so many operands is imported. */
+export function mathImportName(name: MathFunction, operands: number): string {
+  return `${name}/${operands}`;
+}
+
+/** The function of Math that an import's name means. */
+export function mathImport(importName: string): (...operands: number[]) => number {
+  return Math[importName.split('/')[0] as MathFunction];
+}

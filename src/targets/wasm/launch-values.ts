@@ -1,0 +1,154 @@
+// What a function knows of its launch and its block: addresses and lengths of arrays, scalars,
+// the grid, the block's place in it.
+//
+// Each is read from the launch record once, at the start of the function, into a local; and only
+// what the code asks for. So the code is written first, into a fragment, and the prologue before
+// it. A function that uses this takes the record's and the arena's address as parameters, and a
+// local that holds the block's linear number.
+
+import type { ArrayReference } from '../../compiler/ir.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import type { Code, Local } from './encoder/code.ts';
+import type { MemoryInstruction } from './encoder/opcodes.ts';
+import { wasmType } from './types.ts';
+import type { Unit } from './unit.ts';
+
+type Axis = 0 | 1 | 2;
+const axisNames = ['x', 'y', 'z'] as const;
+
+export class LaunchValues {
+  readonly #unit: Unit;
+  readonly #code: Code;
+  readonly #record: Local;
+  readonly #arena: Local;
+  /** The block's linear number. */
+  readonly block: Local;
+  readonly #launchLocals = new Map<number | 'scratch', { readonly local: Local; readonly load: () => void }>();
+  readonly #blockAxes = new Map<Axis, Local>();
+
+  constructor(unit: Unit, code: Code, locals: { record: Local; arena: Local; block: Local }) {
+    this.#unit = unit;
+    this.#code = code;
+    this.#record = locals.record;
+    this.#arena = locals.arena;
+    this.block = locals.block;
+  }
+
+  /** Address of a global or shared array's first element. */
+  address({ space, id }: ArrayReference): Local {
+    const { name, slot } = this.#array(space, id);
+    return this.#launchLocal(slot, name, () => {
+      this.#load('i32.load', slot);
+      if (space === 'shared') this.#code.get(this.#arena).op('i32.add');
+    });
+  }
+
+  /** Pushes an array's length, as an i32 that is unsigned. */
+  pushLength(array: ArrayReference): void {
+    const known = this.#unit.knownLength(array);
+    if (known !== null) {
+      this.#code.i32(known);
+      return;
+    }
+    const { name, slot } = this.#array(array.space, array.id);
+    this.#code.get(this.#launchLocal(slot + 4, `${name}.length`, () => this.#load('i32.load', slot + 4)));
+  }
+
+  /** A scalar parameter. */
+  scalar(id: number): Local {
+    const parameter = this.#unit.program.parameters[id]!;
+    if (parameter.kind !== 'scalar') throw new Error(`${parameter.name} is not a scalar`);
+    const type = wasmType(parameter.type);
+    const slot = this.#parameterSlot(id);
+    return this.#launchLocal(slot, parameter.name, () => this.#load(`${type}.load`, slot), type);
+  }
+
+  gridDim(axis: Axis): Local {
+    return this.#launchLocal(4 * axis, `gridDim.${axisNames[axis]}`, () => this.#load('i32.load', 4 * axis));
+  }
+
+  blockIdx(axis: Axis): Local {
+    const known = this.#blockAxes.get(axis);
+    if (known !== undefined) return known;
+    const local = this.#code.local('i32', `blockIdx.${axisNames[axis]}`);
+    this.#blockAxes.set(axis, local);
+    if (axis > 0) this.gridDim(1);
+    this.gridDim(0);
+    return local;
+  }
+
+  /** Address of the scratch memory behind the shared arrays. */
+  scratch(): Local {
+    const shared = this.#unit.program.sharedArrays;
+    const last = shared.at(-1);
+    if (last === undefined) return this.#arena;
+    const { slot } = this.#array('shared', shared.length - 1);
+    return this.#launchLocal('scratch', 'scratch', () => {
+      this.#load('i32.load', slot);
+      this.#load('i32.load', slot + 4);
+      this.#code
+        .i32(elementBytes[last.element])
+        .op('i32.mul', 'i32.add')
+        .i32(15)
+        .op('i32.add')
+        .i32(-16)
+        .op('i32.and')
+        .get(this.#arena)
+        .op('i32.add');
+    });
+  }
+
+  /** Writes what stands before all code that used these values. */
+  writeLaunchPrologue(): void {
+    for (const { local, load } of this.#launchLocals.values()) {
+      load();
+      this.#code.set(local);
+    }
+  }
+
+  /** Writes what stands at the start of each block, when the block's number is set. */
+  writeBlockPrologue(): void {
+    const code = this.#code;
+    for (const [axis, local] of this.#blockAxes) {
+      code.get(this.block);
+      if (axis > 0) code.get(this.gridDim(0)).op('i32.div_u');
+      if (axis === 0) code.get(this.gridDim(0)).op('i32.rem_u');
+      if (axis === 1) code.get(this.gridDim(1)).op('i32.rem_u');
+      if (axis === 2) code.get(this.gridDim(1)).op('i32.div_u');
+      code.set(local);
+    }
+  }
+
+  #load(instruction: MemoryInstruction, offset: number): void {
+    this.#code.get(this.#record).memory(instruction, offset);
+  }
+
+  #parameterSlot(id: number): number {
+    return 16 * (1 + id);
+  }
+
+  #array(space: ArrayReference['space'], id: number): { name: string; slot: number } {
+    const { program } = this.#unit;
+    if (space === 'local') throw new Error('a local array has no place in the launch record');
+    return space === 'global'
+      ? { name: program.parameters[id]!.name, slot: this.#parameterSlot(id) }
+      : {
+          name: program.sharedArrays[id]!.name,
+          slot: this.#parameterSlot(program.parameters.length + id),
+        };
+  }
+
+  /** The local of what is read from that place of the record, or computed under that key. */
+  #launchLocal(
+    key: number | 'scratch',
+    name: string,
+    load: () => void,
+    type: 'i32' | 'i64' | 'f32' | 'f64' = 'i32',
+  ): Local {
+    const known = this.#launchLocals.get(key);
+    if (known !== undefined) return known.local;
+    const local = this.#code.local(type, name);
+    this.#launchLocals.set(key, { local, load });
+    return local;
+  }
+}

@@ -1,0 +1,138 @@
+// The code of statements that one thread carries out from beginning to end.
+//
+// What other threads take part in goes to the frame; everything else is written here.
+
+import type { Call, Statement } from '../../compiler/ir.ts';
+import { writeAtomic } from './atomics.ts';
+import { writeCopy } from './copies.ts';
+import { pushExpression } from './expressions.ts';
+import { pushElementAddress, withIndex, writeCheck, writeStore } from './memory.ts';
+import type { ThreadContext } from './thread-context.ts';
+import { wasmType } from './types.ts';
+
+/** Writes statements in order. */
+export function writeStatements(context: ThreadContext, statements: readonly Statement[]): void {
+  for (const statement of statements) writeStatement(context, statement);
+}
+
+export function writeStatement(context: ThreadContext, statement: Statement): void {
+  const { code, frame, labels } = context;
+  switch (statement.kind) {
+    case 'assign':
+      frame.writeVariable(statement.variable, () => pushExpression(context, statement.value));
+      return;
+    case 'store':
+      writeElementStore(context, statement);
+      return;
+    case 'if':
+      pushExpression(context, statement.test);
+      code.if(
+        () => writeStatements(context, statement.then),
+        statement.otherwise.length === 0 ? undefined : () => writeStatements(context, statement.otherwise),
+      );
+      return;
+    case 'loop':
+      writeLoop(context, statement, {
+        pushTest: (test) => pushExpression(context, test),
+        writeList: (list) => writeStatements(context, list),
+      });
+      return;
+    case 'block':
+      code.block((exit) => {
+        labels.set(statement.label, { break: exit, continue: null });
+        writeStatements(context, statement.body);
+      });
+      return;
+    case 'break':
+      code.br(labels.get(statement.label)!.break);
+      return;
+    case 'continue':
+      code.br(labels.get(statement.label)!.continue!);
+      return;
+    case 'return':
+      frame.finish();
+      return;
+    case 'call':
+      writeCall(context, statement);
+      return;
+    default:
+      statement satisfies never;
+  }
+}
+
+type Loop = Extract<Statement, { kind: 'loop' }>;
+
+/** Writes the structure of a loop, around tests and lists of statements that the caller writes. */
+export function writeLoop(
+  { code, labels }: ThreadContext,
+  { label, test, testFirst, body, update }: Loop,
+  parts: {
+    readonly pushTest: (test: NonNullable<Loop['test']>) => void;
+    readonly writeList: (list: readonly Statement[]) => void;
+  },
+): void {
+  code.block((exit) => {
+    code.loop((top) => {
+      if (test !== null && testFirst) {
+        parts.pushTest(test);
+        code.op('i32.eqz').brIf(exit);
+      }
+      code.block((next) => {
+        labels.set(label, { break: exit, continue: next });
+        parts.writeList(body);
+      });
+      parts.writeList(update);
+      if (test !== null && !testFirst) {
+        parts.pushTest(test);
+        code.brIf(top);
+      } else {
+        code.br(top);
+      }
+    });
+  });
+}
+
+function writeElementStore(context: ThreadContext, statement: Extract<Statement, { kind: 'store' }>): void {
+  const { code, unit } = context;
+  const { array, value, range } = statement;
+  withIndex(context, statement.index, (index) => {
+    code.withTemporary(wasmType(value.type), (element) => {
+      pushExpression(context, value);
+      code.set(element);
+      writeCheck(context, array, index, 'write', range);
+      pushElementAddress(context, array, index);
+      code.get(element);
+      writeStore(context, unit.elementOf(array));
+    });
+  });
+}
+
+/** A call, if it is a single thread's own business; else it goes to the frame. */
+function writeCall(context: ThreadContext, call: Call): void {
+  switch (call.intrinsic) {
+    case 'atomic':
+      writeAtomic(context, call);
+      return;
+    case 'print':
+      writePrint(context, call);
+      return;
+    case 'memcpyAsync':
+      if (call.group.kind === 'thread') writeCopy(context, call, 'whole');
+      else context.frame.collective(call);
+      return;
+    default:
+      context.frame.collective(call);
+  }
+}
+
+function writePrint(context: ThreadContext, call: Extract<Call, { intrinsic: 'print' }>): void {
+  const { code, unit, launch, frame } = context;
+  for (const part of call.parts) {
+    if (typeof part === 'string') continue;
+    pushExpression(context, part);
+    code.call(unit.host('print', part.type));
+  }
+  code.i32(unit.printSite(call));
+  frame.pushRank();
+  code.get(launch.block).call(unit.host('print', 'line'));
+}

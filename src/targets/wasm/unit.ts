@@ -1,0 +1,136 @@
+// What one compilation shares: the program, the module under construction, the places that can
+// fault, and the layout of the scratch memory behind a block's shared arrays.
+
+import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import type { FaultSite } from '../executable.ts';
+import { addCopyFunction } from './copy-function.ts';
+import type { FunctionReference, WasmType } from './encoder/code.ts';
+import { ModuleWriter } from './encoder/module.ts';
+import { type HostSignatures, hostSignatures, mathImportName } from './host-functions.ts';
+import { wasmType } from './types.ts';
+
+export class Unit {
+  readonly program: Program;
+  readonly module = new ModuleWriter();
+  readonly sites: FaultSite[] = [];
+  #copy: FunctionReference | null = null;
+  readonly #siteNumbers = new Map<string, number>();
+  readonly #localArrays = new Map<number, number>();
+  #scratchBytes = 0;
+
+  constructor(program: Program) {
+    this.program = program;
+  }
+
+  get blockSize(): number {
+    const [x, y, z] = this.program.block;
+    return x * y * z;
+  }
+
+  get scratchBytes(): number {
+    return this.#scratchBytes;
+  }
+
+  /** Offset of new scratch memory of a block, aligned to 16 bytes. */
+  reserveScratch(bytes: number): number {
+    const offset = this.#scratchBytes;
+    this.#scratchBytes += Math.ceil(bytes / 16) * 16;
+    return offset;
+  }
+
+  /**
+   * Offset of a local array's scratch memory. Element i of thread t lies at i * blockSize + t, so that
+   * threads beside each other find their elements beside each other.
+   */
+  localArray(id: number): number {
+    const known = this.#localArrays.get(id);
+    if (known !== undefined) return known;
+    const { element, count } = this.program.localArrays[id]!;
+    const offset = this.reserveScratch(count * this.blockSize * elementBytes[element]);
+    this.#localArrays.set(id, offset);
+    return offset;
+  }
+
+  /** The number that a fault at this place reports. */
+  site(range: Range, access?: { readonly array: ArrayReference; readonly access: FaultSite['access'] }): number {
+    const array = access && this.arrayName(access.array);
+    const key = `${range.source}:${range.start}:${range.end}:${access?.access ?? ''}:${array ?? ''}`;
+    const known = this.#siteNumbers.get(key);
+    if (known !== undefined) return known;
+    const kind = access?.access;
+    this.sites.push({
+      range,
+      ...(array === undefined ? {} : { array }),
+      ...(kind === undefined ? {} : { access: kind }),
+    });
+    this.#siteNumbers.set(key, this.sites.length - 1);
+    return this.sites.length - 1;
+  }
+
+  /** The number of a copy's place. */
+  copySite({ range, destination, source, alignment }: Extract<Call, { intrinsic: 'memcpyAsync' }>): number {
+    const copy = { destination: destination.array, source: source.array, alignment };
+    return this.sites.push({ range, access: 'copy', copy }) - 1;
+  }
+
+  /** The number of a printed line's place. */
+  printSite({ range, parts }: Extract<Call, { intrinsic: 'print' }>): number {
+    const texts = parts.map((part) => (typeof part === 'string' ? part : null));
+    return this.sites.push({ range, texts }) - 1;
+  }
+
+  /** The number of a place where something is done with a pipeline. */
+  pipelineSite(range: Range, pipeline: number, verb: string): number {
+    return this.sites.push({ range, pipeline, verb }) - 1;
+  }
+
+  /** The module's own function that copies bytes. */
+  copyFunction(): FunctionReference {
+    this.#copy ??= addCopyFunction(this.module);
+    return this.#copy;
+  }
+
+  host<M extends keyof HostSignatures>(
+    module: M,
+    name: keyof HostSignatures[M] & string,
+  ): FunctionReference {
+    const table = hostSignatures[module] as Record<string, readonly [readonly WasmType[], readonly WasmType[]]>;
+    const [parameters, results] = table[name]!;
+    return this.module.import(module, name, parameters, results);
+  }
+
+  math(name: MathFunction, operands: number): FunctionReference {
+    const parameters = Array.from({ length: operands }, () => 'f64' as const);
+    return this.module.import('math', mathImportName(name, operands), parameters, ['f64']);
+  }
+
+  arrayName({ space, id }: ArrayReference): string {
+    if (space === 'global') return this.program.parameters[id]!.name;
+    return (space === 'shared' ? this.program.sharedArrays : this.program.localArrays)[id]!.name;
+  }
+
+  elementOf({ space, id }: ArrayReference): ElementType {
+    if (space === 'shared') return this.program.sharedArrays[id]!.element;
+    if (space === 'local') return this.program.localArrays[id]!.element;
+    const parameter = this.program.parameters[id]!;
+    if (parameter.kind !== 'array') throw new Error(`${parameter.name} is not an array`);
+    return parameter.element;
+  }
+
+  /** The length of an array, where it is known now. */
+  knownLength({ space, id }: ArrayReference): number | null {
+    if (space === 'local') return this.program.localArrays[id]!.count;
+    return space === 'shared' ? constantOf(this.program.sharedArrays[id]!.count) : null;
+  }
+
+  wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {
+    return wasmType(this.program.variables[id]!.type);
+  }
+}
+
+/** The value of an integer literal. */
+export function constantOf(expression: Expression): number | null {
+  return expression.kind === 'constant' ? Number(expression.value) : null;
+}
