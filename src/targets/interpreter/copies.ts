@@ -8,8 +8,9 @@
 
 import type { Call } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { copyFault } from '../copy-operands.ts';
 import { membership } from './barrier.ts';
-import { misuse, outOfRange } from './fault.ts';
+import { KernelFault } from './fault.ts';
 import type { BitArray, Elements } from './memory.ts';
 import type { Random } from './random.ts';
 import type { Thread } from './thread.ts';
@@ -112,70 +113,22 @@ export function shareOfCopy(
 }
 
 function checkOperands(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
-  if (count < 0) {
-    throw misuse(
-      thread,
-      'WS3005',
-      call.range,
-      `memcpyAsync of ${count} elements from \`${from.elements.name}\` to \`${to.elements.name}\`: the count is negative`,
-      'Pass a count of 0 or more elements.',
-    );
-  }
-  for (const { elements, offset } of [from, to]) {
-    const { length } = elements.values;
-    if (offset >= 0 && offset + count <= length) continue;
-    throw outOfRange(thread, {
-      range: call.range,
-      array: elements.name,
-      access: 'copy',
-      index: offset,
+  const operandOf = ({ elements: { name, values, bits }, offset }: Operand) => ({
+    array: name,
+    offset,
+    length: values.length,
+    memory: bits.buffer,
+    address: bits.byteOffset,
+  });
+  const fault = copyFault(
+    {
+      destination: operandOf(to),
+      source: operandOf(from),
       count,
-      length,
-    });
-  }
-  checkOverlap(thread, call, to, from, count);
-  checkAlignment(thread, call, to, from, count);
-}
-
-function checkOverlap(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
-  if (to.elements.bits.buffer !== from.elements.bits.buffer) return;
-  const bytes = count * elementBytes[to.elements.element];
-  const distance = addressOf(to) - addressOf(from);
-  if (Math.abs(distance) >= bytes) return;
-  throw misuse(
-    thread,
-    'WS3005',
-    call.range,
-    `memcpyAsync of ${count} elements from \`${from.elements.name}\` at ${from.offset} to \`${to.elements.name}\` at ${to.offset}: the two overlap`,
-    'Copy to memory that the source is no part of.',
+      elementBytes: elementBytes[to.elements.element],
+      alignment: call.alignment,
+    },
+    { range: call.range, thread: thread.index, block: thread.block.index },
   );
-}
-
-function checkAlignment(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
-  const { alignment } = call;
-  const size = elementBytes[to.elements.element];
-  if (alignment <= size) return;
-  for (const { elements, offset } of [from, to]) {
-    const address = addressOf({ elements, offset });
-    if (address % alignment === 0) continue;
-    throw misuse(
-      thread,
-      'WS3005',
-      call.range,
-      `memcpyAsync promises an alignment of ${alignment} bytes, but element ${offset} of \`${elements.name}\` lies at an address that is a multiple of ${address & -address} only`,
-      'Promise no more than the offsets keep, or change them.',
-    );
-  }
-  if ((count * size) % alignment === 0) return;
-  throw misuse(
-    thread,
-    'WS3005',
-    call.range,
-    `memcpyAsync promises an alignment of ${alignment} bytes, but copies ${count * size}`,
-    `Copy a multiple of ${alignment / size} elements, or promise less.`,
-  );
-}
-
-function addressOf({ elements, offset }: Operand): number {
-  return elements.bits.byteOffset + offset * elementBytes[elements.element];
+  if (fault !== null) throw new KernelFault(fault);
 }

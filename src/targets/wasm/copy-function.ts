@@ -30,7 +30,12 @@ export function addCopyFunction(module: ModuleWriter): FunctionReference {
         code.get(source).get(last).op('i32.ne').brIf(next);
       });
     });
-    if (width > 1) code.get(bytes).i32(width - 1).op('i32.and').set(bytes);
+    if (width > 1)
+      code
+        .get(bytes)
+        .i32(width - 1)
+        .op('i32.and')
+        .set(bytes);
   }
   return module.function('copy', code, ['i32', 'i32', 'i32'], []);
 }

@@ -23,7 +23,10 @@ export class LaunchValues {
   readonly #arena: Local;
   /** The block's linear number. */
   readonly block: Local;
-  readonly #launchLocals = new Map<number | 'scratch', { readonly local: Local; readonly load: () => void }>();
+  readonly #launchLocals = new Map<
+    number | 'scratch',
+    { readonly local: Local; readonly load: () => void }
+  >();
   readonly #blockAxes = new Map<Axis, Local>();
 
   constructor(unit: Unit, code: Code, locals: { record: Local; arena: Local; block: Local }) {

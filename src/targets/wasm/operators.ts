@@ -194,7 +194,10 @@ export function writeConversion(unit: Unit, code: Code, from: ValueType, to: Val
 function writeTruncation(unit: Unit, code: Code, target: 'i32' | 'i64' | 'f32' | 'f64'): void {
   if (target !== 'i32' && target !== 'i64') throw new TypeError(`${target} is not an integer`);
   code.withTemporary('f64', (value) => {
-    code.tee(value).op('f64.abs').f64(target === 'i32' ? 2 ** 31 : 2 ** 63);
+    code
+      .tee(value)
+      .op('f64.abs')
+      .f64(target === 'i32' ? 2 ** 31 : 2 ** 63);
     code.op('f64.lt').if(
       () => code.get(value).op(`${target}.trunc_sat_f64_s`),
       () => code.get(value).call(unit.host('exact', target === 'i32' ? 'toInt32' : 'toInt64')),

@@ -34,7 +34,8 @@ export function writeStatement(context: ThreadContext, statement: Statement): vo
     case 'loop':
       writeLoop(context, statement, {
         pushTest: (test) => pushExpression(context, test),
-        writeList: (list) => writeStatements(context, list),
+        writeBody: () => writeStatements(context, statement.body),
+        writeUpdate: () => writeStatements(context, statement.update),
       });
       return;
     case 'block':
@@ -62,13 +63,14 @@ export function writeStatement(context: ThreadContext, statement: Statement): vo
 
 type Loop = Extract<Statement, { kind: 'loop' }>;
 
-/** Writes the structure of a loop, around tests and lists of statements that the caller writes. */
+/** Writes the structure of a loop around parts that the caller writes. */
 export function writeLoop(
-  { code, labels }: ThreadContext,
-  { label, test, testFirst, body, update }: Loop,
+  { code, labels }: Pick<ThreadContext, 'code' | 'labels'>,
+  { label, test, testFirst }: Loop,
   parts: {
     readonly pushTest: (test: NonNullable<Loop['test']>) => void;
-    readonly writeList: (list: readonly Statement[]) => void;
+    readonly writeBody: () => void;
+    readonly writeUpdate: () => void;
   },
 ): void {
   code.block((exit) => {
@@ -79,9 +81,9 @@ export function writeLoop(
       }
       code.block((next) => {
         labels.set(label, { break: exit, continue: next });
-        parts.writeList(body);
+        parts.writeBody();
       });
-      parts.writeList(update);
+      parts.writeUpdate();
       if (test !== null && !testFirst) {
         parts.pushTest(test);
         code.brIf(top);

@@ -54,7 +54,10 @@ export class Unit {
   }
 
   /** The number that a fault at this place reports. */
-  site(range: Range, access?: { readonly array: ArrayReference; readonly access: FaultSite['access'] }): number {
+  site(
+    range: Range,
+    access?: { readonly array: ArrayReference; readonly access: FaultSite['access'] },
+  ): number {
     const array = access && this.arrayName(access.array);
     const key = `${range.source}:${range.start}:${range.end}:${access?.access ?? ''}:${array ?? ''}`;
     const known = this.#siteNumbers.get(key);
@@ -92,11 +95,11 @@ export class Unit {
     return this.#copy;
   }
 
-  host<M extends keyof HostSignatures>(
-    module: M,
-    name: keyof HostSignatures[M] & string,
-  ): FunctionReference {
-    const table = hostSignatures[module] as Record<string, readonly [readonly WasmType[], readonly WasmType[]]>;
+  host<M extends keyof HostSignatures>(module: M, name: keyof HostSignatures[M] & string): FunctionReference {
+    const table = hostSignatures[module] as Record<
+      string,
+      readonly [readonly WasmType[], readonly WasmType[]]
+    >;
     const [parameters, results] = table[name]!;
     return this.module.import(module, name, parameters, results);
   }

@@ -8,14 +8,7 @@
 // A piece of code can be captured and appended later at a place of the same nesting; so what
 // belongs before a loop may be found out while the loop is written.
 
-import {
-  pushFloat32,
-  pushFloat64,
-  pushSigned,
-  pushSigned64,
-  pushSized,
-  pushUnsigned,
-} from './bytes.ts';
+import { pushFloat32, pushFloat64, pushSigned, pushSigned64, pushSized, pushUnsigned } from './bytes.ts';
 import {
   type LaneInstruction,
   laneOpcodes,
@@ -222,7 +215,8 @@ export class Code {
   }
 
   append(fragment: Fragment): this {
-    if (fragment.depth !== this.#labels.length) throw new Error('a fragment must be appended at its own depth');
+    if (fragment.depth !== this.#labels.length)
+      throw new Error('a fragment must be appended at its own depth');
     for (const item of fragment.items) this.#items.push(item);
     return this;
   }

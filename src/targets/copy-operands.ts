@@ -1,0 +1,96 @@
+// What may be wrong with the operands of a memcpyAsync, in words: the same on every target.
+
+import type { Range } from '../diagnostics/source.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import type { Fault } from './executable.ts';
+
+/** One side of a copy. */
+export interface CopyOperand {
+  readonly array: string;
+  /** Elements from the array's start. */
+  readonly offset: number;
+  readonly length: number;
+  /** Where the array lies: a memory, by identity, and the byte of its first element in it. */
+  readonly memory: unknown;
+  readonly address: number;
+}
+
+export interface CopyOperands {
+  readonly destination: CopyOperand;
+  readonly source: CopyOperand;
+  readonly count: number;
+  readonly elementBytes: number;
+  /** What the program promises. */
+  readonly alignment: number;
+}
+
+/** Where a copy stands and who carries it out. */
+export interface CopyPlace {
+  readonly range: Range;
+  readonly thread: Extent3;
+  readonly block: Extent3;
+}
+
+/** The fault of a copy, or null if it may be carried out. */
+export function copyFault(operands: CopyOperands, place: CopyPlace): Fault | null {
+  const outside = outsideOf(operands);
+  if (outside !== null) {
+    const { array, offset: index, length } = outside;
+    return { kind: 'out-of-range', array, access: 'copy', index, count: operands.count, length, ...place };
+  }
+  const misuse = negativeCount(operands) ?? overlap(operands) ?? misalignment(operands);
+  return misuse && { kind: 'misuse', code: 'WS3005', ...misuse, ...place };
+}
+
+interface Misuse {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The first operand that is not inside its array; a copy of a negative count is wrong in another way. */
+function outsideOf({ source, destination, count }: CopyOperands): CopyOperand | null {
+  if (count < 0) return null;
+  const isInside = ({ offset, length }: CopyOperand) => offset >= 0 && offset + count <= length;
+  return [source, destination].find((operand) => !isInside(operand)) ?? null;
+}
+
+function negativeCount({ source, destination, count }: CopyOperands): Misuse | null {
+  if (count >= 0) return null;
+  return {
+    message: `memcpyAsync of ${count} elements from \`${source.array}\` to \`${destination.array}\`: the count is negative`,
+    hint: 'Pass a count of 0 or more elements.',
+  };
+}
+
+function overlap(operands: CopyOperands): Misuse | null {
+  const { source, destination, count } = operands;
+  if (source.memory !== destination.memory) return null;
+  const { elementBytes } = operands;
+  const distance = addressOf(destination, elementBytes) - addressOf(source, elementBytes);
+  if (Math.abs(distance) >= count * elementBytes) return null;
+  return {
+    message: `memcpyAsync of ${count} elements from \`${source.array}\` at ${source.offset} to \`${destination.array}\` at ${destination.offset}: the two overlap`,
+    hint: 'Copy to memory that the source is no part of.',
+  };
+}
+
+function misalignment({ source, destination, count, elementBytes, alignment }: CopyOperands): Misuse | null {
+  if (alignment <= elementBytes) return null;
+  for (const operand of [source, destination]) {
+    const address = addressOf(operand, elementBytes);
+    if (address % alignment === 0) continue;
+    return {
+      message: `memcpyAsync promises an alignment of ${alignment} bytes, but element ${operand.offset} of \`${operand.array}\` lies at an address that is a multiple of ${address & -address} only`,
+      hint: 'Promise no more than the offsets keep, or change them.',
+    };
+  }
+  if ((count * elementBytes) % alignment === 0) return null;
+  return {
+    message: `memcpyAsync promises an alignment of ${alignment} bytes, but copies ${count * elementBytes}`,
+    hint: `Copy a multiple of ${alignment / elementBytes} elements, or promise less.`,
+  };
+}
+
+function addressOf({ address, offset }: CopyOperand, elementBytes: number): number {
+  return address + offset * elementBytes;
+}

@@ -1,0 +1,208 @@
+// What is the same in all threads of a block, and where they all are together.
+//
+// A variable is uniform if all threads that are at the same place of the program find the same
+// value in it; otherwise it varies. A control structure is partial at a point inside it if some
+// of the threads that entered it may not be there: they took the other branch, or have left a
+// loop that others are still in. A point where no structure around it is partial is reached by
+// all threads of the block, and a synchronisation there is uniform.
+//
+// What makes a variable vary: an assignment of a varying value; or an assignment inside a
+// structure that is partial there, if the value is still read after that structure, where the
+// threads that were not there join the others. (So a counter of a loop that threads leave at
+// different times is uniform inside it, if nothing reads it afterwards.)
+//
+// The analysis starts from "everything is uniform" and goes through the program until nothing
+// new varies. It counts on the program being free of races: an element at a uniform index is
+// uniform, unless atomics change its array.
+
+import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { has, type Liveness } from './liveness.ts';
+import { assignedBy, forEachStatement, operandsOf } from './walk.ts';
+
+export interface Uniformity {
+  /** Whether a variable varies. */
+  varies(variable: number): boolean;
+  isUniform(expression: Expression): boolean;
+  /** Statements at which not all threads of the block may arrive together. */
+  readonly partial: ReadonlySet<Statement>;
+  /** Loops and blocks that threads may leave at different times, and loops whose rounds they may cut short. */
+  readonly divergent: ReadonlySet<Statement>;
+  /** Whether some threads may return while others go on. */
+  readonly returnsDivergently: boolean;
+}
+
+/** A control structure that is being visited. */
+interface Enclosing {
+  readonly statement: Statement | null;
+  partial: boolean;
+}
+
+export function analyseUniformity(program: Program, liveness: Liveness): Uniformity {
+  const analysis = new Analysis(program, liveness);
+  let before: number;
+  do {
+    before = analysis.size;
+    analysis.pass(program.body);
+  } while (analysis.size !== before);
+  return {
+    varies: (variable) => analysis.varying.has(variable),
+    isUniform: (expression) => analysis.isUniform(expression),
+    partial: analysis.partial,
+    divergent: analysis.divergent,
+    returnsDivergently: analysis.returnsDivergently,
+  };
+}
+
+class Analysis {
+  readonly varying = new Set<number>();
+  readonly partial = new Set<Statement>();
+  readonly divergent = new Set<Statement>();
+  returnsDivergently = false;
+  /** Loops that threads may leave at different times. */
+  readonly #exits = new Set<Statement>();
+  /** Loops whose rounds a thread may cut short alone. */
+  readonly #continues = new Set<Statement>();
+  readonly #atomicArrays = new Set<string>();
+  readonly #block: Program['block'];
+  readonly #liveness: Liveness;
+  #stack: Enclosing[] = [];
+
+  constructor(program: Program, liveness: Liveness) {
+    this.#block = program.block;
+    this.#liveness = liveness;
+    forEachStatement(program.body, (statement) => {
+      if (statement.kind !== 'call' || statement.intrinsic !== 'atomic') return;
+      this.#atomicArrays.add(`${statement.array.space}:${statement.array.id}`);
+    });
+  }
+
+  /** Grows as long as the analysis learns something. */
+  get size(): number {
+    const returns = this.returnsDivergently ? 1 : 0;
+    return this.varying.size + this.#exits.size + this.#continues.size + this.partial.size + returns;
+  }
+
+  pass(body: readonly Statement[]): void {
+    this.#stack = [{ statement: null, partial: false }];
+    this.#list(body);
+  }
+
+  isUniform(expression: Expression): boolean {
+    switch (expression.kind) {
+      case 'variable':
+        return !this.varying.has(expression.id);
+      case 'builtin':
+        switch (expression.name) {
+          case 'threadRank':
+            return this.#block[0] * this.#block[1] * this.#block[2] === 1;
+          case 'threadIdx.x':
+            return this.#block[0] === 1;
+          case 'threadIdx.y':
+            return this.#block[1] === 1;
+          case 'threadIdx.z':
+            return this.#block[2] === 1;
+          default:
+            return true;
+        }
+      case 'load': {
+        const { space, id } = expression.array;
+        if (space === 'local' || this.#atomicArrays.has(`${space}:${id}`)) return false;
+        return this.isUniform(expression.index);
+      }
+      default:
+        return operandsOf(expression).every((operand) => this.isUniform(operand));
+    }
+  }
+
+  #list(statements: readonly Statement[]): void {
+    for (const statement of statements) this.#statement(statement);
+  }
+
+  #statement(statement: Statement): void {
+    if (this.#stack.some(({ partial }) => partial)) this.partial.add(statement);
+    switch (statement.kind) {
+      case 'if': {
+        const partial = !this.isUniform(statement.test);
+        this.#inside(statement, partial, () => this.#list(statement.then));
+        this.#inside(statement, partial, () => this.#list(statement.otherwise));
+        return;
+      }
+      case 'loop': {
+        if (statement.test !== null && !this.isUniform(statement.test)) this.#leaves(statement);
+        this.#inside(statement, this.#exits.has(statement), (own) => {
+          this.#list(statement.body);
+          // Threads that cut the round short are here again.
+          own.partial = this.#exits.has(statement);
+          this.#list(statement.update);
+        });
+        return;
+      }
+      case 'block':
+        this.#inside(statement, false, () => this.#list(statement.body));
+        return;
+      case 'break':
+      case 'continue':
+        this.#jump(statement.label, statement.kind);
+        return;
+      case 'return':
+        if (!this.#stack.some(({ partial }) => partial)) return;
+        this.returnsDivergently = true;
+        this.#goOnWithout(this.#stack);
+        return;
+      default: {
+        const variable = assignedBy(statement);
+        if (variable === null) return;
+        const uniform = statement.kind === 'assign' && this.isUniform(statement.value);
+        if (!uniform || this.#joinsOthers(variable)) this.varying.add(variable);
+      }
+    }
+  }
+
+  /** Whether the value of a variable assigned here is read where threads that are not here have joined. */
+  #joinsOthers(variable: number): boolean {
+    return this.#stack.some(({ statement, partial }) => {
+      if (!partial || statement === null) return false;
+      if (has(this.#liveness.after(statement), variable)) return true;
+      return this.#continues.has(statement) && has(this.#liveness.atUpdate(statement), variable);
+    });
+  }
+
+  #jump(label: number, kind: 'break' | 'continue'): void {
+    const position = this.#stack.findLastIndex(
+      ({ statement }) =>
+        (statement?.kind === 'loop' || statement?.kind === 'block') && statement.label === label,
+    );
+    const left = this.#stack.slice(position);
+    if (!left.some(({ partial }) => partial)) return;
+    const target = left[0]!.statement!;
+    if (kind === 'continue') {
+      this.#continues.add(target);
+      this.divergent.add(target);
+      left[0]!.partial = true;
+      this.#goOnWithout(left.slice(1));
+    } else {
+      this.#leaves(target);
+      this.#goOnWithout(left);
+    }
+  }
+
+  /** Some threads leave all these structures; what is left of them, and later rounds of loops, others do alone. */
+  #goOnWithout(structures: readonly Enclosing[]): void {
+    for (const enclosing of structures) {
+      enclosing.partial = true;
+      if (enclosing.statement?.kind === 'loop') this.#leaves(enclosing.statement);
+    }
+  }
+
+  #leaves(structure: Statement): void {
+    this.divergent.add(structure);
+    if (structure.kind === 'loop') this.#exits.add(structure);
+  }
+
+  #inside(statement: Statement, partial: boolean, visit: (own: Enclosing) => void): void {
+    const own: Enclosing = { statement, partial };
+    this.#stack.push(own);
+    visit(own);
+    this.#stack.pop();
+  }
+}

@@ -1,0 +1,151 @@
+// Ways through the IR that every analysis needs: what a statement or an expression is made of.
+
+import type { Expression, Statement } from '../../../compiler/ir.ts';
+
+/** The expressions that an expression is made of. */
+export function operandsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'constant':
+    case 'variable':
+    case 'scalar':
+    case 'builtin':
+    case 'length':
+      return [];
+    case 'load':
+      return [expression.index];
+    case 'unary':
+    case 'convert':
+      return [expression.operand];
+    case 'binary':
+    case 'compare':
+      return [expression.left, expression.right];
+    case 'conditional':
+      return [expression.test, expression.then, expression.otherwise];
+    case 'math':
+      return expression.operands;
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** The expressions that stand in a statement itself, not in statements inside it. */
+export function expressionsOf(statement: Statement): readonly Expression[] {
+  switch (statement.kind) {
+    case 'assign':
+      return [statement.value];
+    case 'store':
+      return [statement.index, statement.value];
+    case 'if':
+      return [statement.test];
+    case 'loop':
+      return statement.test === null ? [] : [statement.test];
+    case 'block':
+    case 'break':
+    case 'continue':
+    case 'return':
+      return [];
+    case 'call':
+      break;
+    default:
+      return statement satisfies never;
+  }
+  switch (statement.intrinsic) {
+    case 'sync':
+    case 'producerAcquire':
+    case 'producerCommit':
+    case 'consumerWait':
+    case 'consumerRelease':
+    case 'quit':
+      return [];
+    case 'makePipeline':
+      return statement.producers === null ? [] : [statement.producers];
+    case 'memcpyAsync':
+      return [statement.destination.offset, statement.source.offset, statement.count];
+    case 'atomic':
+      return statement.compare === null
+        ? [statement.index, statement.value]
+        : [statement.index, statement.compare, statement.value];
+    case 'print':
+      return statement.parts.filter((part) => typeof part !== 'string');
+    default:
+      return statement satisfies never;
+  }
+}
+
+/** The lists of statements inside a statement. */
+export function listsOf(statement: Statement): readonly (readonly Statement[])[] {
+  switch (statement.kind) {
+    case 'if':
+      return [statement.then, statement.otherwise];
+    case 'loop':
+      return [statement.body, statement.update];
+    case 'block':
+      return [statement.body];
+    default:
+      return [];
+  }
+}
+
+/** The variable that a statement itself gives a value, or null. */
+export function assignedBy(statement: Statement): number | null {
+  if (statement.kind === 'assign') return statement.variable;
+  if (statement.kind === 'call' && (statement.intrinsic === 'quit' || statement.intrinsic === 'atomic')) {
+    return statement.result;
+  }
+  return null;
+}
+
+/** Visits statements and all statements inside them, outer ones first. */
+export function forEachStatement(
+  statements: readonly Statement[],
+  visit: (statement: Statement) => void,
+): void {
+  for (const statement of statements) {
+    visit(statement);
+    for (const list of listsOf(statement)) forEachStatement(list, visit);
+  }
+}
+
+/** Visits an expression and all expressions inside it. */
+export function forEachOperand(expression: Expression, visit: (expression: Expression) => void): void {
+  visit(expression);
+  for (const operand of operandsOf(expression)) forEachOperand(operand, visit);
+}
+
+/** Visits every expression, and every expression inside one, of statements and what is inside them. */
+export function forEachExpression(
+  statements: readonly Statement[],
+  visit: (expression: Expression) => void,
+): void {
+  forEachStatement(statements, (statement) => {
+    for (const expression of expressionsOf(statement)) forEachOperand(expression, visit);
+  });
+}
+
+/** The variables that statements, or statements inside them, may give a value. */
+export function assignedIn(statements: readonly Statement[]): Set<number> {
+  const variables = new Set<number>();
+  forEachStatement(statements, (statement) => {
+    const variable = assignedBy(statement);
+    if (variable !== null) variables.add(variable);
+  });
+  return variables;
+}
+
+/** The variables that an expression reads. */
+export function readBy(expression: Expression): Set<number> {
+  const variables = new Set<number>();
+  forEachOperand(expression, (each) => {
+    if (each.kind === 'variable') variables.add(each.id);
+  });
+  return variables;
+}
+
+/** The variables that statements, or statements inside them, read. */
+export function readIn(statements: readonly Statement[]): Set<number> {
+  const variables = new Set<number>();
+  forEachExpression(statements, (each) => {
+    if (each.kind === 'variable') variables.add(each.id);
+  });
+  return variables;
+}

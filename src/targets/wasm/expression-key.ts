@@ -1,0 +1,42 @@
+// A text for each expression; two that have the same one compute the same, as long as the
+// variables in them keep their values.
+
+import type { Expression } from '../../compiler/ir.ts';
+import { operandsOf } from './analysis/walk.ts';
+
+const keys = new WeakMap<Expression, string>();
+
+export function keyOf(expression: Expression): string {
+  const known = keys.get(expression);
+  if (known !== undefined) return known;
+  const key = `${headOf(expression)}(${operandsOf(expression).map(keyOf).join()})`;
+  keys.set(expression, key);
+  return key;
+}
+
+function headOf(expression: Expression): string {
+  switch (expression.kind) {
+    case 'constant':
+      return `${expression.type} ${Object.is(expression.value, -0) ? '-0' : expression.value}`;
+    case 'variable':
+    case 'scalar':
+      return `${expression.kind} ${expression.id}`;
+    case 'builtin':
+      return expression.name;
+    case 'length':
+    case 'load':
+      return `${expression.kind} ${expression.array.space} ${expression.array.id}`;
+    case 'unary':
+    case 'binary':
+    case 'compare':
+      return `${expression.operator} ${operandsOf(expression)[0]!.type}`;
+    case 'convert':
+      return `${expression.operand.type} to ${expression.type}`;
+    case 'conditional':
+      return 'conditional';
+    case 'math':
+      return expression.function;
+    default:
+      return expression satisfies never;
+  }
+}

@@ -1,0 +1,155 @@
+// What a kernel tells the host when it stops: numbers, which become a Fault here.
+
+import type { ArrayReference, Group, Program } from '../../compiler/ir.ts';
+import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import { type CopyOperand, copyFault } from '../copy-operands.ts';
+import type { Executable, Fault, FaultSite } from '../executable.ts';
+import { deadlockOf, waitsForCommit, waitsForRelease } from '../waiting.ts';
+import { pipelineStates } from './block-pipelines.ts';
+import type { HostFunctions } from './host-functions.ts';
+
+export class FaultReader {
+  readonly #program: Program;
+  readonly #sites: readonly FaultSite[];
+  readonly #memory: WebAssembly.Memory;
+  #view: DataView;
+  #record = 0;
+  #arena = 0;
+  #fault: Fault | null = null;
+  /** What a module calls. */
+  readonly functions: HostFunctions['fault'];
+
+  constructor({ program, sites }: Extract<Executable, { target: 'wasm' }>, memory: WebAssembly.Memory) {
+    this.#program = program;
+    this.#sites = sites;
+    this.#memory = memory;
+    this.#view = new DataView(memory.buffer);
+    this.functions = {
+      outOfRange: (site, rank, block, index, count, length) => {
+        const { range, array, access } = this.#sites[site]!;
+        this.#fault = {
+          kind: 'out-of-range',
+          range,
+          array: array!,
+          access: access!,
+          index: Number(index),
+          count: Number(count),
+          length: length >>> 0,
+          ...this.#place(rank, block),
+        };
+      },
+      divisionByZero: (site, rank, block) => {
+        const { range } = this.#sites[site]!;
+        this.#fault = { kind: 'division-by-zero', range, ...this.#place(rank, block) };
+      },
+      copy: (site, rank, block, to, from, count) => {
+        const { range, copy } = this.#sites[site]!;
+        const { destination, source, alignment } = copy!;
+        this.#fault = copyFault(
+          {
+            destination: this.#operand(destination, to),
+            source: this.#operand(source, from),
+            count: Number(count),
+            elementBytes: elementBytes[this.#arrayOf(destination).element],
+            alignment,
+          },
+          { range, ...this.#place(rank, block) },
+        );
+      },
+      deadlock: (site, block, stage) => {
+        this.#fault = this.#deadlock(this.#sites[site]!, block, stage);
+      },
+      pipeline: (site, rank, block, state) => {
+        const { range, pipeline, verb } = this.#sites[site]!;
+        const { name } = this.#program.pipelines[pipeline!]!;
+        const [message, hint] =
+          state === pipelineStates.quit
+            ? [
+                `${verb} of \`${name}\` by a thread that has quit it`,
+                'Do nothing with a pipeline after quit().',
+              ]
+            : [
+                `\`${name}\` is used by a thread that did not make it`,
+                'Call makePipeline() in all threads of the group, before any of them uses the pipeline.',
+              ];
+        this.#fault = { kind: 'misuse', code: 'WS3006', message, hint, range, ...this.#place(rank, block) };
+      },
+    };
+  }
+
+  /** A launch begins. */
+  begin(record: number, arena: number): void {
+    this.#record = record;
+    this.#arena = arena;
+    this.#fault = null;
+    // A memory that has grown has a new buffer.
+    if (this.#view.buffer !== this.#memory.buffer) this.#view = new DataView(this.#memory.buffer);
+  }
+
+  /** The fault that was noted. */
+  take(): Fault {
+    if (this.#fault === null) throw new Error('a kernel stopped without a fault');
+    return this.#fault;
+  }
+
+  threadAt(rank: number): Extent3 {
+    const [x, y] = this.#program.block;
+    return placeAt(rank, x, y);
+  }
+
+  blockAt(linear: number): Extent3 {
+    return placeAt(linear >>> 0, this.#word(this.#record), this.#word(this.#record + 4));
+  }
+
+  #place(rank: number, block: number): { thread: Extent3; block: Extent3 } {
+    return { thread: this.threadAt(rank), block: this.blockAt(block) };
+  }
+
+  #word(address: number): number {
+    return this.#view.getUint32(address, true);
+  }
+
+  #arrayOf({ space, id }: ArrayReference) {
+    const { parameters, sharedArrays, localArrays } = this.#program;
+    if (space === 'shared') return sharedArrays[id]!;
+    if (space === 'local') return localArrays[id]!;
+    const parameter = parameters[id]!;
+    if (parameter.kind !== 'array') throw new Error(`${parameter.name} is not an array`);
+    return parameter;
+  }
+
+  #operand(reference: ArrayReference, offset: bigint): CopyOperand {
+    const array = this.#arrayOf(reference);
+    const { space, id } = reference;
+    const operand = { array: array.name, offset: Number(offset) };
+    if (space === 'local') {
+      const { count } = this.#program.localArrays[id]!;
+      return { ...operand, length: count, memory: `local ${id}`, address: 0 };
+    }
+    const slot = this.#record + 16 * (1 + id + (space === 'shared' ? this.#program.parameters.length : 0));
+    const address = this.#word(slot) + (space === 'shared' ? this.#arena : 0);
+    return { ...operand, length: this.#word(slot + 4), memory: this.#memory, address };
+  }
+
+  /** All threads wait at one place for one stage; nobody is left who could help. */
+  #deadlock({ range, pipeline: id, verb }: FaultSite, block: number, stage: number): Fault {
+    const { name, group } = this.#program.pipelines[id!]!;
+    const [x, y, z] = this.#program.block;
+    const threads = Array.from({ length: x * y * z }, (_, rank) => {
+      const progress = { arrived: 0, expected: groupSize(group, rank, x * y * z), left: 0 };
+      const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
+      return { rank, range, what: words(name, stage, false, progress) };
+    });
+    return deadlockOf(this.blockAt(block), threads);
+  }
+}
+
+function placeAt(linear: number, x: number, y: number): Extent3 {
+  return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
+}
+
+function groupSize(group: Group, rank: number, blockSize: number): number {
+  if (group.kind === 'thread') return 1;
+  if (group.kind !== 'tile') return blockSize;
+  return Math.min(group.size, blockSize - (rank - (rank % group.size)));
+}

@@ -1,0 +1,283 @@
+// How the threads of a block are run: a plan of regions and of what they do together.
+//
+// The synchronising calls cut the program into regions. The block's own code (loops and
+// branches around the calls, uniform variables) is carried out once, at the uniform level; a
+// region is carried out by all threads, one after the other, before anything that follows. So
+// no thread ever waits.
+//
+// This is possible where every synchronising call is uniform. Where one is not, planning gives
+// the reason, and the threads must be run as state machines.
+
+import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { analyseLiveness, bit, has, type Liveness, type VariableSet } from './analysis/liveness.ts';
+import type { Uniformity } from './analysis/uniformity.ts';
+import {
+  assignedIn,
+  expressionsOf,
+  forEachExpression,
+  forEachStatement,
+  listsOf,
+  readIn,
+} from './analysis/walk.ts';
+import { mayFail } from './expressions.ts';
+
+type Structure<K> = Extract<Statement, { kind: K }>;
+
+/** One step of a block. */
+export type Step =
+  | Region
+  /** Carried out once: it does nothing but give uniform variables values that are the same for all threads. */
+  | { readonly kind: 'once'; readonly statement: Statement }
+  | { readonly kind: 'if'; readonly test: Expression; readonly then: Steps; readonly otherwise: Steps }
+  | { readonly kind: 'loop'; readonly loop: Structure<'loop'>; readonly body: Steps; readonly update: Steps }
+  | { readonly kind: 'block'; readonly label: number; readonly body: Steps }
+  | { readonly kind: 'jump'; readonly statement: Structure<'break' | 'continue' | 'return'> }
+  | { readonly kind: 'together'; readonly call: Call };
+
+export type Steps = readonly Step[];
+
+/** What every thread does by itself. */
+export interface Region {
+  readonly kind: 'region';
+  readonly statements: readonly Statement[];
+  /** Varying variables that earlier regions gave a value and this one reads, and the other way round. */
+  readonly loads: readonly number[];
+  readonly stores: readonly number[];
+  /** Uniform variables with a value that every thread changes for itself, starting from the same. */
+  readonly resets: readonly number[];
+}
+
+/** Why the threads cannot be run region by region. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly range: Range;
+}
+
+export type Plan = { readonly steps: Steps } | { readonly obstacle: Obstacle };
+
+export function planRegions(program: Program, uniformity: Uniformity, liveness: Liveness): Plan {
+  try {
+    return { steps: new Planner(program, uniformity, liveness).plan() };
+  } catch (error) {
+    if (error instanceof Refusal) return { obstacle: error.obstacle };
+    throw error;
+  }
+}
+
+class Refusal extends Error {
+  readonly obstacle: Obstacle;
+
+  constructor(reason: string, range: Range) {
+    super(reason);
+    this.obstacle = { reason, range };
+  }
+}
+
+class Planner {
+  readonly #program: Program;
+  readonly #uniformity: Uniformity;
+  readonly #liveness: Liveness;
+  /** Labels of loops and blocks at the uniform level. */
+  readonly #labels = new Set<number>();
+  readonly #together = new Set<Statement>();
+
+  constructor(program: Program, uniformity: Uniformity, liveness: Liveness) {
+    this.#program = program;
+    this.#uniformity = uniformity;
+    this.#liveness = liveness;
+    forEachStatement(program.body, (statement) => {
+      if (statement.kind === 'call' && this.#isTogether(statement)) this.#together.add(statement);
+    });
+  }
+
+  plan(): Steps {
+    return this.#list(this.#program.body, true);
+  }
+
+  /** Plans a list; `last` if nothing follows it in the program. */
+  #list(statements: readonly Statement[], last: boolean): Steps {
+    const steps: Step[] = [];
+    let own: Statement[] = [];
+    statements.forEach((statement, position) => {
+      if (!this.#belongsToUniformLevel(statement)) {
+        own.push(statement);
+        return;
+      }
+      steps.push(...this.#ownWork(own, false));
+      own = [];
+      steps.push(this.#atUniformLevel(statement, last && position === statements.length - 1));
+    });
+    steps.push(...this.#ownWork(own, last));
+    return steps;
+  }
+
+  #atUniformLevel(statement: Statement, last: boolean): Step {
+    switch (statement.kind) {
+      case 'call':
+        this.#mustBeUniform(statement, `${statement.intrinsic}() is not reached by all threads together`);
+        return { kind: 'together', call: statement };
+      case 'if': {
+        const then = this.#list(statement.then, last);
+        return { kind: 'if', test: statement.test, then, otherwise: this.#list(statement.otherwise, last) };
+      }
+      case 'loop':
+        this.#labels.add(statement.label);
+        return {
+          kind: 'loop',
+          loop: statement,
+          body: this.#list(statement.body, false),
+          update: this.#list(statement.update, false),
+        };
+      case 'block':
+        this.#labels.add(statement.label);
+        return { kind: 'block', label: statement.label, body: this.#list(statement.body, last) };
+      case 'break':
+      case 'continue':
+      case 'return':
+        this.#mustBeUniform(statement, 'some threads go on to synchronise without the others');
+        return { kind: 'jump', statement };
+      default:
+        throw new Error(`${statement.kind} does not belong to the uniform level`);
+    }
+  }
+
+  #mustBeUniform(statement: Statement, reason: string): void {
+    if (this.#uniformity.partial.has(statement)) throw new Refusal(reason, statement.range);
+  }
+
+  /** Whether a call is the whole block's business. */
+  #isTogether(call: Call): boolean {
+    switch (call.intrinsic) {
+      case 'atomic':
+      case 'print':
+        return false;
+      case 'memcpyAsync':
+        // Where the operands vary or not all threads are there, each copies its own share.
+        return (
+          call.group.kind === 'block' &&
+          !this.#uniformity.partial.has(call) &&
+          expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
+        );
+      case 'sync':
+        if (call.group.kind === 'grid') throw new Refusal('the grid synchronises', call.range);
+        return true;
+      case 'makePipeline':
+      case 'producerAcquire':
+      case 'producerCommit':
+      case 'consumerWait':
+      case 'consumerRelease':
+      case 'quit': {
+        const { partition, name } = this.#program.pipelines[call.pipeline]!;
+        if (partition === 'unified') return true;
+        throw new Refusal(`the roles of ${name} differ from thread to thread`, call.range);
+      }
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #belongsToUniformLevel(statement: Statement): boolean {
+    if (this.#together.has(statement)) return true;
+    switch (statement.kind) {
+      case 'break':
+      case 'continue':
+        return this.#labels.has(statement.label);
+      case 'return':
+        return this.#together.size > 0 && !this.#uniformity.partial.has(statement);
+      default:
+        return listsOf(statement).some((list) => list.some((inner) => this.#belongsToUniformLevel(inner)));
+    }
+  }
+
+  /** Plans statements that need no other thread. */
+  #ownWork(statements: readonly Statement[], last: boolean): Steps {
+    const { before, region, after } = this.#withoutUniformWork(statements);
+    const once = (statement: Statement): Step => ({ kind: 'once', statement });
+    if (region.length === 0) return before.map(once);
+    const liveAfter = this.#liveness.after(statements.at(-1)!);
+    return [...before.map(once), this.#region(region, liveAfter, last), ...after.map(once)];
+  }
+
+  /**
+   * Takes what all threads would do alike out of a region: in front of it what depends on nothing that
+   * comes before in the region and cannot fail, behind it what is left at its end. What is first of all
+   * may fail; it would in the first thread.
+   */
+  #withoutUniformWork(statements: readonly Statement[]): Record<'before' | 'region' | 'after', Statement[]> {
+    const before: Statement[] = [];
+    const region: Statement[] = [];
+    const touched = new Set<number>();
+    const changed = new Set<number>();
+    for (const statement of statements) {
+      const assigned = assignedIn([statement]);
+      const read = readIn([statement]);
+      const depends = intersect(assigned, touched) || intersect(read, changed);
+      if (this.#isUniformWork(statement) && !depends && (region.length === 0 || !canFail(statement))) {
+        before.push(statement);
+        continue;
+      }
+      region.push(statement);
+      for (const variable of assigned) changed.add(variable);
+      for (const variable of [...assigned, ...read]) touched.add(variable);
+    }
+    const end =
+      region.findLastIndex((statement) => !this.#isUniformWork(statement) || canFail(statement)) + 1;
+    return { before, region: region.slice(0, end), after: region.slice(end) };
+  }
+
+  #region(statements: readonly Statement[], liveAfter: VariableSet, last: boolean): Region {
+    if (!last) {
+      forEachStatement(statements, (statement) => {
+        if (statement.kind !== 'return') return;
+        throw new Refusal('some threads return while others go on to synchronise', statement.range);
+      });
+    }
+    const { varies } = this.#uniformity;
+    const assigned = [...assignedIn(statements)];
+    const stores = assigned.filter((variable) => varies(variable) && has(liveAfter, variable));
+    const exposed = analyseLiveness(
+      statements,
+      stores.reduce((set, variable) => set | bit(variable), 0n),
+    ).atStart;
+    const loads = [...this.#program.variables.keys()].filter(
+      (variable) => varies(variable) && has(exposed, variable),
+    );
+    const resets = assigned.filter((variable) => !varies(variable) && has(exposed, variable));
+    return { kind: 'region', statements, loads, stores, resets };
+  }
+
+  #isUniformWork(statement: Statement): boolean {
+    if (this.#uniformity.partial.has(statement)) return false;
+    switch (statement.kind) {
+      case 'assign':
+        return !this.#uniformity.varies(statement.variable);
+      case 'if':
+      case 'loop':
+      case 'block':
+        // Where a test varied, what is inside would be partial.
+        return (
+          expressionsOf(statement).every((test) => this.#uniformity.isUniform(test)) &&
+          listsOf(statement).every((list) => list.every((inner) => this.#isUniformWork(inner)))
+        );
+      case 'break':
+      case 'continue':
+        return true;
+      default:
+        return false;
+    }
+  }
+}
+
+function canFail(statement: Statement): boolean {
+  let found = false;
+  forEachExpression([statement], (each) => {
+    if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) found = true;
+  });
+  return found;
+}
+
+function intersect(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
+  for (const element of a) if (b.has(element)) return true;
+  return false;
+}

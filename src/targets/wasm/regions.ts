@@ -1,0 +1,219 @@
+// Writes a plan: the function `run`, which runs blocks region by region.
+//
+//   run(record, arena, first, end) → 0, or 1 after a fault was noted
+
+import type { Call } from '../../compiler/ir.ts';
+import type { Uniformity } from './analysis/uniformity.ts';
+import { assignedIn } from './analysis/walk.ts';
+import { BlockPipelines } from './block-pipelines.ts';
+import { type CopyCall, writeCopy } from './copies.ts';
+import { Code, type Label, type Local } from './encoder/code.ts';
+import { pushExpression } from './expressions.ts';
+import { Hoisting } from './hoisting.ts';
+import { LaunchValues } from './launch-values.ts';
+import type { Region, Step, Steps } from './plan.ts';
+import { writeLoop, writeStatement, writeStatements } from './statements.ts';
+import type { Frame, ThreadContext } from './thread-context.ts';
+import type { Unit } from './unit.ts';
+import { Variables } from './variables.ts';
+
+/** Adds `run` to the module. */
+export function writeRegions(unit: Unit, uniformity: Uniformity, steps: Steps): void {
+  new RegionWriter(unit, uniformity).writeRun(steps);
+}
+
+class RegionWriter {
+  readonly #unit: Unit;
+  readonly #uniformity: Uniformity;
+  readonly #code: Code;
+  readonly #launch: LaunchValues;
+  readonly #variables: Variables;
+  readonly #pipelines = new BlockPipelines();
+  readonly #uniform: ThreadContext;
+  #endOfBlock: Label | null = null;
+
+  constructor(unit: Unit, uniformity: Uniformity) {
+    this.#unit = unit;
+    this.#uniformity = uniformity;
+    this.#code = new Code([
+      { name: 'record', type: 'i32' },
+      { name: 'arena', type: 'i32' },
+      { name: 'block', type: 'i32' },
+      { name: 'end', type: 'i32' },
+    ]);
+    this.#launch = new LaunchValues(unit, this.#code, { record: 0, arena: 1, block: 2 });
+    this.#variables = new Variables(unit, this.#code, this.#launch);
+    this.#uniform = this.#context({
+      ...this.#commonFrame(),
+      pushRank: () => void this.#code.i32(0),
+      cached: () => null,
+      finish: () => void this.#code.br(this.#endOfBlock!),
+      collective: (call) => this.#writeTogether(call),
+    });
+  }
+
+  writeRun(steps: Steps): void {
+    const code = this.#code;
+    const [block, end] = [2, 3];
+    this.#unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
+    const blocks = code.capture(() => {
+      code.block((done) => {
+        code.get(block).get(end).op('i32.ge_u').brIf(done);
+        code.loop((next) => {
+          const body = code.capture(() => {
+            code.block((endOfBlock) => {
+              this.#endOfBlock = endOfBlock;
+              this.#writeSteps(steps);
+            });
+          });
+          this.#launch.writeBlockPrologue();
+          this.#pipelines.writeStart(code);
+          code.append(body);
+          code.get(block).i32(1).op('i32.add').tee(block).get(end).op('i32.lt_u').brIf(next);
+        });
+      });
+    });
+    this.#launch.writeLaunchPrologue();
+    code.append(blocks);
+    code.i32(0);
+  }
+
+  #writeSteps(steps: Steps): void {
+    for (const step of steps) this.#writeStep(step);
+  }
+
+  #writeStep(step: Step): void {
+    const code = this.#code;
+    switch (step.kind) {
+      case 'region':
+        this.#writeRegion(step);
+        return;
+      case 'once':
+      case 'jump':
+        writeStatement(this.#uniform, step.statement);
+        return;
+      case 'if':
+        pushExpression(this.#uniform, step.test);
+        code.if(
+          () => this.#writeSteps(step.then),
+          step.otherwise.length === 0 ? undefined : () => this.#writeSteps(step.otherwise),
+        );
+        return;
+      case 'loop':
+        writeLoop(this.#uniform, step.loop, {
+          pushTest: (test) => pushExpression(this.#uniform, test),
+          writeBody: () => this.#writeSteps(step.body),
+          writeUpdate: () => this.#writeSteps(step.update),
+        });
+        return;
+      case 'block':
+        code.block((exit) => {
+          this.#uniform.labels.set(step.label, { break: exit, continue: null });
+          this.#writeSteps(step.body);
+        });
+        return;
+      case 'together':
+        this.#writeTogether(step.call);
+        return;
+      default:
+        step satisfies never;
+    }
+  }
+
+  #writeTogether(call: Call): void {
+    switch (call.intrinsic) {
+      // All threads are here: that is what a region's end means.
+      case 'sync':
+        return;
+      case 'memcpyAsync':
+        this.#pipelines.writePresence(this.#uniform, call);
+        writeCopy(this.#uniform, call, 'whole');
+        return;
+      case 'atomic':
+      case 'print':
+        throw new Error(`${call.intrinsic} is a thread's own business`);
+      default:
+        this.#pipelines.write(this.#uniform, call);
+    }
+  }
+
+  /** All threads carry out the region's statements, one thread after the other. */
+  #writeRegion(region: Region): void {
+    const code = this.#code;
+    const hoisting = new Hoisting(this.#uniform, this.#uniformity, assignedIn(region.statements));
+    const resets = region.resets.map((id) => ({
+      id,
+      entry: code.local(this.#unit.wasmTypeOfVariable(id)),
+    }));
+    code.withTemporary('i32', (rank) => {
+      const threads = code.capture(() => {
+        code.i32(0).set(rank);
+        code.loop((next) => {
+          code.block((endOfThread) => {
+            for (const { id, entry } of resets) code.get(entry).set(this.#variables.local(id));
+            for (const id of region.loads) this.#variables.writeReload(id, rank);
+            writeStatements(this.#threadContext(rank, endOfThread, hoisting), region.statements);
+            for (const id of region.stores) this.#variables.writeSpill(id, rank);
+          });
+          code.get(rank).i32(1).op('i32.add').tee(rank);
+          code.i32(this.#unit.blockSize).op('i32.lt_u').brIf(next);
+        });
+      });
+      for (const { id, entry } of resets) code.get(this.#variables.local(id)).set(entry);
+      hoisting.write();
+      code.append(threads);
+    });
+  }
+
+  #threadContext(rank: Local, endOfThread: Label, hoisting: Hoisting): ThreadContext {
+    const context: ThreadContext = this.#context({
+      ...this.#commonFrame(),
+      pushRank: () => void this.#code.get(rank),
+      cached: (expression) => hoisting.localOf(expression),
+      finish: () => void this.#code.br(endOfThread),
+      collective: (call) => {
+        if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} synchronises`);
+        this.#pipelines.writePresence(context, call);
+        this.#writeShareOfCopy(context, call, rank);
+      },
+    });
+    return context;
+  }
+
+  /** Of a group's copy, each thread does every so-manieth element. */
+  #writeShareOfCopy(context: ThreadContext, call: CopyCall, rank: Local): void {
+    const code = this.#code;
+    const { blockSize } = this.#unit;
+    const size = call.group.kind === 'tile' ? Math.min(call.group.size, blockSize) : blockSize;
+    writeCopy(context, call, {
+      pushFirst: () => code.get(rank).i32(size).op('i32.rem_u'),
+      // The last tile may be smaller than the others.
+      pushStride: () => {
+        const whole = blockSize - (blockSize % size);
+        if (whole === blockSize) code.i32(size);
+        else
+          code
+            .i32(size)
+            .i32(blockSize - whole)
+            .get(rank)
+            .i32(whole)
+            .op('i32.lt_u', 'select');
+      },
+    });
+  }
+
+  #commonFrame(): Pick<Frame, 'readVariable' | 'writeVariable' | 'fail'> {
+    return {
+      readVariable: (id) => void this.#code.get(this.#variables.local(id)),
+      writeVariable: (id, push) => {
+        push();
+        this.#code.set(this.#variables.local(id));
+      },
+      fail: () => void this.#code.i32(1).op('return'),
+    };
+  }
+
+  #context(frame: Frame): ThreadContext {
+    return { unit: this.#unit, code: this.#code, launch: this.#launch, frame, labels: new Map() };
+  }
+}

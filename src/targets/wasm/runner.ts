@@ -1,0 +1,76 @@
+// The threads' side: instantiates a module over the device's memory and runs blocks with it.
+//
+// Blocks are run a slice at a time, each slice about a millisecond. An engine that has compiled
+// the code better meanwhile uses that from the next call on, never in the middle of one; so the
+// first slice is a single block.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
+import { printedLine } from '../printed-line.ts';
+import { FaultReader } from './faults.ts';
+import { exactFunctions, type HostFunctions, mathImport } from './host-functions.ts';
+
+type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
+
+/** Milliseconds that a slice should take, and the most blocks in one. */
+const sliceTime = 1;
+const largestSlice = 4096;
+
+export function createWasmRunner(executable: WasmExecutable, context: RunnerContext): BlockRunner {
+  const faults = new FaultReader(executable, context.memory);
+  const imports = {
+    env: { memory: context.memory },
+    math: mathImports(executable.module),
+    exact: exactFunctions,
+    fault: faults.functions,
+    print: printFunctions(executable, context, faults),
+  };
+  const instance = new WebAssembly.Instance(executable.module, imports as unknown as WebAssembly.Imports);
+  const run = instance.exports.run as (record: number, arena: number, first: number, end: number) => number;
+
+  return (record, arena, first, end) => {
+    faults.begin(record, arena);
+    let slice = 1;
+    for (let block = first; block < end; ) {
+      const sliceEnd = Math.min(block + slice, end);
+      const start = performance.now();
+      if (run(record, arena, block, sliceEnd) !== 0) return faults.take();
+      if (performance.now() - start < sliceTime) slice = Math.min(2 * slice, largestSlice);
+      else slice = Math.max(1, Math.floor(slice / 2));
+      block = sliceEnd;
+    }
+    return null;
+  };
+}
+
+function mathImports(module: WebAssembly.Module): Record<string, (...operands: number[]) => number> {
+  const names = WebAssembly.Module.imports(module).filter((each) => each.module === 'math');
+  return Object.fromEntries(names.map(({ name }) => [name, mathImport(name)]));
+}
+
+/** The values of a line arrive one by one, then the line itself. */
+function printFunctions(
+  { sites }: WasmExecutable,
+  { print }: RunnerContext,
+  faults: FaultReader,
+): HostFunctions['print'] {
+  let values: Value[] = [];
+  const take = (value: Value) => {
+    values.push(value);
+  };
+  return {
+    i32: take,
+    u32: (value) => take(value >>> 0),
+    i64: take,
+    u64: (value) => take(BigInt.asUintN(64, value)),
+    f32: take,
+    f64: take,
+    bool: (value) => take(value !== 0),
+    line(site, rank, block) {
+      const given = values;
+      values = [];
+      const parts = sites[site]!.texts!.map((text) => text ?? given.shift()!);
+      print(printedLine(parts), faults.threadAt(rank), faults.blockAt(block));
+    },
+  };
+}
