@@ -31,7 +31,8 @@ export function writeAtomic(context: ThreadContext, call: AtomicCall): void {
   const type = elementValueType(unit.elementOf(call.array));
   const wasm = wasmType(type);
   if (wasm !== 'i32' && wasm !== 'f32') throw new TypeError(`atomics on ${type} are not defined`);
-  withIndex(context, call.index, (index) => {
+  const pushIndex = () => pushExpression(context, call.index);
+  withIndex(context, pushIndex, (index) => {
     code.withTemporary(wasm, (compared) => {
       code.withTemporary(wasm, (value) => {
         if (call.compare !== null) {

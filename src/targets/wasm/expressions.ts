@@ -1,7 +1,7 @@
 // The code of an expression: pushes its value.
 
 import type { BuiltIn, Expression } from '../../compiler/ir.ts';
-import { pushLoad } from './memory.ts';
+import { pushElementAddress, withIndex, writeCheck, writeLoad } from './memory.ts';
 import { writeBinary, writeCompare, writeConversion, writeUnary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
@@ -77,6 +77,16 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
     default:
       expression satisfies never;
   }
+}
+
+function pushLoad(context: ThreadContext, expression: Expression & { readonly kind: 'load' }): void {
+  const { array, range } = expression;
+  const pushIndex = () => pushExpression(context, expression.index);
+  withIndex(context, pushIndex, (index) => {
+    writeCheck(context, array, index, 'read', range);
+    pushElementAddress(context, array, index);
+    writeLoad(context, context.unit.elementOf(array));
+  });
 }
 
 function pushConstant(

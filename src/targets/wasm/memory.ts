@@ -4,12 +4,11 @@
 // unsigned comparison with the length, which no negative index passes. What passes is an
 // element of that array, so that the address fits 32 bits.
 
-import type { ArrayReference, Expression } from '../../compiler/ir.ts';
+import type { ArrayReference } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { Local } from './encoder/code.ts';
 import type { MemoryInstruction } from './encoder/opcodes.ts';
-import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 const loads: { readonly [E in ElementType]: MemoryInstruction } = {
@@ -44,11 +43,14 @@ export function writeStore(context: ThreadContext, element: ElementType): void {
   context.code.memory(stores[element]);
 }
 
-/** Evaluates an index of the program's index type into a local. */
-export function withIndex(context: ThreadContext, index: Expression, use: (index: Local) => void): void {
-  const { code } = context;
-  code.withTemporary(context.unit.program.indexType, (local) => {
-    pushExpression(context, index);
+/** Holds the index of the program's index type that `push` pushes in a local. */
+export function withIndex(
+  { code, unit }: ThreadContext,
+  push: () => void,
+  use: (index: Local) => void,
+): void {
+  code.withTemporary(unit.program.indexType, (local) => {
+    push();
     code.set(local);
     use(local);
   });
@@ -100,14 +102,4 @@ export function pushElementAddress(context: ThreadContext, array: ArrayReference
 
 function scale({ code }: ThreadContext, bytes: number): void {
   if (bytes > 1) code.i32(Math.log2(bytes)).op('i32.shl');
-}
-
-/** Pushes an element of an array. */
-export function pushLoad(context: ThreadContext, expression: Expression & { readonly kind: 'load' }): void {
-  const { array } = expression;
-  withIndex(context, expression.index, (index) => {
-    writeCheck(context, array, index, 'read', expression.range);
-    pushElementAddress(context, array, index);
-    writeLoad(context, context.unit.elementOf(array));
-  });
 }

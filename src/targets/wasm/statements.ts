@@ -97,7 +97,8 @@ export function writeLoop(
 function writeElementStore(context: ThreadContext, statement: Extract<Statement, { kind: 'store' }>): void {
   const { code, unit } = context;
   const { array, value, range } = statement;
-  withIndex(context, statement.index, (index) => {
+  const pushIndex = () => pushExpression(context, statement.index);
+  withIndex(context, pushIndex, (index) => {
     code.withTemporary(wasmType(value.type), (element) => {
       pushExpression(context, value);
       code.set(element);
