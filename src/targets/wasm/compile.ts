@@ -13,6 +13,18 @@ export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
 /** Compiles a program. */
 export function compileWasm(program: Program): WasmExecutable {
+  const { bytes, ...rest } = writeModule(program);
+  return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
+}
+
+/** The bytes of the module that a program becomes, for people who look at it. */
+export function wasmBytes(program: Program): Uint8Array {
+  return writeModule(program).bytes;
+}
+
+function writeModule(
+  program: Program,
+): Omit<WasmExecutable, 'target' | 'program' | 'module'> & { readonly bytes: Uint8Array<ArrayBuffer> } {
   const unit = new Unit(prepare(program));
   const liveness = analyseLiveness(unit.program.body);
   const uniformity = analyseUniformity(unit.program, liveness);
@@ -20,9 +32,7 @@ export function compileWasm(program: Program): WasmExecutable {
   if ('obstacle' in plan) throw new Error(`${program.name} needs states: ${plan.obstacle.reason}`);
   writeRegions(unit, uniformity, plan.steps);
   return {
-    target: 'wasm',
-    program,
-    module: new WebAssembly.Module(unit.module.encode()),
+    bytes: unit.module.encode(),
     scratchBytes: unit.scratchBytes,
     mode: 'regions',
     vectorised: false,
