@@ -130,8 +130,8 @@ const binary = {
     xor: (a, b) => a ^ b,
     shiftLeft: (a, b) => a << b,
     shiftRight: (a, b) => a >> b,
-    min: Math.min,
-    max: Math.max,
+    min: (a, b) => Math.min(a, b),
+    max: (a, b) => Math.max(a, b),
   },
   u32: {
     add: (a, b) => (a + b) >>> 0,
@@ -144,8 +144,8 @@ const binary = {
     xor: (a, b) => (a ^ b) >>> 0,
     shiftLeft: (a, b) => (a << b) >>> 0,
     shiftRight: (a, b) => a >>> b,
-    min: Math.min,
-    max: Math.max,
+    min: (a, b) => Math.min(a, b),
+    max: (a, b) => Math.max(a, b),
   },
   i64: {
     add: (a, b) => signed(a + b),
@@ -183,8 +183,8 @@ const binary = {
     multiply: (a, b) => fround(a * b),
     divide: (a, b) => fround(a / b),
     remainder: (a, b) => a % b,
-    min: Math.min,
-    max: Math.max,
+    min: (a, b) => Math.min(a, b),
+    max: (a, b) => Math.max(a, b),
   },
   f64: {
     add: (a, b) => a + b,
@@ -192,8 +192,8 @@ const binary = {
     multiply: (a, b) => a * b,
     divide: (a, b) => a / b,
     remainder: (a, b) => a % b,
-    min: Math.min,
-    max: Math.max,
+    min: (a, b) => Math.min(a, b),
+    max: (a, b) => Math.max(a, b),
   },
 } satisfies {
   readonly [T in ValueType]: T extends 'bool'

@@ -73,7 +73,7 @@ export interface SharedArray {
   readonly range: Range;
 }
 
-/** An array of one thread's own. */
+/** An array of one thread's own. Its contents are undefined at first; what must be zero, the program stores. */
 export interface LocalArray {
   readonly name: string;
   readonly element: ElementType;

@@ -132,6 +132,8 @@ describe('conversions', () => {
 
 test('atomics keep or replace the old value', () => {
   expect(atomicOperation('sub', 'u32')(0, 1, 0)).toBe(2 ** 32 - 1);
+  // What is compared with is `cas`'s alone.
+  expect(atomicOperation('min', 'u32')(3000, 4000, 0)).toBe(3000);
   expect(atomicOperation('exch', 'f32')(1, 2, 0)).toBe(2);
   expect(atomicOperation('cas', 'i32')(1, 2, 1)).toBe(2);
   expect(atomicOperation('cas', 'i32')(3, 2, 1)).toBe(3);

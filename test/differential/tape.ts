@@ -31,6 +31,11 @@ export class Tape {
     return this.below(outOf) >= outOf - once;
   }
 
+  /** For fast-check's report of a counterexample. */
+  toString(): string {
+    return `tape ${this.#numbers.slice(0, this.#position).join(' ')}`;
+  }
+
   get ended(): boolean {
     return this.#position >= this.#numbers.length;
   }

@@ -169,6 +169,12 @@ function bytesOf(array: HostArray): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
+/** An array's bits in words, but every NaN alike: what two targets must agree on. */
+export function bitsOf(array: HostArray): string {
+  if (!(array instanceof Float32Array || array instanceof Float64Array)) return array.join();
+  return Array.from(array, (x) => (Object.is(x, -0) ? '-0' : String(x))).join();
+}
+
 function extent3(extent: Extent): Extent3 {
   if (typeof extent === 'number') return [extent, 1, 1];
   return [extent[0], extent[1] ?? 1, extent[2] ?? 1];
