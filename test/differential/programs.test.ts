@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
+import type { Fault } from '#warpstage/targets/executable.js';
 import { interpreter } from '../support/interpreter.ts';
 import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
 import { wasm } from '../support/wasm.ts';
@@ -15,6 +16,7 @@ import {
   ownElements,
   type RandomProgram,
   randomProgram,
+  riskyProgram,
 } from './random-program.ts';
 import { randomRuns, tapes } from './tape.ts';
 
@@ -43,11 +45,13 @@ function inputs(): Record<string, HostArray> {
   );
 }
 
+interface Outcome {
+  readonly fault: Fault | null;
+  readonly arrays: Readonly<Record<string, string>>;
+}
+
 /** All that a program leaves behind, with every NaN the same. */
-function outcome(
-  target: Target,
-  { program, grid, threads }: RandomProgram,
-): { readonly fault: unknown; readonly [name: string]: unknown } {
+function outcome(target: Target, { program, grid, threads }: RandomProgram): Outcome {
   const outputs: Record<string, HostArray> = Object.fromEntries(
     elementTypes.map((element) => [`out_${element}`, new hostArrays[element](grid * threads * ownElements)]),
   );
@@ -57,7 +61,7 @@ function outcome(
     arguments: { ...inputs(), ...outputs, ...scalarsOf(program), counters },
   });
   const arrays = Object.entries({ ...outputs, counters });
-  return { fault, ...Object.fromEntries(arrays.map(([name, array]) => [name, bitsOf(array)])) };
+  return { fault, arrays: Object.fromEntries(arrays.map(([name, array]) => [name, bitsOf(array)])) };
 }
 
 function scalarsOf(program: Program) {
@@ -92,3 +96,32 @@ describe('random programs', () => {
     );
   });
 });
+
+describe('random programs that may fail', () => {
+  test.each(targets)('$name fails where the oracle does', (target) => {
+    let failed = 0;
+    fc.assert(
+      fc.property(tapes(400), (tape) => {
+        const random = riskyProgram(tape);
+        fc.pre(target !== wasm || !needsStates(random.program));
+        const expected = placeOf(outcome(oracle, random).fault);
+        const actual = placeOf(outcome(target, random).fault);
+        expect(actual, printProgram(random.program)).toEqual(expected);
+        if (expected !== null) failed += 1;
+      }),
+      randomRuns(60),
+    );
+    expect(failed).toBeGreaterThan(10);
+  });
+});
+
+/** What does not depend on which of a block's threads comes first. */
+function placeOf(fault: Fault | null) {
+  if (fault === null) return null;
+  const { kind, block } = fault;
+  if (kind === 'deadlock') return { kind, block };
+  const { range } = fault;
+  return kind === 'out-of-range'
+    ? { kind, block, range, array: fault.array, access: fault.access }
+    : { kind, block, range };
+}

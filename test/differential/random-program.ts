@@ -77,7 +77,12 @@ interface Leaf {
 
 /** Makes a program of the tape's decisions. */
 export function randomProgram(tape: Tape): RandomProgram {
-  return new Generator(tape).generate();
+  return new Generator(tape, 0).generate();
+}
+
+/** The same with one statement that may fail: an index that may be out of range, or a divisor that may be zero. */
+export function riskyProgram(tape: Tape): RandomProgram {
+  return new Generator(tape, 1).generate();
 }
 
 class Generator {
@@ -92,9 +97,11 @@ class Generator {
   readonly #scalars: readonly Expression[];
   readonly #variables: readonly (readonly [ValueType, VariableHandle])[];
   #arrays = 0;
+  #risks: number;
 
-  constructor(tape: Tape) {
+  constructor(tape: Tape, risks: number) {
     this.#tape = tape;
+    this.#risks = risks;
     const size = tape.pick([4, 32, 1, 64, 7, 33]);
     this.#p = new ProgramBuilder('random', size, { indexType: tape.pick(['i32', 'i64'] as const) });
     this.#grid = tape.pick([1, 2, 3]);
@@ -125,6 +132,7 @@ class Generator {
       ...this.#initialVariables(),
       ...this.#some(place, 5),
       ...this.#some({ ...place, uniform: false, mayReturn: true }, 3),
+      ...(this.#risks > 0 ? [this.#risk({ ...place, uniform: false })] : []),
       ...this.#results(),
     ];
     return { program: p.build(body), grid: this.#grid, threads: p.blockSize };
@@ -181,8 +189,36 @@ class Generator {
     const statements: Statement[] = [];
     for (let n = this.#tape.below(atMost + 1); n > 0 && !this.#tape.ended; n -= 1) {
       statements.push(...this.#statement({ ...place, depth: place.depth - 1 }));
+      if (this.#risks > 0 && this.#tape.chance(1, 4)) statements.push(this.#risk(place));
     }
     return statements;
+  }
+
+  #risk(place: Place): Statement {
+    this.#risks -= 1;
+    const tape = this.#tape;
+    const position = () => {
+      const value = this.#value(place, tape.pick(['i32', 'i64', 'u32'] as const));
+      const shift = constant(value.type, value.type === 'i64' ? 24n : 24);
+      return convert(tape.chance(1, 2) ? value : binary('shiftRight', value, shift), this.#p.indexType);
+    };
+    const [type, variable] = tape.pick(this.#variables.filter(([of]) => /^[iu]/.test(of)));
+    switch (tape.below(4)) {
+      case 0: {
+        const array = tape.pick([...this.#inputs, ...this.#locals]);
+        return variable.set(convert(load(array, position()), type));
+      }
+      case 1: {
+        const array = tape.pick([...this.#outputs, ...this.#locals]);
+        return store(array, position(), this.#value(place, elementValueType(array.element)));
+      }
+      case 2:
+        return atomic('add', [this.#counters, position()], constant('u32', 1));
+      default: {
+        const operator = tape.pick(['divide', 'remainder'] as const);
+        return variable.set(binary(operator, variable.value, this.#value(place, type)));
+      }
+    }
   }
 
   #statement(place: Place): Statement[] {

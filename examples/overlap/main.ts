@@ -1,0 +1,15 @@
+// The post's program: sequential, V1 and V2, with their times and errors.
+//
+//     npx tsx examples/overlap/main.ts
+//
+// On Node 22.18 and later, `node examples/overlap/main.ts` does as well.
+
+import { open } from 'warpstage';
+import { measure } from './measure.ts';
+
+await using device = await open();
+console.log(`Device : ${device.properties.name}`);
+for (const { schedule, milliseconds, maxError } of await measure(device)) {
+  console.log(`Time for ${schedule} (ms): ${milliseconds.toFixed(6)}`);
+  console.log(`  max error: ${maxError.toExponential(7)}`);
+}
