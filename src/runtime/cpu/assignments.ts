@@ -8,8 +8,7 @@ import type { EngineName } from './board.ts';
 import type { Assignment } from './carrier.ts';
 import type { Engines } from './engines.ts';
 import { encodeRecord, type LaunchArea } from './launch-area.ts';
-import type { LinearMemory } from './linear-memory.ts';
-import { StagedCopy, type TakeStaging } from './staging.ts';
+import { StagedCopy, type StagingHost } from './staging.ts';
 
 /** Each direction has its engine; what stays on one side goes where it is least in the way of the next kernel. */
 const engineOf: Readonly<Record<Direction, EngineName>> = {
@@ -20,8 +19,7 @@ const engineOf: Readonly<Record<Direction, EngineName>> = {
 };
 
 export interface Resources {
-  readonly staging: LinearMemory;
-  readonly takeStaging: TakeStaging;
+  readonly stagingHost: StagingHost;
   readonly area: LaunchArea;
   readonly engines: Engines;
 }
@@ -40,10 +38,11 @@ export function assign(work: Work, resources: Resources): Assignment {
   }
 }
 
-function copy(work: CopyWork, { staging, takeStaging }: Resources): Assignment {
-  const staged = new StagedCopy(work, staging, takeStaging);
-  const assignment = { engine: engineOf[work.direction], task: staged.task, release: () => staged.release() };
-  return staged.lands ? { ...assignment, land: () => staged.land() } : assignment;
+function copy(work: CopyWork, { stagingHost }: Resources): Assignment {
+  const staged = new StagedCopy(work, stagingHost);
+  const { task, landing } = staged;
+  const assignment = { engine: engineOf[work.direction], task, release: () => staged.release() };
+  return landing === undefined ? assignment : { ...assignment, landing };
 }
 
 function launch(work: LaunchWork, { area, engines }: Resources): Assignment {

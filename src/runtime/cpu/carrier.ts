@@ -17,8 +17,8 @@ import type { Order, Report } from './messages.ts';
 export interface Assignment {
   readonly engine: EngineName;
   readonly task: Extract<Order, { kind: 'command' }>['task'];
-  /** Done by the main thread if the command went well, as soon as it can. */
-  readonly land?: () => void;
+  /** Fills a pageable destination: done by the main thread if the command went well, as soon as it can. */
+  readonly landing?: { readonly buffer: ArrayBufferLike; readonly land: () => void };
   /** Done in any case. */
   readonly release: () => void;
 }
@@ -101,7 +101,7 @@ export class CpuCarrier implements Carrier {
       signal.addEventListener('abort', cancel, { once: true });
       flight.stopListening = () => signal.removeEventListener('abort', cancel);
     }
-    if (assignment.land !== undefined) this.#board.watchFromMain(flight.ticket);
+    if (assignment.landing !== undefined) this.#board.watchFromMain(flight.ticket);
     if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order);
   }
 
@@ -146,6 +146,18 @@ export class CpuCarrier implements Carrier {
     this.poll();
     const [oldest] = this.#flights.values();
     if (oldest === undefined) return false;
+    this.#block(oldest);
+    return true;
+  }
+
+  /** Blocks until no command in flight has still to fill a part of this pageable memory. */
+  waitForLandings(buffer: ArrayBufferLike): void {
+    for (const flight of this.#flights.values()) {
+      if (flight.assignment.landing?.buffer === buffer) this.#block(flight);
+    }
+  }
+
+  #block(flight: Flight): void {
     if (this.#engines.isStopping('compute')) {
       throw new WarpstageError({
         code: 'WS4007',
@@ -153,9 +165,8 @@ export class CpuCarrier implements Carrier {
         hint: 'await stream.synchronize() after a kernel was cancelled',
       });
     }
-    this.#board.blockMain(oldest.ticket);
+    this.#board.blockMain(flight.ticket);
     this.poll();
-    return true;
   }
 
   // Settling
@@ -216,7 +227,7 @@ export class CpuCarrier implements Carrier {
       });
     }
     try {
-      assignment.land?.();
+      assignment.landing?.land();
     } catch {
       return new WarpstageError({
         code: 'WS4004',

@@ -31,6 +31,7 @@ import { Engines } from './engines.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
 import type { RunnerModule } from './messages.ts';
+import type { StagingHost } from './staging.ts';
 
 /** What runs kernels on the CPU. */
 export interface CpuTarget {
@@ -87,15 +88,14 @@ export class CpuDevice implements Device {
       clockOffset: clockOffset(),
     };
     this.#area = new LaunchArea(threads, (bytes) => this.#takeArea(bytes));
+    const stagingHost: StagingHost = {
+      staging: this.#staging,
+      take: (bytes) => this.#takeStaging(bytes),
+      waitForLandings: (buffer) => this.#carrier.waitForLandings(buffer),
+    };
     this.#carrier = new CpuCarrier(
       {
-        assign: (work) =>
-          assign(work, {
-            staging: this.#staging,
-            takeStaging: (bytes) => this.#takeStaging(bytes),
-            area: this.#area,
-            engines: this.#carrier.engines,
-          }),
+        assign: (work) => assign(work, { stagingHost, area: this.#area, engines: this.#carrier.engines }),
         print: (line) => this.print(line),
         finished: (command, work, engine) => this.recorder?.(spanOf(command, work, engine)),
       },

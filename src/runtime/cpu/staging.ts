@@ -2,15 +2,22 @@
 //
 // A pageable source is copied to staging memory when the copy is issued, so that the caller may
 // change it at once; a pageable destination is filled from staging memory when the main thread
-// settles the copy. In staging memory a box has no gaps.
+// settles the copy. So a source that an earlier copy has still to fill must be waited for. In
+// staging memory a box has no gaps.
 
 import { type Box, boxBytes, copyBox, denseLayout } from '../box.ts';
 import type { CopyWork, Side } from '../copies.ts';
+import type { Assignment } from './carrier.ts';
 import type { LinearMemory } from './linear-memory.ts';
 import type { Target, Task } from './messages.ts';
 
-/** Takes that many bytes of staging memory. */
-export type TakeStaging = (bytes: number) => number;
+export interface StagingHost {
+  readonly staging: LinearMemory;
+  /** Takes that many bytes of staging memory. */
+  take(bytes: number): number;
+  /** Waits until no copy has still to fill a part of this memory. */
+  waitForLandings(buffer: ArrayBufferLike): void;
+}
 
 /** A copy in flight. */
 export class StagedCopy {
@@ -20,12 +27,14 @@ export class StagedCopy {
   readonly #taken: number[] = [];
   readonly #landing: number | null;
 
-  constructor(work: CopyWork, staging: LinearMemory, take: TakeStaging) {
+  constructor(work: CopyWork, host: StagingHost) {
     const { source, destination, box } = work;
+    const { staging } = host;
     this.#work = work;
     this.#staging = staging;
-    const leaving = this.#stage(source, take);
-    this.#landing = this.#stage(destination, take);
+    if (source.memory.kind === 'pageable') host.waitForLandings(source.memory.bytes.buffer);
+    const leaving = this.#stage(source, host);
+    this.#landing = this.#stage(destination, host);
     if (leaving !== null && source.memory.kind === 'pageable') {
       const from = { ...source, offset: 0 };
       copyBox(staging.bytes, stagedAt(leaving, box), source.memory.bytes, from, box);
@@ -38,10 +47,10 @@ export class StagedCopy {
     };
   }
 
-  #stage({ memory }: Side, take: TakeStaging): number | null {
+  #stage({ memory }: Side, host: StagingHost): number | null {
     if (memory.kind !== 'pageable') return null;
     try {
-      const address = take(boxBytes(this.#work.box));
+      const address = host.take(boxBytes(this.#work.box));
       this.#taken.push(address);
       return address;
     } catch (error) {
@@ -50,17 +59,15 @@ export class StagedCopy {
     }
   }
 
-  /** Whether the main thread has to do its part when the copy is complete. */
-  get lands(): boolean {
-    return this.#landing !== null;
-  }
-
-  /** Fills a pageable destination. Throws if it was detached meanwhile. */
-  land(): void {
+  /** What the main thread has to do when the copy is complete, if anything. */
+  get landing(): Assignment['landing'] {
+    const address = this.#landing;
     const { destination, box } = this.#work;
-    if (this.#landing === null || destination.memory.kind !== 'pageable') return;
+    if (address === null || destination.memory.kind !== 'pageable') return undefined;
+    const { bytes } = destination.memory;
     const to = { ...destination, offset: 0 };
-    copyBox(destination.memory.bytes, to, this.#staging.bytes, stagedAt(this.#landing, box), box);
+    const land = () => copyBox(bytes, to, this.#staging.bytes, stagedAt(address, box), box);
+    return { buffer: bytes.buffer, land };
   }
 
   release(): void {
