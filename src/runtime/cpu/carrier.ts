@@ -141,11 +141,12 @@ export class CpuCarrier implements Carrier {
     }
   }
 
-  /** Blocks until the oldest command in flight is settled. False if none is in flight. */
+  /** Settles something, for which it blocks if need be. False if nothing is in flight. */
   waitForOldest(): boolean {
+    const before = this.#flights.size;
     this.poll();
     const [oldest] = this.#flights.values();
-    if (oldest === undefined) return false;
+    if (oldest === undefined || this.#flights.size < before) return before > 0;
     this.#block(oldest);
     return true;
   }
