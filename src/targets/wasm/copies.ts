@@ -44,6 +44,33 @@ export function writeCopy(context: ThreadContext, call: CopyCall, share: Share):
   });
 }
 
+/** Writes what the calling thread does of a copy: alone, all; in a group, every so-manieth element. */
+export function writeShareOfCopy(context: ThreadContext, call: CopyCall): void {
+  const { code, frame, unit } = context;
+  const { blockSize } = unit;
+  const { group } = call;
+  if (group.kind === 'thread') {
+    writeCopy(context, call, 'whole');
+    return;
+  }
+  const size = group.kind === 'tile' ? Math.min(group.size, blockSize) : blockSize;
+  writeCopy(context, call, {
+    pushFirst: () => {
+      frame.pushRank();
+      if (size < blockSize) code.i32(size).op('i32.rem_u');
+    },
+    pushStride: () => {
+      code.i32(size);
+      const whole = blockSize - (blockSize % size);
+      if (whole === blockSize) return;
+      // The last tile is smaller than the others.
+      code.i32(blockSize - whole);
+      frame.pushRank();
+      code.i32(whole).op('i32.lt_u', 'select');
+    },
+  });
+}
+
 function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocals, share: Share): void {
   const { code, unit } = context;
   const { array: target } = call.destination;

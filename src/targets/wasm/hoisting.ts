@@ -15,12 +15,16 @@ import { wasmType } from './types.ts';
 
 export class Hoisting {
   readonly #uniform: ThreadContext;
-  readonly #uniformity: Uniformity;
+  readonly #uniformity: Pick<Uniformity, 'isUniform'>;
   readonly #assigned: ReadonlySet<number>;
   readonly #locals = new Map<string, { readonly expression: Expression; readonly local: Local }>();
 
   /** `uniform` is the context at the uniform level, in front of the region; `assigned` is what the region assigns. */
-  constructor(uniform: ThreadContext, uniformity: Uniformity, assigned: ReadonlySet<number>) {
+  constructor(
+    uniform: ThreadContext,
+    uniformity: Pick<Uniformity, 'isUniform'>,
+    assigned: ReadonlySet<number>,
+  ) {
     this.#uniform = uniform;
     this.#uniformity = uniformity;
     this.#assigned = assigned;

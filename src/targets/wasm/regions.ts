@@ -6,7 +6,7 @@ import type { Call } from '../../compiler/ir.ts';
 import type { Uniformity } from './analysis/uniformity.ts';
 import { assignedIn } from './analysis/walk.ts';
 import { BlockPipelines } from './block-pipelines.ts';
-import { type CopyCall, writeCopy } from './copies.ts';
+import { writeCopy, writeShareOfCopy } from './copies.ts';
 import { Code, type Label, type Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import { Hoisting } from './hoisting.ts';
@@ -174,32 +174,10 @@ class RegionWriter {
       collective: (call) => {
         if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} synchronises`);
         this.#pipelines.writePresence(context, call);
-        this.#writeShareOfCopy(context, call, rank);
+        writeShareOfCopy(context, call);
       },
     });
     return context;
-  }
-
-  /** Of a group's copy, each thread does every so-manieth element. */
-  #writeShareOfCopy(context: ThreadContext, call: CopyCall, rank: Local): void {
-    const code = this.#code;
-    const { blockSize } = this.#unit;
-    const size = call.group.kind === 'tile' ? Math.min(call.group.size, blockSize) : blockSize;
-    writeCopy(context, call, {
-      pushFirst: () => code.get(rank).i32(size).op('i32.rem_u'),
-      // The last tile may be smaller than the others.
-      pushStride: () => {
-        const whole = blockSize - (blockSize % size);
-        if (whole === blockSize) code.i32(size);
-        else
-          code
-            .i32(size)
-            .i32(blockSize - whole)
-            .get(rank)
-            .i32(whole)
-            .op('i32.lt_u', 'select');
-      },
-    });
   }
 
   #commonFrame(): Pick<Frame, 'readVariable' | 'writeVariable' | 'fail'> {

@@ -4,7 +4,6 @@
 
 import type { Call, Statement } from '../../compiler/ir.ts';
 import { writeAtomic } from './atomics.ts';
-import { writeCopy } from './copies.ts';
 import { pushExpression } from './expressions.ts';
 import { pushElementAddress, withIndex, writeCheck, writeStore } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -110,7 +109,7 @@ function writeElementStore(context: ThreadContext, statement: Extract<Statement,
   });
 }
 
-/** A call, if it is a single thread's own business; else it goes to the frame. */
+/** A call, if it is a single thread's own business; else, and if it uses a pipeline, it goes to the frame. */
 function writeCall(context: ThreadContext, call: Call): void {
   switch (call.intrinsic) {
     case 'atomic':
@@ -118,10 +117,6 @@ function writeCall(context: ThreadContext, call: Call): void {
       return;
     case 'print':
       writePrint(context, call);
-      return;
-    case 'memcpyAsync':
-      if (call.group.kind === 'thread') writeCopy(context, call, 'whole');
-      else context.frame.collective(call);
       return;
     default:
       context.frame.collective(call);

@@ -24,7 +24,7 @@ export interface Frame {
   finish(): void;
   /** Leaves the function, after a fault was noted. */
   fail(): void;
-  /** Writes a call that other threads take part in. */
+  /** Writes a call that other threads take part in, or that uses a pipeline. */
   collective(call: Call): void;
 }
 
