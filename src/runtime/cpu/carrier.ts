@@ -61,6 +61,7 @@ export class CpuCarrier implements Carrier {
   readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
   readonly #faults = new Map<number, Fault[]>();
   readonly #broken = new Map<number, string>();
+  #rung = false;
   #watched = 0;
   #keepAlive: ReturnType<typeof setInterval> | null = null;
   #closed: Promise<void> | null = null;
@@ -173,10 +174,14 @@ export class CpuCarrier implements Carrier {
   // Settling
 
   poll(): void {
-    const complete = [...this.#flights.values()].filter(({ ticket }) =>
-      isComplete(this.#board.state(ticket)),
-    );
-    for (const flight of complete) this.#settle(flight);
+    do {
+      this.#rung = false;
+      const complete = [...this.#flights.values()].filter(({ ticket }) =>
+        isComplete(this.#board.state(ticket)),
+      );
+      for (const flight of complete) this.#settle(flight);
+      // A bell that arrived while reports were drained will not ring again.
+    } while (this.#rung);
   }
 
   #settle(flight: Flight): void {
@@ -263,6 +268,7 @@ export class CpuCarrier implements Carrier {
   report(report: Report): void {
     switch (report.kind) {
       case 'bell':
+        this.#rung = true;
         break;
       case 'print':
         this.#host.print(report.line);
