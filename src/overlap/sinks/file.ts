@@ -1,0 +1,232 @@
+// Files as sinks. A regular file is written under a temporary name beside its own and renamed
+// when it is complete, so that a reader sees the old file or the whole new one; what is no
+// regular file (a device such as /dev/null, a named pipe) is written directly.
+
+import { randomBytes } from 'node:crypto';
+import { constants, openSync, renameSync, type Stats } from 'node:fs';
+import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ElementType } from '../../kernel/types.ts';
+import type { TypedArray } from '../job.ts';
+import { npyHeader } from '../npy-header.ts';
+import { problem, unwritable } from '../problem.ts';
+import { bytesOf, type Sink } from './sink.ts';
+import { StreamSink } from './stream.ts';
+import { addUnfinished, dropUnfinished } from './unfinished.ts';
+
+/** How a file is to be written. */
+export interface FileSinkOptions {
+  readonly format: 'raw' | 'npy';
+  readonly element: ElementType;
+  /** The shape, where it is known before the end; for its rank where not. */
+  readonly shape: readonly number[];
+  readonly shapeKnown: boolean;
+  readonly fsync: boolean;
+  /** Ends the wait for the reader of a named pipe. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Opens a path for writing. */
+export async function openFileSink(path: string, options: FileSinkOptions): Promise<Sink> {
+  try {
+    const about = await stat(path).catch(absent);
+    if (about?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (about !== undefined && !about.isFile()) return await openDirectly(path, about, options);
+    return await FileSink.open(about === undefined ? path : await realpath(path), path, about, options);
+  } catch (cause) {
+    throw unwritable(path, cause, 'check that its directory exists and may be written');
+  }
+}
+
+class FileSink implements Sink {
+  readonly name: string;
+  readonly #final: string;
+  readonly #temporary: string;
+  readonly #file: FileHandle;
+  readonly #options: FileSinkOptions;
+  #position = 0;
+  #closed = false;
+  #published = false;
+
+  private constructor(
+    name: string,
+    final: string,
+    temporary: string,
+    file: FileHandle,
+    options: FileSinkOptions,
+  ) {
+    this.name = name;
+    this.#final = final;
+    this.#temporary = temporary;
+    this.#file = file;
+    this.#options = options;
+  }
+
+  static async open(
+    final: string,
+    name: string,
+    before: Stats | undefined,
+    options: FileSinkOptions,
+  ): Promise<FileSink> {
+    // A file that must not be written is not replaced either, though its directory would allow it.
+    if (before !== undefined) await (await open(final, constants.O_WRONLY)).close();
+    const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
+    const temporary = join(dirname(final), `.${basename(final)}.${unique}.partial`);
+    addUnfinished(temporary);
+    try {
+      const file = await open(temporary, 'wx', before === undefined ? 0o666 : before.mode & 0o777);
+      const sink = new FileSink(name, final, temporary, file, options);
+      try {
+        if (options.format === 'npy') await sink.#append(npyHeader(options.element, options.shape));
+      } catch (cause) {
+        await sink.abandon();
+        throw cause;
+      }
+      return sink;
+    } catch (cause) {
+      dropUnfinished(temporary);
+      throw cause;
+    }
+  }
+
+  async write(data: TypedArray): Promise<void> {
+    await this.#append(bytesOf(data));
+  }
+
+  async finish(shape: readonly number[]): Promise<void> {
+    try {
+      const { format, element, shapeKnown, fsync } = this.#options;
+      if (format === 'npy' && !shapeKnown) await writeAll(this.#file, npyHeader(element, shape), 0);
+      if (fsync) await this.#file.sync();
+      await this.#close();
+    } catch (cause) {
+      throw unwritable(this.name, cause);
+    }
+  }
+
+  publish(): void {
+    try {
+      renameSync(this.#temporary, this.#final);
+    } catch (cause) {
+      throw unwritable(this.name, cause);
+    }
+    this.#published = true;
+    dropUnfinished(this.#temporary);
+  }
+
+  async abandon(): Promise<void> {
+    if (this.#published) return;
+    await this.#close().catch(() => {});
+    await rm(this.#temporary, { force: true }).catch(() => {});
+    dropUnfinished(this.#temporary);
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    try {
+      await writeAll(this.#file, bytes, this.#position);
+    } catch (cause) {
+      throw unwritable(this.name, cause);
+    }
+    this.#position += bytes.length;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#file.close();
+  }
+}
+
+/** Writes all bytes, at a position or, with null, where the file stands. */
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number | null): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) {
+    const at = position === null ? null : position + done;
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at);
+    done += bytesWritten;
+  }
+}
+
+async function openDirectly(path: string, about: Stats, options: FileSinkOptions): Promise<Sink> {
+  if (options.format === 'npy' && !options.shapeKnown) throw needsShape(path);
+  const header = options.format === 'npy' ? npyHeader(options.element, options.shape) : undefined;
+  if (about.isFIFO()) {
+    const pipe = new Socket({ fd: await openPipe(path, options.signal), readable: false });
+    return StreamSink.open(path, pipe, header, true);
+  }
+  const file = await open(path, 'w');
+  const sink = new DeviceSink(path, file);
+  try {
+    if (header !== undefined) await sink.writeBytes(header);
+  } catch (cause) {
+    await sink.abandon();
+    throw cause;
+  }
+  return sink;
+}
+
+/** The error of a .npy output that cannot be patched once the length is known. */
+export function needsShape(name: string): Error {
+  return problem(
+    'WS5006',
+    `${name} cannot be written as .npy: the header comes first, and the length of the input is known only at its end`,
+    'write raw elements, or write to a file',
+  );
+}
+
+/** A device, for example /dev/null. */
+class DeviceSink implements Sink {
+  readonly name: string;
+  readonly #file: FileHandle;
+  #closed = false;
+
+  constructor(name: string, file: FileHandle) {
+    this.name = name;
+    this.#file = file;
+  }
+
+  write(data: TypedArray): Promise<void> {
+    return this.writeBytes(bytesOf(data));
+  }
+
+  async writeBytes(bytes: Uint8Array): Promise<void> {
+    try {
+      await writeAll(this.#file, bytes, null);
+    } catch (cause) {
+      throw unwritable(this.name, cause);
+    }
+  }
+
+  finish(): Promise<void> {
+    return this.abandon();
+  }
+
+  publish(): void {}
+
+  async abandon(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#file.close().catch(() => {});
+  }
+}
+
+/**
+ * Opens a named pipe once it has a reader. An ordinary open would wait for one in a thread of
+ * the pool, where nothing, not even the end of the process, interrupts it.
+ */
+async function openPipe(path: string, signal: AbortSignal | undefined): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENXIO') throw cause;
+    }
+    await delay(20, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+function absent(cause: NodeJS.ErrnoException): undefined {
+  if (cause.code !== 'ENOENT') throw cause;
+}

@@ -1,0 +1,22 @@
+// Where a job's results go: elements in their order, and then either all of them or nothing.
+
+import type { TypedArray } from '../job.ts';
+
+/** Takes the elements of one output, in their order. */
+export interface Sink {
+  /** For messages, for example `out/y.npy`. */
+  readonly name: string;
+  /** Appends elements. They may be overwritten as soon as the promise resolves. One call at a time. */
+  write(data: TypedArray): Promise<void>;
+  /** Everything was written; `shape` is that of the whole. Nothing has its final name yet. */
+  finish(shape: readonly number[]): Promise<void>;
+  /** Gives what was finished its final name. At once, so that several outputs appear together. */
+  publish(): void;
+  /** Removes what was written. Never throws; after `publish()` it does nothing. */
+  abandon(): Promise<void>;
+}
+
+/** The view of a typed array's bytes. */
+export function bytesOf(data: TypedArray): Uint8Array {
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}

@@ -1,0 +1,170 @@
+// Bytes in their order, from a file, a stream or memory: what raw and .npy sources are made of.
+
+import { constants, openSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { unreadable } from '../problem.ts';
+
+/** Bytes in their order. */
+export interface ByteReader {
+  /** For messages. */
+  readonly name: string;
+  /** All bytes; undefined if only the end tells. */
+  readonly size: number | undefined;
+  /**
+   * Fills `into` with the next bytes and resolves with how many they were: fewer than asked for
+   * only at the end. One call at a time.
+   */
+  read(into: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Opens a file, or a device or pipe that has a path. `'-'` is standard input. */
+export async function openBytes(path: string): Promise<ByteReader> {
+  if (path === '-') return new StreamBytes('standard input', process.stdin);
+  try {
+    const about = await stat(path);
+    if (about.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (about.isFIFO()) return new StreamBytes(path, openPipe(path));
+    const file = await open(path);
+    if (about.isFile()) return new FileBytes(path, file, about.size);
+    return new StreamBytes(path, file.createReadStream({ highWaterMark: 1 << 20 }));
+  } catch (cause) {
+    throw unreadable(path, cause, 'check the path; it is taken from the current directory');
+  }
+}
+
+/**
+ * A named pipe as a stream. It is not read by file operations: those would wait for the other
+ * side in a thread of the pool, where nothing, not even the end of the process, interrupts them.
+ */
+function openPipe(path: string): Socket {
+  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+}
+
+/** Below this size a second request costs more than it brings. */
+const leastPart = 1 << 20;
+
+/** The bytes of a regular file, read at positions, so that two halves of a request go side by side. */
+export class FileBytes implements ByteReader {
+  readonly name: string;
+  readonly size: number;
+  readonly #file: FileHandle;
+  #position = 0;
+
+  constructor(name: string, file: FileHandle, size: number) {
+    this.name = name;
+    this.#file = file;
+    this.size = size;
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    const position = this.#position;
+    const half = into.length >= 2 * leastPart ? into.length / 2 - ((into.length / 2) % 4096) : into.length;
+    const parts = [this.#readAt(into.subarray(0, half), position)];
+    if (half < into.length) parts.push(this.#readAt(into.subarray(half), position + half));
+    // Both must have ended before either's error leaves: the memory may be freed then.
+    const ended = await Promise.allSettled(parts);
+    let bytes = 0;
+    for (const part of ended) {
+      if (part.status === 'rejected') throw unreadable(this.name, part.reason);
+      bytes += part.value;
+    }
+    this.#position += bytes;
+    return bytes;
+  }
+
+  async #readAt(into: Uint8Array, position: number): Promise<number> {
+    let done = 0;
+    while (done < into.length) {
+      const { bytesRead } = await this.#file.read(into, done, into.length - done, position + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return done;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+/** The bytes of a stream, which come in pieces of its own choice. */
+export class StreamBytes implements ByteReader {
+  readonly name: string;
+  readonly size = undefined;
+  readonly #stream: AsyncIterable<unknown>;
+  readonly #pieces: AsyncIterator<unknown>;
+  #rest: Uint8Array = new Uint8Array();
+  #ended = false;
+  #interrupt: ((reason: Error) => void) | undefined;
+
+  constructor(name: string, stream: AsyncIterable<unknown>) {
+    this.name = name;
+    this.#stream = stream;
+    this.#pieces = stream[Symbol.asyncIterator]();
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    let done = 0;
+    for (;;) {
+      const taken = this.#rest.subarray(0, into.length - done);
+      into.set(taken, done);
+      done += taken.length;
+      this.#rest = this.#rest.subarray(taken.length);
+      if (done === into.length || this.#ended) return done;
+      this.#rest = await this.#next();
+    }
+  }
+
+  async #next(): Promise<Uint8Array> {
+    try {
+      const { done, value } = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
+        this.#interrupt = reject;
+        this.#pieces.next().then(resolve, reject);
+      });
+      if (done === true) {
+        this.#ended = true;
+        return new Uint8Array();
+      }
+      if (!ArrayBuffer.isView(value)) throw new TypeError(`it gave a ${typeof value} instead of bytes`);
+      return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    } catch (cause) {
+      this.#ended = true;
+      throw unreadable(this.name, cause);
+    }
+  }
+
+  /** Ends the stream. A read that still waits for data fails: it might wait for ever. */
+  async close(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#interrupt?.(new Error('it was closed'));
+    if (this.#stream instanceof Readable) this.#stream.destroy();
+    else this.#pieces.return?.()?.catch(() => {});
+  }
+}
+
+/** Bytes that are in memory already. */
+export class MemoryBytes implements ByteReader {
+  readonly name: string;
+  readonly size: number;
+  readonly #bytes: Uint8Array;
+  #position = 0;
+
+  constructor(name: string, array: ArrayBufferView) {
+    this.name = name;
+    this.#bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    this.size = array.byteLength;
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    const taken = this.#bytes.subarray(this.#position, this.#position + into.length);
+    into.set(taken);
+    this.#position += taken.length;
+    return taken.length;
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,38 @@
+// Where a job's data comes from: elements in their order, already of the kernel's type.
+//
+// A Source is read from beginning to end, one request at a time; the requests are a chunk large,
+// so a source may answer one with several reads side by side. Whatever its format, it writes
+// straight into the page-locked array that is copied to the device.
+
+import type { ElementType } from '../../kernel/types.ts';
+import type { Conversion, Dtype } from '../dtype.ts';
+import type { TypedArray } from '../job.ts';
+
+/** Elements of one input, in their order. */
+export interface Source {
+  /** For messages, for example `data/x.npy`. */
+  readonly name: string;
+  /** The type of the elements where they are stored. */
+  readonly dtype: Dtype;
+  /** Extents, for formats that have them. */
+  readonly shape: readonly number[] | undefined;
+  /** Elements; undefined if only the end tells. */
+  readonly length: number | undefined;
+  /**
+   * Fills `into` with the next elements and resolves with how many they were: fewer than asked
+   * for only at the end. One call at a time.
+   */
+  read(into: TypedArray): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What a source has to give: the side of the kernel. */
+export interface Wanted {
+  /** The parameter, for messages. */
+  readonly parameter: string;
+  readonly element: ElementType;
+  readonly convert: Conversion;
+  /** For tables: the column, and what stands for a null. */
+  readonly column: string;
+  readonly nulls: number | undefined;
+}
