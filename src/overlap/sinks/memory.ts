@@ -12,26 +12,24 @@ export interface MemorySink extends Sink {
 }
 
 /** Fills an array of the caller's. */
-export function arraySink(parameter: string, array: TypedArray): MemorySink {
+export function arraySink(parameter: string, element: ElementType, array: TypedArray): MemorySink {
   const name = `the array given for '${parameter}'`;
+  if (!(array instanceof hostArrays[element])) {
+    throw problem('WS5006', `${name} is a ${array.constructor.name}, and the kernel writes ${element}`);
+  }
   let position = 0;
   return {
     name,
     async write(data) {
       if (position + data.length > array.length) {
-        throw problem(
-          'WS5006',
-          `${name} has ${count(array.length)} elements, and the output has more`,
-          'leave the output away to have an array made',
-        );
+        const hint = 'leave the output away to have an array made';
+        throw problem('WS5006', `${name} has ${count(array.length)} elements, and the output has more`, hint);
       }
       array.set(data, position);
       position += data.length;
     },
-    async finish() {},
-    publish() {},
-    async abandon() {},
-    result: () => (position === array.length ? array : array.subarray(0, position)),
+    result: () => array.subarray(0, position),
+    ...immediate,
   };
 }
 
@@ -41,24 +39,35 @@ export function collectingSink(
   element: ElementType,
   length: number | undefined,
 ): MemorySink {
-  const Constructor: new (length: number) => TypedArray = hostArrays[element];
-  let array: TypedArray = new Constructor(length ?? 0);
+  const name = `output '${parameter}'`;
+  let array = allocate(name, element, length ?? 0);
   let position = 0;
   return {
-    name: `output '${parameter}'`,
+    name,
     async write(data) {
       const needed = position + data.length;
       if (needed > array.length) {
-        const larger = new Constructor(Math.max(needed, 2 * array.length));
+        const larger = allocate(name, element, Math.max(needed, 2 * array.length));
         larger.set(array);
         array = larger;
       }
       array.set(data, position);
       position = needed;
     },
-    async finish() {},
-    publish() {},
-    async abandon() {},
     result: () => (position === array.length ? array : array.slice(0, position)),
+    ...immediate,
   };
+}
+
+/** Memory is complete as it is written, and there is nothing to take back. */
+const immediate = { async finish() {}, publish() {}, async abandon() {} } as const;
+
+function allocate(name: string, element: ElementType, length: number): TypedArray {
+  const Constructor: new (length: number) => TypedArray = hostArrays[element];
+  try {
+    return new Constructor(length);
+  } catch (cause) {
+    const message = `${name} of ${count(length)} elements does not fit into memory`;
+    throw problem('WS4001', message, 'write it to a file', cause);
+  }
 }

@@ -100,10 +100,6 @@ class ElementSource implements Source {
     return got;
   }
 
-  close(): Promise<void> {
-    return this.#bytes.close();
-  }
-
   async #readSame(into: TypedArray, asked: number): Promise<number> {
     const width = dtypeBytes[this.dtype];
     const bytes = await this.#bytes.read(new Uint8Array(into.buffer, into.byteOffset, asked * width));

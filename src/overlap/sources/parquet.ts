@@ -29,14 +29,13 @@ const indexedRows = 1 << 18;
 
 type Scan = Awaited<ReturnType<typeof parquetScan>>;
 
-/** A file whose columns are sources. It closes when the last of them does. */
+/** A file whose columns are sources. */
 export class ParquetFile {
   readonly name: string;
   readonly #file: FileHandle;
   readonly #size: number;
   readonly #metadata: FileMetaData;
   readonly #columns: readonly SchemaTree[];
-  #users = 0;
 
   private constructor(name: string, file: FileHandle, size: number, metadata: FileMetaData) {
     this.name = name;
@@ -84,16 +83,11 @@ export class ParquetFile {
       parsers: storedValues,
       geoparquet: false,
     });
-    this.#users++;
-    const closed = async () => {
-      if (--this.#users === 0) await this.#file.close();
-    };
-    return new ColumnSource(this.name, dtype, wanted, scan, this.#ranges(scan, wanted.column), closed);
+    return new ColumnSource(this.name, dtype, wanted, scan, this.#ranges(scan, wanted.column));
   }
 
-  /** Closes a file of which no column was taken. */
-  async closeUnused(): Promise<void> {
-    if (this.#users === 0) await this.#file.close();
+  async close(): Promise<void> {
+    await this.#file.close();
   }
 
   /** Where the file's own statistics tell of nulls, their number is said before anything is read. */
@@ -141,28 +135,18 @@ class ColumnSource implements Source {
   readonly #wanted: Wanted;
   readonly #scan: Scan;
   readonly #ranges: readonly Range[];
-  readonly #close: () => Promise<void>;
   readonly #block = new Float64Array(blockLength);
   #nextRange = 0;
   #values: DecodedArray = [];
   #taken = 0;
   #position = 0;
-  #closed = false;
 
-  constructor(
-    file: string,
-    dtype: Dtype,
-    wanted: Wanted,
-    scan: Scan,
-    ranges: readonly Range[],
-    close: () => Promise<void>,
-  ) {
+  constructor(file: string, dtype: Dtype, wanted: Wanted, scan: Scan, ranges: readonly Range[]) {
     this.name = `column '${wanted.column}' of ${file}`;
     this.dtype = dtype;
     this.#wanted = wanted;
     this.#scan = scan;
     this.#ranges = ranges;
-    this.#close = close;
     this.length = ranges.at(-1)?.rowEnd ?? 0;
     this.shape = [this.length];
   }
@@ -181,14 +165,6 @@ class ColumnSource implements Source {
       done += length;
     }
     return done;
-  }
-
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#values = [];
-    this.#taken = 0;
-    await this.#close();
   }
 
   async #decodeNext(): Promise<boolean> {

@@ -23,7 +23,6 @@ export interface Source {
    * for only at the end. One call at a time.
    */
   read(into: TypedArray): Promise<number>;
-  close(): Promise<void>;
 }
 
 /** What a source has to give: the side of the kernel. */

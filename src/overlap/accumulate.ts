@@ -1,0 +1,101 @@
+// Accumulators: arrays that stay on the device from the first chunk to the last, and become the
+// job's result.
+//
+// There is one array of each, whatever the depth: kernels of a job with accumulators run one
+// after the other, in the order of their chunks. So a block finds what the same block of the
+// chunk before left, and the result does not depend on how the chunks' copies overlapped.
+
+import { type ElementType, hostArrays } from '../kernel/types.ts';
+import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
+import type { AccumulatorDeclaration, JobContext, TypedArray } from './job.ts';
+import { count, problem } from './problem.ts';
+
+/** An accumulator with its memory on the device. */
+export class Accumulator {
+  readonly name: string;
+  readonly array: DeviceArray;
+  /** Blocks that it has room for. */
+  readonly blocks: number;
+  readonly #declaration: AccumulatorDeclaration;
+  readonly #element: ElementType;
+  /** Elements of one block, or of all. */
+  readonly #length: number;
+
+  constructor(
+    device: Device,
+    name: string,
+    element: ElementType,
+    declaration: AccumulatorDeclaration,
+    context: JobContext,
+    blocks: number,
+  ) {
+    this.name = name;
+    this.#element = element;
+    this.#declaration = declaration;
+    this.#length = lengthOf(name, declaration, context);
+    this.blocks = declaration.per === 'block' ? blocks : Infinity;
+    this.array = device.alloc(element, this.#length * (declaration.per === 'block' ? blocks : 1));
+  }
+
+  /** Sets the elements to their initial value. The host's array must live until the stream is through. */
+  initialise(stream: Stream): void {
+    const host = newArray(this.#element, this.array.length);
+    host.fill(this.#declaration.initial ?? neutral(this.#declaration.combine, this.#element));
+    stream.memcpyAsync(this.array, host);
+  }
+
+  /** Brings the elements back, with those of different blocks combined. */
+  async collect(stream: Stream): Promise<TypedArray> {
+    const host = newArray(this.#element, this.array.length);
+    stream.memcpyAsync(host, this.array);
+    await stream.synchronize();
+    const { combine = 'sum', per } = this.#declaration;
+    if (per !== 'block' || combine === 'concat') return host;
+    const fold = typeof combine === 'function' ? combine : folds[combine];
+    const result = host.slice(0, this.#length);
+    for (let i = 0; i < this.#length; i++) {
+      // In f64, so that the sum of many blocks is rounded once.
+      let value = host[i]!;
+      for (let at = i + this.#length; at < host.length; at += this.#length) value = fold(value, host[at]!);
+      result[i] = value;
+    }
+    return result;
+  }
+}
+
+const folds = {
+  sum: (a: number, b: number) => a + b,
+  min: (a: number, b: number) => Math.min(a, b),
+  max: (a: number, b: number) => Math.max(a, b),
+};
+
+/** What combining leaves unchanged. */
+function neutral(combine: AccumulatorDeclaration['combine'], element: ElementType): number {
+  if (combine !== 'min' && combine !== 'max') return 0;
+  const float = element === 'f32' || element === 'f64';
+  const bits = 8 * hostArrays[element].BYTES_PER_ELEMENT;
+  const signed = element.startsWith('i');
+  if (combine === 'min') return float ? Infinity : 2 ** (signed ? bits - 1 : bits) - 1;
+  if (float) return -Infinity;
+  return signed ? -(2 ** (bits - 1)) : 0;
+}
+
+function lengthOf(name: string, { length = 1 }: AccumulatorDeclaration, context: JobContext): number {
+  const elements =
+    typeof length === 'function'
+      ? length(context)
+      : typeof length === 'string'
+        ? context.settings[length]
+        : length;
+  if (typeof elements === 'number' && Number.isSafeInteger(elements) && elements > 0) return elements;
+  const value = typeof elements === 'number' ? count(elements) : String(elements);
+  throw problem(
+    'WS5007',
+    `accumulators.${name}.length of the job must give a positive count of elements, and gave ${value}`,
+  );
+}
+
+function newArray(element: ElementType, length: number): TypedArray {
+  const Constructor: new (length: number) => TypedArray = hostArrays[element];
+  return new Constructor(length);
+}

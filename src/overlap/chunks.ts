@@ -1,0 +1,317 @@
+// The overlapped loop: chunks of rows through read, copy in, kernel, copy out, write.
+//
+// There are `depth` lanes, each with the memory of one chunk and a stream of its own. A lane
+// takes the next chunk, reads it, issues its copies and its kernel, waits for them, writes the
+// results, and takes the next. Lanes read one at a time and write one at a time, in the order of
+// the chunks; while one reads, others copy, compute and write. So everything overlaps, the
+// memory is that of the lanes whatever the length of the data, and with a depth of 1 nothing
+// overlaps at all.
+
+import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
+import { type ElementType, type Extent, elementBytes } from '../kernel/types.ts';
+import type { Device, DeviceArray } from '../runtime/device.ts';
+import type { Accumulator } from './accumulate.ts';
+import type { AnyDefinition, ChunkContext } from './job.ts';
+import type { Meter } from './meter.ts';
+import { type Plan, rowsOut } from './plan.ts';
+import { count, problem } from './problem.ts';
+import type { Sink } from './sinks/sink.ts';
+import { Slot } from './slot.ts';
+import { Turns } from './turns.ts';
+import type { WindowReader } from './window.ts';
+
+/** An input, bound to its data. */
+export interface BoundInput {
+  readonly name: string;
+  readonly element: ElementType;
+  /** Elements of a row. */
+  readonly width: number;
+  /** Rows beside the chunk's own. */
+  readonly halo: number;
+  readonly reader: WindowReader;
+}
+
+/** An output, bound to its destination. */
+export interface BoundOutput {
+  readonly name: string;
+  readonly element: ElementType;
+  readonly width: number;
+  readonly ratio: readonly [rowsOut: number, rowsIn: number];
+  readonly sink: Sink;
+}
+
+/** A job with everything that its kernel is launched with, except for the chunk. */
+export interface BoundJob {
+  readonly definition: AnyDefinition;
+  readonly inputs: readonly BoundInput[];
+  readonly outputs: readonly BoundOutput[];
+  readonly accumulators: readonly Accumulator[];
+  /** Arguments that are the same for every chunk. */
+  readonly fixed: Readonly<Record<string, unknown>>;
+  readonly settings: ChunkContext['settings'];
+  readonly plan: Plan;
+  /** Rows of the whole; undefined if only the end tells. */
+  readonly rows: number | undefined;
+}
+
+/** What the loop works with, and whom it tells. */
+export interface LoopContext {
+  readonly device: Device;
+  readonly meter: Meter;
+  /** Aborted to stop everything, by the caller or by a lane that failed. */
+  readonly stop: AbortController;
+  readonly onRows: (rows: number) => void;
+}
+
+/** What went through. */
+export interface Passed {
+  readonly rows: number;
+  readonly chunks: number;
+  /** What carried the kernel out. */
+  readonly ranOn: ReadonlySet<string>;
+}
+
+interface Chunk {
+  readonly index: number;
+  readonly rows: number;
+}
+
+/** Runs all chunks of a job. */
+export async function runChunks(job: BoundJob, context: LoopContext): Promise<Passed> {
+  return new Loop(job, context).run();
+}
+
+/** The arrays of a job, as far as they say how long they are in a chunk. */
+export interface ArraysOfChunk {
+  readonly inputs: readonly Pick<BoundInput, 'name' | 'width' | 'halo'>[];
+  readonly outputs: readonly Pick<BoundOutput, 'name' | 'width' | 'ratio'>[];
+  readonly accumulators: readonly Pick<Accumulator, 'name' | 'array'>[];
+  readonly fixed: BoundJob['fixed'];
+}
+
+/** Elements of every array parameter in a chunk of so many rows, by name. */
+export function lengthsOf(
+  { inputs, outputs, fixed, accumulators }: ArraysOfChunk,
+  rows: number,
+): Record<string, number> {
+  const lengths: Record<string, number> = {};
+  for (const { name, width, halo } of inputs) lengths[name] = (rows + halo) * width;
+  for (const { name, width, ratio } of outputs) lengths[name] = rowsOut(rows, ratio) * width;
+  for (const { name, array } of accumulators) lengths[name] = array.length;
+  for (const [name, value] of Object.entries(fixed)) if (isArray(value)) lengths[name] = value.length;
+  return lengths;
+}
+
+/** The grid and block of a chunk's launch. */
+export function launchOf(
+  { launch = {} }: AnyDefinition,
+  chunk: ChunkContext,
+): { readonly grid: Extent; readonly block: Extent } {
+  if (typeof launch === 'function') return launch(chunk);
+  const { block = 256, rowsPerThread = 1, grid } = launch;
+  return { block, grid: grid ?? Math.max(1, Math.ceil(chunk.rows / (volume(block) * rowsPerThread))) };
+}
+
+/** How many there are in an extent. */
+export function volume(extent: Extent): number {
+  if (typeof extent === 'number') return extent;
+  const [x, y = 1, z = 1] = extent;
+  return x * y * z;
+}
+
+class Loop {
+  readonly #job: BoundJob;
+  readonly #context: LoopContext;
+  readonly #reads = new Turns();
+  readonly #writes = new Turns();
+  readonly #ranOn = new Set<string>();
+  #asked = 0;
+  #ended = false;
+  #rows = 0;
+  #chunks = 0;
+  #previous: Slot | undefined;
+
+  constructor(job: BoundJob, context: LoopContext) {
+    this.#job = job;
+    this.#context = context;
+  }
+
+  async run(): Promise<Passed> {
+    const { signal } = this.#context.stop;
+    const onStop = () => {
+      this.#reads.stop(signal.reason);
+      this.#writes.stop(signal.reason);
+    };
+    signal.addEventListener('abort', onStop);
+    const slots: Slot[] = [];
+    try {
+      const { inputs, outputs, plan } = this.#job;
+      const lengths = lengthsOf(this.#job, plan.chunkRows);
+      const arrays = [...inputs, ...outputs].map(({ name, element }) => ({
+        name,
+        element,
+        capacity: lengths[name]!,
+      }));
+      while (slots.length < plan.depth) slots.push(await Slot.create(this.#context.device, arrays));
+      await Promise.all(slots.map((slot) => this.#lane(slot)));
+    } finally {
+      signal.removeEventListener('abort', onStop);
+      await Promise.all(slots.map((slot) => slot.free()));
+    }
+    signal.throwIfAborted();
+    return { rows: this.#rows, chunks: this.#chunks, ranOn: this.#ranOn };
+  }
+
+  /** Takes chunk after chunk. A lane does not fail: it stops them all, and the first reason counts. */
+  async #lane(slot: Slot): Promise<void> {
+    const { stop } = this.#context;
+    try {
+      for (;;) {
+        stop.signal.throwIfAborted();
+        const index = this.#asked++;
+        const chunk = await this.#reads.run(index, () => this.#readAndIssue(slot, index));
+        if (chunk === null) return;
+        await slot.stream.synchronize();
+        await this.#writes.run(index, () => this.#write(slot, chunk));
+      }
+    } catch (error) {
+      stop.abort(error);
+    }
+  }
+
+  async #readAndIssue(slot: Slot, index: number): Promise<Chunk | null> {
+    if (this.#ended) return null;
+    const { inputs } = this.#job;
+    const rows = await this.#context.meter.time(
+      'read',
+      () => this.#read(slot),
+      (read) => read * inputs.reduce((sum, input) => sum + rowBytes(input), 0),
+    );
+    const kept = this.#keep(rows);
+    if (kept === 0) return null;
+    const chunk = { index, rows: kept };
+    this.#issue(slot, chunk);
+    this.#rows += kept;
+    this.#chunks++;
+    return chunk;
+  }
+
+  /** Fills the slot's inputs. All inputs are read side by side, and have as many rows. */
+  async #read(slot: Slot): Promise<number> {
+    const { inputs, plan, rows: total } = this.#job;
+    const asked = Math.min(plan.chunkRows, total === undefined ? Infinity : total - this.#rows);
+    const ended = await Promise.allSettled(
+      inputs.map(({ name, reader }) => reader.next(slot.buffers(name).host, asked)),
+    );
+    const read = ended.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
+    const rows = Math.min(...read);
+    const longer = read.findIndex((other) => other > rows);
+    if (longer >= 0) {
+      const shorter = inputs[read.indexOf(rows)]!;
+      throw problem(
+        'WS5005',
+        `${shorter.reader.source.name} ends after ${count(this.#rows + rows)} rows, ` +
+          `and ${inputs[longer]!.reader.source.name} has more`,
+        'all inputs must have as many rows',
+      );
+    }
+    this.#ended = rows < plan.chunkRows || this.#rows + rows === total;
+    return rows;
+  }
+
+  /** Rows of a chunk that are used: the last one may have some that fit no ratio. */
+  #keep(rows: number): number {
+    const { definition, outputs } = this.#job;
+    const rest = Math.max(0, ...outputs.map(({ ratio }) => rows % ratio[1]));
+    if (rest === 0 || definition.remainder === 'partial') return rows;
+    if (definition.remainder !== 'drop') throw remainderError(this.#rows + rows, outputs);
+    return rows - rest;
+  }
+
+  /** Issues a chunk's copies and its kernel; nothing waits. */
+  #issue(slot: Slot, { rows }: Chunk): void {
+    const { definition, inputs, outputs, accumulators, fixed, settings } = this.#job;
+    const { stream } = slot;
+    const lengths = lengthsOf(this.#job, rows);
+    const args: Record<string, unknown> = { ...fixed };
+    for (const { name, array } of accumulators) args[name] = array;
+    for (const { name } of inputs) {
+      const { pinned, device } = slot.buffers(name);
+      const part = device.subarray(0, lengths[name]);
+      stream.memcpyAsync(part, pinned.subarray(0, lengths[name]));
+      args[name] = part;
+    }
+    for (const { name } of outputs) args[name] = slot.buffers(name).device.subarray(0, lengths[name]);
+    if (definition.offset !== undefined) args[definition.offset] = this.#rows;
+    if (definition.rows !== undefined) args[definition.rows] = rows;
+
+    const shape = launchOf(definition, { rows, offset: this.#rows, lengths, settings });
+    if (accumulators.length > 0) {
+      this.#checkBlocks(volume(shape.grid));
+      if (this.#previous !== undefined) stream.waitEvent(this.#previous.computed);
+    }
+    const { signal } = this.#context.stop;
+    const launched = stream.launch(
+      definition.kernel as Kernel<Schema>,
+      { ...shape, signal },
+      args as LaunchArguments<Schema>,
+    );
+    this.#ranOn.add(launched.ranOn);
+    stream.record(slot.computed);
+    this.#previous = slot;
+    for (const { name } of outputs) {
+      const { pinned, device } = slot.buffers(name);
+      stream.memcpyAsync(pinned.subarray(0, lengths[name]), device.subarray(0, lengths[name]));
+    }
+  }
+
+  #checkBlocks(blocks: number): void {
+    for (const accumulator of this.#job.accumulators) {
+      if (blocks <= accumulator.blocks) continue;
+      throw problem(
+        'WS5007',
+        `launch of the job gives ${count(blocks)} blocks for a chunk, and accumulator '${accumulator.name}' ` +
+          `has room for the ${count(accumulator.blocks)} of a full chunk`,
+        'let a shorter chunk have no more blocks than a full one',
+      );
+    }
+  }
+
+  async #write(slot: Slot, { rows }: Chunk): Promise<void> {
+    const { outputs } = this.#job;
+    if (outputs.length > 0) {
+      const lengths = lengthsOf(this.#job, rows);
+      await this.#context.meter.time(
+        'write',
+        async () => {
+          for (const { name, sink } of outputs) {
+            await sink.write(slot.buffers(name).host.subarray(0, lengths[name]));
+          }
+        },
+        () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * elementBytes[element], 0),
+      );
+    }
+    this.#context.onRows(rows);
+  }
+}
+
+/** The error of rows that are left over by a ratio. */
+export function remainderError(rows: number, outputs: readonly Pick<BoundOutput, 'name' | 'ratio'>[]): Error {
+  const { name, ratio } = outputs.find((output) => rows % output.ratio[1] !== 0) ?? outputs[0]!;
+  return problem(
+    'WS5005',
+    `output '${name}' takes ${ratio[1]} rows of input at a time, and the input has ${count(rows)} rows`,
+    "say what becomes of the rest in the job: remainder: 'drop' or 'partial'",
+  );
+}
+
+function rowBytes({ width, element }: BoundInput): number {
+  return width * elementBytes[element];
+}
+
+function isArray(value: unknown): value is DeviceArray {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'device';
+}

@@ -1,0 +1,212 @@
+// The input data of a run: which data belongs to which parameter, and the sources opened for it.
+//
+// Data comes as one thing, as a list in the order of the declaration, or by name. One Parquet
+// file serves all streamed inputs, each with its column.
+
+import { realpath, stat } from 'node:fs/promises';
+import { type ElementType, hostArrays } from '../kernel/types.ts';
+import type { Dtype } from './dtype.ts';
+import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
+import type { InputData, InputFile, InputStream, RunOptions } from './options.ts';
+import { counted, problem } from './problem.ts';
+import { type ByteReader, MemoryBytes, openBytes, StreamBytes } from './sources/bytes.ts';
+import { npySource, rawSource } from './sources/elements.ts';
+import type { ParquetFile } from './sources/parquet.ts';
+import type { Source, Wanted } from './sources/source.ts';
+
+/** The names of the inputs of jobs, and of their constant arrays that come from an input. */
+export function inputNames(jobs: readonly Job[]): { inputs: string[]; operands: string[] } {
+  const inputs = jobs.flatMap(({ definition }) => Object.keys(definition.inputs));
+  const arrays = jobs.flatMap(({ definition }) => Object.entries(definition.arrays ?? {}));
+  const operands = arrays.filter(([, array]) => isOperand(array)).map(([name]) => name);
+  return { inputs: [...new Set(inputs)], operands: [...new Set(operands)] };
+}
+
+/** Whether a constant array comes from an input file. */
+export function isOperand(array: unknown): array is OperandDeclaration {
+  return typeof array === 'object' && array !== null && 'operand' in array;
+}
+
+/** The data of every input and operand of the jobs, by name: passes share data by its name. */
+export function assignInputs(jobs: readonly Job[], input: RunOptions['input']): Map<string, InputData> {
+  const { inputs, operands } = inputNames(jobs);
+  const names = [...inputs, ...operands];
+  if (isByName(input)) return assignByName(names, input);
+  const list = (Array.isArray(input) ? input : [input]) as readonly InputData[];
+  for (const data of list) checkData(data);
+  if (list.length === names.length) return new Map(names.map((name, i) => [name, list[i]!]));
+  // One file has the columns of all inputs.
+  if (list.length === 1 + operands.length && formatOf(list[0]!) === 'parquet') {
+    return new Map(names.map((name, i) => [name, list[Math.max(0, i - inputs.length + 1)]!]));
+  }
+  throw problem(
+    'WS5005',
+    `the job reads ${counted(names.length, 'input')} (${names.join(', ')}), and ${list.length} ${list.length === 1 ? 'was' : 'were'} given`,
+    inputs.length > 1
+      ? 'give one for each, or one Parquet file that has a column for each'
+      : 'give one for each',
+  );
+}
+
+/** What was opened for a pass. It closes together. */
+export class OpenInputs {
+  readonly #opened: { close(): Promise<void> }[] = [];
+  readonly #tables = new Map<string, ParquetFile>();
+
+  async open(data: InputData, wanted: Wanted): Promise<Source> {
+    if (ArrayBuffer.isView(data)) {
+      const name = `the array given for '${wanted.parameter}'`;
+      return rawSource(this.#add(new MemoryBytes(name, data)), dtypeOf(data) ?? wanted.element, wanted);
+    }
+    if (typeof data === 'string' || 'file' in data) {
+      const { file, dtype } = typeof data === 'string' ? { file: data } : data;
+      const format = formatOf(data);
+      if (format === 'parquet') return (await this.#table(file)).column(wanted);
+      const bytes = this.#add(await openBytes(file));
+      return format === 'npy' ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? wanted.element, wanted);
+    }
+    const stream = 'stream' in data ? data : { stream: data };
+    const dtype = stream.dtype ?? wanted.element;
+    const name = `the stream given for '${wanted.parameter}'`;
+    return rawSource(this.#add(new StreamBytes(name, checkedPieces(stream, name, dtype))), dtype, wanted);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#opened.map((one) => one.close()));
+  }
+
+  /** Noted before anything is read of it, so that it can be closed while it waits for its header. */
+  #add(bytes: ByteReader): ByteReader {
+    this.#opened.push(bytes);
+    return bytes;
+  }
+
+  async #table(path: string): Promise<ParquetFile> {
+    let table = this.#tables.get(path);
+    if (table === undefined) {
+      // Loaded when it is needed: most jobs have no tables, and start sooner without the decoders.
+      const { ParquetFile } = await import('./sources/parquet.ts');
+      table = await ParquetFile.open(path);
+      this.#tables.set(path, table);
+      this.#opened.push(table);
+    }
+    return table;
+  }
+}
+
+/** What the kernel's side of an input wants. */
+export function wantedOf(
+  parameter: string,
+  element: ElementType,
+  { column, convert, nulls }: Pick<InputDeclaration, 'column' | 'convert' | 'nulls'>,
+): Wanted {
+  return { parameter, element, convert: convert ?? 'exact', column: column ?? parameter, nulls };
+}
+
+/** Whether data can be read a second time. */
+export function isRepeatable(data: InputData): boolean {
+  if (typeof data === 'string') return data !== '-';
+  if ('file' in data) return data.file !== '-';
+  return ArrayBuffer.isView(data);
+}
+
+/** The files among inputs, by their identity on the disk, for comparison with outputs. */
+export async function inputFiles(inputs: Iterable<InputData>): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const data of inputs) {
+    const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
+    if (path !== '-') files.set(await fileIdentity(path), path);
+  }
+  return files;
+}
+
+/** Two paths of one file have one identity. */
+export async function fileIdentity(path: string): Promise<string> {
+  try {
+    const { dev, ino } = await stat(path);
+    return ino === 0 ? await realpath(path) : `${dev}:${ino}`;
+  } catch {
+    return path;
+  }
+}
+
+function assignByName(
+  names: readonly string[],
+  input: Readonly<Record<string, InputData>>,
+): Map<string, InputData> {
+  const unknown = Object.keys(input).filter((name) => !names.includes(name));
+  const missing = names.filter((name) => input[name] === undefined);
+  if (unknown.length > 0 || missing.length > 0) {
+    const what =
+      missing.length > 0
+        ? `input ${missing.join(', ')} is missing`
+        : `there is no input ${unknown.join(', ')}`;
+    throw problem('WS5005', `${what}; the job reads ${names.join(', ')}`);
+  }
+  for (const name of names) checkData(input[name]);
+  return new Map(names.map((name) => [name, input[name]!]));
+}
+
+function isByName(input: RunOptions['input']): input is Readonly<Record<string, InputData>> {
+  return (
+    typeof input === 'object' &&
+    input !== null &&
+    !Array.isArray(input) &&
+    !ArrayBuffer.isView(input) &&
+    !(Symbol.asyncIterator in input) &&
+    typeof (input as Partial<InputFile>).file !== 'string' &&
+    (input as Partial<InputStream>).stream === undefined
+  );
+}
+
+function checkData(data: unknown): asserts data is InputData {
+  const good =
+    typeof data === 'string' ||
+    (ArrayBuffer.isView(data) && !(data instanceof DataView)) ||
+    (typeof data === 'object' &&
+      data !== null &&
+      (Symbol.asyncIterator in data ||
+        ('file' in data && typeof data.file === 'string') ||
+        'stream' in data));
+  if (good) return;
+  const hint = 'give a path, a typed array, an async iterable, { file, … } or { stream, … }';
+  throw problem(
+    'WS5005',
+    `an input cannot be read from ${data === null ? 'null' : `a ${typeof data}`}`,
+    hint,
+  );
+}
+
+function formatOf(data: InputData): InputFile['format'] {
+  if (typeof data !== 'string' && !('file' in data)) return undefined;
+  const { file, format } = typeof data === 'string' ? { file: data } : data;
+  if (format !== undefined) return format;
+  if (file.endsWith('.npy')) return 'npy';
+  return file.endsWith('.parquet') ? 'parquet' : 'raw';
+}
+
+function dtypeOf(array: ArrayBufferView): Dtype | undefined {
+  if (array instanceof BigInt64Array) return 'i64';
+  if (array instanceof BigUint64Array) return 'u64';
+  const found = Object.entries(hostArrays).find(([, Constructor]) => array instanceof Constructor);
+  return found?.[0] as ElementType | undefined;
+}
+
+/** Pieces of bytes pass; pieces of elements must be of the type that the stream has. */
+async function* checkedPieces(
+  { stream }: Pick<InputStream, 'stream'>,
+  name: string,
+  dtype: Dtype,
+): AsyncGenerator<Uint8Array | TypedArray> {
+  for await (const piece of stream) {
+    const own = ArrayBuffer.isView(piece) ? dtypeOf(piece) : undefined;
+    if (own !== undefined && own !== 'u8' && own !== dtype) {
+      throw problem(
+        'WS5005',
+        `${name} gave elements of type ${own}, and ${dtype} was expected`,
+        'say its dtype',
+      );
+    }
+    yield piece;
+  }
+}

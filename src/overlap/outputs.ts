@@ -1,0 +1,149 @@
+// The outputs of a run: which goes where, and the sinks opened for them. They appear together
+// when all are complete, or not at all.
+
+import type { ElementType } from '../kernel/types.ts';
+import { fileIdentity } from './inputs.ts';
+import type { AnyDefinition, TypedArray } from './job.ts';
+import { npyHeader } from './npy-header.ts';
+import type { OutputData, OutputFile, RunOptions } from './options.ts';
+import { count, problem } from './problem.ts';
+import { needsShape, openFileSink } from './sinks/file.ts';
+import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
+import type { Sink } from './sinks/sink.ts';
+import { StreamSink } from './sinks/stream.ts';
+
+/** One output, as its sink needs to know it. */
+export interface OutputShape {
+  readonly parameter: string;
+  readonly element: ElementType;
+  /** Extents of the whole; the first one is a guess where the length is not known. */
+  readonly shape: readonly number[];
+  readonly shapeKnown: boolean;
+}
+
+/** The destination of every output that has one, by name. */
+export function assignOutputs(
+  definition: AnyDefinition,
+  output: RunOptions['output'],
+): Map<string, OutputData> {
+  const names = Object.keys(definition.outputs ?? {});
+  if (output === undefined) return new Map();
+  if (isByName(output)) {
+    const unknown = Object.keys(output).filter((name) => !names.includes(name));
+    if (unknown.length === 0) return new Map(Object.entries(output));
+    throw problem(
+      'WS5006',
+      `the job has no output ${unknown.join(', ')}; its outputs are ${names.join(', ') || 'none'}`,
+    );
+  }
+  const list = (Array.isArray(output) ? output : [output]) as readonly OutputData[];
+  if (list.length === names.length) return new Map(names.map((name, i) => [name, list[i]!]));
+  throw problem(
+    'WS5006',
+    names.length === 0
+      ? 'the job writes no output, and one was given; its result is the value that a run gives'
+      : `the job writes ${names.length} (${names.join(', ')}), and ${count(list.length)} were given`,
+  );
+}
+
+/** Refuses outputs that would overwrite an input, or each other. */
+export async function checkOutputs(
+  outputs: Iterable<OutputData>,
+  inputs: ReadonlyMap<string, string>,
+): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const data of outputs) {
+    const path = pathOf(data);
+    if (path === undefined || path.startsWith('/dev/')) continue;
+    const identity = await fileIdentity(path);
+    if (inputs.has(identity)) {
+      const hint = 'write to another name, and rename it then';
+      throw problem('WS5006', `${path} is an input of the job, and cannot be its output as well`, hint);
+    }
+    if (seen.has(identity))
+      throw problem('WS5006', `${path} is given for two outputs`, 'give each its own name');
+    seen.set(identity, path);
+  }
+}
+
+/** Sinks that were opened for a run. */
+export class OpenOutputs {
+  readonly #sinks: Sink[] = [];
+  readonly #memory = new Map<string, MemorySink>();
+  readonly #fsync: boolean;
+  readonly #signal: AbortSignal;
+
+  constructor(fsync: boolean, signal: AbortSignal) {
+    this.#fsync = fsync;
+    this.#signal = signal;
+  }
+
+  /** Opens the sink of an output; without a destination, in memory. */
+  async open(data: OutputData | undefined, about: OutputShape): Promise<Sink> {
+    const sink =
+      data === undefined || ArrayBuffer.isView(data)
+        ? this.#inMemory(data, about)
+        : await this.#file(data, about);
+    this.#sinks.push(sink);
+    return sink;
+  }
+
+  /** Everything was written: gives all outputs their final names. */
+  async publish(shapes: ReadonlyMap<Sink, readonly number[]>): Promise<void> {
+    for (const sink of this.#sinks) await sink.finish(shapes.get(sink)!);
+    for (const sink of this.#sinks) sink.publish();
+  }
+
+  /** Removes what was not published. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled(this.#sinks.map((sink) => sink.abandon()));
+  }
+
+  /** The outputs that are in memory. */
+  get arrays(): Record<string, TypedArray> {
+    return Object.fromEntries([...this.#memory].map(([name, sink]) => [name, sink.result()]));
+  }
+
+  #inMemory(array: TypedArray | undefined, { parameter, element, shape, shapeKnown }: OutputShape): Sink {
+    const length = shape.reduce((product, extent) => product * extent, 1);
+    const sink =
+      array === undefined
+        ? collectingSink(parameter, element, shapeKnown ? length : undefined)
+        : arraySink(parameter, element, array);
+    this.#memory.set(parameter, sink);
+    return sink;
+  }
+
+  async #file(data: string | OutputFile, { element, shape, shapeKnown }: OutputShape): Promise<Sink> {
+    const { file, format } = typeof data === 'string' ? { file: data } : data;
+    const chosen = format ?? (file.endsWith('.npy') ? 'npy' : 'raw');
+    if (file !== '-') {
+      const options = {
+        format: chosen,
+        element,
+        shape,
+        shapeKnown,
+        fsync: this.#fsync,
+        signal: this.#signal,
+      };
+      return openFileSink(file, options);
+    }
+    if (chosen === 'npy' && !shapeKnown) throw needsShape('standard output');
+    const header = chosen === 'npy' ? npyHeader(element, shape) : undefined;
+    return StreamSink.open('standard output', process.stdout, header, false);
+  }
+}
+
+function isByName(output: NonNullable<RunOptions['output']>): output is Readonly<Record<string, OutputData>> {
+  return (
+    typeof output === 'object' &&
+    !Array.isArray(output) &&
+    !ArrayBuffer.isView(output) &&
+    typeof (output as Partial<OutputFile>).file !== 'string'
+  );
+}
+
+function pathOf(data: OutputData): string | undefined {
+  const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
+  return path === '-' ? undefined : path;
+}

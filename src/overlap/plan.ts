@@ -1,0 +1,158 @@
+// How a job is cut: rows of a chunk, and chunks in flight.
+//
+// A chunk is large enough that its transfers run at full rate and small enough that the first
+// one is through early and all slots fit into memory; small inputs are cut into enough chunks to
+// overlap at all. Four chunks in flight keep the slowest of the five stages busy unless it is
+// faster than the average of the others by a third.
+
+import { count, problem } from './problem.ts';
+
+/** One input or output, as the planner sees it. */
+export interface PlannedStream {
+  /** Bytes of a row. */
+  readonly rowBytes: number;
+  /** Rows of this stream for rows of input: `[1, 1]` for an input. */
+  readonly ratio: readonly [rowsOut: number, rowsIn: number];
+  /** Rows beside the chunk's own. */
+  readonly halo: number;
+}
+
+export interface PlanRequest {
+  readonly streams: readonly PlannedStream[];
+  /** Rows of the whole input; undefined if only the end tells. */
+  readonly rows: number | undefined;
+  readonly chunk: number | string;
+  readonly depth: number | 'auto';
+  /** Bytes that the device can still allocate. */
+  readonly free: number;
+}
+
+export interface Plan {
+  /** Rows of a full chunk: a multiple of what every ratio takes in. */
+  readonly chunkRows: number;
+  readonly depth: number;
+  /** Bytes of a full chunk's inputs and outputs on the device. */
+  readonly chunkBytes: number;
+}
+
+const MiB = 2 ** 20;
+const usualChunk = 8 * MiB;
+const leastChunk = MiB;
+const usualDepth = 4;
+const greatestDepth = 64;
+/** What all slots may take on the device, and again on the host, when nobody asked for more. */
+const usualMemory = 192 * MiB;
+
+/** Chooses chunk and depth, or checks what was asked for. */
+export function planChunks(request: PlanRequest): Plan {
+  const { streams, rows, free } = request;
+  const granularity = streams.map(({ ratio }) => ratio[1]).reduce(leastCommonMultiple, 1);
+  const widest = Math.max(...streams.map((stream) => perRow(stream)));
+  const depth = request.depth === 'auto' ? usualDepth : checkDepth(request.depth);
+  const wish = parseChunk(request.chunk, widest);
+
+  let chunkRows: number;
+  if (wish === undefined) {
+    const total = rows === undefined ? Infinity : rows * widest;
+    // At least two chunks for every slot, unless that makes them small.
+    const bytes = Math.min(usualChunk, Math.max(leastChunk, total / (2 * depth)));
+    const rowOfAll = streams.reduce((sum, stream) => sum + perRow(stream), 0);
+    const affordable = Math.min(usualMemory, free / 4) / (depth * rowOfAll);
+    chunkRows = roundTo(granularity, Math.min(bytes / widest, affordable));
+  } else {
+    chunkRows = roundTo(granularity, wish);
+  }
+  // A chunk larger than the whole would only take memory.
+  if (rows !== undefined)
+    chunkRows = Math.min(chunkRows, Math.max(1, Math.ceil(rows / granularity)) * granularity);
+  const chunks = rows === undefined ? Infinity : Math.max(1, Math.ceil(rows / chunkRows));
+  const plan = { chunkRows, depth: Math.min(depth, chunks), chunkBytes: bytesOfChunk(streams, chunkRows) };
+  checkMemory(plan, request);
+  return plan;
+}
+
+/** Rows of an output that so many rows of input give. */
+export function rowsOut(rows: number, ratio: readonly [rowsOut: number, rowsIn: number]): number {
+  return Math.ceil(rows / ratio[1]) * ratio[0];
+}
+
+function perRow({ rowBytes, ratio }: PlannedStream): number {
+  return (rowBytes * ratio[0]) / ratio[1];
+}
+
+function bytesOfChunk(streams: readonly PlannedStream[], chunkRows: number): number {
+  return streams.reduce(
+    (sum, { rowBytes, ratio, halo }) => sum + rowBytes * (rowsOut(chunkRows, ratio) + halo),
+    0,
+  );
+}
+
+function roundTo(granularity: number, rows: number): number {
+  return Math.max(1, Math.floor(rows / granularity)) * granularity;
+}
+
+function checkMemory({ chunkRows, depth, chunkBytes }: Plan, { free }: PlanRequest): void {
+  const needed = chunkBytes * depth;
+  if (needed <= free) return;
+  throw problem(
+    'WS4001',
+    `${depth === 1 ? 'a chunk' : `${depth} chunks`} of ${count(chunkRows)} rows ${depth === 1 ? 'takes' : 'take'} ` +
+      `${count(needed)} bytes of the device's memory, and ${count(free)} are free`,
+    'choose a smaller --chunk or --depth, or leave them to be chosen',
+  );
+}
+
+function checkDepth(depth: number): number {
+  if (Number.isInteger(depth) && depth >= 1 && depth <= greatestDepth) return depth;
+  throw problem('WS5008', `the depth must be a whole number from 1 to ${greatestDepth}, and is ${depth}`);
+}
+
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  ki: 2 ** 10,
+  mi: 2 ** 20,
+  gi: 2 ** 30,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+};
+
+/** The rows that were asked for, or undefined where the choice is ours. */
+function parseChunk(chunk: number | string, widest: number): number | undefined {
+  if (chunk === 'auto') return undefined;
+  const rows = typeof chunk === 'number' ? chunk : parseRows(chunk, widest);
+  if (Number.isSafeInteger(rows) && rows >= 1) return rows;
+  throw problem(
+    'WS5008',
+    `a chunk must have at least one row, and is ${chunk}`,
+    'write for example 8MiB, or auto',
+  );
+}
+
+/** A number of rows, or with a unit the rows that fit into a size: at least one, unless it is 0. */
+function parseRows(text: string, widest: number): number {
+  const [, digits, unit] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
+  const scale = unit === undefined ? undefined : units[unit.toLowerCase()];
+  if (scale === undefined) {
+    throw problem(
+      'WS5008',
+      `the chunk must be a number of rows or a size, and is '${text}'`,
+      'write for example 8MiB',
+    );
+  }
+  const amount = Number(digits) * scale;
+  return unit === '' || amount === 0 ? amount : Math.max(1, Math.floor(amount / widest));
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return (a / x) * b;
+}

@@ -1,0 +1,249 @@
+// run(): a job, or a sequence of jobs, over data of any size.
+//
+// A run either succeeds, and all its outputs are there; or it fails, and nothing of it is left:
+// no file, no memory on the device, no open source. Whatever stops it (an error in a file, a
+// kernel's fault, the caller's signal) takes the same way out.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Device, DeviceArray } from '../runtime/device.ts';
+import { bindJob } from './bind.ts';
+import { runChunks } from './chunks.ts';
+import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
+import type { Job, OutputArrays, TypedArray } from './job.ts';
+import { Meter } from './meter.ts';
+import type { InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
+import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
+import { problem } from './problem.ts';
+import { jobsOf, type Sequence } from './sequence.ts';
+import { checkSettings, type Settings, settingNames } from './settings.ts';
+import type { Sink } from './sinks/sink.ts';
+
+/**
+ * Streams data through a job's kernel: reading, copies, kernels and writing overlap, and memory
+ * stays bounded whatever the size.
+ *
+ * @example
+ * const { report } = await run(affineJob, { input: 'x.npy', output: 'y.npy', settings: { a: 2 }, device });
+ *
+ * @example
+ * const { outputs } = await run(affineJob, { input: new Float32Array([1, 2, 3]), device });
+ * outputs.y; // a Float32Array
+ *
+ * @throws WarpstageError with a code of the 5000s for a job or data at fault, WS5009 when stopped
+ */
+export async function run<V, O extends OutputArrays>(
+  work: Job<V, O> | Sequence<V, O>,
+  options: RunOptions,
+): Promise<JobResult<V, O>> {
+  if (work?.kind !== 'job' && work?.kind !== 'sequence') {
+    throw new WarpstageError(
+      { code: 'WS5007', message: 'what was to run is no job', hint: 'make it with job({ … })' },
+      { caller: run },
+    );
+  }
+  const jobs = jobsOf(work);
+  checkSettings(jobs, options.settings ?? {});
+  const data = assignInputs(jobs, options.input);
+  const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
+  checkRepeatable(jobs, data);
+  await checkOutputs(destinations.values(), await inputFiles(data.values()));
+  if (options.signal?.aborted) throw interrupted(options.signal);
+
+  const device = await openDevice(options.device);
+  try {
+    const whole = new WholeRun(work, options, device.device, data, destinations);
+    return (await whole.run()) as JobResult<V, O>;
+  } finally {
+    await device.close();
+  }
+}
+
+class WholeRun {
+  readonly #work: Job | Sequence;
+  readonly #options: RunOptions;
+  readonly #device: Device;
+  readonly #data: ReadonlyMap<string, InputData>;
+  readonly #destinations: ReadonlyMap<string, OutputData>;
+  readonly #meter: Meter;
+  readonly #stop = new AbortController();
+  readonly #outputs: OpenOutputs;
+  readonly #ranOn = new Set<string>();
+  #report: Omit<JobReport, 'wall' | 'stages' | 'bound' | 'ranOn' | 'passes'>;
+
+  constructor(
+    work: Job | Sequence,
+    options: RunOptions,
+    device: Device,
+    data: ReadonlyMap<string, InputData>,
+    destinations: ReadonlyMap<string, OutputData>,
+  ) {
+    this.#work = work;
+    this.#options = options;
+    this.#device = device;
+    this.#data = data;
+    this.#destinations = destinations;
+    this.#meter = new Meter(device, options.trace ?? false);
+    this.#outputs = new OpenOutputs(options.fsync ?? false, this.#stop.signal);
+    this.#report = {
+      job: work.name,
+      device: device.properties.name,
+      rows: 0,
+      bytesIn: 0,
+      bytesOut: 0,
+      chunks: 0,
+      chunkRows: 0,
+      chunkBytes: 0,
+      depth: 0,
+    };
+  }
+
+  async run(): Promise<JobResult> {
+    const { signal } = this.#options;
+    const onAbort = () => this.#stop.abort(interrupted(signal!));
+    signal?.addEventListener('abort', onAbort);
+    try {
+      let value: unknown;
+      let shapes: ReadonlyMap<Sink, readonly number[]> = new Map();
+      for (const [position, job] of jobsOf(this.#work).entries()) {
+        ({ value, shapes } = await this.#pass(job, position, this.#settings(job, position, value)));
+      }
+      await this.#outputs.publish(shapes);
+      this.#meter.stop();
+      return {
+        value,
+        outputs: this.#outputs.arrays,
+        report: {
+          ...this.#report,
+          ...this.#meter.summary(),
+          ranOn: [...this.#ranOn],
+          passes: jobsOf(this.#work).length,
+        },
+        spans: this.#meter.spans,
+      };
+    } catch (error) {
+      await this.#outputs.abandon();
+      throw this.#stop.signal.aborted ? this.#stop.signal.reason : error;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#meter[Symbol.dispose]();
+    }
+  }
+
+  /** What the caller set, as far as this pass has it, and what the pass before computed. */
+  #settings(job: Job, position: number, before: unknown): Settings {
+    const names = settingNames(job.definition);
+    const given = Object.entries(this.#options.settings ?? {}).filter(([name]) => names.includes(name));
+    const pass = this.#work.kind === 'sequence' ? this.#work.following[position - 1] : undefined;
+    const computed = pass?.settings(before as never) ?? {};
+    checkSettings([job], computed, true);
+    return { ...Object.fromEntries(given), ...computed };
+  }
+
+  async #pass(
+    job: Job,
+    position: number,
+    settings: Settings,
+  ): Promise<{ readonly value: unknown; readonly shapes: ReadonlyMap<Sink, readonly number[]> }> {
+    const inputs = new OpenInputs();
+    const owned: DeviceArray[] = [];
+    const { signal } = this.#stop;
+    const release = () => {
+      void inputs.close();
+      void this.#outputs.abandon();
+    };
+    signal.addEventListener('abort', release);
+    try {
+      const binding = await bindJob(job, {
+        device: this.#device,
+        data: this.#data,
+        destinations: this.#destinations,
+        settings,
+        chunk: this.#options.chunk ?? 'auto',
+        depth: this.#options.depth ?? 'auto',
+        inputs,
+        outputs: this.#outputs,
+        own: (array) => owned.push(array),
+      });
+      signal.throwIfAborted();
+      const began = this.#meter.elapsed;
+      const progress = (rows: number) => ({
+        pass: position + 1,
+        passes: jobsOf(this.#work).length,
+        rows,
+        totalRows: binding.context.rows,
+        bytes: rows * binding.inputRowBytes,
+        totalBytes:
+          binding.context.rows === undefined ? undefined : binding.context.rows * binding.inputRowBytes,
+        elapsed: this.#meter.elapsed - began,
+      });
+      let rows = 0;
+      const passed = await runChunks(binding.job, {
+        device: this.#device,
+        meter: this.#meter,
+        stop: this.#stop,
+        onRows: (more) => {
+          rows += more;
+          this.#options.onProgress?.(progress(rows));
+        },
+      });
+      for (const ranOn of passed.ranOn) this.#ranOn.add(ranOn);
+      const results: Record<string, TypedArray> = {};
+      for (const accumulator of binding.job.accumulators) {
+        results[accumulator.name] = await accumulator.collect(this.#device.defaultStream);
+      }
+      signal.throwIfAborted();
+      const { plan } = binding.job;
+      this.#report = {
+        ...this.#report,
+        rows: passed.rows,
+        bytesIn: this.#report.bytesIn + passed.rows * binding.inputRowBytes,
+        bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows),
+        chunks: passed.chunks,
+        chunkRows: plan.chunkRows,
+        chunkBytes: plan.chunkBytes,
+        depth: plan.depth,
+      };
+      const { finish } = job.definition;
+      const value =
+        finish === undefined ? results : finish(results, { ...binding.context, rows: passed.rows });
+      return { value, shapes: binding.shapes(passed.rows) };
+    } finally {
+      signal.removeEventListener('abort', release);
+      for (const array of owned) array.free();
+      await inputs.close();
+    }
+  }
+}
+
+/** The device that was given, which stays open, or one that is opened for the run. */
+async function openDevice(
+  device: RunOptions['device'],
+): Promise<{ readonly device: Device; close(): Promise<void> }> {
+  if (typeof device === 'object') return { device, async close() {} };
+  throw problem('WS4003', `there is no device '${device ?? 'cpu'}'`);
+}
+
+/** A sequence reads its inputs once for every pass that has them. */
+function checkRepeatable(jobs: readonly Job[], data: ReadonlyMap<string, InputData>): void {
+  for (const [name, source] of data) {
+    const users = jobs.filter(
+      ({ definition }) => name in definition.inputs || name in (definition.arrays ?? {}),
+    );
+    if (users.length < 2 || isRepeatable(source)) continue;
+    throw problem(
+      'WS5005',
+      `input '${name}' is a stream, which can be read once, and the job reads it ${users.length} times`,
+      'save it to a file first',
+    );
+  }
+}
+
+/** The error of a run that the caller stopped. */
+function interrupted(signal: AbortSignal): WarpstageError {
+  const { reason } = signal as { reason: unknown };
+  if (reason instanceof WarpstageError && reason.code === 'WS5009') return reason;
+  return new WarpstageError(
+    { code: 'WS5009', message: 'the job was stopped before its end; nothing of its output is left' },
+    { cause: reason },
+  );
+}

@@ -1,0 +1,82 @@
+// An input cut into chunks with a halo: every chunk with the rows before and after it that its
+// kernel sees as well.
+//
+// The source is read once. Rows that two chunks share are kept between them: after a chunk, the
+// window holds the last `before` rows of what it covered and all that was read beyond it, and
+// the next chunk begins with those. What lies beyond the first and last row is zeros or the
+// nearest row again.
+
+import type { TypedArray } from './job.ts';
+import { count, problem } from './problem.ts';
+import type { Source } from './sources/source.ts';
+
+export interface WindowShape {
+  /** Elements of a row. */
+  readonly width: number;
+  /** Rows before and after a chunk. */
+  readonly before: number;
+  readonly after: number;
+  readonly edge: 'zero' | 'clamp';
+}
+
+/** Reads the chunks of one input, in their order. */
+export class WindowReader {
+  readonly source: Source;
+  readonly #shape: WindowShape;
+  /** Elements that the next chunk begins with; before the first chunk, nothing. */
+  #carry: TypedArray | undefined;
+  /** Rows of the carry that belong to the next chunk and what follows. */
+  #ahead = 0;
+  #ended = false;
+
+  constructor(source: Source, shape: WindowShape) {
+    this.source = source;
+    this.#shape = shape;
+  }
+
+  /**
+   * Fills `into` with the next chunk of up to `rows` rows and its halo, and resolves with the
+   * rows of the chunk: fewer than asked for only at the end. `into` has room for the full window.
+   */
+  async next(into: TypedArray, rows: number): Promise<number> {
+    const { width, before, after } = this.#shape;
+    if (before + after === 0) return this.#readRows(into.subarray(0, rows * width));
+    const first = this.#carry === undefined;
+    if (this.#carry !== undefined) into.set(this.#carry);
+    const missing = rows + after - this.#ahead;
+    const begin = (before + this.#ahead) * width;
+    const got =
+      this.#ended || missing <= 0 ? 0 : await this.#readRows(into.subarray(begin, begin + missing * width));
+    if (got < missing) this.#ended = true;
+    const available = this.#ahead + got;
+    const core = Math.min(rows, available);
+    if (core === 0) return 0;
+    if (first) this.#fill(into, 0, before, before);
+    this.#fill(into, before + available, before + core + after, before + available - 1);
+    this.#carry = into.slice(core * width, (before + available) * width);
+    this.#ahead = available - core;
+    return core;
+  }
+
+  /** Fills rows `begin` to `end` with the edge; `nearest` is the row that lies nearest. */
+  #fill(into: TypedArray, begin: number, end: number, nearest: number): void {
+    const { width, edge } = this.#shape;
+    if (edge === 'zero') {
+      if (begin < end) into.fill(0, begin * width, end * width);
+      return;
+    }
+    for (let row = begin; row < end; row++) {
+      into.copyWithin(row * width, nearest * width, (nearest + 1) * width);
+    }
+  }
+
+  async #readRows(into: TypedArray): Promise<number> {
+    const { width } = this.#shape;
+    const elements = await this.source.read(into);
+    if (elements % width === 0) return elements / width;
+    throw problem(
+      'WS5005',
+      `${this.source.name} ends within a row: its last row has ${count(elements % width)} of ${count(width)} elements`,
+    );
+  }
+}
