@@ -54,7 +54,11 @@ export async function readNpyHeader(bytes: ByteReader): Promise<NpyHeader> {
   if (prefix.length < 10) throw truncatedHeader(name, prefix.length, 10);
   const version = prefix[6]!;
   if (version < 1 || version > 3) {
-    throw problem('WS5004', `${name} has version ${version} of the .npy format; 1 to 3 are known`);
+    throw problem(
+      'WS5004',
+      `${name} has version ${version} of the .npy format; 1 to 3 are known`,
+      formatHint,
+    );
   }
   let length = prefix[8]! | (prefix[9]! << 8);
   let start = 10;

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type PlanRequest, planChunks } from '#warpstage/overlap/plan.js';
+import { expectFailure } from './support.ts';
+
+const MiB = 2 ** 20;
+const request: PlanRequest = {
+  streams: [
+    { rowBytes: 4, ratio: [1, 1], halo: 0 },
+    { rowBytes: 4, ratio: [1, 1], halo: 0 },
+  ],
+  rows: 2 ** 30,
+  chunk: 'auto',
+  depth: 'auto',
+  free: 4096 * MiB,
+};
+const plan = (changes: Partial<PlanRequest>) => planChunks({ ...request, ...changes });
+const refused = (changes: Partial<PlanRequest>) => Promise.resolve().then(() => plan(changes));
+
+describe('by itself', () => {
+  test('chunks of 8 MiB, four in flight', () => {
+    expect(plan({})).toEqual({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
+  });
+
+  test('small inputs are cut into enough chunks to overlap, but not into crumbs', () => {
+    expect(plan({ rows: 4 * MiB })).toMatchObject({ chunkRows: MiB / 2, depth: 4 });
+    expect(plan({ rows: 1000 })).toEqual({ chunkRows: 1000, depth: 1, chunkBytes: 8000 });
+    expect(plan({ rows: 0 })).toMatchObject({ chunkRows: 1, depth: 1 });
+  });
+
+  test('an input of unknown length is taken for a large one', () => {
+    expect(plan({ rows: undefined })).toMatchObject({ chunkRows: 2 * MiB, depth: 4 });
+  });
+
+  test('wide rows and little memory make chunks shorter', () => {
+    expect(plan({ free: 16 * MiB })).toMatchObject({ chunkRows: MiB / 8 });
+    const wide = [{ rowBytes: 64 * MiB, ratio: [1, 1] as const, halo: 0 }];
+    expect(plan({ streams: wide, rows: 100 })).toMatchObject({ chunkRows: 1 });
+  });
+
+  test('rows of a chunk are a multiple of what ratios take in, and memory suffices', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.nat(10_000_000),
+        fc.integer({ min: 1, max: 1000 }),
+        (a, b, rows, rowBytes) => {
+          const streams = [
+            { rowBytes, ratio: [1, 1] as const, halo: 0 },
+            { rowBytes, ratio: [1, a] as const, halo: 0 },
+            { rowBytes, ratio: [3, b] as const, halo: 0 },
+          ];
+          const { chunkRows, depth, chunkBytes } = plan({ streams, rows });
+          expect(chunkRows % a).toBe(0);
+          expect(chunkRows % b).toBe(0);
+          expect(chunkBytes * depth).toBeLessThanOrEqual(request.free / 4);
+        },
+      ),
+    );
+  });
+});
+
+describe('as asked', () => {
+  test.each([
+    [1000, 1000],
+    ['1000', 1000],
+    ['1MiB', MiB / 4],
+    ['1M', MiB / 4],
+    ['1MB', 250_000],
+    ['1.5 KiB', 384],
+    ['2B', 1],
+  ])('a chunk of %j has %i rows', (chunk, chunkRows) => {
+    expect(plan({ chunk })).toMatchObject({ chunkRows });
+  });
+
+  test('a depth', () => {
+    expect(plan({ depth: 1 })).toMatchObject({ depth: 1, chunkRows: 2 * MiB });
+    expect(plan({ depth: 9, chunk: 100, rows: 450 })).toMatchObject({ depth: 5, chunkRows: 100 });
+  });
+
+  test('a chunk larger than the whole is the whole', () => {
+    expect(plan({ chunk: 10 ** 9, rows: 77 })).toMatchObject({ chunkRows: 77, depth: 1 });
+  });
+
+  test.each([
+    [{ chunk: 0 }, 'a chunk must have at least one row, and is 0'],
+    [{ chunk: '0MiB' }, 'a chunk must have at least one row, and is 0MiB'],
+    [{ chunk: -5 }, 'a chunk must have at least one row, and is -5'],
+    [{ chunk: 1.5 }, 'a chunk must have at least one row, and is 1.5'],
+    [{ chunk: Number.NaN }, 'a chunk must have at least one row, and is NaN'],
+    [{ chunk: 'lots' }, "the chunk must be a number of rows or a size, and is 'lots'"],
+    [{ chunk: '5 furlongs' }, "and is '5 furlongs'"],
+    [{ depth: 0 }, 'the depth must be a whole number from 1 to 64, and is 0'],
+    [{ depth: 65 }, 'and is 65'],
+    [{ depth: 1.5 }, 'and is 1.5'],
+  ])('%j is refused', async (changes, message) => {
+    await expectFailure(refused(changes), 'WS5008', message);
+  });
+
+  test('a chunk of more than memory is refused', async () => {
+    await expectFailure(
+      refused({ chunk: '2GiB' }),
+      'WS4001',
+      "2 chunks of 536,870,912 rows take 8,589,934,592 bytes of the device's memory, and 4,294,967,296 are free",
+      'smaller --chunk or --depth',
+    );
+  });
+});

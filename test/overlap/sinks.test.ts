@@ -1,0 +1,234 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { TypedArray } from '#warpstage/overlap/job.js';
+import { readNpyHeader } from '#warpstage/overlap/npy-header.js';
+import { openFileSink } from '#warpstage/overlap/sinks/file.js';
+import { MemoryBytes } from '#warpstage/overlap/sources/bytes.js';
+import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
+
+const options = {
+  format: 'raw',
+  element: 'f32',
+  shape: [6],
+  shapeKnown: true,
+  fsync: true,
+  signal: undefined,
+} as const;
+
+const first = Float32Array.of(1, 2, 3, 4);
+const second = Float32Array.of(5, 6);
+
+async function writeTo(path: string, more: object = {}, data: readonly TypedArray[] = [first, second]) {
+  const sink = await openFileSink(path, { ...options, ...more });
+  try {
+    for (const part of data) await sink.write(part);
+    await sink.finish([data.reduce((sum, part) => sum + part.length, 0)]);
+    sink.publish();
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
+}
+
+const floatsIn = (bytes: Buffer) => [
+  ...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)),
+];
+
+describe('a file', () => {
+  test('appears when it is complete, and not before', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'y.bin');
+    const sink = await openFileSink(path, options);
+    await sink.write(first);
+    expect(namesIn(directory)).toEqual([expect.stringMatching(/^\.y\.bin\.\d+-[0-9a-f]{8}\.partial$/)]);
+    await sink.write(second);
+    await sink.finish([6]);
+    sink.publish();
+    expect(namesIn(directory)).toEqual(['y.bin']);
+    expect(floatsIn(readFileSync(path))).toEqual([1, 2, 3, 4, 5, 6]);
+    await sink.abandon();
+    expect(namesIn(directory)).toEqual(['y.bin']);
+  });
+
+  test('that is abandoned leaves what was there before', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'y.bin');
+    writeFileSync(path, 'before');
+    const sink = await openFileSink(path, options);
+    await sink.write(first);
+    await sink.abandon();
+    await sink.abandon();
+    expect(namesIn(directory)).toEqual(['y.bin']);
+    expect(readFileSync(path, 'utf8')).toBe('before');
+  });
+
+  test('that replaces another keeps its mode, and goes through links', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'real'));
+    const target = join(directory, 'real', 'y.bin');
+    writeFileSync(target, 'before', { mode: 0o640 });
+    symlinkSync(target, join(directory, 'link.bin'));
+    await writeTo(join(directory, 'link.bin'));
+    expect(floatsIn(readFileSync(target))).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(statSync(target).mode & 0o777).toBe(0o640);
+    expect(namesIn(join(directory, 'real'))).toEqual(['y.bin']);
+  });
+
+  test.each([[true], [false]])('of format .npy says its shape (known before: %s)', async (shapeKnown) => {
+    const path = join(temporaryDirectory(), 'y.npy');
+    await writeTo(path, { format: 'npy', shape: shapeKnown ? [6] : [0], shapeKnown });
+    const bytes = readFileSync(path);
+    const header = await readNpyHeader(new MemoryBytes('y.npy', bytes));
+    expect(header).toMatchObject({ dtype: 'f32', shape: [6] });
+    expect(floatsIn(bytes.subarray(header.headerBytes))).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('may have no elements', async () => {
+    const path = join(temporaryDirectory(), 'y.bin');
+    await writeTo(path, { shape: [0] }, []);
+    expect(statSync(path).size).toBe(0);
+  });
+
+  test('in a directory that does not exist is refused', async () => {
+    const path = join(temporaryDirectory(), 'no', 'y.bin');
+    await expectFailure(
+      writeTo(path),
+      'WS5006',
+      `${path} cannot be written: it does not exist`,
+      'its directory exists',
+    );
+  });
+
+  test('that is a directory is refused', async () => {
+    const directory = temporaryDirectory();
+    await expectFailure(writeTo(directory), 'WS5006', `${directory} cannot be written: it is a directory`);
+    expect(namesIn(directory)).toEqual([]);
+  });
+
+  test('where nothing may be written is refused', async () => {
+    // Not even root creates files here.
+    await expectFailure(
+      writeTo('/sys/y.bin'),
+      'WS5006',
+      /\/sys\/y\.bin cannot be written: permission is denied/,
+    );
+  });
+
+  test('on a full disk is refused, and nothing of it is left', async () => {
+    const directory = temporaryDirectory();
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]);
+    if (mounted.status !== 0) return; // Mounting is not permitted here; /dev/full below stands in.
+    onTestFinished(() => void execFileSync('umount', [directory]));
+    const large = new Float32Array(1 << 16);
+    const path = join(directory, 'y.bin');
+    await expectFailure(
+      writeTo(path, {}, [large]),
+      'WS5006',
+      `${path} cannot be written: no space is left on its device`,
+    );
+    expect(namesIn(directory)).toEqual([]);
+  });
+});
+
+describe('what is no regular file', () => {
+  test('is written directly', async () => {
+    await writeTo('/dev/null');
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
+  test('reports a full device', async () => {
+    await expectFailure(
+      writeTo('/dev/full'),
+      'WS5006',
+      '/dev/full cannot be written: no space is left on its device',
+    );
+  });
+
+  test('as .npy must know its shape', async () => {
+    const npy = { format: 'npy', shapeKnown: false };
+    await expectFailure(writeTo('/dev/null', npy), 'WS5006', 'the header comes first', 'write raw elements');
+  });
+
+  test('may be a named pipe, which waits for its reader', async () => {
+    const pipe = join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('sh', ['-c', `sleep 0.1; cat ${pipe}`]);
+    const pieces: Buffer[] = [];
+    reader.stdout.on('data', (piece: Buffer) => pieces.push(piece));
+    const closed = new Promise((resolve) => reader.on('close', resolve));
+    const large = Float32Array.from({ length: 100_000 }, (_, i) => i);
+    await writeTo(pipe, {}, [large]);
+    await closed;
+    expect(floatsIn(Buffer.concat(pieces))).toEqual([...large]);
+  });
+
+  test('whose reader goes away is reported', async () => {
+    const pipe = join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('sh', ['-c', `head -c 100 ${pipe} > /dev/null`]);
+    const large = new Float32Array(1 << 20);
+    await expectFailure(
+      writeTo(pipe, {}, [large]),
+      'WS5006',
+      `${pipe} cannot be written: its reader went away`,
+    );
+    if (reader.exitCode === null) await new Promise((resolve) => reader.on('close', resolve));
+  });
+
+  test('that has no reader stops waiting when the run is stopped', async () => {
+    const pipe = join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const controller = new AbortController();
+    const opened = openFileSink(pipe, { ...options, signal: controller.signal });
+    controller.abort();
+    await expectFailure(opened, 'WS5006', `${pipe} cannot be written`);
+  });
+});
+
+describe('a process that ends before its file is complete', () => {
+  const script = (ending: string) => `
+    import { openFileSink } from '#warpstage/overlap/sinks/file.js';
+    const sink = await openFileSink(process.argv[1], ${JSON.stringify({ ...options, signal: undefined })});
+    await sink.write(new Float32Array(1000));
+    ${ending}
+  `;
+
+  async function end(ending: string, signal?: NodeJS.Signals) {
+    const directory = temporaryDirectory();
+    const child = spawn(process.execPath, [
+      '--input-type=module',
+      '-e',
+      script(ending),
+      join(directory, 'y.bin'),
+    ]);
+    const closed = new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+      child.on('close', (code, by) => resolve([code, by])),
+    );
+    if (signal !== undefined) {
+      await new Promise((resolve) => child.stdout.once('data', resolve));
+      expect(namesIn(directory)).toHaveLength(1);
+      child.kill(signal);
+    }
+    return { ended: await closed, left: namesIn(directory) };
+  }
+
+  const wait = "console.log('ready'); setInterval(() => {}, 1000);";
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('by %s leaves nothing', async (signal) => {
+    expect(await end(wait, signal)).toEqual({ ended: [null, signal], left: [] });
+  });
+
+  test('by a signal that the program handles leaves nothing either', async () => {
+    const handled = `process.on('SIGINT', () => process.exit(3)); ${wait}`;
+    expect(await end(handled, 'SIGINT')).toEqual({ ended: [3, null], left: [] });
+  });
+
+  test.each([
+    ['process.exit(4)', 4],
+    ["throw new Error('mishap')", 1],
+  ])('by %s leaves nothing', async (ending, code) => {
+    expect(await end(ending)).toEqual({ ended: [code, null], left: [] });
+  });
+});
