@@ -31,6 +31,7 @@ export type {
   RunOptions,
   StageReport,
 } from './overlap/options.ts';
+export { run } from './overlap/run.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export type {
   Device,

@@ -6,6 +6,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Device, DeviceArray } from '../runtime/device.ts';
+import { open } from '../runtime/open.ts';
 import { bindJob } from './bind.ts';
 import { runChunks } from './chunks.ts';
 import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
@@ -220,7 +221,8 @@ async function openDevice(
   device: RunOptions['device'],
 ): Promise<{ readonly device: Device; close(): Promise<void> }> {
   if (typeof device === 'object') return { device, async close() {} };
-  throw problem('WS4003', `there is no device '${device ?? 'cpu'}'`);
+  const opened = await open(device);
+  return { device: opened, close: () => opened.close() };
 }
 
 /** A sequence reads its inputs once for every pass that has them. */
