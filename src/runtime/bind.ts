@@ -35,7 +35,10 @@ export interface Specialisation {
 /** How kernels become executables on a device. */
 export interface LaunchCompiler {
   specialise(kernel: Kernel, specialisation: Specialisation): Specialised;
-  compile(program: Program): Executable;
+  /** `alignments`: by which power of two bytes, up to 16, each parameter's array begins at a multiple. */
+  compile(program: Program, alignments: readonly number[]): Executable;
+  /** Whether what is compiled depends on the alignments. */
+  readonly usesAlignments: boolean;
 }
 
 interface Compiled extends Specialised {
@@ -74,12 +77,14 @@ export class LaunchBinder {
     const parameters = parseSchema(kernel.schema);
     const checked = checkArguments(this.#device, kernel.name, parameters, given);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
-    const { program, sources, executable } = this.#compile(kernel, {
-      block,
-      indexType,
-      constants: checked.constants,
-      functions: checked.functions,
-    });
+    const { program, sources, executable } = this.#compile(
+      kernel,
+      { block, indexType, constants: checked.constants, functions: checked.functions },
+      parameters.flatMap((parameter) => {
+        if (parameter.kind === 'array') return [alignmentOf(checked.arrays[parameter.name]!.address)];
+        return parameter.kind === 'scalar' ? [1] : [];
+      }),
+    );
 
     const values = program.parameters.map((parameter) => {
       if (parameter.kind === 'array') return checked.arrays[parameter.name]!;
@@ -102,17 +107,18 @@ export class LaunchBinder {
     };
   }
 
-  #compile(kernel: Kernel, specialisation: Specialisation): Compiled {
+  #compile(kernel: Kernel, specialisation: Specialisation, alignments: readonly number[]): Compiled {
     let byKey = this.#compiled.get(kernel);
     if (byKey === undefined) {
       byKey = new Map();
       this.#compiled.set(kernel, byKey);
     }
-    const key = this.#keyOf(specialisation);
+    const aligned = this.#compiler.usesAlignments ? ` ${alignments.join()}` : '';
+    const key = this.#keyOf(specialisation) + aligned;
     let compiled = byKey.get(key);
     if (compiled === undefined) {
       const specialised = this.#compiler.specialise(kernel, specialisation);
-      compiled = { ...specialised, executable: this.#compiler.compile(specialised.program) };
+      compiled = { ...specialised, executable: this.#compiler.compile(specialised.program, alignments) };
       byKey.set(key, compiled);
     }
     return compiled;
@@ -171,7 +177,13 @@ function typedValue(type: Program['variables'][number]['type'], value: number | 
   }
 }
 
+/** The power of two, up to 16, that an address is a multiple of. */
+function alignmentOf(address: number): number {
+  return [16, 8, 4, 2].find((power) => address % power === 0) ?? 1;
+}
+
 function describeExecutable(executable: Executable): string {
   if (executable.target === 'interpreter') return 'interpreter';
+  if (executable.target === 'cuda') return `cuda (${['kernel', ...executable.lowerings].join(', ')})`;
   return `wasm (${executable.mode}${executable.vectorised ? ', vectorised' : ''})`;
 }

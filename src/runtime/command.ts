@@ -21,6 +21,8 @@ export interface Carrier {
   poll(): void;
   /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
   watch(command: Command): void;
+  /** An event was recorded behind the command, so the time of its end will be asked for. */
+  recorded?(command: Command): void;
 }
 
 /** One operation of a stream. */

@@ -32,7 +32,7 @@ export class CommandEvent implements Event {
   }
 
   recordAt(lane: Lane): void {
-    this.#recorded = { lane, points: this.#queue.join(lane), time: performance.now() };
+    this.#recorded = { lane, points: this.#queue.record(lane), time: performance.now() };
   }
 
   #report(points: readonly Command[]): void {

@@ -102,6 +102,13 @@ export class CommandQueue {
     return lane.frontier;
   }
 
+  /** The points of an event that is recorded in the lane. */
+  record(lane: Lane): readonly Command[] {
+    const points = this.join(lane);
+    for (const command of points) this.#carrier.recorded?.(command);
+    return points;
+  }
+
   /** Whether these commands are all settled. */
   settled(commands: readonly Command[]): boolean {
     this.#carrier.poll();

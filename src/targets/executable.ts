@@ -42,6 +42,18 @@ export type Executable =
       readonly vectorised: boolean;
       /** What the numbers that the module reports in a fault mean. */
       readonly sites: readonly FaultSite[];
+    }
+  | {
+      readonly target: 'cuda';
+      readonly program: Program;
+      readonly scratchBytes: number;
+      readonly entry: string;
+      /** Machine code for one architecture. */
+      readonly image: Uint8Array;
+      /** How each pipeline is carried out. */
+      readonly lowerings: readonly ('bulk' | 'groups' | 'barriers' | 'thread')[];
+      /** Where a shared array lies; null where only the launch knows. */
+      readonly shared: readonly ({ readonly offset: number; readonly length: number } | null)[];
     };
 
 /** A place in the program that can fault. */

@@ -106,6 +106,7 @@ export class CpuDevice implements Device {
     const binder = new LaunchBinder(this, {
       specialise: settings.specialise,
       compile: (program) => settings.target.compile(program),
+      usesAlignments: false,
     });
     this.#streamHost = {
       device: this,

@@ -33,8 +33,8 @@ const prototypes = {
   cuMemcpyHtoDAsync_v2: ['int', handle, 'void *', 'size_t', handle],
   cuMemcpyDtoHAsync_v2: ['int', 'void *', handle, 'size_t', handle],
   cuMemcpyDtoDAsync_v2: ['int', handle, handle, 'size_t', handle],
-  cuMemcpyAsync: ['int', handle, handle, 'size_t', handle],
   cuMemcpy3DAsync_v2: ['int', 'void *', handle],
+  cuMemsetD8_v2: ['int', handle, 'uint8_t', 'size_t'],
   cuMemsetD8Async: ['int', handle, 'uint8_t', 'size_t', handle],
   cuStreamCreateWithPriority: ['int', out, 'uint', 'int'],
   cuStreamDestroy_v2: ['int', handle],
@@ -72,7 +72,9 @@ const prototypes = {
 export const driverResults = { success: 0, notReady: 600, outOfMemory: 2 } as const;
 
 /** The driver's functions, each throwing where it fails. */
-export type Driver = { readonly [K in keyof typeof prototypes]: NativeFunction } & {
+export type Driver = {
+  readonly [K in keyof typeof prototypes | 'cuMemcpyHostToHostAsync']: NativeFunction;
+} & {
   /** The driver's name and sentence for a result, for example `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`. */
   readonly describe: (result: number) => string;
   /** Throws if the result of a call is an error. */
@@ -99,7 +101,16 @@ export function openDriver(): Driver {
       hint: 'install the NVIDIA driver, or open("cpu")',
     });
   }
-  const functions = bind(found.library, prototypes);
+  const functions = {
+    ...bind(found.library, prototypes),
+    /** cuMemcpyAsync between two arrays of the host. */
+    cuMemcpyHostToHostAsync: found.library.func('cuMemcpyAsync', 'int', [
+      'void *',
+      'void *',
+      'size_t',
+      handle,
+    ]) as NativeFunction,
+  };
   const text = (call: NativeFunction, result: number) => {
     const answer: (string | null)[] = [null];
     return call(result, answer) === driverResults.success ? (answer[0] ?? '') : '';
