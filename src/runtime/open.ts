@@ -31,22 +31,30 @@ export interface OpenOptions {
  */
 export async function open(name = 'cpu', options: OpenOptions = {}): Promise<Device> {
   if (name === 'cpu') return openCpu(options);
-  if (name === 'cuda' || String(name).startsWith('cuda:') || String(name).startsWith('model:')) {
+  const gpu = /^cuda(?::(\d+))?$/.exec(name);
+  if (gpu !== null) return openCuda(Number(gpu[1] ?? 0), options);
+  if (String(name).startsWith('model:')) {
     throw new WarpstageError({
       code: 'WS4003',
-      message: `device '${name}' is not available: this version of warpstage has the CPU only`,
+      message: `device '${name}' is not available: this version of warpstage has no virtual devices yet`,
       hint: "use open('cpu'); every kernel and stream runs there",
     });
   }
   throw new WarpstageError({
     code: 'WS4003',
     message: `there is no device '${String(name)}'`,
-    hint: "the devices of this version are: 'cpu'",
+    hint: "the devices of this version are: 'cpu', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU",
   });
 }
 
 function specialise(): never {
   throw new WarpstageError({ code: 'WS4003', message: 'this build of warpstage has no compiler yet' });
+}
+
+async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptions): Promise<Device> {
+  checkDefaultStream(defaultStream);
+  const { CudaDevice } = await import('./cuda/device.ts');
+  return new CudaDevice({ ordinal, defaultStream, specialise });
 }
 
 async function openCpu({
@@ -66,8 +74,7 @@ async function openCpu({
   check('target', target, target === 'wasm' || target === 'interpreter', "'wasm' or 'interpreter'");
   const known = delivery === 'eager' || delivery === 'late' || Number.isSafeInteger(delivery);
   check('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
-  const mode = defaultStream === 'legacy' || defaultStream === 'perThread';
-  check('defaultStream', defaultStream, mode, "'legacy' or 'perThread'");
+  checkDefaultStream(defaultStream);
   return new CpuDevice({
     memory,
     threads,
@@ -75,6 +82,11 @@ async function openCpu({
     target: await loadTarget(target, delivery),
     specialise,
   });
+}
+
+function checkDefaultStream(defaultStream: unknown): void {
+  const known = defaultStream === 'legacy' || defaultStream === 'perThread';
+  check('defaultStream', defaultStream, known, "'legacy' or 'perThread'");
 }
 
 function check(option: string, given: unknown, valid: boolean, expected: string): void {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { open } from 'warpstage';
+import { gpus } from '../support/gpu.ts';
 import { handMade, openHandMade } from '../support/hand-made.ts';
 
 const one = { grid: 1, block: 1 };
@@ -100,9 +101,14 @@ describe('a process', () => {
 
 describe('open', () => {
   test('says what there is', async () => {
-    await expect(open('cuda')).rejects.toThrow("WS4003: device 'cuda' is not available");
     await expect(open('model:c2050')).rejects.toThrow("WS4003: device 'model:c2050' is not available");
     await expect(open('gpu')).rejects.toThrow(/WS4003: there is no device 'gpu'\n {2}hint: .*'cpu'/);
+  });
+
+  test.skipIf(gpus > 0)('says how to get a driver where there is none', async () => {
+    await expect(open('cuda')).rejects.toThrow(
+      /WS4003: no NVIDIA driver was found: .*\n {2}hint: install the NVIDIA driver, or open\("cpu"\)/,
+    );
   });
 
   test.each([
