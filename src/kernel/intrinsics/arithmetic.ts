@@ -3,6 +3,7 @@
 import type { Form, Intrinsic } from './entry.ts';
 
 const one = [{ x: 'number' }] as const satisfies readonly Form[];
+const rounded = [{ x: 'number or quotient' }] as const satisfies readonly Form[];
 const two = [{ x: 'number', y: 'number' }] as const satisfies readonly Form[];
 const many = [{ numbers: 'number...' }] as const satisfies readonly Form[];
 
@@ -52,7 +53,7 @@ export const mathIntrinsics = {
   'Math.cbrt': { cuda: 'cbrt(x)', forms: one, result: 'number', doc: 'The cube root.' },
   'Math.ceil': {
     cuda: 'ceil(x)',
-    forms: one,
+    forms: rounded,
     result: 'number',
     doc: 'The least integer not below x; of a / b with integers, their quotient rounded up.',
   },
@@ -68,7 +69,7 @@ export const mathIntrinsics = {
   'Math.expm1': { cuda: 'expm1(x)', forms: one, result: 'number', doc: 'e to the power of x, less 1.' },
   'Math.floor': {
     cuda: 'floor(x)',
-    forms: one,
+    forms: rounded,
     result: 'number',
     doc: 'The greatest integer not above x; of a / b with integers, their quotient rounded down.',
   },
@@ -121,7 +122,7 @@ export const mathIntrinsics = {
   'Math.tanh': { cuda: 'tanh(x)', forms: one, result: 'number', doc: 'The hyperbolic tangent.' },
   'Math.trunc': {
     cuda: 'trunc(x)',
-    forms: one,
+    forms: rounded,
     result: 'number',
     doc: 'The integer part; of a / b with integers, their quotient as C++ gives it.',
   },

@@ -7,6 +7,8 @@
 export type ArgumentKind =
   /** A number or boolean of any type. */
   | 'number'
+  /** The same, or `a / b` of two integers, which the intrinsic rounds. */
+  | 'number or quotient'
   /** An integer, taken as an index. */
   | 'index'
   /** An integer that is known when the kernel is compiled. */

@@ -1,0 +1,182 @@
+// Assignments: to variables, to elements of arrays, and to several at once.
+
+import type {
+  AnyNode,
+  AssignmentExpression,
+  AssignmentOperator,
+  BinaryOperator,
+  Node,
+  UpdateExpression,
+} from 'acorn';
+import { assign, declarationOf, newCell, read } from './cells.ts';
+import { branch } from './conditional.ts';
+import type { Cell } from './frame.ts';
+import type { Lowering } from './lowering.ts';
+import { numeric, toBool, toIndex } from './numbers.ts';
+import { binaryOperation } from './operators.ts';
+import { takeApart } from './patterns.ts';
+import {
+  describe,
+  literal,
+  type NumberValue,
+  number,
+  undefinedValue,
+  type Value,
+  type ViewValue,
+} from './values.ts';
+import { loadElement, storeElement } from './views.ts';
+
+/** Something that can be assigned. */
+type Target =
+  | { readonly kind: 'cell'; readonly cell: Cell }
+  | { readonly kind: 'element'; readonly view: ViewValue; readonly index: NumberValue };
+
+/** `target operator= value`; its value is that which was assigned. */
+export function assignment(lowering: Lowering, node: AssignmentExpression): Value {
+  const { operator, left } = node;
+  if (left.type === 'ArrayPattern' || left.type === 'ObjectPattern') return assignPattern(lowering, node);
+  if (operator === '=') return assignPlain(lowering, node);
+  if (operator === '&&=' || operator === '||=' || operator === '??=')
+    return assignIf(lowering, node, operator);
+  const token = operator.slice(0, -1) as BinaryOperator;
+  const place = targetOf(lowering, left as AnyNode);
+  const [view, index, before, value] = lowering.inOrder<[Value, Value, Value, Value]>(
+    () => (place.kind === 'element' ? place.view : undefinedValue),
+    () => (place.kind === 'element' ? place.index : undefinedValue),
+    () => readTarget(lowering, place, left),
+    () => lowering.value(node.right),
+  );
+  const kept = place.kind === 'element' ? ({ kind: 'element', view, index } as typeof place) : place;
+  return write(lowering, kept, binaryOperation(lowering, token, before, value, node), node);
+}
+
+/** `++target` and the like; the value of `target++` is what was there before. */
+export function update(
+  lowering: Lowering,
+  { operator, argument, prefix }: UpdateExpression,
+  node: Node,
+): Value {
+  const place = targetOf(lowering, argument as AnyNode);
+  const now = readTarget(lowering, place, argument);
+  const before = prefix || lowering.isUnused(node) ? now : lowering.settle(now, 'before');
+  const token = operator === '++' ? '+' : '-';
+  const after = write(lowering, place, binaryOperation(lowering, token, before, literal(1), node), node);
+  return prefix ? after : before;
+}
+
+function assignPlain(lowering: Lowering, node: AssignmentExpression): Value {
+  const target = node.left as AnyNode;
+  if (target.type !== 'MemberExpression') {
+    const place = targetOf(lowering, target);
+    return write(lowering, place, lowering.value(node.right), node);
+  }
+  const [object, index, value] = lowering.inOrder(
+    () => lowering.value(target.object),
+    () => (target.computed ? lowering.value(target.property) : literal(0)),
+    () => lowering.value(node.right),
+  );
+  return write(lowering, elementTarget(lowering, target, object, index), value, node);
+}
+
+/** `x &&= y`: assigned only if x holds. Numbers are never missing, so `??=` never assigns. */
+function assignIf(
+  lowering: Lowering,
+  node: AssignmentExpression,
+  operator: Extract<AssignmentOperator, '&&=' | '||=' | '??='>,
+): Value {
+  const target = targetOf(lowering, node.left as AnyNode);
+  if (operator === '??=') return readTarget(lowering, target, node.left);
+  const place =
+    target.kind === 'cell'
+      ? target
+      : {
+          ...target,
+          view: lowering.settle(target.view, 'view'),
+          index: lowering.settle(target.index, 'position'),
+        };
+  const holds = toBool(lowering, readTarget(lowering, place, node.left), node);
+  const put = () => {
+    write(lowering, place, lowering.value(node.right), node);
+  };
+  if (operator === '&&=') branch(lowering, holds, put, null, node);
+  else branch(lowering, holds, () => {}, put, node);
+  return readTarget(lowering, place, node.left);
+}
+
+/** `[a, b] = [b, a]`: everything is read before anything is written. */
+function assignPattern(lowering: Lowering, node: AssignmentExpression): Value {
+  const value = lowering.settle(lowering.value(node.right), 'swapped');
+  takeApart(lowering, node.left as Parameters<typeof takeApart>[1], value, (target, part) => {
+    write(lowering, targetOf(lowering, target as AnyNode), part, target);
+  });
+  return value;
+}
+
+function targetOf(lowering: Lowering, node: AnyNode): Target {
+  if (node.type === 'Identifier') return cellTarget(lowering, node);
+  if (node.type === 'MemberExpression') {
+    const [object, index] = lowering.inOrder(
+      () => lowering.value(node.object),
+      () => (node.computed ? lowering.value(node.property) : literal(0)),
+    );
+    return elementTarget(lowering, node, object, index);
+  }
+  return lowering.fail(node, 'WS1006', 'this cannot be assigned', 'assign variables and elements of arrays');
+}
+
+function cellTarget(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifier' }>): Target {
+  const declaration = declarationOf(lowering, node);
+  const known = lowering.frame.lookUp(declaration);
+  if (known?.kind === 'cell' && declaration.kind !== 'const') return { kind: 'cell', cell: known.cell };
+  if (known === undefined && declaration.kind === 'var') {
+    const cell = newCell(lowering, declaration.name, declaration.node);
+    lowering.frame.bind(declaration, { kind: 'cell', cell });
+    return { kind: 'cell', cell };
+  }
+  return lowering.fail(
+    node,
+    'WS1012',
+    `'${declaration.name}' is a ${declaration.kind === 'const' ? 'constant' : declaration.kind}, and cannot be assigned`,
+    declaration.kind === 'const'
+      ? `declare it by let: let ${declaration.name} = …`
+      : 'use a variable of its own',
+  );
+}
+
+function elementTarget(
+  lowering: Lowering,
+  node: Extract<AnyNode, { type: 'MemberExpression' }>,
+  object: Value,
+  index: Value,
+): Target {
+  if (object.kind === 'broken') lowering.broken();
+  if (object.kind !== 'view' || !node.computed) {
+    return lowering.fail(
+      node,
+      'WS1012',
+      `a member of ${describe(object)} cannot be assigned`,
+      'kernels write to elements of arrays and to variables',
+    );
+  }
+  const at = toIndex(lowering, index, node.property, `an index of '${object.name}'`);
+  return { kind: 'element', view: object, index: number('index', at) };
+}
+
+function readTarget(lowering: Lowering, target: Target, node: Node): Value {
+  return target.kind === 'cell'
+    ? read(lowering, target.cell, node)
+    : loadElement(lowering, target.view, target.index.expression, node);
+}
+
+/** Writes, and gives the value that an enclosing expression goes on with. */
+function write(lowering: Lowering, target: Target, value: Value, node: AnyNode | Node): Value {
+  const right = 'right' in node ? (node.right as Node) : node;
+  if (target.kind === 'cell') {
+    assign(lowering, target.cell, value, right);
+    return lowering.isUnused(node) ? value : read(lowering, target.cell, node);
+  }
+  const given = value.kind === 'quotient' ? numeric(lowering, value, right) : value;
+  const kept = lowering.isUnused(node) ? given : lowering.settle(given, 'stored');
+  storeElement(lowering, target.view, target.index.expression, kept, node, right);
+  return kept;
+}

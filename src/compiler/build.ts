@@ -1,0 +1,188 @@
+// Makers of expressions, which fold what is known and drop what does nothing.
+//
+// Folding uses the one definition of the operators (arithmetic.ts), so a folded expression has
+// the bits that it would have had at run time. What can fail at run time is left to fail there.
+
+import type { Range } from '../diagnostics/source.ts';
+import {
+  binaryOperation,
+  compareOperation,
+  convertOperation,
+  DivisionByZero,
+  mathOperation,
+  unaryOperation,
+} from './arithmetic.ts';
+import type {
+  ArrayReference,
+  BinaryOperator,
+  BuiltIn,
+  CompareOperator,
+  Expression,
+  MathFunction,
+  UnaryOperator,
+  ValueType,
+} from './ir.ts';
+
+type Constant = Extract<Expression, { kind: 'constant' }>;
+
+export function constant(type: ValueType, value: number | bigint | boolean, range: Range): Constant {
+  return { kind: 'constant', type, value, range };
+}
+
+/** A constant of any type, given as a number that the type can hold. */
+export function numberConstant(type: ValueType, value: number, range: Range): Constant {
+  return constant(type, convertOperation('f64', type)(value), range);
+}
+
+export function builtin(name: BuiltIn, type: 'i32' | 'i64', range: Range): Expression {
+  return { kind: 'builtin', name, type, range };
+}
+
+export function load(array: ArrayReference, index: Expression, type: ValueType, range: Range): Expression {
+  return { kind: 'load', array, index, type, range };
+}
+
+export function variable(id: number, type: ValueType, range: Range): Expression {
+  return { kind: 'variable', id, type, range };
+}
+
+export function convert(operand: Expression, type: ValueType, range: Range): Expression {
+  if (operand.type === type) return operand;
+  if (operand.kind === 'constant') {
+    return constant(type, convertOperation(operand.type, type)(operand.value), range);
+  }
+  return { kind: 'convert', type, operand, range };
+}
+
+export function unary(operator: UnaryOperator, operand: Expression, range: Range): Expression {
+  const { type } = operand;
+  if (operand.kind === 'constant') {
+    return constant(type, unaryOperation(operator, type)(operand.value), range);
+  }
+  if (operator === 'not') {
+    if (operand.kind === 'unary' && operand.operator === 'not') return operand.operand;
+    // Only these two: with a NaN, !(a < b) is not a >= b.
+    if (operand.kind === 'compare' && operand.operator === 'equal') {
+      return { ...operand, operator: 'notEqual' };
+    }
+    if (operand.kind === 'compare' && operand.operator === 'notEqual') {
+      return { ...operand, operator: 'equal' };
+    }
+  }
+  return { kind: 'unary', type, operator, operand, range };
+}
+
+export function binary(
+  operator: BinaryOperator,
+  left: Expression,
+  right: Expression,
+  range: Range,
+): Expression {
+  const { type } = left;
+  if (left.kind === 'constant' && right.kind === 'constant') {
+    try {
+      return constant(type, binaryOperation(operator, type)(left.value, right.value), range);
+    } catch (error) {
+      if (!(error instanceof DivisionByZero)) throw error;
+    }
+  }
+  if (type !== 'f32' && type !== 'f64') {
+    if (right.kind === 'constant' && isRightIdentity(operator, Number(right.value))) return left;
+    if (left.kind === 'constant' && isLeftIdentity(operator, Number(left.value))) return right;
+  }
+  return { kind: 'binary', type, operator, left, right, range };
+}
+
+function isRightIdentity(operator: BinaryOperator, value: number): boolean {
+  switch (operator) {
+    case 'add':
+    case 'subtract':
+    case 'or':
+    case 'xor':
+    case 'shiftLeft':
+    case 'shiftRight':
+      return value === 0;
+    case 'multiply':
+    case 'divide':
+      return value === 1;
+    default:
+      return false;
+  }
+}
+
+function isLeftIdentity(operator: BinaryOperator, value: number): boolean {
+  if (operator === 'multiply') return value === 1;
+  return (operator === 'add' || operator === 'or' || operator === 'xor') && value === 0;
+}
+
+export function compare(
+  operator: CompareOperator,
+  left: Expression,
+  right: Expression,
+  range: Range,
+): Expression {
+  if (left.kind === 'constant' && right.kind === 'constant') {
+    return constant('bool', compareOperation(operator)(left.value, right.value), range);
+  }
+  return { kind: 'compare', type: 'bool', operator, left, right, range };
+}
+
+export function conditional(
+  test: Expression,
+  then: Expression,
+  otherwise: Expression,
+  range: Range,
+): Expression {
+  if (test.kind === 'constant') return test.value === true ? then : otherwise;
+  if (then.kind === 'constant' && otherwise.kind === 'constant') {
+    if (Object.is(then.value, otherwise.value)) return then;
+    if (then.type === 'bool') return then.value === true ? test : unary('not', test, range);
+  }
+  return { kind: 'conditional', type: then.type, test, then, otherwise, range };
+}
+
+export function math(
+  name: MathFunction,
+  type: 'f32' | 'f64',
+  operands: readonly Expression[],
+  range: Range,
+): Expression {
+  const values = operands.map((operand) => (operand.kind === 'constant' ? Number(operand.value) : null));
+  if (values.every((value) => value !== null)) {
+    return constant(type, mathOperation(name, type)(...values), range);
+  }
+  return { kind: 'math', type, function: name, operands, range };
+}
+
+/** Whether it is the constant `true`, the constant `false`, or neither (null). */
+export function knownTruth(test: Expression): boolean | null {
+  return test.kind === 'constant' ? Boolean(test.value) : null;
+}
+
+/** The expression with each of its operands replaced, folded anew. */
+export function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
+  const { range } = expression;
+  switch (expression.kind) {
+    case 'unary':
+      return unary(expression.operator, change(expression.operand), range);
+    case 'convert':
+      return convert(change(expression.operand), expression.type, range);
+    case 'binary':
+      return binary(expression.operator, change(expression.left), change(expression.right), range);
+    case 'compare':
+      return compare(expression.operator, change(expression.left), change(expression.right), range);
+    case 'conditional':
+      return conditional(
+        change(expression.test),
+        change(expression.then),
+        change(expression.otherwise),
+        range,
+      );
+    case 'math':
+      return { ...expression, operands: expression.operands.map(change) };
+    case 'load':
+      return { ...expression, index: change(expression.index) };
+    default:
+      return expression;
+  }
+}

@@ -1,0 +1,184 @@
+// Variables that change: what they hold, and how it is read and assigned.
+
+import type { Identifier, Node } from 'acorn';
+import { variable } from './build.ts';
+import type { Cell } from './frame.ts';
+import type { Expression } from './ir.ts';
+import type { Lowering } from './lowering.ts';
+import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
+import { numeric, toType } from './numbers.ts';
+import { textCode } from './operators.ts';
+import type { Declaration } from './resolve.ts';
+import { describe, isNumeric, type Numeric, number, type Value, type ViewValue } from './values.ts';
+import { viewLength } from './views.ts';
+
+export function newCell(lowering: Lowering, name: string, node: Node, role = ''): Cell {
+  const key = `${lowering.key(node)}${role}`;
+  return { name, key, node, holds: 'nothing', variable: null, value: null };
+}
+
+/** What a declared name means: the value itself, or a variable if it changes. */
+export function declare(lowering: Lowering, identifier: Identifier, value: Value | null): void {
+  const declaration = declarationOf(lowering, identifier);
+  const { frame } = lowering;
+  if (!declaration.changes) {
+    frame.bind(declaration, { kind: 'value', value: settled(lowering, value, declaration, identifier) });
+    return;
+  }
+  // A `var` may be declared again, and then goes on as the variable it is.
+  const known = declaration.kind === 'var' ? frame.lookUp(declaration) : undefined;
+  const cell = known?.kind === 'cell' ? known.cell : newCell(lowering, declaration.name, declaration.node);
+  frame.bind(declaration, { kind: 'cell', cell });
+  if (value === null || value.kind === 'undefined') return;
+  if (known === undefined && value.kind === 'number') lowering.inference.starts(cell.key, value.type);
+  assign(lowering, cell, value, identifier);
+}
+
+function settled(
+  lowering: Lowering,
+  value: Value | null,
+  declaration: Declaration,
+  identifier: Identifier,
+): Value {
+  if (value === null) return { kind: 'undefined' };
+  if (value.kind === 'quotient') return numeric(lowering, value, identifier);
+  return lowering.settle(value, declaration.name);
+}
+
+export function declarationOf(lowering: Lowering, identifier: Identifier): Declaration {
+  return lowering.frame.parsed.resolution.declarations.get(identifier)!;
+}
+
+/** What a variable holds now. */
+export function read(lowering: Lowering, cell: Cell, node: Node): Value {
+  const range = lowering.range(node);
+  switch (cell.holds) {
+    case 'text':
+      return { kind: 'choice', code: variable(cell.variable!, 'i32', range) };
+    case 'view': {
+      const view = cell.value as ViewValue;
+      return { ...view, offset: variable(cell.variable!, lowering.indexType, range) };
+    }
+    case 'other':
+      return cell.value!;
+    default: {
+      // A variable that is read before it is given anything is taken for a number.
+      const type = lowering.inference.typeOf(cell.key);
+      if (type === undefined) return { kind: 'open', cells: [cell.key], fractional: false };
+      return number(type, variable(numberVariable(lowering, cell, type), lowering.valueType(type), range));
+    }
+  }
+}
+
+function numberVariable(lowering: Lowering, cell: Cell, type: NumberType): number {
+  cell.variable ??= lowering.newVariable(cell.name, lowering.valueType(type));
+  return cell.variable;
+}
+
+/** Gives a variable a value. */
+export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node): void {
+  if (value.kind === 'broken') lowering.broken();
+  if (value.kind === 'view') {
+    hold(lowering, cell, 'view', value, node);
+    assignView(lowering, cell, value, node);
+  } else if (isNumeric(value) || value.kind === 'quotient') {
+    hold(lowering, cell, 'number', value, node);
+    assignNumber(lowering, cell, numeric(lowering, value, node), node);
+  } else if (value.kind === 'text' || value.kind === 'choice') {
+    hold(lowering, cell, 'text', value, node);
+    cell.variable ??= lowering.newVariable(cell.name, 'i32');
+    emit(lowering, cell.variable, textCode(lowering, value, node), node);
+  } else {
+    // A group or a function may be assigned once, apart from its declaration.
+    hold(lowering, cell, 'other', value, node);
+    if (cell.value !== null) refuse(lowering, cell, value, node);
+    cell.value = value;
+  }
+}
+
+/** A variable keeps to the kind of the first value that it is given. */
+function hold(lowering: Lowering, cell: Cell, what: Cell['holds'], value: Value, node: Node): void {
+  if (cell.holds === 'nothing') cell.holds = what;
+  if (cell.holds !== what) refuse(lowering, cell, value, node);
+}
+
+function assignNumber(lowering: Lowering, cell: Cell, value: Numeric, node: Node): void {
+  const { inference } = lowering;
+  inference.receives(cell.key, value);
+  const type = inference.typeOf(cell.key);
+  if (type === undefined) return;
+  inference.meets(value, type);
+  const given = value.kind === 'number' ? value.type : null;
+  const loses = given !== null && !isAssignable(given, type);
+  if (loses) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `'${cell.name}' is ${type}, and is assigned ${describe(value)}`,
+      isInteger(type) && isFloat(given)
+        ? `cast the value, cuda.${type}(…), or let '${cell.name}' start as one: cuda.${given}(…)`
+        : `cast the value: cuda.${type}(…)`,
+    );
+  }
+  emit(lowering, numberVariable(lowering, cell, type), toType(lowering, value, type, node), node);
+}
+
+/** Whether a variable of type `to` takes a value of type `from` as it is. */
+function isAssignable(from: NumberType, to: NumberType): boolean {
+  if (to === 'bool') return from === 'bool';
+  return join(from, to) === to;
+}
+
+function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node): void {
+  const held = cell.value as ViewValue | null;
+  if (held !== null && (held.array.space !== view.array.space || held.array.id !== view.array.id)) {
+    lowering.fail(
+      node,
+      'WS1006',
+      `'${cell.name}' is a part of '${held.name}', and cannot become a part of '${view.name}'`,
+      'a variable keeps to one array; use two variables, or one shared array and two offsets',
+    );
+  }
+  cell.variable ??= lowering.newVariable(cell.name, lowering.indexType);
+  emit(lowering, cell.variable, view.offset, node);
+  if (held === null) {
+    cell.value =
+      view.length === null ? view : { ...view, length: lengthVariable(lowering, cell, view, node) };
+  } else if (held.length?.kind === 'variable') {
+    emit(lowering, held.length.id, viewLength(lowering, view, node), node);
+  } else if (view.length !== null) {
+    lowering.fail(
+      node,
+      'WS1006',
+      `'${cell.name}' reaches to the end of '${view.name}', and is assigned a part with an end of its own`,
+      'give both parts an end: subarray(begin, end), or neither',
+    );
+  }
+}
+
+function lengthVariable(lowering: Lowering, cell: Cell, view: ViewValue, node: Node): ViewValue['length'] {
+  const id = lowering.newVariable(`${cell.name}.length`, lowering.indexType);
+  emit(lowering, id, view.length!, node);
+  return variable(id, lowering.indexType, lowering.range(node));
+}
+
+const heldKinds = {
+  nothing: 'nothing',
+  number: 'a number',
+  text: 'a string',
+  view: 'an array',
+  other: 'something that is no number',
+} as const;
+
+function refuse(lowering: Lowering, cell: Cell, value: Value, node: Node): never {
+  return lowering.fail(
+    node,
+    'WS1006',
+    `'${cell.name}' holds ${heldKinds[cell.holds]}, and cannot be assigned ${describe(value)}`,
+    'a variable that changes keeps to one kind of value; use another variable',
+  );
+}
+
+function emit(lowering: Lowering, id: number, value: Expression, node: Node): void {
+  lowering.emit({ kind: 'assign', variable: id, value, range: lowering.range(node) });
+}

@@ -1,0 +1,271 @@
+// Expressions: one rule for each kind of node.
+
+import type { AnyNode, CallExpression, Literal, LogicalExpression, ObjectExpression } from 'acorn';
+import { assignment, update } from './assignment.ts';
+import { call } from './calls.ts';
+import { globals, keepsName } from './captures.ts';
+import { declarationOf, newCell, read } from './cells.ts';
+import { branch, choose } from './conditional.ts';
+import type { Given } from './intrinsics/arguments.ts';
+import type { Lowering } from './lowering.ts';
+import { element, member } from './members.ts';
+import { toBool } from './numbers.ts';
+import { binaryOperation, unaryOperation } from './operators.ts';
+import { propertyName } from './patterns.ts';
+import { literal, number, undefinedValue, type Value } from './values.ts';
+
+/** What an expression stands for. */
+export function lowerValue(lowering: Lowering, node: AnyNode): Value {
+  switch (node.type) {
+    case 'Literal':
+      return literalValue(lowering, node);
+    case 'Identifier':
+      return identifier(lowering, node);
+    case 'MemberExpression': {
+      const { property } = node;
+      if (!node.computed) {
+        const name = property.type === 'Identifier' ? property.name : '';
+        return member(lowering, lowering.value(node.object), name, property);
+      }
+      const [object, index] = lowering.inOrder(
+        () => lowering.value(node.object),
+        () => lowering.value(property),
+      );
+      return element(lowering, object, index, node, property);
+    }
+    case 'CallExpression':
+      return callExpression(lowering, node);
+    case 'ChainExpression':
+      // Nothing in a kernel can be missing, so `?.` is `.`.
+      return lowering.value(node.expression);
+    case 'BinaryExpression': {
+      const [left, right] = lowering.inOrder(
+        () => lowering.value(node.left),
+        () => lowering.value(node.right),
+      );
+      return binaryOperation(lowering, node.operator, left, right, node);
+    }
+    case 'LogicalExpression':
+      return logical(lowering, node);
+    case 'UnaryExpression':
+      if (node.operator === 'void') {
+        lowering.effect(node.argument);
+        return undefinedValue;
+      }
+      return unaryOperation(lowering, node.operator, lowering.value(node.argument), node);
+    case 'ConditionalExpression': {
+      const test = toBool(lowering, lowering.value(node.test), node.test);
+      return choose(
+        lowering,
+        test,
+        () => lowering.value(node.consequent),
+        () => lowering.value(node.alternate),
+        node,
+      );
+    }
+    case 'AssignmentExpression':
+      return assignment(lowering, node);
+    case 'UpdateExpression':
+      return update(lowering, node, node);
+    case 'SequenceExpression': {
+      for (const one of node.expressions.slice(0, -1)) lowering.effect(one);
+      return lowering.value(node.expressions.at(-1)!);
+    }
+    case 'ParenthesizedExpression':
+      return lowering.value(node.expression);
+    case 'ArrowFunctionExpression':
+    case 'FunctionExpression':
+      return closure(lowering, node);
+    case 'ArrayExpression':
+      return {
+        kind: 'list',
+        items: lowering.inOrder<Value[]>(
+          ...node.elements.map((item) => () => listItem(lowering, item, node)),
+        ),
+      };
+    case 'ObjectExpression':
+      return objectValue(lowering, node);
+    case 'TemplateLiteral':
+      return template(lowering, node);
+    default:
+      return lowering.fail(node, 'WS1006', `kernels do not have ${nameOf(node)}`, hintFor(node));
+  }
+}
+
+/** An expression whose value nobody uses. */
+export function lowerEffect(lowering: Lowering, node: AnyNode): void {
+  lowering.markUnused(node);
+  switch (node.type) {
+    case 'SequenceExpression':
+      for (const one of node.expressions) lowering.effect(one);
+      break;
+    case 'ParenthesizedExpression':
+    case 'ChainExpression':
+      lowering.effect(node.expression);
+      break;
+    case 'ConditionalExpression':
+      branch(
+        lowering,
+        toBool(lowering, lowering.value(node.test), node.test),
+        () => lowering.effect(node.consequent),
+        () => lowering.effect(node.alternate),
+        node,
+      );
+      break;
+    case 'LogicalExpression': {
+      const test = toBool(lowering, lowering.value(node.left), node.left);
+      const right = () => lowering.effect(node.right);
+      if (node.operator === '&&') branch(lowering, test, right, null, node);
+      else if (node.operator === '||') branch(lowering, test, () => {}, right, node);
+      break;
+    }
+    case 'UnaryExpression':
+      lowering.effect(node.argument);
+      break;
+    default:
+      lowering.value(node);
+  }
+}
+
+function literalValue(lowering: Lowering, node: Literal): Value {
+  const { value } = node;
+  if (typeof value === 'number') return literal(value);
+  if (typeof value === 'boolean') return number('bool', lowering.boolConstant(value, node));
+  if (typeof value === 'string') return { kind: 'text', text: value };
+  const what = value === null ? 'null' : typeof value === 'bigint' ? 'bigints' : 'regular expressions';
+  return lowering.fail(
+    node,
+    'WS1006',
+    `kernels do not have ${what}`,
+    'kernels compute with numbers and booleans',
+  );
+}
+
+function identifier(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifier' }>): Value {
+  const declaration = declarationOf(lowering, node);
+  if (declaration === undefined) return globals[node.name] ?? lowering.broken();
+  const binding = lowering.frame.lookUp(declaration);
+  if (binding?.kind === 'value') return binding.value;
+  if (binding?.kind === 'cell') return read(lowering, binding.cell, node);
+  if (declaration.kind === 'var') {
+    const cell = newCell(lowering, declaration.name, declaration.node);
+    lowering.frame.bind(declaration, { kind: 'cell', cell });
+    return read(lowering, cell, node);
+  }
+  return lowering.fail(node, 'WS1006', `'${node.name}' is used before it is declared`, 'declare it above');
+}
+
+function callExpression(lowering: Lowering, node: CallExpression): Value {
+  const { callee } = node;
+  const isKeptName =
+    callee.type === 'Identifier' && callee.name === keepsName && !declarationOf(lowering, callee);
+  if (isKeptName && node.arguments[0]) return lowering.value(node.arguments[0]);
+  const [target, ...values] = lowering.inOrder<Value[]>(
+    () => lowering.value(callee),
+    ...node.arguments.map((argument) => () => lowering.value(argument)),
+  );
+  const given: Given[] = values.map((value, position) => ({ value, node: node.arguments[position]! }));
+  return call(lowering, target!, given, node);
+}
+
+function logical(lowering: Lowering, node: LogicalExpression): Value {
+  const left = lowering.value(node.left);
+  // Nothing in a kernel is null, and undefined is known when it is compiled.
+  if (node.operator === '??') return left.kind === 'undefined' ? lowering.value(node.right) : left;
+  const test = toBool(lowering, left, node.left);
+  const isBool = left.kind === 'number' && left.type === 'bool';
+  const right = () => lowering.value(node.right);
+  if (node.operator === '&&') {
+    const kept: Value = isBool ? number('bool', lowering.boolConstant(false, node.left)) : left;
+    return choose(lowering, test, right, () => kept, node);
+  }
+  const kept: Value = isBool ? number('bool', lowering.boolConstant(true, node.left)) : left;
+  return choose(lowering, test, () => kept, right, node);
+}
+
+function closure(
+  lowering: Lowering,
+  node: Extract<AnyNode, { type: 'ArrowFunctionExpression' | 'FunctionExpression' }>,
+): Value {
+  if (node.async || node.generator) {
+    lowering.fail(
+      node,
+      'WS1006',
+      'kernels do not have async functions and generators',
+      'use a plain function',
+    );
+  }
+  const own = node.type === 'FunctionExpression' ? node.id?.name : undefined;
+  const value: Value = {
+    kind: 'closure',
+    node,
+    frame: lowering.frame,
+    name: own ?? lowering.nameOf(node, 'function'),
+  };
+  if (node.type === 'FunctionExpression' && node.id) {
+    lowering.frame.bind(declarationOf(lowering, node.id), { kind: 'value', value });
+  }
+  return value;
+}
+
+function listItem(lowering: Lowering, item: AnyNode | null, list: AnyNode): Value {
+  if (item !== null) return lowering.value(item);
+  return lowering.fail(list, 'WS1006', 'this list has a hole', 'write every element');
+}
+
+function objectValue(lowering: Lowering, node: ObjectExpression): Value {
+  const properties = node.properties.map((property) => {
+    if (property.type !== 'Property' || property.kind !== 'init') {
+      return lowering.fail(
+        property,
+        'WS1006',
+        "kernels do not have '...' and accessors in objects",
+        'name each member',
+      );
+    }
+    return { name: propertyName(lowering, property), value: property.value };
+  });
+  const values = lowering.inOrder<Value[]>(
+    ...properties.map(
+      ({ value }) =>
+        () =>
+          lowering.value(value),
+    ),
+  );
+  const members = new Map(properties.map(({ name }, position) => [name, values[position]!]));
+  return { kind: 'object', name: 'this object', members };
+}
+
+function template(lowering: Lowering, node: Extract<AnyNode, { type: 'TemplateLiteral' }>): Value {
+  const values = lowering.inOrder<Value[]>(...node.expressions.map((one) => () => lowering.value(one)));
+  const parts: Value[] = [];
+  node.quasis.forEach((quasi, position) => {
+    parts.push({ kind: 'text', text: quasi.value.cooked ?? '' });
+    const value = values[position];
+    if (value !== undefined) parts.push(value);
+  });
+  if (parts.every((part) => part.kind === 'text')) {
+    return { kind: 'text', text: parts.map(({ text }) => text).join('') };
+  }
+  return { kind: 'template', parts };
+}
+
+const unsupported: { readonly [type: string]: readonly [name: string, hint: string] } = {
+  NewExpression: ["'new'", "arrays come from the schema, cuda.sharedArray and cuda.localArray('f32', 4)"],
+  ThisExpression: ["'this'", 'pass what is needed through the schema'],
+  AwaitExpression: ["'await'", 'waiting is done by pipelines and sync()'],
+  YieldExpression: ["'yield'", 'every thread runs to its end'],
+  ClassExpression: ['classes', 'use functions and arrays'],
+  SpreadElement: ["'...'", 'write each element'],
+  TaggedTemplateExpression: ['tagged templates', 'call a function'],
+  ImportExpression: ["'import'", 'pass device functions through the schema'],
+  MetaProperty: ["'import.meta' and 'new.target'", 'pass what is needed through the schema'],
+};
+
+function nameOf(node: AnyNode): string {
+  return unsupported[node.type]?.[0] ?? `'${node.type}'`;
+}
+
+function hintFor(node: AnyNode): string {
+  return unsupported[node.type]?.[1] ?? 'use numbers, arrays and plain functions';
+}

@@ -1,0 +1,235 @@
+// The arguments of an intrinsic's call, checked by the table.
+
+import type { Node } from 'acorn';
+import type { ArgumentKind, Form } from '../../kernel/intrinsics.ts';
+import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import type { Lowering } from '../lowering.ts';
+import { knownNumber, numeric, toIndex } from '../numbers.ts';
+import { describe, isNumeric, type Value, type ViewValue } from '../values.ts';
+import { refuseReadonly } from '../views.ts';
+import type { ArgumentTypes } from './handler.ts';
+
+/** A value that was passed, and where it stands. */
+export interface Given {
+  readonly value: Value;
+  readonly node: Node;
+}
+
+interface Slot {
+  readonly name: string;
+  readonly kind: ArgumentKind;
+  readonly optional: boolean;
+  readonly rest: boolean;
+}
+
+/** Finds the form that fits what is given, and converts each argument as its kind says. */
+export function checkArguments(
+  lowering: Lowering,
+  intrinsic: string,
+  forms: readonly Form[],
+  given: readonly Given[],
+  node: Node,
+): Readonly<Record<string, unknown>> {
+  const candidates = forms.map(slotsOf).filter((slots) => takesCount(slots, given.length));
+  if (candidates.length === 0) {
+    return lowering.fail(
+      node,
+      'WS1009',
+      `${intrinsic} is given ${given.length === 1 ? 'one argument' : `${given.length} arguments`}`,
+      `it takes ${forms.map(formText).join(' or ')}`,
+    );
+  }
+  const slots = candidates.find((one) => mismatch(one, given) < 0) ?? nearest(candidates, given);
+  const wrong = mismatch(slots, given);
+  if (wrong >= 0) {
+    const { value, node: place } = given[wrong]!;
+    if (value.kind === 'broken') lowering.broken();
+    const { name, kind } = slotAt(slots, wrong);
+    lowering.fail(
+      place,
+      'WS1009',
+      `${name} of ${intrinsic} must be ${kindText(kind)}, and is ${describe(value)}`,
+      `it takes ${forms.map(formText).join(' or ')}`,
+    );
+  }
+  const converted: Record<string, unknown> = {};
+  slots.forEach(({ name, kind, rest }, position) => {
+    const what = `${name} of ${intrinsic}`;
+    if (rest) {
+      converted[name] = given.slice(position).map((one) => convertArgument(lowering, kind, one, what));
+    } else if (position < given.length) {
+      converted[name] = convertArgument(lowering, kind, given[position]!, what);
+    }
+  });
+  return converted;
+}
+
+function slotsOf(form: Form): Slot[] {
+  return Object.entries(form).map(([name, text]) => ({
+    name,
+    kind: text.replace(/\?$|\.\.\.$/, '') as ArgumentKind,
+    optional: text.endsWith('?'),
+    rest: text.endsWith('...'),
+  }));
+}
+
+function takesCount(slots: readonly Slot[], count: number): boolean {
+  const least = slots.filter(({ optional, rest }) => !optional && !rest).length;
+  return count >= least && (count <= slots.length || slots.some(({ rest }) => rest));
+}
+
+function slotAt(slots: readonly Slot[], position: number): Slot {
+  return slots[Math.min(position, slots.length - 1)]!;
+}
+
+/** The position of the first argument that is of another kind, or -1. */
+function mismatch(slots: readonly Slot[], given: readonly Given[]): number {
+  return given.findIndex(({ value }, position) => !accepts(slotAt(slots, position).kind, value));
+}
+
+/** The form that fits furthest. */
+function nearest(candidates: readonly (readonly Slot[])[], given: readonly Given[]): readonly Slot[] {
+  return candidates.reduce((best, one) => (mismatch(one, given) > mismatch(best, given) ? one : best));
+}
+
+function accepts(kind: ArgumentKind, value: Value): boolean {
+  switch (kind) {
+    case 'number':
+    case 'index':
+    case 'constant':
+    case 'number or quotient':
+      return isNumeric(value) || value.kind === 'quotient';
+    case 'count':
+      return value.kind === 'count' || isNumeric(value) || value.kind === 'quotient';
+    case 'array':
+    case 'readonly array':
+      return value.kind === 'view';
+    case 'element type':
+      return value.kind === 'text' && Object.hasOwn(elementBytes, value.text);
+    case 'group':
+      return value.kind === 'group' && value.group.kind !== 'grid';
+    case 'block or tile':
+      return value.kind === 'group' && (value.group.kind === 'block' || value.group.kind === 'tile');
+    case 'pipeline':
+      return value.kind === 'pipeline';
+    case 'pipeline state':
+      return value.kind === 'pipelineState';
+    case 'scope':
+      return value.kind === 'text' && value.text === 'block';
+    case 'role':
+      return value.kind === 'choice' || (value.kind === 'text' && /^(producer|consumer)$/.test(value.text));
+    case 'anything':
+      return isNumeric(value) || ['text', 'choice', 'template', 'quotient'].includes(value.kind);
+  }
+}
+
+function kindText(kind: ArgumentKind): string {
+  switch (kind) {
+    case 'number':
+    case 'number or quotient':
+      return 'a number';
+    case 'index':
+      return 'an integer';
+    case 'constant':
+      return 'a constant';
+    case 'count':
+      return 'an integer or cuda.alignedSize(align, count)';
+    case 'array':
+    case 'readonly array':
+      return 'an array';
+    case 'element type':
+      return `one of ${Object.keys(elementBytes)
+        .map((name) => `'${name}'`)
+        .join(' ')}`;
+    case 'group':
+      return 'a block, a tile or a thread';
+    case 'block or tile':
+      return 'a block or a tile';
+    case 'pipeline':
+      return 'a pipeline';
+    case 'pipeline state':
+      return 'made by cuda.pipelineSharedState';
+    case 'scope':
+      return "'block'";
+    case 'role':
+      return "'producer' or 'consumer'";
+    case 'anything':
+      return 'text or a number';
+  }
+}
+
+/** A form as people write it: `(element, count)`. */
+export function formText(form: Form): string {
+  const names = Object.entries(form).map(([name, kind]) => {
+    if (kind.endsWith('...')) return `...${name}`;
+    return kind.endsWith('?') ? `${name}?` : name;
+  });
+  return names.length === 0 ? 'no arguments' : `(${names.join(', ')})`;
+}
+
+type Converter<K extends ArgumentKind> = (
+  lowering: Lowering,
+  value: Value,
+  node: Node,
+  what: string,
+) => ArgumentTypes[K];
+
+const same = (_lowering: Lowering, value: Value) => value as never;
+
+const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
+  number: numeric,
+  'number or quotient': (lowering, value, node, what) =>
+    value.kind === 'quotient' ? value : numeric(lowering, value, node, what),
+  index: toIndex,
+  constant: knownInteger,
+  count: (lowering, value, node, what) =>
+    value.kind === 'count'
+      ? value
+      : { kind: 'count', count: toIndex(lowering, value, node, what), alignment: 1 },
+  array: (lowering, value, node) => {
+    refuseReadonly(lowering, value as ViewValue, node);
+    return value as ViewValue;
+  },
+  'readonly array': same,
+  'element type': (_lowering, value) => textOf(value) as ElementType,
+  group: same,
+  'block or tile': same,
+  pipeline: same,
+  'pipeline state': same,
+  scope: (_lowering, value) => textOf(value),
+  role: same,
+  anything: (_lowering, value) => value,
+};
+
+function convertArgument(
+  lowering: Lowering,
+  kind: ArgumentKind,
+  { value, node }: Given,
+  what: string,
+): unknown {
+  return converters[kind](lowering, value, node, what);
+}
+
+function textOf(value: Value): string {
+  return value.kind === 'text' ? value.text : '';
+}
+
+/** An integer that is known when the kernel is compiled. */
+function knownInteger(lowering: Lowering, value: Value, node: Node, what: string): number {
+  const known = knownNumber(lowering, numeric(lowering, value, node, what));
+  if (known === null) {
+    return lowering.fail(
+      node,
+      'WS1013',
+      `${what} must be known when the kernel is compiled`,
+      "make it of literals, of constants of the schema ('constant index = 2') and of the block's size",
+    );
+  }
+  if (Number.isInteger(known)) return known;
+  return lowering.fail(
+    node,
+    'WS1009',
+    `${what} must be an integer, and is ${known}`,
+    'round it: Math.trunc(…)',
+  );
+}

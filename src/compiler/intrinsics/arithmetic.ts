@@ -1,0 +1,253 @@
+// Casts, Math.* and Number.*.
+
+import type { Node } from 'acorn';
+import { binary, compare, conditional, math, numberConstant, unary } from '../build.ts';
+import type { BinaryOperator, Expression, MathFunction, UnaryOperator } from '../ir.ts';
+import type { Lowering } from '../lowering.ts';
+import { isFloat, isInteger, type NumberType } from '../number-types.ts';
+import { commonType, isLiteral, openOf, toType, typed } from '../numbers.ts';
+import { binaryOperation, power } from '../operators.ts';
+import { literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
+import type { Handlers, IntrinsicCall } from './handler.ts';
+import { isNeverNegative } from './sign.ts';
+
+type ArithmeticIntrinsic =
+  | Extract<IntrinsicCall['name'], `cuda.${'i32' | 'u32' | 'index' | 'f32' | 'f64' | 'bool'}`>
+  | Extract<IntrinsicCall['name'], `Math.${string}` | `Number.${string}`>;
+
+/** A place in the text. */
+type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
+type OfOne = Place & { readonly args: { readonly x: Numeric } };
+type OfMany = Place & { readonly args: { readonly numbers: readonly Numeric[] } };
+
+export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
+  'cuda.i32': (call) => cast(call, 'i32'),
+  'cuda.u32': (call) => cast(call, 'u32'),
+  'cuda.index': (call) => cast(call, 'index'),
+  'cuda.f32': (call) => cast(call, 'f32'),
+  'cuda.f64': (call) => cast(call, 'f64'),
+  'cuda.bool': (call) => cast(call, 'bool'),
+
+  'Math.abs': ({ lowering, node, args: { x } }) => {
+    if (isLiteral(x) && x.kind === 'literal') return literal(Math.abs(x.value));
+    return ofType(lowering, x, node, (value) => unary('abs', value, lowering.range(node)));
+  },
+  'Math.acos': (call) => onFloat(call, 'acos', [call.args.x]),
+  'Math.acosh': (call) => onFloat(call, 'acosh', [call.args.x]),
+  'Math.asin': (call) => onFloat(call, 'asin', [call.args.x]),
+  'Math.asinh': (call) => onFloat(call, 'asinh', [call.args.x]),
+  'Math.atan': (call) => onFloat(call, 'atan', [call.args.x]),
+  'Math.atan2': (call) => onFloat(call, 'atan2', [call.args.y, call.args.x]),
+  'Math.atanh': (call) => onFloat(call, 'atanh', [call.args.x]),
+  'Math.cbrt': (call) => onFloat(call, 'cbrt', [call.args.x]),
+  'Math.ceil': (call) => rounded(call, 'ceil'),
+  'Math.clz32': ({ lowering, node, args: { x } }) => {
+    if (x.kind === 'literal') return literal(Math.clz32(x.value));
+    lowering.inference.meets(x, 'i32');
+    return number('i32', unary('clz32', bitsOf(lowering, x, node), lowering.range(node)));
+  },
+  'Math.cos': (call) => onFloat(call, 'cos', [call.args.x]),
+  'Math.cosh': (call) => onFloat(call, 'cosh', [call.args.x]),
+  'Math.exp': (call) => onFloat(call, 'exp', [call.args.x]),
+  'Math.expm1': (call) => onFloat(call, 'expm1', [call.args.x]),
+  'Math.floor': (call) => rounded(call, 'floor'),
+  'Math.fround': (call) => cast(call, 'f32'),
+  'Math.hypot': (call) => onFloat(call, 'hypot', call.args.numbers),
+  'Math.imul': ({ lowering, node, args: { x, y } }) => {
+    const [a, b] = [bitsOf(lowering, x, node), bitsOf(lowering, y, node)];
+    return number('i32', binary('multiply', a, b, lowering.range(node)));
+  },
+  'Math.log': (call) => onFloat(call, 'log', [call.args.x]),
+  'Math.log10': (call) => onFloat(call, 'log10', [call.args.x]),
+  'Math.log1p': (call) => onFloat(call, 'log1p', [call.args.x]),
+  'Math.log2': (call) => onFloat(call, 'log2', [call.args.x]),
+  'Math.max': (call) => extreme(call, 'max'),
+  'Math.min': (call) => extreme(call, 'min'),
+  'Math.pow': ({ lowering, node, args: { x, y } }) => {
+    if (x.kind === 'literal' && y.kind === 'literal') return literal(x.value ** y.value);
+    return power(lowering, x, y, node);
+  },
+  'Math.round': ({ lowering, node, args: { x } }) => roundedNumber(lowering, x, node, 'round'),
+  'Math.sign': sign,
+  'Math.sin': (call) => onFloat(call, 'sin', [call.args.x]),
+  'Math.sinh': (call) => onFloat(call, 'sinh', [call.args.x]),
+  'Math.sqrt': ({ lowering, node, args: { x } }) => {
+    if (x.kind === 'literal') return literal(Math.sqrt(x.value));
+    const value = floats(lowering, [x], node);
+    if (value === null) return openOf([x], true);
+    return number(value.type, unary('sqrt', value.operands[0]!, lowering.range(node)));
+  },
+  'Math.tan': (call) => onFloat(call, 'tan', [call.args.x]),
+  'Math.tanh': (call) => onFloat(call, 'tanh', [call.args.x]),
+  'Math.trunc': (call) => rounded(call, 'trunc'),
+
+  'Math.E': () => literal(Math.E),
+  'Math.LN10': () => literal(Math.LN10),
+  'Math.LN2': () => literal(Math.LN2),
+  'Math.LOG10E': () => literal(Math.LOG10E),
+  'Math.LOG2E': () => literal(Math.LOG2E),
+  'Math.PI': () => literal(Math.PI),
+  'Math.SQRT1_2': () => literal(Math.SQRT1_2),
+  'Math.SQRT2': () => literal(Math.SQRT2),
+
+  'Number.isFinite': (call) =>
+    test(call, true, (x, range) => {
+      const infinity = numberConstant(x.type, Number.POSITIVE_INFINITY, range);
+      return compare('less', unary('abs', x, range), infinity, range);
+    }),
+  'Number.isInteger': (call) =>
+    test(call, true, (x, range) => {
+      // Infinity is its own integer part: the difference to it is not a number.
+      const fraction = binary('subtract', x, unary('trunc', x, range), range);
+      return compare('equal', fraction, numberConstant(x.type, 0, range), range);
+    }),
+  'Number.isNaN': (call) => test(call, false, (x, range) => compare('notEqual', x, x, range)),
+  'Number.EPSILON': () => literal(Number.EPSILON),
+  'Number.MAX_SAFE_INTEGER': () => literal(Number.MAX_SAFE_INTEGER),
+  'Number.MIN_SAFE_INTEGER': () => literal(Number.MIN_SAFE_INTEGER),
+  'Number.MAX_VALUE': () => literal(Number.MAX_VALUE),
+  'Number.MIN_VALUE': () => literal(Number.MIN_VALUE),
+  'Number.NaN': () => literal(Number.NaN),
+  'Number.POSITIVE_INFINITY': () => literal(Number.POSITIVE_INFINITY),
+  'Number.NEGATIVE_INFINITY': () => literal(Number.NEGATIVE_INFINITY),
+};
+
+function cast({ lowering, node, args: { x } }: OfOne, type: NumberType): Value {
+  // A literal is cut and wrapped as any other number.
+  if (x.kind === 'literal' && isInteger(type)) {
+    const f64 = numberConstant('f64', x.value, lowering.range(node));
+    return number(type, toType(lowering, number('f64', f64), type, node));
+  }
+  return number(type, toType(lowering, x, type, node));
+}
+
+/** Applied in the number's own type; a choice of literals takes one. */
+function ofType(lowering: Lowering, x: Numeric, node: Node, apply: (value: Expression) => Expression): Value {
+  if (x.kind === 'open') return x;
+  const { type, expression } = typed(lowering, x, node);
+  const given = type === 'bool' ? 'i32' : type;
+  return number(given, apply(toType(lowering, number(type, expression), given, node)));
+}
+
+/** Numbers as floats of one type: f64 if one is, else f32. Null while that is open. */
+function floats(
+  lowering: Lowering,
+  values: readonly Numeric[],
+  node: Node,
+): { type: 'f32' | 'f64'; operands: Expression[] } | null {
+  const common = commonType(lowering, values, node, 'this function');
+  if (common === null) return null;
+  const type = isFloat(common) ? common : 'f32';
+  return { type, operands: values.map((value) => toType(lowering, value, type, node)) };
+}
+
+function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Numeric[]): Value {
+  if (values.every((value) => value.kind === 'literal')) {
+    const apply: (...numbers: number[]) => number = Math[name];
+    return literal(apply(...values.map(({ value }) => value)));
+  }
+  const given = floats(lowering, values, node);
+  if (given === null) return openOf(values, true);
+  return number(given.type, math(name, given.type, given.operands, lowering.range(node)));
+}
+
+/** An operand as the 32 bits that JavaScript takes of it. */
+function bitsOf(lowering: Lowering, x: Numeric, node: Node): Expression {
+  if (x.kind === 'literal') return numberConstant('i32', x.value | 0, lowering.range(node));
+  return toType(lowering, x, 'i32', node);
+}
+
+function extreme({ lowering, node, args: { numbers } }: OfMany, operator: 'min' | 'max'): Value {
+  if (numbers.every((value) => value.kind === 'literal')) {
+    return literal(Math[operator](...numbers.map(({ value }) => value)));
+  }
+  const common = commonType(lowering, numbers, node, `Math.${operator}`);
+  if (common === null) return openOf(numbers);
+  const type = common === 'bool' ? 'i32' : common;
+  const range = lowering.range(node);
+  const [first, ...rest] = numbers.map((value) => toType(lowering, value, type, node));
+  const pick = (a: Expression, b: Expression) => binary(operator satisfies BinaryOperator, a, b, range);
+  return number(type, rest.reduce(pick, first!));
+}
+
+function sign({ lowering, node, args: { x } }: OfOne): Value {
+  if (x.kind === 'literal') return literal(Math.sign(x.value));
+  if (x.kind === 'open') return x;
+  const { type, expression } = typed(lowering, x, node);
+  const range = lowering.range(node);
+  if (isFloat(type)) return number(type, math('sign', type, [expression], range));
+  const given = type === 'bool' ? 'i32' : type;
+  const value = lowering.settleExpression(toType(lowering, number(type, expression), given, node), 'x');
+  const of = (n: number) => numberConstant(value.type, n, range);
+  const isPositive = compare('greater', value, of(0), range);
+  if (given === 'u32') return number(given, conditional(isPositive, of(1), of(0), range));
+  const isNegative = compare('less', value, of(0), range);
+  return number(given, conditional(isPositive, of(1), conditional(isNegative, of(-1), of(0), range), range));
+}
+
+/** A question about a float, to which integers have a known answer. */
+function test(
+  { lowering, node, args: { x } }: OfOne,
+  ofIntegers: boolean,
+  ask: (x: Expression, range: ReturnType<Lowering['range']>) => Expression,
+): Value {
+  if (x.kind === 'open') return number('bool', toType(lowering, x, 'bool', node));
+  const { type, expression } = typed(lowering, x, node);
+  if (!isFloat(type)) return number('bool', lowering.boolConstant(ofIntegers, node));
+  return number('bool', ask(lowering.settleExpression(expression, 'x'), lowering.range(node)));
+}
+
+type Rounding = 'floor' | 'ceil' | 'trunc';
+type Rounded = Place & { readonly args: { readonly x: Numeric | QuotientValue } };
+
+function rounded({ lowering, node, args: { x } }: Rounded, how: Rounding): Value {
+  return x.kind === 'quotient'
+    ? roundedQuotient(lowering, x, node, how)
+    : roundedNumber(lowering, x, node, how);
+}
+
+function roundedNumber(lowering: Lowering, x: Numeric, node: Node, how: Rounding | 'round'): Value {
+  if (x.kind === 'literal') return literal(Math[how](x.value));
+  if (x.kind === 'open') return x;
+  const { type, expression } = typed(lowering, x, node);
+  if (!isFloat(type)) return x;
+  const range = lowering.range(node);
+  if (how === 'round') return number(type, math('round', type, [expression], range));
+  return number(type, unary(how satisfies UnaryOperator, expression, range));
+}
+
+/**
+ * The quotient of two integers, rounded. The division truncates; where the signs differ, rounding
+ * down takes one off a quotient that left a rest, and where they agree, rounding up adds one.
+ */
+function roundedQuotient(lowering: Lowering, quotient: QuotientValue, node: Node, how: Rounding): Value {
+  const range = lowering.range(node);
+  const { type } = quotient;
+  const right = quotient.right;
+  const areNatural = isNeverNegative(lowering, quotient.left) && isNeverNegative(lowering, right);
+  if (how === 'trunc' || (how === 'floor' && (type === 'u32' || areNatural))) {
+    return number(type, binary('divide', quotient.left, right, range));
+  }
+  if (how === 'floor' && right.kind === 'constant' && Number.isInteger(Math.log2(Number(right.value)))) {
+    const places = numberConstant(right.type, Math.log2(Number(right.value)), range);
+    return number(type, binary('shiftRight', quotient.left, places, range));
+  }
+  const a = lowering.settleExpression(quotient.left, 'dividend');
+  const b = lowering.settleExpression(right, 'divisor');
+  const zero = numberConstant(a.type, 0, range);
+  const whole = lowering.settleExpression(binary('divide', a, b, range), 'quotient');
+  const rest = binary('subtract', a, binary('multiply', whole, b, range), range);
+  const hasRest = compare('notEqual', rest, zero, range);
+  const signs = binary('xor', a, b, range);
+  const goesOn =
+    type === 'u32' || areNatural
+      ? hasRest
+      : conditional(
+          hasRest,
+          compare(how === 'floor' ? 'less' : 'greaterEqual', signs, zero, range),
+          lowering.boolConstant(false, node),
+          range,
+        );
+  const one = number('bool', goesOn);
+  return binaryOperation(lowering, how === 'floor' ? '-' : '+', number(type, whole), one, node);
+}

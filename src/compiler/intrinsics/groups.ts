@@ -1,0 +1,197 @@
+// Groups of threads, and the place of a thread in block and grid.
+
+import type { Node } from 'acorn';
+import { binary, builtin, numberConstant } from '../build.ts';
+import type { BuiltIn, Expression } from '../ir.ts';
+import type { Lowering } from '../lowering.ts';
+import { type GroupValue, number, type ObjectValue, undefinedValue, type Value } from '../values.ts';
+import type { Handlers, IntrinsicCall } from './handler.ts';
+
+type GroupIntrinsic =
+  | 'cuda.thisGrid'
+  | 'cuda.thisThreadBlock'
+  | 'cuda.thisThread'
+  | 'cuda.tiledPartition'
+  | 'cuda.threadIdx'
+  | 'cuda.blockIdx'
+  | 'cuda.blockDim'
+  | 'cuda.gridDim'
+  | 'cuda.syncthreads'
+  | 'cuda.syncwarp'
+  | Extract<IntrinsicCall['name'], `${'grid' | 'block' | 'tile' | 'thread'}.${string}`>;
+
+type Axis = 'x' | 'y' | 'z';
+const axes = ['x', 'y', 'z'] as const;
+
+type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
+
+export const groupHandlers: Handlers<GroupIntrinsic> = {
+  'cuda.thisGrid': () => groupOf('grid'),
+  'cuda.thisThreadBlock': () => groupOf('block'),
+  'cuda.thisThread': () => groupOf('thread'),
+  'cuda.tiledPartition': tiledPartition,
+  'cuda.threadIdx': threadIdx,
+  'cuda.blockIdx': blockIdx,
+  'cuda.blockDim': blockDim,
+  'cuda.gridDim': gridDim,
+  'cuda.syncthreads': (call) => sync(call, { kind: 'block' }),
+  'cuda.syncwarp': (call) => sync(call, { kind: 'tile', size: 32 }),
+
+  'grid.size': gridSize,
+  'grid.numThreads': gridSize,
+  'grid.threadRank': ({ lowering, node }) => {
+    const before = times(
+      lowering,
+      blockRank(lowering, node),
+      constant(lowering, blockSize(lowering), node),
+      node,
+    );
+    return index(plus(lowering, before, threadRank(lowering, node), node));
+  },
+  'grid.numBlocks': ({ lowering, node }) => index(numBlocks(lowering, node)),
+  'grid.blockRank': ({ lowering, node }) => index(blockRank(lowering, node)),
+  'grid.blockIndex': blockIdx,
+  'grid.dimBlocks': gridDim,
+  'grid.groupDim': gridDim,
+
+  'block.size': (call) => known(call, blockSize(call.lowering)),
+  'block.numThreads': (call) => known(call, blockSize(call.lowering)),
+  'block.threadRank': ({ lowering, node }) => index(threadRank(lowering, node)),
+  'block.groupIndex': blockIdx,
+  'block.threadIndex': threadIdx,
+  'block.groupDim': blockDim,
+  'block.dimThreads': blockDim,
+  'block.sync': (call) => sync(call, call.receiver.group),
+
+  'tile.size': (call) => known(call, tileSize(call.receiver)),
+  'tile.numThreads': (call) => known(call, tileSize(call.receiver)),
+  'tile.threadRank': ({ lowering, node, receiver }) => {
+    const mask = constant(lowering, tileSize(receiver) - 1, node);
+    return index(binary('and', threadRank(lowering, node), mask, lowering.range(node)));
+  },
+  'tile.metaGroupSize': (call) => known(call, call.receiver.metaGroupSize),
+  'tile.metaGroupRank': ({ lowering, node, receiver }) => {
+    const range = lowering.range(node);
+    const shift = constant(lowering, Math.log2(tileSize(receiver)), node);
+    const rank = binary('shiftRight', threadRank(lowering, node), shift, range);
+    // A tile of a tile is counted within that one; sizes are powers of two, unless it is the block.
+    const count = receiver.metaGroupSize;
+    if (count * tileSize(receiver) === blockSize(lowering)) return index(rank);
+    return index(binary('and', rank, constant(lowering, count - 1, node), range));
+  },
+  'tile.sync': (call) => sync(call, call.receiver.group),
+
+  'thread.size': (call) => known(call, 1),
+  'thread.numThreads': (call) => known(call, 1),
+  'thread.threadRank': (call) => known(call, 0),
+  'thread.sync': () => undefinedValue,
+};
+
+function groupOf(kind: 'grid' | 'block' | 'thread'): GroupValue {
+  return { kind: 'group', group: { kind }, metaGroupSize: 1 };
+}
+
+function tiledPartition({ lowering, args, at }: IntrinsicCall<'cuda.tiledPartition'>): Value {
+  const { group, size } = args;
+  const whole = group.group.kind === 'tile' ? group.group.size : blockSize(lowering);
+  const isPower = size >= 1 && Number.isInteger(Math.log2(size));
+  if (!isPower || whole % size !== 0) {
+    lowering.fail(
+      at('size'),
+      'WS1009',
+      `a group of ${whole} threads cannot be cut into tiles of ${size}`,
+      'the size of a tile is a power of two that divides the group',
+    );
+  }
+  return { kind: 'group', group: { kind: 'tile', size }, metaGroupSize: whole / size };
+}
+
+function sync({ lowering, node }: Place, group: GroupValue['group']): Value {
+  lowering.emit({ kind: 'call', intrinsic: 'sync', group, range: lowering.range(node) });
+  return undefinedValue;
+}
+
+function index(expression: Expression): Value {
+  return number('index', expression);
+}
+
+function constant(lowering: Lowering, value: number, node: Node): Expression {
+  return numberConstant(lowering.indexType, value, lowering.range(node));
+}
+
+function known({ lowering, node }: Place, value: number): Value {
+  return index(constant(lowering, value, node));
+}
+
+function tileSize({ group }: GroupValue): number {
+  return group.kind === 'tile' ? group.size : 1;
+}
+
+function blockSize({ block: [x, y, z] }: Lowering): number {
+  return x * y * z;
+}
+
+function plus(lowering: Lowering, a: Expression, b: Expression, node: Node): Expression {
+  return binary('add', a, b, lowering.range(node));
+}
+
+function times(lowering: Lowering, a: Expression, b: Expression, node: Node): Expression {
+  return binary('multiply', a, b, lowering.range(node));
+}
+
+function builtIn(lowering: Lowering, name: BuiltIn, node: Node): Expression {
+  return builtin(name, lowering.indexType, lowering.range(node));
+}
+
+function threadRank(lowering: Lowering, node: Node): Expression {
+  return builtIn(lowering, 'threadRank', node);
+}
+
+/** x fastest. In the index type: a grid may have more than 2^31 blocks times threads. */
+function blockRank(lowering: Lowering, node: Node): Expression {
+  const at = (name: BuiltIn) => builtIn(lowering, name, node);
+  const rows = plus(
+    lowering,
+    times(lowering, at('blockIdx.z'), at('gridDim.y'), node),
+    at('blockIdx.y'),
+    node,
+  );
+  return plus(lowering, times(lowering, rows, at('gridDim.x'), node), at('blockIdx.x'), node);
+}
+
+function numBlocks(lowering: Lowering, node: Node): Expression {
+  const at = (name: BuiltIn) => builtIn(lowering, name, node);
+  return times(lowering, times(lowering, at('gridDim.z'), at('gridDim.y'), node), at('gridDim.x'), node);
+}
+
+function gridSize({ lowering, node }: Place): Value {
+  return index(
+    times(lowering, numBlocks(lowering, node), constant(lowering, blockSize(lowering), node), node),
+  );
+}
+
+function extent(name: string, of: (axis: Axis) => Expression): ObjectValue {
+  return { kind: 'object', name, members: new Map(axes.map((axis) => [axis, index(of(axis))])) };
+}
+
+function threadIdx({ lowering, node }: Place): Value {
+  const [, y, z] = lowering.block;
+  // In a block of one dimension the rank says it all, and is the simpler for the targets.
+  const isFlat = y === 1 && z === 1;
+  return extent('threadIdx', (axis) => {
+    if (isFlat) return axis === 'x' ? threadRank(lowering, node) : constant(lowering, 0, node);
+    return builtIn(lowering, `threadIdx.${axis}`, node);
+  });
+}
+
+function blockIdx({ lowering, node }: Place): Value {
+  return extent('blockIdx', (axis) => builtIn(lowering, `blockIdx.${axis}`, node));
+}
+
+function gridDim({ lowering, node }: Place): Value {
+  return extent('gridDim', (axis) => builtIn(lowering, `gridDim.${axis}`, node));
+}
+
+function blockDim({ lowering, node }: Place): Value {
+  return extent('blockDim', (axis) => constant(lowering, lowering.block[axes.indexOf(axis)]!, node));
+}

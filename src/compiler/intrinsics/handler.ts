@@ -1,0 +1,78 @@
+// The form of a handler: how the front end lowers an intrinsic.
+//
+// What a handler is given follows from the table: its arguments by their names there, checked
+// and converted as their kinds say.
+
+import type { Node } from 'acorn';
+import type { ArgumentKind, Form, IntrinsicName, IntrinsicTable } from '../../kernel/intrinsics.ts';
+import type { ElementType } from '../../kernel/types.ts';
+import type { Expression } from '../ir.ts';
+import type { Lowering } from '../lowering.ts';
+import type {
+  ChoiceValue,
+  CountValue,
+  GroupValue,
+  Numeric,
+  QuotientValue,
+  TextValue,
+  Value,
+  ViewValue,
+} from '../values.ts';
+
+/** What arguments become. */
+export interface ArgumentTypes {
+  readonly number: Numeric;
+  readonly 'number or quotient': Numeric | QuotientValue;
+  readonly index: Expression;
+  readonly constant: number;
+  readonly count: CountValue;
+  readonly array: ViewValue;
+  readonly 'readonly array': ViewValue;
+  readonly 'element type': ElementType;
+  readonly group: GroupValue;
+  readonly 'block or tile': GroupValue;
+  readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
+  readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;
+  readonly scope: string;
+  readonly role: TextValue | ChoiceValue;
+  readonly anything: Value;
+}
+
+type Argument<K> = K extends `${infer A extends ArgumentKind}...`
+  ? readonly ArgumentTypes[A][]
+  : K extends `${infer A extends ArgumentKind}?`
+    ? ArgumentTypes[A] | undefined
+    : K extends ArgumentKind
+      ? ArgumentTypes[K]
+      : never;
+
+type FormArguments<F> = F extends Form ? { readonly [K in keyof F]: Argument<F[K]> } : never;
+
+type Forms<N extends IntrinsicName> = IntrinsicTable[N] extends { readonly forms: readonly (infer F)[] }
+  ? F
+  : Record<never, never>;
+
+type ReceiverValue<N extends IntrinsicName> = N extends `${'grid' | 'block' | 'tile' | 'thread'}.${string}`
+  ? GroupValue
+  : N extends `pipeline.${string}`
+    ? Extract<Value, { kind: 'pipeline' }>
+    : N extends `array.${string}`
+      ? ViewValue
+      : null;
+
+/** One use of an intrinsic. */
+export interface IntrinsicCall<N extends IntrinsicName = IntrinsicName> {
+  readonly lowering: Lowering;
+  readonly node: Node;
+  readonly receiver: ReceiverValue<N>;
+  readonly args: FormArguments<Forms<N>>;
+  /** Where an argument stands; the call itself if it was not given. */
+  at(name: string): Node;
+  /** What the user called it, for messages: `cuda.memcpyAsync`. */
+  readonly name: N;
+}
+
+/** How each of some intrinsics is lowered. */
+export type Handlers<N extends IntrinsicName> = {
+  readonly [K in N]: (call: IntrinsicCall<K>) => Value;
+};

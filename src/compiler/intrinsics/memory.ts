@@ -1,0 +1,223 @@
+// Arrays, asynchronous copies and atomics.
+
+import type { Node } from 'acorn';
+import type { memoryIntrinsics } from '../../kernel/intrinsics/memory.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import { numberConstant, variable } from '../build.ts';
+import type { AtomicOperator, Expression } from '../ir.ts';
+import type { Lowering } from '../lowering.ts';
+import { loadedType } from '../number-types.ts';
+import { toStored } from '../numbers.ts';
+import { type Numeric, number, undefinedValue, type Value, type ViewValue } from '../values.ts';
+import { newLocalArray, subarray, viewLength } from '../views.ts';
+import type { Handlers, IntrinsicCall } from './handler.ts';
+
+type MemoryIntrinsic = keyof typeof memoryIntrinsics | Extract<IntrinsicCall['name'], `cuda.atomic${string}`>;
+
+export const memoryHandlers: Handlers<MemoryIntrinsic> = {
+  'cuda.sharedArray': sharedArray,
+  'cuda.localArray': localArray,
+  'array.length': ({ lowering, receiver, node }) => number('index', viewLength(lowering, receiver, node)),
+  'array.subarray': ({ lowering, receiver, args, node }) =>
+    subarray(lowering, receiver, args.begin ?? null, args.end ?? null, node),
+  'cuda.alignedSize': ({ lowering, args, at }) => {
+    const { align, count } = args;
+    if (align < 1 || !Number.isInteger(Math.log2(align))) {
+      lowering.fail(
+        at('align'),
+        'WS1009',
+        `an alignment must be a power of two, and is ${align}`,
+        'write 4, 8 or 16',
+      );
+    }
+    return { kind: 'count', count, alignment: align };
+  },
+  'cuda.memcpyAsync': memcpyAsync,
+
+  'cuda.atomicAdd': (call) => atomic(call, 'add', call.args),
+  'cuda.atomicSub': (call) => atomic(call, 'sub', call.args),
+  'cuda.atomicMin': (call) => atomic(call, 'min', call.args),
+  'cuda.atomicMax': (call) => atomic(call, 'max', call.args),
+  'cuda.atomicAnd': (call) => atomic(call, 'and', call.args),
+  'cuda.atomicOr': (call) => atomic(call, 'or', call.args),
+  'cuda.atomicXor': (call) => atomic(call, 'xor', call.args),
+  'cuda.atomicExch': (call) => atomic(call, 'exch', call.args),
+  'cuda.atomicCAS': (call) => atomic(call, 'cas', call.args),
+};
+
+function sharedArray({ lowering, args, node, at }: IntrinsicCall<'cuda.sharedArray'>): Value {
+  const { element } = args;
+  const count = lowering.expanded(args.count);
+  if (!isKnownAtLaunch(count)) {
+    lowering.fail(
+      at('count'),
+      'WS1008',
+      'the size of a shared array must be the same for all threads and known at the launch',
+      'make it of literals, constants, scalar parameters and the extents of block and grid',
+    );
+  }
+  if (count.kind === 'constant' && Number(count.value) < 1) {
+    lowering.fail(
+      at('count'),
+      'WS1008',
+      `a shared array cannot have ${count.value} elements`,
+      'give it at least one',
+    );
+  }
+  const name = lowering.nameOf(node, 'shared');
+  const id = lowering.sharedArrays.push({ name, element, count, range: lowering.range(node) }) - 1;
+  return {
+    kind: 'view',
+    array: { space: 'shared', id },
+    name,
+    element,
+    readonly: false,
+    inferred: null,
+    offset: lowering.indexConstant(0, node),
+    length: null,
+  };
+}
+
+/** Whether every thread finds the same value, before the kernel runs. */
+function isKnownAtLaunch(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'constant':
+    case 'scalar':
+      return true;
+    case 'builtin':
+      return expression.name.startsWith('gridDim.');
+    case 'unary':
+    case 'convert':
+      return isKnownAtLaunch(expression.operand);
+    case 'binary':
+    case 'compare':
+      return isKnownAtLaunch(expression.left) && isKnownAtLaunch(expression.right);
+    case 'conditional':
+      return [expression.test, expression.then, expression.otherwise].every(isKnownAtLaunch);
+    case 'math':
+      return expression.operands.every(isKnownAtLaunch);
+    default:
+      return false;
+  }
+}
+
+function localArray({ lowering, args, node, at }: IntrinsicCall<'cuda.localArray'>): Value {
+  const { element, count } = args;
+  if (count < 1 || count > 2 ** 16) {
+    lowering.fail(
+      at('count'),
+      'WS1009',
+      `a local array has 1 to 65536 elements, and this one ${count}`,
+      'larger arrays belong into shared or global memory',
+    );
+  }
+  const view = newLocalArray(lowering, { name: lowering.nameOf(node, 'local'), element, count }, null, node);
+  clear(lowering, view, count, node);
+  return view;
+}
+
+/** Zeroes an array, each time that its declaration is reached. */
+function clear(lowering: Lowering, { array, element }: ViewValue, count: number, node: Node): void {
+  const range = lowering.range(node);
+  const { indexType: type } = lowering;
+  const value = numberConstant(loadedType(element), 0, range);
+  if (count <= 8) {
+    for (let i = 0; i < count; i++) {
+      lowering.emit({ kind: 'store', array, index: numberConstant(type, i, range), value, range });
+    }
+    return;
+  }
+  const id = lowering.newVariable('i', type);
+  const i = variable(id, type, range);
+  const one = numberConstant(type, 1, range);
+  lowering.emit({ kind: 'assign', variable: id, value: numberConstant(type, 0, range), range });
+  lowering.emit({
+    kind: 'loop',
+    label: lowering.newLabel(),
+    testFirst: true,
+    test: {
+      kind: 'compare',
+      type: 'bool',
+      operator: 'less',
+      left: i,
+      right: numberConstant(type, count, range),
+      range,
+    },
+    body: [{ kind: 'store', array, index: i, value, range }],
+    update: [
+      {
+        kind: 'assign',
+        variable: id,
+        value: { kind: 'binary', type, operator: 'add', left: i, right: one, range },
+        range,
+      },
+    ],
+    range,
+  });
+}
+
+function memcpyAsync({ lowering, args, node, at }: IntrinsicCall<'cuda.memcpyAsync'>): Value {
+  const { destination, source, count, pipeline } = args;
+  if (destination.element !== source.element) {
+    lowering.fail(
+      at('source'),
+      'WS1004',
+      `'${destination.name}' holds ${destination.element}, and '${source.name}' holds ${source.element}`,
+      'a copy keeps the bits: both arrays must have the same element type',
+    );
+  }
+  lowering.emit({
+    kind: 'call',
+    intrinsic: 'memcpyAsync',
+    group: 'group' in args ? args.group.group : { kind: 'thread' },
+    destination: { array: destination.array, offset: destination.offset },
+    source: { array: source.array, offset: source.offset },
+    count: count.count,
+    alignment: Math.max(elementBytes[source.element], count.alignment),
+    pipeline: pipeline.id,
+    range: lowering.range(node),
+  });
+  return undefinedValue;
+}
+
+interface AtomicArguments {
+  readonly array: ViewValue;
+  readonly index: Expression;
+  readonly value: Numeric;
+  readonly compare?: Numeric;
+}
+
+function atomic(
+  { lowering, node, name, at }: Omit<IntrinsicCall, 'args' | 'receiver'>,
+  operator: AtomicOperator,
+  { array, index, value, compare }: AtomicArguments,
+): Value {
+  const { element } = array;
+  if (element !== 'i32' && element !== 'u32' && !(element === 'f32' && operator === 'add')) {
+    lowering.fail(
+      at('array'),
+      'WS1004',
+      `${name} does not work on ${element}`,
+      element === 'f32'
+        ? 'of the atomics only cuda.atomicAdd takes f32'
+        : 'atomics take arrays of i32 and u32, and cuda.atomicAdd also f32',
+    );
+  }
+  const type = loadedType(element);
+  const stored = (given: Numeric, slot: string) =>
+    toStored(lowering, given, type, at(slot), `an element of '${array.name}'`);
+  const range = lowering.range(node);
+  const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('old', lowering.valueType(type));
+  lowering.emit({
+    kind: 'call',
+    intrinsic: 'atomic',
+    operator,
+    array: array.array,
+    index: subarray(lowering, array, index, null, node).offset,
+    value: stored(value, 'value'),
+    compare: compare === undefined ? null : stored(compare, 'compare'),
+    result,
+    range,
+  });
+  return result === null ? undefinedValue : number(type, variable(result, lowering.valueType(type), range));
+}

@@ -1,0 +1,115 @@
+// Pipelines: making them, and their stages.
+
+import { compare, numberConstant, variable } from '../build.ts';
+import type { Expression, Pipeline } from '../ir.ts';
+import { knownNumber } from '../numbers.ts';
+import { textCode } from '../operators.ts';
+import { number, undefinedValue, type Value } from '../values.ts';
+import type { Handlers, IntrinsicCall } from './handler.ts';
+
+type PipelineIntrinsic =
+  | 'cuda.pipelineSharedState'
+  | 'cuda.makePipeline'
+  | Extract<IntrinsicCall['name'], `pipeline.${string}`>;
+
+export const pipelineHandlers: Handlers<PipelineIntrinsic> = {
+  'cuda.pipelineSharedState': ({ lowering, args, at }) => {
+    const { stages } = args;
+    if (stages < 1 || stages > 255) {
+      lowering.fail(
+        at('stages'),
+        'WS1009',
+        `a pipeline has 1 to 255 stages, and this one ${stages}`,
+        'two to four are common',
+      );
+    }
+    return { kind: 'pipelineState', stages };
+  },
+  'cuda.makePipeline': makePipeline,
+  'pipeline.producerAcquire': (call) => stage(call, 'producerAcquire'),
+  'pipeline.producerCommit': (call) => stage(call, 'producerCommit'),
+  'pipeline.consumerWait': (call) => stage(call, 'consumerWait'),
+  'pipeline.consumerRelease': (call) => stage(call, 'consumerRelease'),
+  'pipeline.quit': ({ lowering, receiver, node }) => {
+    const range = lowering.range(node);
+    const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('last', 'bool');
+    lowering.emit({ kind: 'call', intrinsic: 'quit', pipeline: receiver.id, result, range });
+    return result === null ? undefinedValue : number('bool', variable(result, 'bool', range));
+  },
+};
+
+type StageCall = 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
+
+function stage(
+  {
+    lowering,
+    receiver,
+    node,
+  }: Pick<IntrinsicCall<'pipeline.producerAcquire'>, 'lowering' | 'receiver' | 'node'>,
+  intrinsic: StageCall,
+): Value {
+  lowering.emit({ kind: 'call', intrinsic, pipeline: receiver.id, range: lowering.range(node) });
+  return undefinedValue;
+}
+
+function makePipeline(call: IntrinsicCall<'cuda.makePipeline'>): Value {
+  const { lowering, args, node } = call;
+  const name = lowering.nameOf(node, 'pipeline');
+  if (!('group' in args)) {
+    return make(
+      call,
+      { name, scope: 'thread', stages: 0, group: { kind: 'thread' }, partition: 'unified' },
+      null,
+    );
+  }
+  const { group, state } = args;
+  const pipeline = { name, scope: 'block', stages: state.stages, group: group.group } as const;
+  if ('role' in args) {
+    const producer = numberConstant('i32', lowering.textCode('producer'), lowering.range(node));
+    const isProducer = compare('equal', textCode(lowering, args.role, node), producer, lowering.range(node));
+    return make(call, { ...pipeline, partition: 'role' }, isProducer);
+  }
+  if ('producers' in args) {
+    refuseProducers(call, args.producers, threadsOf(call, group.group));
+    return make(call, { ...pipeline, partition: 'count' }, args.producers);
+  }
+  return make(call, { ...pipeline, partition: 'unified' }, null);
+}
+
+function threadsOf({ lowering }: Pick<IntrinsicCall, 'lowering'>, group: Pipeline['group']): number {
+  if (group.kind === 'tile') return group.size;
+  const [x, y, z] = lowering.block;
+  return x * y * z;
+}
+
+/** A number of producers that leaves no producer or no consumer, where it is known. */
+function refuseProducers(
+  { lowering, at }: IntrinsicCall<'cuda.makePipeline'>,
+  producers: Expression,
+  threads: number,
+): void {
+  const known = knownNumber(lowering, number('index', producers));
+  if (known === null || (known >= 1 && known < threads)) return;
+  lowering.fail(
+    at('producers'),
+    'WS1009',
+    `a pipeline of ${threads} threads cannot have ${known} producers`,
+    'there must be a producer and a consumer: 1 up to one less than the threads of the group',
+  );
+}
+
+function make(
+  { lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>,
+  pipeline: Pipeline,
+  producers: Expression | null,
+): Value {
+  const id = lowering.pipelines.push(pipeline) - 1;
+  lowering.emit({
+    kind: 'call',
+    intrinsic: 'makePipeline',
+    pipeline: id,
+    producers,
+    range: lowering.range(node),
+  });
+  return { kind: 'pipeline', id };
+}

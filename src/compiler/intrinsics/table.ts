@@ -1,0 +1,48 @@
+// How every intrinsic of the table is lowered.
+
+import type { Node } from 'acorn';
+import { type Form, type IntrinsicName, intrinsics } from '../../kernel/intrinsics.ts';
+import type { Lowering } from '../lowering.ts';
+import type { Value } from '../values.ts';
+import { checkArguments, type Given } from './arguments.ts';
+import { arithmeticHandlers } from './arithmetic.ts';
+import { consoleHandlers } from './console.ts';
+import { groupHandlers } from './groups.ts';
+import type { Handlers, IntrinsicCall } from './handler.ts';
+import { memoryHandlers } from './memory.ts';
+import { pipelineHandlers } from './pipelines.ts';
+
+const handlers = {
+  ...groupHandlers,
+  ...memoryHandlers,
+  ...pipelineHandlers,
+  ...arithmeticHandlers,
+  ...consoleHandlers,
+} satisfies Handlers<IntrinsicName>;
+
+/** The forms of an intrinsic, or undefined for a property. */
+export function formsOf(name: IntrinsicName): readonly Form[] | undefined {
+  const intrinsic = intrinsics[name];
+  return 'forms' in intrinsic ? intrinsic.forms : undefined;
+}
+
+/** Lowers one use of an intrinsic. */
+export function useIntrinsic(
+  lowering: Lowering,
+  name: IntrinsicName,
+  receiver: Value | null,
+  given: readonly Given[],
+  node: Node,
+): Value {
+  const forms = formsOf(name);
+  const args = forms === undefined ? {} : checkArguments(lowering, name, forms, given, node);
+  const at = (argument: string) => {
+    const position = Object.keys(args).indexOf(argument);
+    return given[position]?.node ?? node;
+  };
+  // The arguments were just checked by the same table that the handler's type is made of.
+  const handle = handlers[name] as (call: object) => Value;
+  return handle({ lowering, node, receiver, args, at, name } satisfies {
+    [K in keyof IntrinsicCall]: unknown;
+  });
+}

@@ -1,0 +1,36 @@
+// "Did you mean": the name nearest to one that does not exist.
+
+/** The candidate that differs least from `name`, if it differs little; CUDA's spelling counts as ours. */
+export function nearestName(name: string, candidates: readonly string[]): string | null {
+  const wanted = plain(name);
+  let best: string | null = null;
+  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, plain(candidate), least);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** `__make_pipeline` and `makePipeline` are alike. */
+function plain(name: string): string {
+  return name.replaceAll('_', '').toLowerCase();
+}
+
+/** How many letters must be put in, taken out or changed; at least `limit` counts as `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const change = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(change, previous[column]! + 1, current[column - 1]! + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length]!;
+}

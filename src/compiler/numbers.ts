@@ -1,0 +1,268 @@
+// Numbers as expressions of a type: conversions, and the type in which numbers are combined.
+
+import type { Node } from 'acorn';
+import { compare, conditional, constant, convert, numberConstant } from './build.ts';
+import type { Expression } from './ir.ts';
+import type { Lowering } from './lowering.ts';
+import { fits, isFloat, isInteger, join, type NumberType } from './number-types.ts';
+import {
+  describe,
+  type EitherValue,
+  isNumeric,
+  type LiteralValue,
+  type NumberValue,
+  type Numeric,
+  type OpenValue,
+  type QuotientValue,
+  type Value,
+} from './values.ts';
+
+/** The value as a number, or the error that it is none; `what` names it in the message. */
+export function numeric(lowering: Lowering, value: Value, node: Node, what = 'this'): Numeric {
+  if (isNumeric(value)) return value;
+  if (value.kind === 'quotient') return refuseQuotient(lowering, value);
+  if (value.kind === 'broken') return lowering.broken();
+  return lowering.fail(
+    node,
+    'WS1004',
+    `${what} must be a number, and is ${describe(value)}`,
+    value.kind === 'view' ? `take one of its elements: ${value.name}[…]` : 'use a number here',
+  );
+}
+
+/** A division of integers reached a place that does not say how to round it. */
+export function refuseQuotient(lowering: Lowering, { type, node }: QuotientValue): never {
+  const [a, b] = divisionText(lowering, node);
+  return lowering.fail(
+    node,
+    'WS1005',
+    `'/' divides two integers (${type}), and their quotient need not be one`,
+    `write Math.trunc(${a} / ${b}) for integer division, or cuda.f32(${a}) / ${b}`,
+  );
+}
+
+function divisionText(lowering: Lowering, node: Node): readonly [string, string] {
+  const { parsed, source } = lowering.frame;
+  const text = (part: Node) =>
+    lowering.sources[source]!.text.slice(part.start - parsed.shift, part.end - parsed.shift);
+  if ('operator' in node && node.operator === '/' && 'left' in node && 'right' in node) {
+    const [a, b] = [text(node.left as Node), text(node.right as Node)];
+    if (a.length + b.length < 40) return [a, b];
+  }
+  return ['a', 'b'];
+}
+
+/** The number as an expression of a type, converted whatever it loses; a literal must fit. */
+export function toType(lowering: Lowering, value: Numeric, type: NumberType, node: Node): Expression {
+  const valueType = lowering.valueType(type);
+  switch (value.kind) {
+    case 'number':
+      return convert(value.expression, valueType, lowering.range(node));
+    case 'open':
+      return openExpression(lowering, type, node);
+    case 'either':
+      return conditional(
+        value.test,
+        toType(lowering, value.then, type, node),
+        toType(lowering, value.otherwise, type, node),
+        lowering.range(node),
+      );
+    case 'literal':
+      if (isInteger(type) && !fits(value.value, type, lowering.indexType)) {
+        lowering.fail(
+          node,
+          'WS1004',
+          `${value.value} is not of type ${type}`,
+          Number.isInteger(value.value)
+            ? `${type} holds ${limits(type, lowering.indexType)}; cast what it is combined with, for example by cuda.f64(…)`
+            : 'cast what it is combined with: cuda.f32(…), or cuda.f64(…)',
+        );
+      }
+      return numberConstant(valueType, value.value, lowering.range(node));
+  }
+}
+
+function limits(type: 'i32' | 'u32' | 'index', indexType: 'i32' | 'i64'): string {
+  if (type === 'u32') return '0 to 4294967295';
+  return type === 'index' && indexType === 'i64' ? 'integers up to 2^53' : '-2147483648 to 2147483647';
+}
+
+/** Stands for an open value in a pass whose program is thrown away. */
+function openExpression(lowering: Lowering, type: NumberType, node: Node): Expression {
+  return { kind: 'variable', id: -1, type: lowering.valueType(type), range: lowering.range(node) };
+}
+
+/** As an index. */
+export function toIndex(lowering: Lowering, value: Value, node: Node, what: string): Expression {
+  const index = numeric(lowering, value, node, what);
+  lowering.inference.meets(index, 'index');
+  if (index.kind === 'number' && !isInteger(index.type)) refuseIndex(lowering, describe(index), node, what);
+  if (hasFraction(index)) refuseIndex(lowering, describe(index), node, what);
+  return toType(lowering, index, 'index', node);
+}
+
+function refuseIndex(lowering: Lowering, given: string, node: Node, what: string): never {
+  return lowering.fail(
+    node,
+    'WS1004',
+    `${what} must be an integer, and is ${given}`,
+    'cast it: cuda.index(…) drops a fraction',
+  );
+}
+
+/** Whether a condition holds: not zero and not NaN. What is no number is true, as in JavaScript. */
+export function toBool(lowering: Lowering, value: Value, node: Node): Expression {
+  switch (value.kind) {
+    case 'undefined':
+      return lowering.boolConstant(false, node);
+    case 'text':
+      return lowering.boolConstant(value.text !== '', node);
+    case 'choice': {
+      const empty = numberConstant('i32', lowering.textCode(''), lowering.range(node));
+      return compare('notEqual', value.code, empty, lowering.range(node));
+    }
+    case 'number':
+    case 'literal':
+    case 'either':
+    case 'open':
+    case 'quotient':
+    case 'broken':
+      return toType(lowering, numeric(lowering, value, node), 'bool', node);
+    default:
+      return lowering.boolConstant(true, node);
+  }
+}
+
+/** The value that literals alone can be, or null. */
+export function isLiteral(value: Value): value is LiteralValue | EitherValue {
+  return value.kind === 'literal' || value.kind === 'either';
+}
+
+/** Whether a number is a literal that is no integer, or may be one. */
+export function hasFraction(value: Numeric): boolean {
+  switch (value.kind) {
+    case 'literal':
+      return !Number.isInteger(value.value);
+    case 'either':
+      return hasFraction(value.then) || hasFraction(value.otherwise);
+    case 'open':
+      return value.fractional;
+    case 'number':
+      return false;
+  }
+}
+
+/** The type of a literal that is combined with nothing. */
+export function ownType(value: LiteralValue | EitherValue): 'i32' | 'f32' {
+  return hasFraction(value) ? 'f32' : 'i32';
+}
+
+/**
+ * The type in which numbers are combined, noting what open ones meet. Null while one is open and
+ * none has a type.
+ */
+export function commonType(
+  lowering: Lowering,
+  values: readonly Numeric[],
+  node: Node,
+  operation: string,
+): NumberType | null {
+  let type: NumberType | null = null;
+  for (const value of values) {
+    if (value.kind !== 'number') continue;
+    const joined: NumberType | null = type === null ? value.type : join(type, value.type);
+    if (joined === null) refuseMix(lowering, node, operation);
+    type = joined;
+  }
+  const open = values.filter((value) => value.kind === 'open');
+  if (type !== null) {
+    for (const value of open) lowering.inference.meets(value, type);
+  } else if (open.length > 0) {
+    lowering.inference.link(open.flatMap(({ cells }) => cells));
+    return null;
+  }
+  if (values.some(hasFraction) && (type === null || !isFloat(type))) return 'f32';
+  return type ?? 'i32';
+}
+
+function refuseMix(lowering: Lowering, node: Node, operation: string): never {
+  return lowering.fail(
+    node,
+    'WS1004',
+    `${operation} combines an i32 and a u32`,
+    'cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges',
+  );
+}
+
+/** An open number made of others. */
+export function openOf(values: readonly Numeric[], fractional = values.some(hasFraction)): OpenValue {
+  const cells = values.flatMap((value) => (value.kind === 'open' ? value.cells : []));
+  return { kind: 'open', cells: [...new Set(cells)], fractional };
+}
+
+/**
+ * As it is stored: integers keep the low bits and floats are rounded, as in typed arrays; but a
+ * float becomes an integer only by a cast.
+ */
+export function toStored(
+  lowering: Lowering,
+  value: Value,
+  type: NumberType,
+  node: Node,
+  what: string,
+): Expression {
+  const given = numeric(lowering, value, node, what);
+  lowering.inference.meets(given, type);
+  const isFractional = given.kind === 'number' ? isFloat(given.type) : hasFraction(given);
+  if (isInteger(type) && isFractional) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `${what} is ${type}, and is given ${describe(given)}`,
+      `cast it: cuda.${type}(…) drops a fraction`,
+    );
+  }
+  if (type === 'bool' && given.kind === 'number' && given.type !== 'bool') {
+    lowering.fail(node, 'WS1004', `${what} is bool, and is given ${describe(given)}`, 'compare it: … !== 0');
+  }
+  // Typed arrays keep the low bits of a literal too.
+  if (isInteger(type) && isLiteral(given)) return wrapped(lowering, given, type, node);
+  return toType(lowering, given, type, node);
+}
+
+/** An integer literal, modulo the width of the type. */
+export function wrapped(
+  lowering: Lowering,
+  value: LiteralValue | EitherValue,
+  type: 'i32' | 'u32' | 'index',
+  node: Node,
+): Expression {
+  if (value.kind === 'either') {
+    const [then, otherwise] = [value.then, value.otherwise].map((one) => wrapped(lowering, one, type, node));
+    return conditional(value.test, then!, otherwise!, lowering.range(node));
+  }
+  const inWidth = type === 'index' && lowering.indexType === 'i64';
+  if (inWidth || !Number.isInteger(value.value) || Math.abs(value.value) >= 2 ** 32) {
+    return toType(lowering, value, type, node);
+  }
+  return constant(
+    type === 'u32' ? 'u32' : 'i32',
+    type === 'u32' ? value.value >>> 0 : value.value | 0,
+    lowering.range(node),
+  );
+}
+
+/** The number with a type: a literal that nothing was combined with takes its own. */
+export function typed(lowering: Lowering, value: Numeric, node: Node): NumberValue {
+  if (value.kind === 'number') return value;
+  const type = value.kind === 'open' ? 'i32' : ownType(value);
+  return { kind: 'number', type, expression: toType(lowering, value, type, node) };
+}
+
+/** The number of a constant expression, or null where it is not known when the kernel is compiled. */
+export function knownNumber(lowering: Lowering, value: Value): number | null {
+  if (value.kind === 'literal') return value.value;
+  if (value.kind !== 'number') return null;
+  const expression = lowering.definition(value.expression);
+  return expression.kind === 'constant' ? Number(expression.value) : null;
+}

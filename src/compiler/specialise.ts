@@ -1,0 +1,129 @@
+// The front end from end to end: a kernel and what is known about its launch, to a Program.
+
+import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import type { KernelSource } from '../diagnostics/source.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import type { DeviceFunction } from '../kernel/schema.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import { numberConstant } from './build.ts';
+import { refuseCaptures } from './captures.ts';
+import { lowerEffect, lowerValue } from './expressions.ts';
+import { Inference } from './infer.ts';
+import type { Program } from './ir.ts';
+import { Lowering, LoweringFailure, type Rules } from './lowering.ts';
+import { valueType } from './number-types.ts';
+import { bindPattern } from './patterns.ts';
+import { lowerStatement } from './statements.ts';
+import { number, type Value } from './values.ts';
+
+/** What a program is made for. */
+export interface Specialisation {
+  readonly block: Extent3;
+  readonly indexType: 'i32' | 'i64';
+  /** Values of constants, by name; those with a default may be left out. */
+  readonly constants: Readonly<Record<string, number | boolean>>;
+  /** Device functions in place of those that the schema names. */
+  readonly functions: Readonly<Record<string, DeviceFunction>>;
+}
+
+/** A program, and the texts that its ranges refer to. */
+export interface Specialised {
+  readonly program: Program;
+  readonly sources: readonly KernelSource[];
+}
+
+const rules: Rules = { statement: lowerStatement, value: lowerValue, effect: lowerEffect };
+
+/**
+ * Compiles a kernel for one specialisation.
+ *
+ * @throws WarpstageError with all 1xxx issues that were found
+ */
+export function specialise(kernel: Kernel, specialisation: Specialisation): Specialised {
+  const inference = new Inference();
+  for (;;) {
+    const { block, indexType } = specialisation;
+    const lowering = new Lowering({ block, indexType, inference, rules });
+    lowerKernel(lowering, kernel, specialisation);
+    // The types that this pass was made with are final once it teaches nothing new.
+    if (inference.solve()) continue;
+    if (lowering.issues.length > 0) throw new WarpstageError(inOrder(lowering.issues));
+    return { program: lowering.program(kernel.name), sources: lowering.sources };
+  }
+}
+
+function lowerKernel(lowering: Lowering, kernel: Kernel, specialisation: Specialisation): void {
+  const { parsed, source } = lowering.open(kernel.body, kernel.name);
+  const { node } = parsed;
+  try {
+    refuseCaptures(lowering, parsed, source, kernel.schema);
+    lowering.enter(parsed, source, () => {
+      lowering.calls.push({ callee: node, name: kernel.name });
+      const [first, second] = node.params;
+      const data = kernelData(lowering, kernel, specialisation);
+      if (first) bindPattern(lowering, first, data);
+      if (second) bindPattern(lowering, second, { kind: 'namespace', name: 'cuda' });
+      if (node.body.type === 'BlockStatement') lowering.statement(node.body);
+      else lowering.effect(node.body);
+    });
+  } catch (error) {
+    if (!(error instanceof LoweringFailure)) throw error;
+  }
+}
+
+/** The kernel's first parameter. */
+function kernelData(lowering: Lowering, { schema, name }: Kernel, given: Specialisation): Value {
+  const members = new Map<string, Value>();
+  for (const parameter of parseSchema(schema)) {
+    members.set(parameter.name, parameterValue(lowering, parameter, given));
+  }
+  return { kind: 'object', name: `the data of '${name}'`, members };
+}
+
+function parameterValue(lowering: Lowering, parameter: SchemaParameter, given: Specialisation): Value {
+  const range = { source: 0, start: 0, end: 0 };
+  const { name } = parameter;
+  switch (parameter.kind) {
+    case 'array': {
+      const { element, readonly } = parameter;
+      const id = lowering.parameters.push({ kind: 'array', name, element, readonly }) - 1;
+      return {
+        kind: 'view',
+        array: { space: 'global', id },
+        name,
+        element,
+        readonly,
+        inferred: null,
+        offset: numberConstant(lowering.indexType, 0, range),
+        length: null,
+      };
+    }
+    case 'scalar': {
+      const type = valueType(parameter.type, lowering.indexType);
+      const id = lowering.parameters.push({ kind: 'scalar', name, type }) - 1;
+      return number(parameter.type, { kind: 'scalar', id, type, range });
+    }
+    case 'constant': {
+      const value = given.constants[name] ?? parameter.default;
+      const problem = value === undefined ? 'is not given' : scalarProblem(parameter.type, value);
+      if (problem !== null) {
+        throw new WarpstageError({
+          code: 'WS1013',
+          message: `the constant '${name}' ${problem}`,
+          hint: `pass it at the launch, or give it a default: ${name}: 'constant ${parameter.type} = …'`,
+        });
+      }
+      const type = valueType(parameter.type, lowering.indexType);
+      return number(parameter.type, numberConstant(type, Number(value), range));
+    }
+    case 'function':
+      return { kind: 'deviceFunction', function: given.functions[name] ?? parameter.function, name };
+  }
+}
+
+/** In the order of the text. */
+function inOrder(issues: readonly Issue[]): Issue[] {
+  const at = ({ location }: Issue) => location ?? { line: 0, column: 0 };
+  return issues.toSorted((a, b) => at(a).line - at(b).line || at(a).column - at(b).column);
+}

@@ -1,0 +1,171 @@
+// Statements: one rule for each kind of node.
+//
+// A statement that cannot be lowered is reported and left out, and the next one is lowered
+// nevertheless: independent mistakes are told together.
+
+import type {
+  AnyNode,
+  FunctionDeclaration,
+  LabeledStatement,
+  ReturnStatement,
+  VariableDeclaration,
+} from 'acorn';
+import { assign, declarationOf, declare } from './cells.ts';
+import { branch } from './conditional.ts';
+import { arrayOfList } from './lists.ts';
+import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
+import { type Lowering, LoweringFailure } from './lowering.ts';
+import { numeric, toBool } from './numbers.ts';
+import { bindPattern } from './patterns.ts';
+import { boundNames } from './resolve.ts';
+import { switchStatement } from './switch.ts';
+import { undefinedValue, type Value } from './values.ts';
+
+export function lowerStatement(lowering: Lowering, node: AnyNode): void {
+  try {
+    statement(lowering, node, []);
+  } catch (error) {
+    if (!(error instanceof LoweringFailure)) throw error;
+    // What it was to declare is no further mistake where it is used.
+    if (node.type === 'VariableDeclaration') breakNames(lowering, node);
+  }
+}
+
+function statement(lowering: Lowering, node: AnyNode, names: readonly string[]): void {
+  switch (node.type) {
+    case 'ExpressionStatement':
+      if (!node.directive) lowering.effect(node.expression);
+      break;
+    case 'VariableDeclaration':
+      variableDeclaration(lowering, node);
+      break;
+    case 'BlockStatement':
+      if (names.length > 0) labelledBlock(lowering, node, names);
+      else statements(lowering, node.body);
+      break;
+    case 'IfStatement': {
+      const { consequent, alternate } = node;
+      branch(
+        lowering,
+        toBool(lowering, lowering.value(node.test), node.test),
+        () => lowering.statement(consequent),
+        alternate ? () => lowering.statement(alternate) : null,
+        node,
+      );
+      break;
+    }
+    case 'ForStatement':
+      forLoop(lowering, node, names);
+      break;
+    case 'WhileStatement':
+      whileLoop(lowering, node, names);
+      break;
+    case 'DoWhileStatement':
+      doWhileLoop(lowering, node, names);
+      break;
+    case 'SwitchStatement':
+      switchStatement(lowering, node, names);
+      break;
+    case 'BreakStatement':
+    case 'ContinueStatement':
+      jump(lowering, node);
+      break;
+    case 'ReturnStatement':
+      returnStatement(lowering, node);
+      break;
+    case 'LabeledStatement':
+      labelled(lowering, node, names);
+      break;
+    case 'FunctionDeclaration':
+    case 'EmptyStatement':
+    case 'DebuggerStatement':
+      break;
+    default: {
+      const [name, hint] = unsupported[node.type] ?? [`'${node.type}'`, 'use plain statements'];
+      lowering.fail(node, 'WS1006', `kernels do not have ${name}`, hint);
+    }
+  }
+}
+
+const unsupported: { readonly [type: string]: readonly [name: string, hint: string] } = {
+  ForOfStatement: ["'for … of'", 'count: for (let i = 0; i < a.length; i++)'],
+  ForInStatement: ["'for … in'", 'count: for (let i = 0; i < a.length; i++)'],
+  TryStatement: ["'try'", 'nothing is thrown in a kernel; a wrong access ends the launch with an error'],
+  ThrowStatement: ["'throw'", 'write a flag to an array, and look at it on the host'],
+  ClassDeclaration: ['classes', 'use functions and arrays'],
+};
+
+function statements(lowering: Lowering, nodes: readonly AnyNode[]): void {
+  for (const node of nodes) if (node.type === 'FunctionDeclaration') declareFunction(lowering, node);
+  for (const node of nodes) lowering.statement(node);
+}
+
+function declareFunction(
+  lowering: Lowering,
+  node: AnyNode & (FunctionDeclaration | { type: 'FunctionDeclaration' }),
+): void {
+  if (!node.id) return;
+  const value: Value = { kind: 'closure', node, frame: lowering.frame, name: node.id.name };
+  lowering.frame.bind(declarationOf(lowering, node.id), { kind: 'value', value });
+}
+
+function variableDeclaration(lowering: Lowering, node: VariableDeclaration): void {
+  for (const { id, init } of node.declarations) {
+    if (id.type !== 'Identifier') {
+      if (init) bindPattern(lowering, id, lowering.settle(lowering.value(init), 'part'));
+      continue;
+    }
+    if (init) lowering.name(init, id.name);
+    const value = init ? lowering.value(init) : null;
+    const asArray = value?.kind === 'list' && declarationOf(lowering, id).indexed;
+    // `var x;` says nothing about an x that has a value already.
+    const isRedeclared =
+      value === null && node.kind === 'var' && lowering.frame.lookUp(declarationOf(lowering, id));
+    if (!isRedeclared) declare(lowering, id, asArray ? arrayOfList(lowering, value, id.name, id) : value);
+  }
+}
+
+function breakNames(lowering: Lowering, node: VariableDeclaration): void {
+  for (const identifier of node.declarations.flatMap(({ id }) => boundNames(id))) {
+    const declaration = declarationOf(lowering, identifier);
+    if (lowering.frame.lookUp(declaration) !== undefined) continue;
+    lowering.frame.bind(declaration, { kind: 'value', value: { kind: 'broken' } });
+  }
+}
+
+function returnStatement(lowering: Lowering, node: ReturnStatement): void {
+  const { returns } = lowering.frame;
+  const range = lowering.range(node);
+  if (returns === null) {
+    if (node.argument) lowering.effect(node.argument);
+    lowering.emit({ kind: 'return', range });
+    return;
+  }
+  const result = node.argument ? lowering.value(node.argument) : undefinedValue;
+  const value = result.kind === 'quotient' ? numeric(lowering, result, node) : result;
+  if (returns.isOnly && node === returns.last) {
+    returns.value = value;
+    return;
+  }
+  if (value.kind !== 'undefined') assign(lowering, returns.cell, value, node);
+  if (node === returns.last) return;
+  returns.used = true;
+  lowering.emit({ kind: 'break', label: returns.label, range });
+}
+
+function labelled(lowering: Lowering, node: LabeledStatement, names: readonly string[]): void {
+  const all = [...names, node.label.name];
+  const body = node.body as AnyNode;
+  switch (body.type) {
+    case 'ForStatement':
+    case 'WhileStatement':
+    case 'DoWhileStatement':
+    case 'SwitchStatement':
+    case 'BlockStatement':
+    case 'LabeledStatement':
+      statement(lowering, body, all);
+      break;
+    default:
+      labelledBlock(lowering, body, all);
+  }
+}

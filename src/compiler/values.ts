@@ -1,0 +1,270 @@
+// What a kernel's expressions stand for while it is lowered.
+//
+// Lowering interprets a kernel abstractly: most of what it handles (groups, pipelines, views,
+// functions, destructured objects) is known to the compiler alone and leaves no trace in the
+// program; only numbers become expressions of the IR.
+
+import type { Function as FunctionNode, Node } from 'acorn';
+import type { IntrinsicName } from '../kernel/intrinsics.ts';
+import type { DeviceFunction } from '../kernel/schema.ts';
+import type { ElementType } from '../kernel/types.ts';
+import type { Frame } from './frame.ts';
+import type { ArrayReference, Expression, Group } from './ir.ts';
+import type { NumberType } from './number-types.ts';
+
+/** A number of a known type. */
+export interface NumberValue {
+  readonly kind: 'number';
+  readonly type: NumberType;
+  readonly expression: Expression;
+}
+
+/** A number that the text gives, which has no type yet: it takes that of what it is combined with. */
+export interface LiteralValue {
+  readonly kind: 'literal';
+  readonly value: number;
+}
+
+/** One of two literals. */
+export interface EitherValue {
+  readonly kind: 'either';
+  readonly test: Expression;
+  readonly then: LiteralValue | EitherValue;
+  readonly otherwise: LiteralValue | EitherValue;
+}
+
+/** A number made of variables whose types are not settled yet. It does not outlive inference. */
+export interface OpenValue {
+  readonly kind: 'open';
+  readonly cells: readonly string[];
+  readonly fractional: boolean;
+}
+
+export type Numeric = NumberValue | LiteralValue | EitherValue | OpenValue;
+
+/** `a / b` of two integers of one type, before it is said how to round it. */
+export interface QuotientValue {
+  readonly kind: 'quotient';
+  readonly type: 'i32' | 'u32' | 'index';
+  /** Where it is written. */
+  readonly node: Node;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+/** A part of an array. */
+export interface ViewValue {
+  readonly kind: 'view';
+  readonly array: ArrayReference;
+  readonly name: string;
+  readonly element: ElementType;
+  readonly readonly: boolean;
+  /** Of a list that became an array: the key under which its elements' type is inferred. */
+  readonly inferred: string | null;
+  /** Of the index type; counts from the array's start. */
+  readonly offset: Expression;
+  /** Elements of the view, or null where it ends with its array. */
+  readonly length: Expression | null;
+}
+
+export interface GroupValue {
+  readonly kind: 'group';
+  readonly group: Group;
+  /** Of a tile: how many there are in the group that was partitioned. */
+  readonly metaGroupSize: number;
+}
+
+/** One string. */
+export interface TextValue {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** One of several strings: an i32 that counts in the lowering's list of strings. */
+export interface ChoiceValue {
+  readonly kind: 'choice';
+  readonly code: Expression;
+}
+
+/** Text with values in it, which only console.log takes. */
+export interface TemplateValue {
+  readonly kind: 'template';
+  readonly parts: readonly Value[];
+}
+
+/** A count of elements with a promised alignment in bytes. */
+export interface CountValue {
+  readonly kind: 'count';
+  readonly count: Expression;
+  readonly alignment: number;
+}
+
+/** An array that the kernel wrote as a list. */
+export interface ListValue {
+  readonly kind: 'list';
+  readonly items: readonly Value[];
+}
+
+export interface ObjectValue {
+  readonly kind: 'object';
+  readonly members: ReadonlyMap<string, Value>;
+  /** What messages call it. */
+  readonly name: string;
+}
+
+/** A function of the kernel's own, with the frame it was made in. */
+export interface ClosureValue {
+  readonly kind: 'closure';
+  readonly node: FunctionNode;
+  readonly frame: Frame;
+  readonly name: string;
+}
+
+export interface DeviceFunctionValue {
+  readonly kind: 'deviceFunction';
+  readonly function: DeviceFunction;
+  readonly name: string;
+}
+
+export interface IntrinsicValue {
+  readonly kind: 'intrinsic';
+  readonly name: IntrinsicName;
+  readonly receiver: Value | null;
+}
+
+export type Value =
+  | Numeric
+  | QuotientValue
+  | ViewValue
+  | GroupValue
+  | TextValue
+  | ChoiceValue
+  | TemplateValue
+  | CountValue
+  | ListValue
+  | ObjectValue
+  | ClosureValue
+  | DeviceFunctionValue
+  | IntrinsicValue
+  | { readonly kind: 'pipeline'; readonly id: number }
+  | { readonly kind: 'pipelineState'; readonly stages: number }
+  | { readonly kind: 'namespace'; readonly name: 'cuda' | 'Math' | 'Number' | 'console' }
+  | { readonly kind: 'undefined' }
+  /** The result of something that was reported already; using it is no further error. */
+  | { readonly kind: 'broken' };
+
+export const undefinedValue: Value = { kind: 'undefined' };
+
+export function number(type: NumberType, expression: Expression): NumberValue {
+  return { kind: 'number', type, expression };
+}
+
+export function literal(value: number): LiteralValue {
+  return { kind: 'literal', value };
+}
+
+export function isNumeric(value: Value): value is Numeric {
+  switch (value.kind) {
+    case 'number':
+    case 'literal':
+    case 'either':
+    case 'open':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** What a value is, in the words of a message. */
+export function describe(value: Value): string {
+  switch (value.kind) {
+    case 'number':
+      return value.type === 'bool' ? 'a bool' : `a number of type ${value.type}`;
+    case 'literal':
+      return `the number ${value.value}`;
+    case 'either':
+    case 'open':
+      return 'a number';
+    case 'quotient':
+      return `a division of two integers (${value.type})`;
+    case 'view':
+      return `the ${value.readonly ? 'read-only ' : ''}${value.element} array '${value.name}'`;
+    case 'group':
+      return value.group.kind === 'tile'
+        ? `a tile of ${value.group.size} threads`
+        : `the ${value.group.kind} group`;
+    case 'text':
+      return `the string '${value.text}'`;
+    case 'choice':
+    case 'template':
+      return 'a string';
+    case 'count':
+      return 'an aligned size';
+    case 'list':
+      return `a list of ${value.items.length}`;
+    case 'object':
+      return 'an object';
+    case 'closure':
+    case 'deviceFunction':
+      return `the function '${value.name}'`;
+    case 'intrinsic':
+      return `the function ${value.name}`;
+    case 'pipeline':
+      return 'a pipeline';
+    case 'pipelineState':
+      return "a pipeline's shared state";
+    case 'namespace':
+      return `'${value.name}' itself`;
+    case 'undefined':
+      return 'undefined';
+    case 'broken':
+      return 'a value with an error';
+  }
+}
+
+/** The value with each expression in it replaced. */
+export function mapExpressions(value: Value, change: (expression: Expression) => Expression): Value {
+  switch (value.kind) {
+    case 'number':
+      return { ...value, expression: change(value.expression) };
+    case 'either':
+      return mapEither(value, change);
+    case 'quotient':
+      return { ...value, left: change(value.left), right: change(value.right) };
+    case 'view':
+      return {
+        ...value,
+        offset: change(value.offset),
+        length: value.length === null ? null : change(value.length),
+      };
+    case 'choice':
+      return { ...value, code: change(value.code) };
+    case 'count':
+      return { ...value, count: change(value.count) };
+    case 'template':
+      return { ...value, parts: value.parts.map((part) => mapExpressions(part, change)) };
+    case 'list':
+      return { ...value, items: value.items.map((item) => mapExpressions(item, change)) };
+    case 'object': {
+      const members = [...value.members].map(
+        ([name, member]) => [name, mapExpressions(member, change)] as const,
+      );
+      return { ...value, members: new Map(members) };
+    }
+    default:
+      return value;
+  }
+}
+
+function mapEither(
+  value: LiteralValue | EitherValue,
+  change: (expression: Expression) => Expression,
+): LiteralValue | EitherValue {
+  if (value.kind === 'literal') return value;
+  return {
+    kind: 'either',
+    test: change(value.test),
+    then: mapEither(value.then, change),
+    otherwise: mapEither(value.otherwise, change),
+  };
+}
