@@ -12,14 +12,9 @@
 
 import { job, kernel } from 'warpstage';
 
-/** Distances are counted in bands of so many miles; the last band takes all beyond. */
-const bandMiles = 500;
+/** Bands of distances and bins of delays; the last band, and the first and last bin, take all beyond. */
 const bands = 6;
-
-/** Delays are counted in bins of so many minutes, from `earliest` on; the first and last bin take all beyond. */
-const binMinutes = 15;
-const bins = 16;
-const earliest = -60;
+const bins = 7;
 
 const countFlights = kernel(
   {
@@ -27,13 +22,13 @@ const countFlights = kernel(
     distance: 'readonly i32[]',
     counts: 'i32[]',
     totals: 'i32[]',
-    bands: 'constant i32',
+    bands: `constant i32 = ${bands}`,
+    bins: `constant i32 = ${bins}`,
     bandMiles: 'constant i32',
-    bins: 'constant i32',
     binMinutes: 'constant i32',
     earliest: 'constant i32',
   },
-  ({ delay, distance, counts, totals, bands, bandMiles, bins, binMinutes, earliest }, cuda) => {
+  ({ delay, distance, counts, totals, bands, bins, bandMiles, binMinutes, earliest }, cuda) => {
     const block = cuda.thisThreadBlock();
     const grid = cuda.thisGrid();
     const blockCounts = cuda.sharedArray('i32', bands * bins);
@@ -62,28 +57,49 @@ const countFlights = kernel(
 export interface Band {
   readonly miles: string;
   readonly flights: number;
+  /** Minutes; flights that were early count as less than none. */
   readonly meanDelay: number;
-  /** Flights in each bin of delays. */
-  readonly histogram: readonly number[];
+  /** Percent of the band's flights, by the minutes of their delay. */
+  readonly percent: Readonly<Record<string, number>>;
 }
 
 export const flights = job({
-  description: 'counts and mean of arrival delays for bands of distances',
+  description: 'arrival delays for bands of distances: mean in minutes, histogram in percent',
   kernel: countFlights,
   inputs: { delay: {}, distance: {} },
   accumulators: { counts: { length: bands * bins }, totals: { length: bands } },
-  settings: { bands, bandMiles, bins, binMinutes, earliest },
+  settings: {
+    bandMiles: { default: 500, minimum: 1, description: 'miles of a band' },
+    binMinutes: { default: 15, minimum: 1, description: 'minutes of a bin' },
+    earliest: { default: -30, description: 'minutes at which the first bin begins' },
+  },
   launch: { grid: 64, block: 256 },
-  finish: ({ counts, totals }): Band[] =>
-    Array.from(totals, (total, band) => {
-      const histogram = [...counts.subarray(band * bins, (band + 1) * bins)];
+  finish: ({ counts, totals }, { settings }): Band[] => {
+    const [miles, minutes, earliest] = [settings.bandMiles, settings.binMinutes, settings.earliest].map(
+      Number,
+    );
+    return Array.from(totals, (total, band) => {
+      const histogram = Array.from(counts.subarray(band * bins, (band + 1) * bins));
       const flights = histogram.reduce((sum, count) => sum + count, 0);
+      const percent = histogram.map((count) => round((count / flights) * 100));
       return {
-        miles:
-          band < bands - 1 ? `${band * bandMiles}-${(band + 1) * bandMiles - 1}` : `${band * bandMiles}+`,
+        miles: rangeName(band, bands, 0, miles!),
         flights,
-        meanDelay: flights > 0 ? total / flights : 0,
-        histogram,
+        meanDelay: round(total / flights),
+        percent: Object.fromEntries(
+          percent.map((share, bin) => [rangeName(bin, bins, earliest!, minutes!), share]),
+        ),
       };
-    }),
+    });
+  },
 });
+
+/** `500-999`, and `2500+` for the last of the ranges. */
+function rangeName(position: number, count: number, first: number, width: number): string {
+  const begin = first + position * width;
+  return position < count - 1 ? `${begin}..${begin + width - 1}` : `${begin}+`;
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(1));
+}

@@ -2,7 +2,8 @@
  * z = (x - mean) / deviation: two passes over an array that need not fit into memory.
  *
  *     npx tsx scripts/make-npy.ts x.npy 16M
- *     npx warpstage run examples/zscore.ts x.npy z.npy --job zscore
+ *     npx warpstage run examples/zscore.ts x.npy z.npy
+ *     npx warpstage run examples/zscore.ts x.npy --job moments
  *
  * The first pass reduces: every block adds up its part in shared memory, halving the number of
  * threads at each step, and keeps a sum and a sum of squares of its own from chunk to chunk, in

@@ -15,6 +15,7 @@ export function newCommand(name: string, { terminal }: CommandContext): Command 
   return new Command(name)
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.output.write(text),

@@ -12,11 +12,18 @@ export function describeJob({ name, work }: NamedWork): string[] {
   const lines = [`Job ${name}${description === undefined ? '' : `: ${description}`}`];
   lines.push(`  reads   ${inputs.join(', ')}`);
   if (outputs.length > 0) lines.push(`  writes  ${outputs.join(', ')}`);
+  const fromShape = new Set(
+    jobs.flatMap((job) => Object.values(job.definition.inputs).map(({ width }) => width)),
+  );
   const settings = new Map(jobs.flatMap((job) => Object.entries(job.definition.settings ?? {})));
-  for (const [name, setting] of settings) {
+  const rows = [...settings].map(([name, setting]): [string, string] => {
     const long: SettingDeclaration = typeof setting === 'object' ? setting : { default: setting };
-    const value = long.default === undefined ? '<must be set>' : String(long.default);
-    lines.push(`  --set ${name}=${value}${long.description === undefined ? '' : `  ${long.description}`}`);
-  }
-  return lines;
+    const value = long.default ?? (fromShape.has(name) ? '<of the .npy>' : '<needed>');
+    return [`  --set ${name}=${value}`, long.description ?? ''];
+  });
+  const width = Math.max(0, ...rows.map(([option]) => option.length));
+  return [
+    ...lines,
+    ...rows.map(([option, description]) => `${option.padEnd(width)}  ${description}`.trimEnd()),
+  ];
 }

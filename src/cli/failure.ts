@@ -3,6 +3,7 @@
 // 1: the job, its module or its data. 2: the usage. Errors go to standard error, as text with
 // code frames or, under `--json`, as one JSON object.
 
+import type { Code } from '../diagnostics/codes.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { formatIssues } from '../diagnostics/render.ts';
 import { showsColour, type Terminal } from './terminal.ts';
@@ -27,9 +28,11 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
   return isUsage(error) ? 2 : 1;
 }
 
-/** Wrong usage, and settings that the job does not have or does not take: the words of whoever typed the command. */
-function isUsage(error: WarpstageError): boolean {
-  return error.code === 'WS6001' || error.code === 'WS5008';
+/** The codes of words that whoever typed the command got wrong: usage, a setting, a device's name. */
+const usageCodes = ['WS6001', 'WS5008', 'WS4003'] as const satisfies Code[];
+
+function isUsage({ code }: WarpstageError): boolean {
+  return (usageCodes as readonly Code[]).includes(code);
 }
 
 /** A list of names as a sentence has it. */

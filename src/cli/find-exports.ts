@@ -49,13 +49,20 @@ export function findJob(module: LoadedModule, name: string | undefined): NamedWo
   for (const [exported, work] of jobs) {
     for (const { definition } of jobsOf(work)) nameAfterExport(definition.kernel, exported);
   }
-  if (name === undefined && jobs.size > 1) {
+  // A job that is a pass of an exported sequence is part of it, and is run alone only by name.
+  const passes = new Set(
+    [...jobs.values()].flatMap((work) => (work.kind === 'sequence' ? jobsOf(work) : [])),
+  );
+  const wholes = [...jobs]
+    .filter(([, work]) => work.kind === 'sequence' || !passes.has(work))
+    .map(([key]) => key);
+  if (name === undefined && wholes.length > 1) {
     throw usageError(
       `${module.name} exports several jobs: ${listNames(jobs.keys())}`,
-      `choose one, for example --job ${[...jobs.keys()][0]}`,
+      `choose one, for example --job ${wholes[0]}`,
     );
   }
-  const chosen = name ?? [...jobs.keys()][0]!;
+  const chosen = name ?? wholes[0]!;
   const work = jobs.get(chosen);
   if (work === undefined) {
     throw usageError(`${module.name} exports no job \`${chosen}\``, `its jobs are ${listNames(jobs.keys())}`);

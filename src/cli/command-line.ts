@@ -1,0 +1,61 @@
+// The command line as a function: arguments in, exit code out.
+//
+// Each command has a file of its own, which declares its arguments and help; what it needs to
+// do its work is imported when it is run, so that `--help` and small jobs start quickly.
+
+import { readFileSync } from 'node:fs';
+import { type Command, CommanderError } from 'commander';
+import type { WarpstageError } from '../diagnostics/error.ts';
+import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { devicesCommand } from './devices.ts';
+import { reportFailure, usageError } from './failure.ts';
+import { exitCodeOf, Interrupt } from './interrupt.ts';
+import { runCommand } from './run.ts';
+import type { Terminal } from './terminal.ts';
+
+export { processTerminal, type Terminal } from './terminal.ts';
+
+/** Carries out one command line and returns the process's exit code. Never throws. */
+export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  using interrupt = new Interrupt(terminal);
+  const program = buildProgram({ terminal, signal: interrupt.signal });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return interrupt.canceller === null ? 0 : exitCodeOf(interrupt.canceller);
+  } catch (error) {
+    if (interrupt.canceller === 'SIGPIPE') return exitCodeOf('SIGPIPE');
+    // Help was shown: asked for, or because no command was given.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (error instanceof CommanderError && error.code === 'commander.help') return 2;
+    const json = argv.includes('--json');
+    const code = reportFailure(error instanceof CommanderError ? inOurWords(error) : error, json, terminal);
+    return interrupt.canceller === null ? code : exitCodeOf(interrupt.canceller);
+  }
+}
+
+function buildProgram(context: CommandContext): Command {
+  return newCommand('warpstage', context)
+    .description(
+      'Streams data through kernels written in TypeScript, with copies and compute overlapped. ' +
+        'Runs on any CPU through WebAssembly; nothing to compile, nothing to install beside it.',
+    )
+    .version(packageVersion(), '-V, --version', 'show the version')
+    .addHelpText(
+      'after',
+      examplesText(['warpstage run affine.ts x.npy y.npy --set a=2 --set b=1', 'warpstage run --help']),
+    )
+    .addCommand(runCommand(context))
+    .addCommand(devicesCommand(context));
+}
+
+/** Commander's errors of usage, in the form that all errors have. */
+function inOurWords({ message }: CommanderError): WarpstageError {
+  const [sentence, ...rest] = message.replace(/^error: /, '').split('\n');
+  const suggestion = rest.join(' ').replace(/^\(Did(.*)\)$/, 'did$1');
+  return usageError(sentence!, suggestion || 'try `warpstage --help`, or `--help` after a command');
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+// The program `warpstage`. Everything is in command-line.ts, which tests call too.
+
+import { processTerminal, runCommandLine } from './command-line.ts';
+
+const code = await runCommandLine(process.argv.slice(2), processTerminal());
+// What was printed is out before the process ends; a timer or handle that a module left open does not hold it.
+await Promise.all([process.stdout, process.stderr].map((s) => new Promise((done) => s.write('', done))));
+process.exit(code);

@@ -1,0 +1,201 @@
+// `warpstage run`: streams data through a job of the user's module.
+//
+// Standard output carries the data where the output is `-`, and else the job's value; the report
+// and progress go to standard error. The device is opened while the module loads.
+
+import { type Command, Option } from 'commander';
+import { type Dtype, dtypeBytes } from '../overlap/dtype.ts';
+import type { JobResult, RunOptions } from '../overlap/options.ts';
+import { jobsOf } from '../overlap/sequence.ts';
+import type { Device } from '../runtime/device.ts';
+import { reportText } from '../timeline/report.ts';
+import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
+import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { describeJob } from './describe-job.ts';
+import { usageError } from './failure.ts';
+import { findJob } from './find-exports.ts';
+import { loadModule } from './load-module.ts';
+import { openDevice } from './open-device.ts';
+import { overrideInputs } from './override-inputs.ts';
+import { Progress } from './progress.ts';
+import { type Terminal, widthOf } from './terminal.ts';
+import { valueJson, valueText } from './value-text.ts';
+import { addSetting, appendValue, parseChunk, parseCount, parseNumber, type Settings } from './values.ts';
+
+type Run = (work: Work, options: RunOptions) => Promise<JobResult>;
+
+interface RunCommandOptions {
+  readonly set?: Settings;
+  readonly device: string;
+  readonly threads?: number;
+  readonly chunk?: number | string;
+  readonly depth?: number;
+  readonly dtype?: Dtype;
+  readonly column?: readonly string[];
+  readonly nulls?: number;
+  readonly job?: string;
+  readonly trace?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly help?: boolean;
+}
+
+/** The command `run`. */
+export function runCommand(context: CommandContext): Command {
+  return newCommand('run', context)
+    .summary('stream data through a job of a module')
+    .description(
+      'Streams data of any size through a job: read, copy in, compute, copy out and write overlap. ' +
+        'Files are .npy, .parquet or raw; `-` is standard input or output. An output appears whole or ' +
+        'not at all. A job without an output prints its value.',
+    )
+    .usage('<module> <input...> [output] [options]')
+    .argument('[module]', 'the TypeScript or JavaScript file that exports the job')
+    .argument('[files...]', 'the inputs, then the output if the job has one')
+    .option('-s, --set <name=value>', 'change a setting of the job (repeatable)', addSetting)
+    .option('--job <name>', 'which job, where the module exports several')
+    .option('--device <name>', 'the device to run on', 'cpu')
+    .option('--threads <count>', 'threads of a CPU device', parseCount)
+    .option(
+      '--chunk <size>',
+      'bytes of a chunk, for example 8M, or rows as a plain number (default: auto)',
+      parseChunk,
+    )
+    .option('--depth <count>', 'chunks in flight; 1 is without overlap (default: auto)', parseCount)
+    .addOption(
+      new Option('--dtype <type>', "element type of raw input (default: the kernel's)").choices(
+        Object.keys(dtypeBytes),
+      ),
+    )
+    .option('--column <[input=]name>', 'the Parquet column of an input (repeatable)', appendValue)
+    .option(
+      '--nulls <value>',
+      'what stands for nulls in Parquet columns (default: a null is an error)',
+      parseNumber,
+    )
+    .option('--trace <file>', 'write a timeline in JSON, which ui.perfetto.dev opens')
+    .option('--json', 'print the value and the report as JSON; errors as JSON on standard error')
+    .option('-q, --quiet', 'no progress, no report')
+    .helpOption(false)
+    .option('-h, --help', 'show help; with a module, that of its job as well')
+    .addHelpText(
+      'after',
+      examplesText([
+        'warpstage run affine.ts x.npy y.npy --set a=2 --set b=1',
+        'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.json',
+        'warpstage run flights.ts flights.parquet --json',
+        'cat x.raw | warpstage run affine.ts - - > y.raw',
+        'warpstage run affine.ts --help',
+      ]),
+    )
+    .action(
+      async (
+        modulePath: string | undefined,
+        files: string[],
+        options: RunCommandOptions,
+        command: Command,
+      ) => {
+        if (options.help) return showHelp(command, modulePath, options, context);
+        if (modulePath === undefined) {
+          throw usageError(
+            'no module was given',
+            'name the file that exports the job, for example `warpstage run affine.ts x.npy y.npy`',
+          );
+        }
+        await runJob(modulePath, files, options, context);
+      },
+    );
+}
+
+async function showHelp(
+  command: Command,
+  modulePath: string | undefined,
+  options: RunCommandOptions,
+  { terminal }: CommandContext,
+): Promise<void> {
+  command.outputHelp();
+  if (modulePath === undefined) return;
+  const named = findJob(await loadModule(modulePath), options.job);
+  terminal.output.write(`\n${describeJob(named).join('\n')}\n`);
+}
+
+async function runJob(
+  modulePath: string,
+  files: readonly string[],
+  options: RunCommandOptions,
+  context: CommandContext,
+): Promise<void> {
+  const opening = openDevice(options.device, options.threads);
+  // Looked at below; until then the module may fail first, and then this failure does not matter.
+  opening.catch(() => {});
+  try {
+    const { name, work } = findJob(await loadModule(modulePath), options.job);
+    const named = { name, work: overrideInputs(work, options) };
+    const assigned = assignFiles(named, files, options);
+    const [{ run }, { checkTracePath, writeTrace }] = await Promise.all([
+      import('../overlap/run.ts'),
+      import('./write-trace.ts'),
+    ]);
+    if (options.trace !== undefined) await checkTracePath(options.trace);
+    const result = await stream(run, named, assigned, await opening, options, context);
+    if (options.trace !== undefined) {
+      const { chunks, chunkRows, depth, ranOn } = result.report;
+      const facts = { chunks, chunkRows, depth, ranOn: ranOn.join('; ') };
+      await writeTrace(options.trace, result.spans, { title: titleOf(named, result), facts });
+    }
+    tell(named, assigned, result, options, context.terminal);
+  } finally {
+    await opening.then(
+      (device) => device.close(),
+      () => {},
+    );
+  }
+}
+
+async function stream(
+  run: Run,
+  { name, work }: NamedWork,
+  { inputs, outputs }: AssignedFiles,
+  device: Device,
+  options: RunCommandOptions,
+  { terminal, signal }: CommandContext,
+): Promise<JobResult> {
+  using progress = options.quiet ? null : new Progress(terminal);
+  return await run(work, {
+    input: inputs,
+    output: outputs,
+    device,
+    signal,
+    ...(options.set === undefined ? {} : { settings: options.set }),
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+    ...(options.depth === undefined ? {} : { depth: options.depth }),
+    trace: options.trace !== undefined,
+    onProgress: ({ pass, passes, bytes, totalBytes }) => {
+      const title = passes > 1 ? `${name} (${pass} of ${passes})` : name;
+      progress?.update({ title, done: bytes, ...(totalBytes === undefined ? {} : { total: totalBytes }) });
+    },
+  });
+}
+
+/** Prints what a run gave: its value on standard output, its report on standard error. */
+function tell(
+  named: NamedWork,
+  { outputs }: AssignedFiles,
+  result: JobResult,
+  { json, quiet }: RunCommandOptions,
+  { output, errors }: Terminal,
+): void {
+  const { value, report } = result;
+  if (json) {
+    output.write(`${valueJson({ value, outputs, report })}\n`);
+    return;
+  }
+  const reduces = jobsOf(named.work).at(-1)!.definition.accumulators !== undefined;
+  if (reduces && !outputs.includes('-')) output.write(`${valueText(value)}\n`);
+  if (quiet) return;
+  errors.write(`\n${reportText({ ...report, title: titleOf(named, result) }, widthOf(errors))}\n`);
+}
+
+function titleOf({ name }: NamedWork, { report }: JobResult): string {
+  return `${name} on ${report.device}`;
+}
