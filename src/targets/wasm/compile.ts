@@ -2,11 +2,13 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { Executable } from '../executable.ts';
-import { analyseLiveness } from './analysis/liveness.ts';
-import { analyseUniformity } from './analysis/uniformity.ts';
+import { analyseLiveness, type Liveness } from './analysis/liveness.ts';
+import { analyseUniformity, type Uniformity } from './analysis/uniformity.ts';
 import { planRegions } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { writeRegions } from './regions.ts';
+import { splitAffine } from './split-affine.ts';
+import { structure } from './structure.ts';
 import { Unit } from './unit.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
@@ -25,17 +27,32 @@ export function wasmBytes(program: Program): Uint8Array {
 function writeModule(
   program: Program,
 ): Omit<WasmExecutable, 'target' | 'program' | 'module'> & { readonly bytes: Uint8Array<ArrayBuffer> } {
-  const unit = new Unit(prepare(program));
+  const unit = new Unit(normalise(program));
   const liveness = analyseLiveness(unit.program.body);
-  const uniformity = analyseUniformity(unit.program, liveness);
-  const plan = planRegions(unit.program, uniformity, liveness);
+  const block = analyseUniformity(unit.program, liveness);
+  const plan = planRegions(unit.program, block, liveness);
   if ('obstacle' in plan) throw new Error(`${program.name} needs states: ${plan.obstacle.reason}`);
-  writeRegions(unit, uniformity, plan.steps);
+  const row = rowUniformity(unit.program, liveness, block);
+  const { vectorised } = writeRegions(unit, { block, row }, plan.steps);
   return {
     bytes: unit.module.encode(),
     scratchBytes: unit.scratchBytes,
     mode: 'regions',
-    vectorised: false,
+    vectorised,
     sites: unit.sites,
   };
+}
+
+/** The same program in the form that the analyses see most in. */
+function normalise(program: Program): Program {
+  const prepared = prepare(program);
+  const structured = { ...prepared, body: structure(prepared.body) };
+  const liveness = analyseLiveness(structured.body);
+  return splitAffine(structured, analyseUniformity(structured, liveness, 'row'));
+}
+
+/** What is uniform in a row; a block of one row is that row. */
+function rowUniformity(program: Program, liveness: Liveness, block: Uniformity): Uniformity {
+  const [, y, z] = program.block;
+  return y * z === 1 ? block : analyseUniformity(program, liveness, 'row');
 }

@@ -12,19 +12,29 @@ import { pushExpression } from './expressions.ts';
 import { Hoisting } from './hoisting.ts';
 import { LaunchValues } from './launch-values.ts';
 import type { Region, Step, Steps } from './plan.ts';
+import { Lanes } from './simd/lanes.ts';
+import { planLanes, writeLaneRow } from './simd/region.ts';
 import { writeLoop, writeStatement, writeStatements } from './statements.ts';
 import type { Frame, ThreadContext } from './thread-context.ts';
 import type { Unit } from './unit.ts';
 import { Variables } from './variables.ts';
 
-/** Adds `run` to the module. */
-export function writeRegions(unit: Unit, uniformity: Uniformity, steps: Steps): void {
-  new RegionWriter(unit, uniformity).writeRun(steps);
+/** Adds `run` to the module; tells whether any region is run in lanes. */
+export function writeRegions(
+  unit: Unit,
+  uniformity: { readonly block: Uniformity; readonly row: Uniformity },
+  steps: Steps,
+): { readonly vectorised: boolean } {
+  const writer = new RegionWriter(unit, uniformity.block, new Lanes(unit, uniformity.row));
+  writer.writeRun(steps);
+  return { vectorised: writer.vectorised };
 }
 
 class RegionWriter {
   readonly #unit: Unit;
   readonly #uniformity: Uniformity;
+  readonly #lanes: Lanes;
+  vectorised = false;
   readonly #code: Code;
   readonly #launch: LaunchValues;
   readonly #variables: Variables;
@@ -32,9 +42,10 @@ class RegionWriter {
   readonly #uniform: ThreadContext;
   #endOfBlock: Label | null = null;
 
-  constructor(unit: Unit, uniformity: Uniformity) {
+  constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes) {
     this.#unit = unit;
     this.#uniformity = uniformity;
+    this.#lanes = lanes;
     this.#code = new Code([
       { name: 'record', type: 'i32' },
       { name: 'arena', type: 'i32' },
@@ -137,40 +148,75 @@ class RegionWriter {
     }
   }
 
-  /** All threads carry out the region's statements, one thread after the other. */
+  /** All threads carry out the region's statements, row by row, in lanes where that is possible. */
   #writeRegion(region: Region): void {
     const code = this.#code;
     const hoisting = new Hoisting(this.#uniform, this.#uniformity, assignedIn(region.statements));
+    const plan = planLanes(this.#lanes, region);
+    if (plan !== null) this.vectorised = true;
     const resets = region.resets.map((id) => ({
       id,
       entry: code.local(this.#unit.wasmTypeOfVariable(id)),
     }));
-    code.withTemporary('i32', (rank) => {
-      const threads = code.capture(() => {
+    const writeEntry = () => {
+      for (const { id, entry } of resets) code.get(entry).set(this.#variables.local(id));
+    };
+    const [row] = this.#unit.program.block;
+    code.withTemporaries((take) => {
+      const rank = take('i32');
+      const end = take('i32');
+      let writePrologue = () => {};
+      const rows = code.capture(() => {
         code.i32(0).set(rank);
-        code.loop((next) => {
-          code.block((endOfThread) => {
-            for (const { id, entry } of resets) code.get(entry).set(this.#variables.local(id));
-            for (const id of region.loads) this.#variables.writeReload(id, rank);
-            writeStatements(this.#threadContext(rank, endOfThread, hoisting), region.statements);
-            for (const id of region.stores) this.#variables.writeSpill(id, rank);
+        code.i32(row).set(end);
+        code.loop((nextRow) => {
+          if (plan !== null) {
+            const inLanes = writeLaneRow({
+              unit: this.#unit,
+              code,
+              lanes: this.#lanes,
+              plan,
+              region,
+              variables: this.#variables,
+              hoisting,
+              uniform: this.#uniform,
+              rank,
+              threadContext: (each) => this.#threadContext(each, null, hoisting),
+              writeEntry,
+            });
+            writePrologue = inLanes.writePrologue;
+          }
+          code.block((done) => {
+            if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);
+            code.loop((next) => {
+              code.block((endOfThread) => {
+                writeEntry();
+                for (const id of region.loads) this.#variables.writeReload(id, rank);
+                writeStatements(this.#threadContext(rank, endOfThread, hoisting), region.statements);
+                for (const id of region.stores) this.#variables.writeSpill(id, rank);
+              });
+              code.get(rank).i32(1).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
+            });
           });
-          code.get(rank).i32(1).op('i32.add').tee(rank);
-          code.i32(this.#unit.blockSize).op('i32.lt_u').brIf(next);
+          if (row === this.#unit.blockSize) return;
+          code.get(end).i32(row).op('i32.add').tee(end);
+          code.i32(this.#unit.blockSize).op('i32.le_u').brIf(nextRow);
         });
       });
       for (const { id, entry } of resets) code.get(this.#variables.local(id)).set(entry);
+      const constants = code.capture(writePrologue);
       hoisting.write();
-      code.append(threads);
+      code.append(constants);
+      code.append(rows);
     });
   }
 
-  #threadContext(rank: Local, endOfThread: Label, hoisting: Hoisting): ThreadContext {
+  #threadContext(rank: Local, endOfThread: Label | null, hoisting: Hoisting): ThreadContext {
     const context: ThreadContext = this.#context({
       ...this.#commonFrame(),
       pushRank: () => void this.#code.get(rank),
       cached: (expression) => hoisting.localOf(expression),
-      finish: () => void this.#code.br(endOfThread),
+      finish: () => void this.#code.br(endOfThread!),
       collective: (call) => {
         if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} synchronises`);
         this.#pipelines.writePresence(context, call);

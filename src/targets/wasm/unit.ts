@@ -9,6 +9,7 @@ import { addCopyFunction } from './copy-function.ts';
 import type { FunctionReference, WasmType } from './encoder/code.ts';
 import { ModuleWriter } from './encoder/module.ts';
 import { type HostSignatures, hostSignatures, mathImportName } from './host-functions.ts';
+import { addTruncateFunction } from './truncate-function.ts';
 import { wasmType } from './types.ts';
 
 export class Unit {
@@ -16,6 +17,7 @@ export class Unit {
   readonly module = new ModuleWriter();
   readonly sites: FaultSite[] = [];
   #copy: FunctionReference | null = null;
+  #truncate: FunctionReference | null = null;
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
   #scratchBytes = 0;
@@ -93,6 +95,12 @@ export class Unit {
   copyFunction(): FunctionReference {
     this.#copy ??= addCopyFunction(this.module);
     return this.#copy;
+  }
+
+  /** The module's own function that converts floats to integers where that is not one instruction. */
+  truncateFunction(): FunctionReference {
+    this.#truncate ??= addTruncateFunction(this);
+    return this.#truncate;
   }
 
   host<M extends keyof HostSignatures>(module: M, name: keyof HostSignatures[M] & string): FunctionReference {

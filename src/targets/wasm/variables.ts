@@ -42,13 +42,13 @@ export class Variables {
 
   /** Reads a thread's value from scratch memory into the local. */
   writeReload(id: number, rank: Local): void {
-    this.#pushAddress(id, rank);
+    this.pushAddress(id, rank);
     this.#code.memory(`${this.#type(id)}.load`, this.scratch(id)).set(this.local(id));
   }
 
   /** Writes the local to a thread's place in scratch memory. */
   writeSpill(id: number, rank: Local): void {
-    this.#pushAddress(id, rank);
+    this.pushAddress(id, rank);
     this.#code.get(this.local(id)).memory(`${this.#type(id)}.store`, this.scratch(id));
   }
 
@@ -56,7 +56,8 @@ export class Variables {
     return this.#unit.wasmTypeOfVariable(id);
   }
 
-  #pushAddress(id: number, rank: Local): void {
+  /** Pushes the address of a thread's value, less the offset `scratch(id)`. */
+  pushAddress(id: number, rank: Local): void {
     const bytes = valueBytes(this.#unit.program.variables[id]!.type);
     this.#code.get(rank).i32(Math.log2(bytes)).op('i32.shl').get(this.#launch.scratch()).op('i32.add');
   }

@@ -37,8 +37,16 @@ interface Enclosing {
   partial: boolean;
 }
 
-export function analyseUniformity(program: Program, liveness: Liveness): Uniformity {
-  const analysis = new Analysis(program, liveness);
+/**
+ * Analyses a program. With 'row', what is said of all threads of the block is said of those of each row,
+ * which differ in threadIdx.x alone.
+ */
+export function analyseUniformity(
+  program: Program,
+  liveness: Liveness,
+  among: 'block' | 'row' = 'block',
+): Uniformity {
+  const analysis = new Analysis(program, liveness, among);
   let before: number;
   do {
     before = analysis.size;
@@ -63,12 +71,13 @@ class Analysis {
   /** Loops whose rounds a thread may cut short alone. */
   readonly #continues = new Set<Statement>();
   readonly #atomicArrays = new Set<string>();
-  readonly #block: Program['block'];
+  /** Extents of the threads among which things are uniform. */
+  readonly #extents: Program['block'];
   readonly #liveness: Liveness;
   #stack: Enclosing[] = [];
 
-  constructor(program: Program, liveness: Liveness) {
-    this.#block = program.block;
+  constructor(program: Program, liveness: Liveness, among: 'block' | 'row') {
+    this.#extents = among === 'block' ? program.block : [program.block[0], 1, 1];
     this.#liveness = liveness;
     forEachStatement(program.body, (statement) => {
       if (statement.kind !== 'call' || statement.intrinsic !== 'atomic') return;
@@ -94,13 +103,13 @@ class Analysis {
       case 'builtin':
         switch (expression.name) {
           case 'threadRank':
-            return this.#block[0] * this.#block[1] * this.#block[2] === 1;
+            return this.#extents.every((extent) => extent === 1);
           case 'threadIdx.x':
-            return this.#block[0] === 1;
+            return this.#extents[0] === 1;
           case 'threadIdx.y':
-            return this.#block[1] === 1;
+            return this.#extents[1] === 1;
           case 'threadIdx.z':
-            return this.#block[2] === 1;
+            return this.#extents[2] === 1;
           default:
             return true;
         }

@@ -77,6 +77,18 @@ export class Code {
     return result;
   }
 
+  /** Locals for the time of `use`, as many as it takes. */
+  withTemporaries<T>(use: (take: (type: WasmType) => Local) => T): T {
+    const taken: Local[] = [];
+    const result = use((type) => {
+      const local = this.#free[type].pop() ?? this.local(type);
+      taken.push(local);
+      return local;
+    });
+    for (const local of taken) this.#free[this.typeOf(local)].push(local);
+    return result;
+  }
+
   get(local: Local): this {
     return this.#immediate(0x20, local);
   }

@@ -1,0 +1,266 @@
+// The code of an expression for four lanes: pushes a v128.
+//
+// A group is several vectors, so that independent chains of operations overlap; a statement is
+// written for each vector in turn. What they share (addresses, broadcast values) is computed
+// for the first and kept in locals for the rest of the statement.
+
+import type { ArrayReference, Expression } from '../../../compiler/ir.ts';
+import type { Code, Local, WasmType } from '../encoder/code.ts';
+import { keyOf } from '../expression-key.ts';
+import { pushBuiltIn, pushExpression } from '../expressions.ts';
+import type { Hoisting } from '../hoisting.ts';
+import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import { constantOf, type Unit } from '../unit.ts';
+import { binaryInstruction, compareInstruction, type LaneType, unaryInstruction } from './instructions.ts';
+import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
+
+/** What the lanes of a region's groups share. */
+export interface GroupContext {
+  readonly unit: Unit;
+  readonly code: Code;
+  readonly lanes: Lanes;
+  readonly constants: VectorConstants;
+  /** The thread in the first lane: uniform expressions are computed for it. */
+  readonly first: ThreadContext;
+  /** Vectors of a group. */
+  readonly vectors: number;
+  /** The local of a variable in one of the group's vectors. */
+  variable(id: number, vector: number): Local;
+}
+
+/** What the vectors of a group share for the time of a statement. */
+export interface Shared {
+  readonly locals: Map<string, Local>;
+  readonly take: (type: WasmType) => Local;
+}
+
+/** Vectors that are filled once, in front of the region: a literal inside a loop costs more. */
+export class VectorConstants {
+  readonly #code: Code;
+  readonly #hoisting: Hoisting;
+  readonly #uniform: ThreadContext;
+  readonly #locals = new Map<string, { readonly local: Local; readonly fill: () => void }>();
+
+  constructor(uniform: ThreadContext, hoisting: Hoisting) {
+    this.#code = uniform.code;
+    this.#uniform = uniform;
+    this.#hoisting = hoisting;
+  }
+
+  /** Four times the same integer. */
+  integer(value: number): Local {
+    return this.#local(`i32 ${value}`, () => void this.#code.i32x4([value, value, value, value]));
+  }
+
+  /** 0, 1, 2, 3 and so on through the vectors of a group. */
+  counting(vector: number): Local {
+    const at = (lane: number) => 4 * vector + lane;
+    return this.#local(`counting ${vector}`, () => void this.#code.i32x4([at(0), at(1), at(2), at(3)]));
+  }
+
+  /** An expression that does not change in the region, in all lanes; null for any other. */
+  of(expression: Expression): Local | null {
+    if (!this.#hoisting.isFixed(expression)) return null;
+    return this.#local(`splat ${keyOf(expression)}`, () => {
+      const hoisted = this.#hoisting.localOf(expression);
+      if (hoisted === null) pushExpression(this.#uniform, expression);
+      else this.#code.get(hoisted);
+      writeSplat(this.#code, expression.type as LaneType);
+    });
+  }
+
+  /** Writes the code that fills the vectors. */
+  write(): void {
+    for (const { local, fill } of this.#locals.values()) {
+      fill();
+      this.#code.set(local);
+    }
+  }
+
+  #local(key: string, fill: () => void): Local {
+    const known = this.#locals.get(key);
+    if (known !== undefined) return known.local;
+    const local = this.#code.local('v128');
+    this.#locals.set(key, { local, fill });
+    return local;
+  }
+}
+
+/** Spreads the scalar on the stack over all lanes. */
+export function writeSplat(code: Code, type: LaneType): void {
+  if (type === 'f32') code.op('f32x4.splat');
+  else if (type === 'bool') code.op('i32x4.splat', 'i32x4.neg');
+  else code.op('i32x4.splat');
+}
+
+/** Pushes the lanes of one vector. */
+export function pushLanes(group: GroupContext, shared: Shared, expression: Expression, vector: number): void {
+  const { code, lanes, constants } = group;
+  const push = (operand: Expression) => pushLanes(group, shared, operand, vector);
+  if (lanes.isUniform(expression)) {
+    pushUniform(group, shared, expression);
+    return;
+  }
+  switch (expression.kind) {
+    case 'variable':
+      code.get(group.variable(expression.id, vector));
+      return;
+    case 'builtin':
+      pushShared(group, shared, `lanes ${expression.name}`, 'v128', () => {
+        pushBuiltIn(group.first, expression.name);
+        code.op('i32x4.splat');
+      });
+      code.get(constants.counting(vector)).op('i32x4.add');
+      return;
+    case 'load':
+      pushAddress(group, shared, expression.array, expression.index, expression.range);
+      code.memory('v128.load', 16 * vector, 4);
+      return;
+    case 'unary': {
+      push(expression.operand);
+      const instruction = unaryInstruction(expression.operator, expression.type);
+      if (instruction) code.op(instruction);
+      return;
+    }
+    case 'binary':
+      if (isPowerOfTwoDivision(expression)) {
+        pushPowerOfTwoDivision(group, expression, push);
+        return;
+      }
+      push(expression.left);
+      if (expression.operator === 'shiftLeft' || expression.operator === 'shiftRight') {
+        pushExpression(group.first, expression.right);
+      } else {
+        push(expression.right);
+      }
+      code.op(binaryInstruction(expression.operator, expression.type)!);
+      return;
+    case 'compare':
+      push(expression.left);
+      push(expression.right);
+      code.op(compareInstruction(expression.operator, expression.left.type)!);
+      return;
+    case 'convert':
+      push(expression.operand);
+      writeLaneConversion(group, expression.operand.type as LaneType, expression.type as LaneType);
+      return;
+    case 'conditional':
+      push(expression.then);
+      push(expression.otherwise);
+      push(expression.test);
+      code.op('v128.bitselect');
+      return;
+    default:
+      throw new Error(`lanes cannot compute a ${expression.kind}`);
+  }
+}
+
+/** A value that all lanes share. */
+function pushUniform(group: GroupContext, shared: Shared, expression: Expression): void {
+  const constant = group.constants.of(expression);
+  if (constant !== null) {
+    group.code.get(constant);
+    return;
+  }
+  pushShared(group, shared, `splat ${keyOf(expression)}`, 'v128', () => {
+    pushExpression(group.first, expression);
+    writeSplat(group.code, expression.type as LaneType);
+  });
+}
+
+/** Pushes the address of the first lane's element; the vectors of a group follow each other from there. */
+export function pushAddress(
+  group: GroupContext,
+  shared: Shared,
+  array: ArrayReference,
+  index: Expression,
+  range: Expression['range'],
+  access: 'read' | 'write' = 'read',
+): void {
+  const key = `address ${array.space} ${array.id} ${keyOf(index)}`;
+  pushShared(group, shared, key, 'i32', () => {
+    const pushIndex = () => pushExpression(group.first, index);
+    withIndex(group.first, pushIndex, (local) => {
+      if (array.space === 'local') writeCheck(group.first, array, local, access, range);
+      pushElementAddress(group.first, array, local);
+    });
+  });
+}
+
+function pushShared(
+  { code }: GroupContext,
+  shared: Shared,
+  key: string,
+  type: WasmType,
+  push: () => void,
+): void {
+  const known = shared.locals.get(key);
+  if (known !== undefined) {
+    code.get(known);
+    return;
+  }
+  push();
+  const local = shared.take(type);
+  code.tee(local);
+  shared.locals.set(key, local);
+}
+
+/** Truncating division and remainder by 2^k, by shifts. */
+function pushPowerOfTwoDivision(
+  { code, constants }: GroupContext,
+  expression: Expression & { readonly kind: 'binary' },
+  push: (operand: Expression) => void,
+): void {
+  const divisor = constantOf(expression.right)!;
+  const shift = Math.log2(divisor);
+  const divides = expression.operator === 'divide';
+  push(expression.left);
+  if (expression.type === 'u32') {
+    if (divides) code.i32(shift).op('i32x4.shr_u');
+    else code.get(constants.integer(divisor - 1)).op('v128.and');
+    return;
+  }
+  // A negative dividend is moved up by divisor - 1, so that shifting rounds towards zero.
+  code.withTemporary('v128', (dividend) => {
+    code.withTemporary('v128', (bias) => {
+      code
+        .tee(dividend)
+        .i32(31)
+        .op('i32x4.shr_s')
+        .get(constants.integer(divisor - 1));
+      code.op('v128.and').tee(bias).get(dividend).op('i32x4.add');
+      if (divides) code.i32(shift).op('i32x4.shr_s');
+      else
+        code
+          .get(constants.integer(divisor - 1))
+          .op('v128.and')
+          .get(bias)
+          .op('i32x4.sub');
+    });
+  });
+}
+
+function writeLaneConversion({ code, unit, constants }: GroupContext, from: LaneType, to: LaneType): void {
+  if (from === to) return;
+  if (to === 'bool') {
+    if (from === 'f32') code.op('f32x4.abs').get(constants.integer(0)).op('f32x4.gt');
+    else code.get(constants.integer(0)).op('i32x4.ne');
+    return;
+  }
+  if (from === 'bool') code.op('i32x4.neg');
+  if (to === 'f32') {
+    code.op(from === 'u32' ? 'f32x4.convert_i32x4_u' : 'f32x4.convert_i32x4_s');
+  } else if (from === 'f32') {
+    // 2^31 as a float: what is below it is one instruction, the rest is rare.
+    const limit = constants.integer(0x4f000000);
+    code.withTemporary('v128', (value) => {
+      code.tee(value).op('f32x4.abs').get(limit).op('f32x4.lt', 'i32x4.all_true');
+      code.if(
+        () => code.get(value).op('i32x4.trunc_sat_f32x4_s'),
+        () => code.get(value).call(unit.truncateFunction()),
+        'v128',
+      );
+    });
+  }
+}

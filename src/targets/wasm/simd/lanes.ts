@@ -1,0 +1,296 @@
+// What four lanes at a time can do, and how: the one place where that is decided.
+//
+// The lanes of a vector are threads beside each other in a row. A uniform expression is
+// computed once, as a scalar. An access at base + threadIdx.x is contiguous: one vector load or
+// store. A local array at a uniform index is contiguous too, for threads' elements lie side by
+// side. Everything else of a region must be made of operations that lanes have.
+//
+// Under a mask only part of the lanes are there. Then nothing may be done that could fail for
+// the sake of a lane that is not.
+
+import type { ArrayReference, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { elementBytes } from '../../../kernel/types.ts';
+import { AffineForms } from '../analysis/affine.ts';
+import type { Uniformity } from '../analysis/uniformity.ts';
+import {
+  assignedIn,
+  forEachExpression,
+  forEachOperand,
+  forEachStatement,
+  listsOf,
+  operandsOf,
+} from '../analysis/walk.ts';
+import { mayFail } from '../expressions.ts';
+import { mapExpression } from '../map.ts';
+import type { Unit } from '../unit.ts';
+import { constantOf } from '../unit.ts';
+import {
+  binaryInstruction,
+  compareInstruction,
+  convertsInLanes,
+  isLaneType,
+  unaryInstruction,
+} from './instructions.ts';
+
+export type AccessShape = 'uniform' | 'contiguous' | null;
+
+/** Operations of a branch up to which carrying it out for nothing is cheaper than to jump over it. */
+const cheap = 16;
+
+export class Lanes {
+  readonly #unit: Unit;
+  readonly #uniformity: Uniformity;
+  readonly #forms: AffineForms;
+  readonly #definitions: ReadonlyMap<number, Expression>;
+
+  /** `uniformity` says what is uniform in a row. */
+  constructor(unit: Unit, uniformity: Uniformity) {
+    this.#unit = unit;
+    this.#uniformity = uniformity;
+    this.#definitions = definitionsIn(unit.program.body);
+    this.#forms = new AffineForms(unit.program, (expression) => this.isUniform(expression));
+  }
+
+  get program(): Program {
+    return this.#unit.program;
+  }
+
+  isUniform(expression: Expression): boolean {
+    return this.#uniformity.isUniform(expression);
+  }
+
+  varies(variable: number): boolean {
+    return this.#uniformity.varies(variable);
+  }
+
+  /** How the lanes' elements lie. */
+  shapeOf(array: ArrayReference, index: Expression): AccessShape {
+    if (array.space === 'local') return this.isUniform(index) ? 'contiguous' : null;
+    switch (this.#forms.of(index)?.coefficient) {
+      case 0:
+        return 'uniform';
+      case 1:
+        return 'contiguous';
+      default:
+        return null;
+    }
+  }
+
+  /** Whether lanes can carry out a whole region, and gain by it. */
+  canRun(statements: readonly Statement[]): boolean {
+    return this.program.indexType === 'i32' && this.#canAll(statements) && this.#gains(statements);
+  }
+
+  #canAll(statements: readonly Statement[]): boolean {
+    return statements.every((statement) => this.#can(statement));
+  }
+
+  #can(statement: Statement): boolean {
+    switch (statement.kind) {
+      case 'assign':
+        if (!this.varies(statement.variable)) return true;
+        return (
+          isLaneType(this.program.variables[statement.variable]!.type) && this.#canCompute(statement.value)
+        );
+      case 'store':
+        switch (this.shapeOf(statement.array, statement.index)) {
+          case 'contiguous':
+            return this.#isLaneElement(statement.array) && this.#canCompute(statement.value);
+          case 'uniform':
+            return this.isUniform(statement.index) && this.isUniform(statement.value);
+          default:
+            return false;
+        }
+      case 'if':
+        if (!this.#canAll(statement.then) || !this.#canAll(statement.otherwise)) return false;
+        return this.isUniform(statement.test) || (this.#canCompute(statement.test) && !leaves(statement));
+      case 'loop': {
+        if (!this.#canAll(statement.body) || !this.#canAll(statement.update)) return false;
+        const { test, testFirst } = statement;
+        if (test === null || this.isUniform(test)) return true;
+        if (!this.#canCompute(test) || leaves(statement)) return false;
+        return testFirst || this.modeOf(statement) === 'masked';
+      }
+      case 'block':
+        return this.#canAll(statement.body);
+      case 'break':
+      case 'continue':
+        return true;
+      case 'return':
+        return false;
+      case 'call':
+        return false;
+      default:
+        return statement satisfies never;
+    }
+  }
+
+  /** Whether all lanes' values of an expression can be computed, where all lanes are there. */
+  #canCompute(expression: Expression): boolean {
+    if (!isLaneType(expression.type)) return false;
+    if (this.isUniform(expression)) return true;
+    const operands = () => operandsOf(expression).every((operand) => this.#canCompute(operand));
+    switch (expression.kind) {
+      case 'constant':
+      case 'scalar':
+      case 'length':
+      case 'variable':
+      case 'builtin':
+        return true;
+      case 'load':
+        return (
+          this.shapeOf(expression.array, expression.index) === 'contiguous' &&
+          this.#isLaneElement(expression.array)
+        );
+      case 'unary':
+        return unaryInstruction(expression.operator, expression.type) !== undefined && operands();
+      case 'binary': {
+        const { operator, type, left, right } = expression;
+        if (operator === 'shiftLeft' || operator === 'shiftRight') {
+          return this.isUniform(right) && this.#canCompute(left);
+        }
+        if (isPowerOfTwoDivision(expression)) return this.#canCompute(left);
+        return binaryInstruction(operator, type) !== undefined && operands();
+      }
+      case 'compare':
+        return compareInstruction(expression.operator, expression.left.type) !== undefined && operands();
+      case 'convert':
+        return convertsInLanes(expression.operand.type, expression.type) && operands();
+      case 'conditional':
+        // Both branches are computed for all lanes; what is uniform in them must not fail for nothing.
+        return operands() && !this.#mayFailInVain([expression.then, expression.otherwise]);
+      case 'math':
+        return false;
+      default:
+        return expression satisfies never;
+    }
+  }
+
+  /**
+   * How lanes go through a branch or a loop. `uniform`: together, as one thread would. `masked`: all
+   * through all of it, those that are not there without effect. `branch`: together while all agree;
+   * else by `masked` code where that can be, or one by one.
+   */
+  modeOf(statement: Extract<Statement, { kind: 'if' | 'loop' }>): 'uniform' | 'masked' | 'branch' {
+    if (statement.test === null || this.isUniform(statement.test)) return 'uniform';
+    const lists = listsOf(statement);
+    if (!lists.every((list) => this.canMask(list))) return 'branch';
+    return statement.kind === 'loop' || lists.every((list) => this.isCheap(list)) ? 'masked' : 'branch';
+  }
+
+  /** An expression that has an index's value before statements that assign these variables, or null. */
+  knownBefore(index: Expression, assigned: ReadonlySet<number>): Expression | null {
+    let known = true;
+    const resolve = (expression: Expression): Expression => {
+      if (expression.kind === 'load') known = false;
+      if (expression.kind === 'binary' && mayFail(expression)) known = false;
+      if (expression.kind !== 'variable' || !assigned.has(expression.id)) return expression;
+      const definition = this.#definitions.get(expression.id);
+      if (definition === undefined || !known) {
+        known = false;
+        return expression;
+      }
+      return mapExpression(definition, { expression: resolve });
+    };
+    const resolved = mapExpression(index, { expression: resolve });
+    return known ? resolved : null;
+  }
+
+  /** Whether statements can be carried out under a mask. */
+  canMask(statements: readonly Statement[]): boolean {
+    const assigned = assignedIn(statements);
+    let can = true;
+    forEachStatement(statements, (statement) => {
+      if (!['assign', 'store', 'if', 'loop'].includes(statement.kind)) can = false;
+      if (statement.kind === 'store') {
+        const { array, index } = statement;
+        if (array.space === 'local' || this.shapeOf(array, index) !== 'contiguous') can = false;
+        if (this.knownBefore(index, assigned) === null) can = false;
+      }
+    });
+    const expressions: Expression[] = [];
+    forEachExpression(statements, (expression) => {
+      expressions.push(expression);
+      if (expression.kind === 'load' && this.knownBefore(expression.index, assigned) === null) can = false;
+    });
+    return can && !this.#mayFailInVain(expressions);
+  }
+
+  /** Whether it is better to carry statements out under a mask than to look whether any lane is there. */
+  isCheap(statements: readonly Statement[]): boolean {
+    let cost = 0;
+    forEachStatement(statements, (statement) => {
+      if (statement.kind !== 'assign' && statement.kind !== 'if') cost = Number.POSITIVE_INFINITY;
+    });
+    forEachExpression(statements, () => {
+      cost += 1;
+    });
+    return cost <= cheap;
+  }
+
+  /** Contiguous accesses are checked for all lanes beforehand; what is left is what is uniform and may fail. */
+  #mayFailInVain(expressions: readonly Expression[]): boolean {
+    let found = false;
+    for (const expression of expressions) {
+      forEachOperand(expression, (each) => {
+        if (each.kind === 'binary' && mayFail(each) && this.isUniform(each)) found = true;
+        if (each.kind !== 'load') return;
+        if (each.array.space === 'local' || this.isUniform(each)) found = true;
+      });
+    }
+    return found;
+  }
+
+  /** Whether anything is done in lanes that would otherwise be done thread by thread. */
+  #gains(statements: readonly Statement[]): boolean {
+    let gains = false;
+    forEachStatement(statements, (statement) => {
+      if (statement.kind === 'assign' && this.varies(statement.variable)) gains = true;
+      if (statement.kind === 'store' && !this.isUniform(statement.index)) gains = true;
+    });
+    return gains;
+  }
+
+  #isLaneElement(array: ArrayReference): boolean {
+    return elementBytes[this.#unit.elementOf(array)] === 4;
+  }
+}
+
+/** Whether a statement has a jump to somewhere outside it. */
+function leaves(statement: Statement): boolean {
+  const inside = new Set<number>();
+  let found = false;
+  const visit = (each: Statement) => {
+    if (each.kind === 'loop' || each.kind === 'block') inside.add(each.label);
+    if ((each.kind === 'break' || each.kind === 'continue') && !inside.has(each.label)) found = true;
+    for (const list of listsOf(each)) list.forEach(visit);
+  };
+  visit(statement);
+  return found;
+}
+
+type Binary = Expression & { readonly kind: 'binary' };
+
+/** Division of an i32 or u32 by a positive power of two that is known. */
+export function isPowerOfTwoDivision({ operator, type, right }: Binary): boolean {
+  if (operator !== 'divide' && operator !== 'remainder') return false;
+  if (type !== 'i32' && type !== 'u32') return false;
+  const divisor = constantOf(right);
+  return divisor !== null && divisor > 0 && Number.isInteger(Math.log2(divisor));
+}
+
+/** The values of variables that are assigned at one place only. */
+function definitionsIn(body: readonly Statement[]): Map<number, Expression> {
+  const definitions = new Map<number, Expression>();
+  const again = new Set<number>();
+  forEachStatement(body, (statement) => {
+    if (statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.result !== null) {
+      again.add(statement.result);
+    }
+    if (statement.kind !== 'assign') return;
+    if (definitions.has(statement.variable)) again.add(statement.variable);
+    definitions.set(statement.variable, statement.value);
+  });
+  for (const variable of again) definitions.delete(variable);
+  return definitions;
+}

@@ -1,0 +1,143 @@
+// A region's threads, a group of vectors at a time.
+//
+// Whether a region is written for lanes, how large its groups are, and what surrounds a group's
+// statements: the checks for a whole row in front of it, and the way back to scalar code where
+// they fail. Threads that do not fill a group are left to that code too.
+
+import { assignedIn, forEachStatement } from '../analysis/walk.ts';
+import type { Code, Label, Local } from '../encoder/code.ts';
+import type { Hoisting } from '../hoisting.ts';
+import type { Region } from '../plan.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { Unit } from '../unit.ts';
+import type { Variables } from '../variables.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { VectorConstants } from './expressions.ts';
+import type { Lanes } from './lanes.ts';
+import { LaneWriter } from './statements.ts';
+
+/** How a region is run in lanes. */
+export interface LanePlan {
+  /** Vectors of a group. */
+  readonly vectors: number;
+  readonly checkpoints: Checkpoints;
+}
+
+/** Null if the region is better, or only, run thread by thread. */
+export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
+  if (!lanes.canRun(region.statements)) return null;
+  const row = lanes.program.block[0];
+  const vectors = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= mostVectors(lanes, region));
+  if (vectors === undefined) return null;
+  const checkpoints = new Checkpoints(lanes, region.statements);
+  return checkpoints.complete ? { vectors, checkpoints } : null;
+}
+
+/** Chains of operations overlap better the more vectors there are, as long as their values stay in registers. */
+function mostVectors(lanes: Lanes, { statements, loads }: Region): number {
+  const varying = new Set([...assignedIn(statements), ...loads].filter((id) => lanes.varies(id)));
+  let loops = false;
+  forEachStatement(statements, ({ kind }) => {
+    if (kind === 'loop') loops = true;
+  });
+  if (!loops) return 4;
+  return varying.size <= 1 ? 8 : varying.size <= 3 ? 4 : varying.size <= 6 ? 2 : 1;
+}
+
+export interface LaneRegionParts {
+  readonly unit: Unit;
+  readonly code: Code;
+  readonly lanes: Lanes;
+  readonly plan: LanePlan;
+  readonly region: Region;
+  readonly variables: Variables;
+  readonly hoisting: Hoisting;
+  readonly uniform: ThreadContext;
+  /** Rank of the thread that is next; at the beginning the first of a row. */
+  readonly rank: Local;
+  readonly threadContext: (rank: Local) => ThreadContext;
+  /** Gives uniform variables the values that a thread starts with. */
+  readonly writeEntry: () => void;
+}
+
+/** Writes the loop over a row's groups; `prologue` writes what must stand in front of the region. */
+export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: () => void } {
+  const { unit, code, lanes, plan, region, variables, hoisting, uniform, rank } = parts;
+  const constants = new VectorConstants(uniform, hoisting);
+  const locals = new Map<string, Local>();
+  const variable = (id: number, vector: number): Local => {
+    const key = `${id} ${vector}`;
+    const known = locals.get(key);
+    if (known !== undefined) return known;
+    const local = code.local('v128', `${unit.program.variables[id]!.name}.${vector}`);
+    locals.set(key, local);
+    return local;
+  };
+  const group = {
+    unit,
+    code,
+    lanes,
+    constants,
+    first: parts.threadContext(rank),
+    vectors: plan.vectors,
+    variable,
+  };
+  const writer = new LaneWriter({
+    group,
+    checkpoints: plan.checkpoints,
+    variables,
+    rank,
+    threadContext: parts.threadContext,
+  });
+  const { statements } = region;
+  const row = unit.program.block[0];
+  const threads = 4 * plan.vectors;
+  const uniformLoads = region.loads.filter((id) => !lanes.varies(id));
+  const enter = () => {
+    parts.writeEntry();
+    for (const id of uniformLoads) variables.writeReload(id, rank);
+  };
+  code.withTemporary('i32', (end) => {
+    code.block((slow: Label) => {
+      if (plan.checkpoints.at(statements).length > 0) {
+        enter();
+        writer.writeChecks(statements, row, slow);
+      }
+      code
+        .get(rank)
+        .i32(row - (row % threads))
+        .op('i32.add')
+        .set(end);
+      code.loop((next) => {
+        enter();
+        for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
+        writer.writeList(statements);
+        for (const id of region.stores) writeStore(parts, writer, id, threads);
+        code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
+      });
+    });
+  });
+  return { writePrologue: () => constants.write() };
+}
+
+/** Leaves a variable's values for other regions; one that is the same in the row, for each thread. */
+function writeStore(
+  { lanes, variables, rank, code }: LaneRegionParts,
+  writer: LaneWriter,
+  id: number,
+  threads: number,
+): void {
+  if (lanes.varies(id)) {
+    writer.writeSpill(id);
+    return;
+  }
+  code.withTemporaries((take) => {
+    const each = take('i32');
+    const end = take('i32');
+    code.get(rank).tee(each).i32(threads).op('i32.add').set(end);
+    code.loop((next) => {
+      variables.writeSpill(id, each);
+      code.get(each).i32(1).op('i32.add').tee(each).get(end).op('i32.lt_u').brIf(next);
+    });
+  });
+}

@@ -1,0 +1,471 @@
+// The code of statements for the lanes of a group.
+//
+// Outside of masks all lanes of a group are there. Where they part, at a branch or a loop whose
+// test differs between them, they go through it under a mask, or, where that cannot be, one by
+// one: an island of scalar code, with the variables passed through the block's scratch memory.
+// The same island is where lanes go when a check of theirs fails.
+
+import type { Expression, Statement } from '../../../compiler/ir.ts';
+import { analyseLiveness, bit, has } from '../analysis/liveness.ts';
+import { assignedIn, readIn } from '../analysis/walk.ts';
+import type { Label, Local } from '../encoder/code.ts';
+import { pushExpression } from '../expressions.ts';
+import { withIndex } from '../memory.ts';
+import { writeLoop, writeStatement } from '../statements.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { Variables } from '../variables.ts';
+import type { Access, Checkpoints } from './checkpoints.ts';
+import { type GroupContext, pushAddress, pushLanes, type Shared } from './expressions.ts';
+
+type Structure<K> = Extract<Statement, { kind: K }>;
+type List = readonly Statement[];
+
+/** The locals that hold the mask of each vector. */
+type Mask = readonly Local[];
+
+export interface LaneWriterParts {
+  readonly group: GroupContext;
+  readonly checkpoints: Checkpoints;
+  readonly variables: Variables;
+  /** Rank of the thread in the first lane. */
+  readonly rank: Local;
+  /** The context of a single thread whose rank a local holds. */
+  readonly threadContext: (rank: Local) => ThreadContext;
+}
+
+export class LaneWriter {
+  readonly #group: GroupContext;
+  readonly #checkpoints: Checkpoints;
+  readonly #variables: Variables;
+  readonly #rank: Local;
+  readonly #threadContext: (rank: Local) => ThreadContext;
+
+  constructor({ group, checkpoints, variables, rank, threadContext }: LaneWriterParts) {
+    this.#group = group;
+    this.#checkpoints = checkpoints;
+    this.#variables = variables;
+    this.#rank = rank;
+    this.#threadContext = threadContext;
+  }
+
+  /** Writes statements that all lanes of a group carry out. */
+  writeList(list: List): void {
+    for (const statement of list) this.#write(statement);
+  }
+
+  /** Branches to `slow` unless what a list accesses is there for so many threads from the first lane on. */
+  writeChecks(list: List, threads: number, slow: Label): void {
+    for (const access of this.#checkpoints.at(list)) this.#writeCheck(access, threads, slow);
+  }
+
+  /** Brings the group's values of a variable from scratch memory. */
+  writeReload(id: number): void {
+    const { code } = this.#group;
+    this.#eachVector((vector) => {
+      this.#variables.pushAddress(id, this.#rank);
+      code.memory('v128.load', this.#variables.scratch(id) + 16 * vector);
+      if (this.#isBool(id)) code.op('i32x4.neg');
+      code.set(this.#group.variable(id, vector));
+    });
+  }
+
+  /** Leaves the group's values of a variable in scratch memory. */
+  writeSpill(id: number): void {
+    const { code } = this.#group;
+    this.#eachVector((vector) => {
+      this.#variables.pushAddress(id, this.#rank);
+      code.get(this.#group.variable(id, vector));
+      if (this.#isBool(id)) code.op('i32x4.neg');
+      code.memory('v128.store', this.#variables.scratch(id) + 16 * vector);
+    });
+  }
+
+  #isBool(id: number): boolean {
+    return this.#group.unit.program.variables[id]!.type === 'bool';
+  }
+
+  #write(statement: Statement): void {
+    const { code, lanes, first } = this.#group;
+    switch (statement.kind) {
+      case 'assign':
+        this.#assign(statement, null);
+        return;
+      case 'store':
+        if (lanes.isUniform(statement.index) && statement.array.space !== 'local') {
+          writeStatement(first, statement);
+        } else {
+          this.#store(statement);
+        }
+        return;
+      case 'if':
+        this.#if(statement);
+        return;
+      case 'loop':
+        this.#loop(statement);
+        return;
+      case 'block':
+        code.block((exit) => {
+          first.labels.set(statement.label, { break: exit, continue: null });
+          this.writeList(statement.body);
+        });
+        return;
+      case 'break':
+      case 'continue':
+        writeStatement(first, statement);
+        return;
+      default:
+        throw new Error(`lanes cannot carry out a ${statement.kind}`);
+    }
+  }
+
+  #assign(statement: Structure<'assign'>, mask: Mask | null): void {
+    const { code, lanes, first } = this.#group;
+    const { variable, value } = statement;
+    if (!lanes.varies(variable)) {
+      writeStatement(first, statement);
+      return;
+    }
+    this.#eachVectorSharing((vector, shared) => {
+      const local = this.#group.variable(variable, vector);
+      pushLanes(this.#group, shared, value, vector);
+      if (mask !== null) code.get(local).get(mask[vector]!).op('v128.bitselect');
+      code.set(local);
+    });
+  }
+
+  #store({ array, index, value, range }: Structure<'store'>): void {
+    this.#eachVectorSharing((vector, shared) => {
+      pushAddress(this.#group, shared, array, index, range, 'write');
+      pushLanes(this.#group, shared, value, vector);
+      this.#group.code.memory('v128.store', 16 * vector, 4);
+    });
+  }
+
+  /** Stores only the lanes of the mask: memory beside them may be another thread's. */
+  #maskedStore({ array, index, value, range }: Structure<'store'>, mask: Mask): void {
+    const { code } = this.#group;
+    this.#eachVectorSharing((vector, shared) => {
+      const there = shared.locals.get('mask') ?? shared.take('i32');
+      const lanes = shared.locals.get('value') ?? shared.take('v128');
+      shared.locals.set('mask', there).set('value', lanes);
+      const pushTarget = () => pushAddress(this.#group, shared, array, index, range, 'write');
+      // Taken first, so that the address is in its local whatever branch uses it.
+      pushTarget();
+      code.op('drop');
+      pushLanes(this.#group, shared, value, vector);
+      code.set(lanes).get(mask[vector]!).op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');
+      code.if(
+        () => {
+          pushTarget();
+          code.get(lanes).memory('v128.store', 16 * vector, 4);
+        },
+        () => {
+          for (let lane = 0; lane < 4; lane += 1) {
+            code
+              .get(there)
+              .i32(1 << lane)
+              .op('i32.and');
+            code.if(() => {
+              pushTarget();
+              code.get(lanes).lane('i32x4.extract_lane', lane);
+              code.memory('i32.store', 16 * vector + 4 * lane);
+            });
+          }
+        },
+      );
+    });
+  }
+
+  #if(statement: Structure<'if'>): void {
+    const { code, lanes, first } = this.#group;
+    const { test, then, otherwise } = statement;
+    switch (lanes.modeOf(statement)) {
+      case 'uniform':
+        pushExpression(first, test);
+        code.if(
+          () => this.writeList(then),
+          otherwise.length === 0 ? undefined : () => this.writeList(otherwise),
+        );
+        return;
+      case 'masked':
+        this.#masked([statement], null);
+        return;
+      default:
+        this.#branch(statement);
+    }
+  }
+
+  /** Together if all lanes go the same way. */
+  #branch(statement: Structure<'if'>): void {
+    const { code, lanes } = this.#group;
+    const { test, then, otherwise } = statement;
+    const threads = 4 * this.#group.vectors;
+    const needsIsland =
+      [then, otherwise].some((list) => this.#checkpoints.at(list).length > 0) ||
+      ![then, otherwise].every((list) => lanes.canMask(list));
+    this.#withIsland(needsIsland, statement, (slow, done) => {
+      code.withTemporaries((take) => {
+        const mask = this.#pushMask(test, null, () => take('v128'));
+        this.#pushCombined(mask, 'v128.and');
+        code.op('i32x4.all_true').if(() => {
+          if (slow !== null) this.writeChecks(then, threads, slow);
+          this.writeList(then);
+          code.br(done);
+        });
+        this.#pushCombined(mask, 'v128.or');
+        code.op('v128.any_true', 'i32.eqz').if(() => {
+          if (slow !== null) this.writeChecks(otherwise, threads, slow);
+          this.writeList(otherwise);
+          code.br(done);
+        });
+        if (![then, otherwise].every((list) => lanes.canMask(list))) return;
+        if (slow !== null) {
+          this.writeChecks(then, threads, slow);
+          this.writeChecks(otherwise, threads, slow);
+        }
+        this.#maskedBranches(statement, mask, null);
+        if (slow !== null) code.br(done);
+      });
+    });
+  }
+
+  #loop(statement: Structure<'loop'>): void {
+    const { lanes, first, code } = this.#group;
+    const { test, body, update } = statement;
+    const mode = lanes.modeOf(statement);
+    if (mode === 'masked') {
+      this.#masked([statement], null);
+      return;
+    }
+    const checks = this.#checkpoints.at(body);
+    const threads = 4 * this.#group.vectors;
+    const rest: Structure<'loop'> = mode === 'branch' ? { ...statement, testFirst: true } : statement;
+    this.#withIsland(checks.length > 0 || mode === 'branch', rest, (slow, done) => {
+      const parts = {
+        writeBody: () => {
+          if (slow !== null) this.writeChecks(body, threads, slow);
+          this.writeList(body);
+        },
+        writeUpdate: () => this.writeList(update),
+      };
+      if (mode === 'uniform' || test === null) {
+        writeLoop(first, statement, { ...parts, pushTest: (each) => pushExpression(first, each) });
+      } else {
+        const pushTest = () => {
+          code.withTemporaries((take) => {
+            const mask = this.#pushMask(test, null, () => take('v128'));
+            this.#pushCombined(mask, 'v128.or');
+            code.op('v128.any_true', 'i32.eqz').brIf(done);
+            this.#pushCombined(mask, 'v128.and');
+            code.op('i32x4.all_true', 'i32.eqz').brIf(slow!).i32(1);
+          });
+        };
+        writeLoop(first, statement, { ...parts, pushTest });
+      }
+      if (slow !== null) code.br(done);
+    });
+  }
+
+  /** Writes code that may branch to an island, where each lane carries out the statement by itself. */
+  #withIsland(needed: boolean, statement: Statement, write: (slow: Label | null, done: Label) => void): void {
+    const { code } = this.#group;
+    code.block((done) => {
+      if (!needed) {
+        write(null, done);
+        return;
+      }
+      code.block((slow) => write(slow, done));
+      this.#writeIsland(statement);
+    });
+  }
+
+  /** Every lane carries out a statement, one after the other. */
+  #writeIsland(statement: Statement): void {
+    const { code, lanes, unit } = this.#group;
+    const assigned = [...assignedIn([statement])];
+    const varying = assigned.filter((id) => lanes.varies(id));
+    // A value that only some lanes give is that of before in the others.
+    const exposed = analyseLiveness(
+      [statement],
+      varying.reduce((set, id) => set | bit(id), 0n),
+    ).atStart;
+    const taken = [...new Set([...varying, ...readIn([statement])])].filter(
+      (id) => lanes.varies(id) && has(exposed, id),
+    );
+    const own = assigned.filter((id) => !lanes.varies(id) && has(exposed, id));
+    for (const id of taken) this.writeSpill(id);
+    code.withTemporaries((take) => {
+      const rank = take('i32');
+      const end = take('i32');
+      const entries = own.map((id) => ({ id, entry: take(unit.wasmTypeOfVariable(id)) }));
+      for (const { id, entry } of entries) code.get(this.#variables.local(id)).set(entry);
+      code
+        .get(this.#rank)
+        .tee(rank)
+        .i32(4 * this.#group.vectors)
+        .op('i32.add')
+        .set(end);
+      code.loop((next) => {
+        for (const { id, entry } of entries) code.get(entry).set(this.#variables.local(id));
+        for (const id of taken) this.#variables.writeReload(id, rank);
+        writeStatement(this.#threadContext(rank), statement);
+        for (const id of varying) this.#variables.writeSpill(id, rank);
+        code.get(rank).i32(1).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
+      });
+    });
+    for (const id of varying) this.writeReload(id);
+  }
+
+  /** Writes statements under a mask, null for all lanes. */
+  #masked(list: List, mask: Mask | null): void {
+    for (const statement of list) {
+      switch (statement.kind) {
+        case 'assign':
+          this.#assign(statement, mask);
+          break;
+        case 'store':
+          if (mask === null) this.#store(statement);
+          else this.#maskedStore(statement, mask);
+          break;
+        case 'if':
+          this.#maskedIf(statement, mask);
+          break;
+        case 'loop':
+          this.#maskedLoop(statement, mask);
+          break;
+        default:
+          throw new Error(`a ${statement.kind} cannot stand under a mask`);
+      }
+    }
+  }
+
+  #maskedIf(statement: Structure<'if'>, mask: Mask | null): void {
+    const { code, lanes, first } = this.#group;
+    const { test, then, otherwise } = statement;
+    if (lanes.isUniform(test)) {
+      pushExpression(first, test);
+      code.if(
+        () => this.#masked(then, mask),
+        otherwise.length === 0 ? undefined : () => this.#masked(otherwise, mask),
+      );
+      return;
+    }
+    code.withTemporaries((take) => {
+      this.#maskedBranches(
+        statement,
+        this.#pushMask(test, null, () => take('v128')),
+        mask,
+      );
+    });
+  }
+
+  /** Both branches of an `if`, each for the lanes that `tested` and the mask around it say. */
+  #maskedBranches({ then, otherwise }: Structure<'if'>, tested: Mask, mask: Mask | null): void {
+    const { code } = this.#group;
+    for (const [list, instruction] of [
+      [then, 'v128.and'],
+      [otherwise, 'v128.andnot'],
+    ] as const) {
+      if (list.length === 0) continue;
+      code.withTemporaries((take) => {
+        const own = tested.map((local, vector) => {
+          if (instruction === 'v128.and' && mask === null) return local;
+          const both = take('v128');
+          if (mask === null) code.get(local).op('v128.not').set(both);
+          else code.get(mask[vector]!).get(local).op(instruction).set(both);
+          return both;
+        });
+        this.#masked(list, own);
+      });
+    }
+  }
+
+  /** All lanes go round as long as any of them does. */
+  #maskedLoop({ test, testFirst, body, update }: Structure<'loop'>, mask: Mask | null): void {
+    const { code } = this.#group;
+    code.withTemporaries((take) => {
+      const live = Array.from({ length: this.#group.vectors }, () => take('v128'));
+      for (const [vector, local] of live.entries()) {
+        if (mask === null) code.get(this.#group.constants.integer(-1)).set(local);
+        else code.get(mask[vector]!).set(local);
+      }
+      const writeTest = (exit: Label) => {
+        if (test !== null) {
+          this.#eachVectorSharing((vector, shared) => {
+            pushLanes(this.#group, shared, test, vector);
+            code.get(live[vector]!).op('v128.and').set(live[vector]!);
+          });
+        }
+        this.#pushCombined(live, 'v128.or');
+        code.op('v128.any_true', 'i32.eqz').brIf(exit);
+      };
+      code.block((exit) => {
+        code.loop((top) => {
+          if (testFirst) writeTest(exit);
+          this.#masked(body, live);
+          this.#masked(update, live);
+          if (!testFirst) writeTest(exit);
+          code.br(top);
+        });
+      });
+    });
+  }
+
+  /** Computes a test for each vector into locals, together with the mask around it. */
+  #pushMask(test: Expression, mask: Mask | null, take: () => Local): Mask {
+    const { code } = this.#group;
+    const locals: Local[] = [];
+    this.#eachVectorSharing((vector, shared) => {
+      pushLanes(this.#group, shared, test, vector);
+      if (mask !== null) code.get(mask[vector]!).op('v128.and');
+      const local = take();
+      code.set(local);
+      locals.push(local);
+    });
+    return locals;
+  }
+
+  /** Pushes what the masks of all vectors have in common, or have together. */
+  #pushCombined(mask: Mask, instruction: 'v128.and' | 'v128.or'): void {
+    const { code } = this.#group;
+    mask.forEach((local, vector) => {
+      code.get(local);
+      if (vector > 0) code.op(instruction);
+    });
+  }
+
+  /** Whether the array has elements from the first lane's index on, as many as there are threads. */
+  #writeCheck({ array, index }: Access, threads: number, slow: Label): void {
+    const { code, first, unit } = this.#group;
+    const { launch } = first;
+    const known = unit.knownLength(array);
+    if (known !== null && known < threads) {
+      code.br(slow);
+      return;
+    }
+    const pushIndex = () => pushExpression(first, index);
+    withIndex(first, pushIndex, (local) => {
+      if (known === null) {
+        launch.pushLength(array);
+        code.i32(threads).op('i32.lt_u').brIf(slow);
+        code.get(local);
+        launch.pushLength(array);
+        code.i32(threads).op('i32.sub');
+      } else {
+        code.get(local).i32(known - threads);
+      }
+      code.op('i32.gt_u').brIf(slow);
+    });
+  }
+
+  #eachVector(write: (vector: number) => void): void {
+    for (let vector = 0; vector < this.#group.vectors; vector += 1) write(vector);
+  }
+
+  #eachVectorSharing(write: (vector: number, shared: Shared) => void): void {
+    this.#group.code.withTemporaries((take) => {
+      const shared: Shared = { locals: new Map(), take };
+      this.#eachVector((vector) => write(vector, shared));
+    });
+  }
+}
