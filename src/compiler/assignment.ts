@@ -17,6 +17,7 @@ import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
 import {
   describe,
+  isNumeric,
   literal,
   type NumberValue,
   number,
@@ -58,6 +59,8 @@ export function update(
 ): Value {
   const place = targetOf(lowering, argument as AnyNode);
   const now = readTarget(lowering, place, argument);
+  // Counting is a use as an integer.
+  if (isNumeric(now)) lowering.inference.meets(now, 'i32');
   const before = prefix || lowering.isUnused(node) ? now : lowering.settle(now, 'before');
   const token = operator === '++' ? '+' : '-';
   const after = write(lowering, place, binaryOperation(lowering, token, before, literal(1), node), node);

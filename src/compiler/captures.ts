@@ -24,6 +24,20 @@ export const globals: Readonly<Record<string, Value>> = {
 /** esbuild wraps functions so, to keep their names: `__name(function, 'name')`. */
 export const keepsName = '__name';
 
+/** Globals of JavaScript that make no sense in a kernel, by pattern, with what there is instead. */
+const absentGlobals: Readonly<Record<string, string>> = {
+  arguments: 'name the parameters: ({ y, a }, cuda) => { … }',
+  '(Big)?(Float|Int|Uint)\\d+(Clamped)?Array|Array|ArrayBuffer|SharedArrayBuffer|Map|Set|WeakMap|WeakSet':
+    "arrays come from the schema, cuda.sharedArray and cuda.localArray('f32', 4)",
+  'parseInt|parseFloat|BigInt': 'cast numbers: cuda.i32(x), cuda.f32(x)',
+  'String|Symbol|RegExp|JSON|Intl': "kernels do not work on text; print values by console.log('x', x)",
+  'Date|performance': 'measure on the host, by the events of a stream',
+  Atomics: 'use cuda.atomicAdd(array, index, value) and its like',
+  'Promise|setTimeout|setInterval|queueMicrotask': 'waiting is done by pipelines and sync()',
+  'Object|Function|Reflect|Proxy|Error|Iterator': 'use numbers, arrays and plain functions',
+  'globalThis|window|self|process|global|require|module|exports': 'pass what is needed through the schema',
+};
+
 /** Reports every name that a function captures, all at once. */
 export function refuseCaptures(
   lowering: Lowering,
@@ -61,12 +75,9 @@ function explain(captured: Captured, parameters: readonly SchemaParameter[]): Ex
       hint: "collect coverage with V8's own (vitest: coverage.provider 'v8'; c8), or leave the file out: /* istanbul ignore file */",
     };
   }
-  if (name === 'arguments') {
-    return {
-      code: 'WS1006',
-      message: "kernels do not have 'arguments'",
-      hint: 'name the parameters: ({ y, a }, cuda) => { … }',
-    };
+  const absent = Object.entries(absentGlobals).find(([pattern]) => new RegExp(`^(${pattern})$`).test(name));
+  if (absent !== undefined) {
+    return { code: 'WS1006', message: `kernels do not have '${name}'`, hint: absent[1] };
   }
   const imported = captured.member !== null && isModule(name);
   const wanted = imported ? captured.member! : name;

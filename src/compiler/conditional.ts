@@ -1,7 +1,7 @@
 // Values that depend on a condition: `a ? b : c`, `a && b`, `a || b`.
 
 import type { Node } from 'acorn';
-import { conditional, knownTruth } from './build.ts';
+import { conditional, knownTruth, unary } from './build.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { commonType, isLiteral, openOf, refuseQuotient, toType } from './numbers.ts';
@@ -54,8 +54,10 @@ export function branch(
     return;
   }
   const [yes, no] = [lowering.collect(then), otherwise === null ? [] : lowering.collect(otherwise)];
-  if (yes.length === 0 && no.length === 0) return;
-  lowering.emit({ kind: 'if', test, then: yes, otherwise: no, range: lowering.range(node) });
+  const range = lowering.range(node);
+  if (yes.length > 0) lowering.emit({ kind: 'if', test, then: yes, otherwise: no, range });
+  else if (no.length > 0)
+    lowering.emit({ kind: 'if', test: unary('not', test, range), then: no, otherwise: [], range });
 }
 
 interface Side {

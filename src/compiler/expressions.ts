@@ -1,12 +1,21 @@
 // Expressions: one rule for each kind of node.
 
-import type { AnyNode, CallExpression, Literal, LogicalExpression, ObjectExpression } from 'acorn';
+import type {
+  AnyNode,
+  CallExpression,
+  Expression as ExpressionNode,
+  Literal,
+  LogicalExpression,
+  ObjectExpression,
+} from 'acorn';
 import { assignment, update } from './assignment.ts';
+import { unary } from './build.ts';
 import { call } from './calls.ts';
 import { globals, keepsName } from './captures.ts';
 import { declarationOf, newCell, read } from './cells.ts';
 import { branch, choose } from './conditional.ts';
 import type { Given } from './intrinsics/arguments.ts';
+import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { element, member } from './members.ts';
 import { toBool } from './numbers.ts';
@@ -54,7 +63,7 @@ export function lowerValue(lowering: Lowering, node: AnyNode): Value {
       }
       return unaryOperation(lowering, node.operator, lowering.value(node.argument), node);
     case 'ConditionalExpression': {
-      const test = toBool(lowering, lowering.value(node.test), node.test);
+      const test = lowering.condition(node.test);
       return choose(
         lowering,
         test,
@@ -106,14 +115,14 @@ export function lowerEffect(lowering: Lowering, node: AnyNode): void {
     case 'ConditionalExpression':
       branch(
         lowering,
-        toBool(lowering, lowering.value(node.test), node.test),
+        lowering.condition(node.test),
         () => lowering.effect(node.consequent),
         () => lowering.effect(node.alternate),
         node,
       );
       break;
     case 'LogicalExpression': {
-      const test = toBool(lowering, lowering.value(node.left), node.left);
+      const test = lowering.condition(node.left);
       const right = () => lowering.effect(node.right);
       if (node.operator === '&&') branch(lowering, test, right, null, node);
       else if (node.operator === '||') branch(lowering, test, () => {}, right, node);
@@ -125,6 +134,32 @@ export function lowerEffect(lowering: Lowering, node: AnyNode): void {
     default:
       lowering.value(node);
   }
+}
+
+/** Whether an expression holds; of `a && b` and the like only that, not which of their values. */
+export function lowerCondition(lowering: Lowering, node: AnyNode): Expression {
+  const known = (value: boolean) => number('bool', lowering.boolConstant(value, node));
+  const side = (part: AnyNode | ExpressionNode) => () => number('bool', lowering.condition(part));
+  switch (node.type) {
+    case 'LogicalExpression': {
+      if (node.operator === '??') break;
+      const left = lowering.condition(node.left);
+      const isAnd = node.operator === '&&';
+      const [then, otherwise] = isAnd
+        ? [side(node.right), () => known(false)]
+        : [() => known(true), side(node.right)];
+      return toBool(lowering, choose(lowering, left, then, otherwise, node), node);
+    }
+    case 'UnaryExpression':
+      if (node.operator !== '!') break;
+      return unary('not', lowering.condition(node.argument), lowering.range(node));
+    case 'ParenthesizedExpression':
+      return lowering.condition(node.expression);
+    case 'SequenceExpression':
+      for (const one of node.expressions.slice(0, -1)) lowering.effect(one);
+      return lowering.condition(node.expressions.at(-1)!);
+  }
+  return toBool(lowering, lowering.value(node), node);
 }
 
 function literalValue(lowering: Lowering, node: Literal): Value {

@@ -14,7 +14,6 @@ import { knownTruth, unary, variable } from './build.ts';
 import type { JumpTarget } from './frame.ts';
 import type { Expression, Statement } from './ir.ts';
 import type { Lowering } from './lowering.ts';
-import { toBool } from './numbers.ts';
 
 export function forLoop(lowering: Lowering, node: ForStatement, names: readonly string[]): void {
   if (node.init?.type === 'VariableDeclaration') lowering.statement(node.init);
@@ -78,7 +77,7 @@ function testOf(
   if (node === null) return { test: null, before: [] };
   let test: Expression | null = null;
   const before = lowering.collect(() => {
-    test = toBool(lowering, lowering.value(node), node);
+    test = lowering.condition(node);
   });
   return { test, before };
 }

@@ -41,6 +41,8 @@ import { mapExpressions, type Value } from './values.ts';
 export interface Rules {
   statement(lowering: Lowering, node: AnyNode): void;
   value(lowering: Lowering, node: AnyNode): Value;
+  /** Whether an expression holds. */
+  condition(lowering: Lowering, node: AnyNode): Expression;
   /** An expression whose value is not used. */
   effect(lowering: Lowering, node: AnyNode): void;
 }
@@ -180,6 +182,10 @@ export class Lowering {
 
   value(node: Node): Value {
     return this.#rules.value(this, node as AnyNode);
+  }
+
+  condition(node: Node): Expression {
+    return this.#rules.condition(this, node as AnyNode);
   }
 
   effect(node: ExpressionNode): void {

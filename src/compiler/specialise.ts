@@ -8,7 +8,7 @@ import type { DeviceFunction } from '../kernel/schema.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { numberConstant } from './build.ts';
 import { refuseCaptures } from './captures.ts';
-import { lowerEffect, lowerValue } from './expressions.ts';
+import { lowerCondition, lowerEffect, lowerValue } from './expressions.ts';
 import { Inference } from './infer.ts';
 import type { Program } from './ir.ts';
 import { Lowering, LoweringFailure, type Rules } from './lowering.ts';
@@ -33,7 +33,12 @@ export interface Specialised {
   readonly sources: readonly KernelSource[];
 }
 
-const rules: Rules = { statement: lowerStatement, value: lowerValue, effect: lowerEffect };
+const rules: Rules = {
+  statement: lowerStatement,
+  value: lowerValue,
+  condition: lowerCondition,
+  effect: lowerEffect,
+};
 
 /**
  * Compiles a kernel for one specialisation.

@@ -15,7 +15,7 @@ import { branch } from './conditional.ts';
 import { arrayOfList } from './lists.ts';
 import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
 import { type Lowering, LoweringFailure } from './lowering.ts';
-import { numeric, toBool } from './numbers.ts';
+import { numeric } from './numbers.ts';
 import { bindPattern } from './patterns.ts';
 import { boundNames } from './resolve.ts';
 import { switchStatement } from './switch.ts';
@@ -47,7 +47,7 @@ function statement(lowering: Lowering, node: AnyNode, names: readonly string[]):
       const { consequent, alternate } = node;
       branch(
         lowering,
-        toBool(lowering, lowering.value(node.test), node.test),
+        lowering.condition(node.test),
         () => lowering.statement(consequent),
         alternate ? () => lowering.statement(alternate) : null,
         node,
