@@ -175,7 +175,7 @@ export function bitsOf(array: HostArray): string {
   return Array.from(array, (x) => (Object.is(x, -0) ? '-0' : String(x))).join();
 }
 
-function extent3(extent: Extent): Extent3 {
+export function extent3(extent: Extent): Extent3 {
   if (typeof extent === 'number') return [extent, 1, 1];
   return [extent[0], extent[1] ?? 1, extent[2] ?? 1];
 }

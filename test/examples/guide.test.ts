@@ -1,0 +1,116 @@
+// The guide's kernels against plain JavaScript: many sizes, blocks, stages and element types, on
+// the interpreter under every delivery and on WebAssembly.
+
+import { describe, expect, test } from 'vitest';
+import { deviceFunction, type Kernel } from 'warpstage';
+import { type ElementType, hostArrays } from '#warpstage/kernel/types.js';
+import { withSingleStage } from '../../examples/guide/single-stage.ts';
+import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
+import { withStaging } from '../../examples/guide/staging.ts';
+import { withStagingScopeThread } from '../../examples/guide/staging-scope-thread.ts';
+import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
+import { twoArrays } from '../../examples/guide/two-arrays.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { retyped, runKernel } from '../support/run-kernel.ts';
+import type { HostArray } from '../support/run-program.ts';
+import { wasm } from '../support/wasm.ts';
+
+const interpreters = [interpreter('eager'), interpreter('late'), interpreter(1)];
+const targets = [...interpreters, wasm];
+const grid = 2;
+
+const staging: readonly { kernel: Kernel; staged: boolean }[] = [
+  { kernel: withSingleStage as Kernel, staged: false },
+  { kernel: withStaging as Kernel, staged: false },
+  { kernel: withStagingUnified as Kernel, staged: true },
+  { kernel: withStagingScopeThread as Kernel, staged: true },
+];
+
+/** Reads the element of the thread on the other end of the block, so that a missing wait shows. */
+const mirrored = deviceFunction({ out: 'i32[]', staged: 'readonly i32[]' }, ({ out, staged }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  out[block.threadRank()] = staged[block.size() - 1 - block.threadRank()]! * 3 + 1;
+});
+
+function counting(element: ElementType, length: number): HostArray {
+  return new hostArrays[element](Array.from({ length }, (_, i) => (i * 7 + 3) % 50));
+}
+
+describe.each(targets)('$name', (target) => {
+  describe.each(staging)('$kernel.name', ({ kernel, staged }) => {
+    const run = (block: number, batchCount: number, stagesCount: number, element: ElementType) => {
+      const n = grid * block * batchCount;
+      const globalIn = counting(element, n);
+      const globalOut = new hostArrays[element](n);
+      const compute = retyped(mirrored, element);
+      const result = runKernel(target, retyped(kernel, element), {
+        grid,
+        block,
+        arguments: { globalOut, globalIn, batchCount, compute, ...(staged ? { stagesCount } : {}) },
+      });
+      expect(result.fault).toBeNull();
+      // The fast way of WebAssembly really ran.
+      if (result.executable.target === 'wasm') expect(result.executable.mode).toBe('regions');
+      const partner = (i: number) => i - (i % block) + block - 1 - (i % block);
+      expect(globalOut).toEqual(globalIn.map((_, i) => globalIn[partner(i)]! * 3 + 1));
+    };
+
+    test.each([1, 32, 96, 256, 1024])('blocks of %i threads', (block) => {
+      for (const batchCount of [0, 1, 3]) run(block, batchCount, 2, 'i32');
+    });
+
+    test.each([1, 2, 3, 4, 5, 6, 7, 8])('%i stages', (stagesCount) => {
+      for (const batchCount of [1, 5, 19]) run(32, batchCount, stagesCount, 'i32');
+    });
+
+    test.each(['u32', 'f32', 'f64', 'u8', 'i16'] as const)('elements of %s', (element) => {
+      run(96, 5, 3, element);
+    });
+  });
+
+  describe('twoArrays', () => {
+    test.each([1, 32, 96, 256, 1024])('blocks of %i threads', (block) => {
+      for (const subsetCount of [0, 1, 2, 7]) {
+        const n = block * subsetCount;
+        const global0 = counting('i32', n);
+        const global1 = global0.map((x) => x * x);
+        const globalOut = new Int32Array(n);
+        const { fault } = runKernel(target, twoArrays as Kernel, {
+          grid: 1,
+          block,
+          arguments: { globalOut, global0, global1, subsetCount },
+        });
+        expect(fault).toBeNull();
+        expect(globalOut).toEqual(global0.map((x, i) => x + 2 * global1[i]!));
+      }
+    });
+  });
+});
+
+describe.each(interpreters)('$name: withSpecializedStaging', (target) => {
+  const kernel = withSpecializedStaging as Kernel;
+  const run = (block: number, batchCount: number, stagesCount: number, element: ElementType = 'i32') => {
+    const n = grid * (block / 2) * batchCount;
+    const globalIn = counting(element, n);
+    const globalOut = new hostArrays[element](n);
+    const { fault } = runKernel(target, retyped(kernel, element), {
+      grid,
+      block,
+      arguments: { globalOut, globalIn, batchCount, stagesCount },
+    });
+    expect(fault).toBeNull();
+    expect(globalOut).toEqual(globalIn.map((x) => x * 3 + 1));
+  };
+
+  test.each([2, 32, 96, 256, 1024])('blocks of %i threads', (block) => {
+    for (const batchCount of [0, 1, 3]) run(block, batchCount, 2);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('%i stages', (stagesCount) => {
+    for (const batchCount of [1, 5, 19]) run(32, batchCount, stagesCount);
+  });
+
+  test.each(['u32', 'f32', 'f64', 'u8', 'i16'] as const)('elements of %s', (element) => {
+    run(96, 5, 3, element);
+  });
+});
