@@ -126,7 +126,7 @@ class Loop {
   readonly #writes = new Turns();
   readonly #ranOn = new Set<string>();
   #asked = 0;
-  #ended = false;
+  #ended: boolean;
   #rows = 0;
   #chunks = 0;
   #previous: Slot | undefined;
@@ -134,6 +134,7 @@ class Loop {
   constructor(job: BoundJob, context: LoopContext) {
     this.#job = job;
     this.#context = context;
+    this.#ended = job.rows === 0;
   }
 
   async run(): Promise<Passed> {

@@ -1,6 +1,6 @@
 // Several jobs one after the other over the same input, where one pass's value sets the next.
 
-import { WarpstageError } from '../diagnostics/error.ts';
+import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { Job, OutputArrays, SettingValue } from './job.ts';
 
 /** A pass whose settings come from the value of the pass before it. */
@@ -41,29 +41,22 @@ export function sequence<V, W, X, O extends OutputArrays>(
 export function sequence(passes: readonly [Job, ...FollowingPass[]]): Sequence {
   const [first, ...following] = passes;
   const jobs = [first, ...following.map((pass) => pass.job)];
-  for (const [position, one] of jobs.entries()) {
-    if (one?.kind !== 'job') {
-      throw new WarpstageError(
-        {
-          code: 'WS5007',
-          message: `pass ${position + 1} of the sequence is no job`,
-          hint: 'make it with job({ … })',
-        },
-        { caller: sequence },
-      );
-    }
-    if (position < jobs.length - 1 && Object.keys(one.definition.outputs ?? {}).length > 0) {
-      throw new WarpstageError(
-        {
-          code: 'WS5007',
-          message: `pass ${position + 1} of the sequence, '${one.name}', has outputs; only the last pass may`,
-          hint: 'let it reduce into accumulators, or run it as a job of its own into a file',
-        },
-        { caller: sequence },
-      );
-    }
-  }
+  const issue = jobs.map(notAJob).find(Boolean) ?? jobs.slice(0, -1).map(hasOutputs).find(Boolean);
+  if (issue) throw new WarpstageError(issue, { caller: sequence });
   return Object.freeze({ kind: 'sequence', name: jobs.at(-1)!.name, first, following });
+}
+
+function notAJob(one: Job | undefined, position: number): Issue | undefined {
+  if (one?.kind === 'job') return undefined;
+  const message = `pass ${position + 1} of the sequence is no job`;
+  return { code: 'WS5007', message, hint: 'make it with job({ … })' };
+}
+
+function hasOutputs({ name, definition }: Job, position: number): Issue | undefined {
+  if (Object.keys(definition.outputs ?? {}).length === 0) return undefined;
+  const message = `pass ${position + 1} of the sequence, '${name}', has outputs; only the last pass may`;
+  const hint = 'let it reduce into accumulators, or run it as a job of its own into a file';
+  return { code: 'WS5007', message, hint };
 }
 
 /** The jobs of a job or sequence, in their order. */

@@ -45,6 +45,10 @@ export function checkSettings(jobs: readonly Job[], given: Settings, computed = 
 /** Defaults, and what was given over them. A width that nobody set is still missing. */
 export function settingValues(definition: AnyDefinition, given: Settings): Settings {
   const values: Record<string, SettingValue> = {};
+  for (const parameter of parseSchema(definition.kernel.schema)) {
+    const known = parameter.kind === 'constant' ? parameter.default : undefined;
+    if (known !== undefined) values[parameter.name] = known;
+  }
   for (const name of settingNames(definition)) {
     const setting = definition.settings?.[name];
     const value = given[name] ?? (setting === undefined ? undefined : settingDeclaration(setting).default);

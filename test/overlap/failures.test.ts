@@ -1,0 +1,430 @@
+// Whatever goes wrong with a run: the error says it, and nothing is left behind, neither files
+// nor memory on the device, which stays usable.
+
+import { execFileSync } from 'node:child_process';
+import { linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parquetWriteFile } from 'hyparquet-writer';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Device, job, kernel, type RunOptions, run } from 'warpstage';
+import { openJavaScriptDevice } from './javascript-device.ts';
+import { affine, centred, groups, lookUp, statistics } from './jobs.ts';
+import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+
+let device: Device;
+beforeAll(() => {
+  device = openJavaScriptDevice({ memory: 16 << 20 });
+});
+afterAll(() => device.close());
+
+let directory: string;
+let before: string[];
+const x = Float32Array.from({ length: 4000 }, (_, i) => i);
+
+beforeEach(() => {
+  directory = temporaryDirectory();
+  writeFileSync(at('x.bin'), new Uint8Array(x.buffer));
+  writeFileSync(at('x.npy'), npyFile({ shape: [4000], data: x }));
+  writeFileSync(at('y.npy'), 'from before');
+  before = namesIn(directory);
+});
+
+afterEach(async () => {
+  expect(namesIn(directory)).toEqual(before);
+  expect(readFileSync(at('y.npy'), 'utf8')).toBe('from before');
+  await expect.poll(() => device.memory.allocations, { message: 'arrays left on the device' }).toBe(0);
+  expect(device.recorder).toBeNull();
+  const { outputs } = await run(affine, { input: Float32Array.of(1, 2), device });
+  expect([...outputs.y!]).toEqual([3, 5]);
+});
+
+const at = (name: string) => join(directory, name);
+
+/** Adds a file to what is there from the beginning. */
+function given(name: string, contents: Uint8Array | string): string {
+  writeFileSync(at(name), contents);
+  before = namesIn(directory);
+  return at(name);
+}
+
+const attempt = (options: Partial<RunOptions>) =>
+  run(affine, { input: at('x.npy'), output: at('y.npy'), device, chunk: 100, ...options });
+
+describe('inputs', () => {
+  test.each([
+    ['a file that is not there', () => at('z.npy'), 'WS5003', 'z.npy cannot be read: it does not exist'],
+    ['a directory', () => directory, 'WS5003', 'cannot be read: it is a directory'],
+    ['an empty .npy file', () => given('z.npy', ''), 'WS5003', 'z.npy is empty'],
+    [
+      'a truncated one',
+      () => given('z.npy', npyFile({ shape: [4001], data: x })),
+      'WS5003',
+      'announces 16,004 bytes of data (shape (4001), f32), and 16,000',
+    ],
+    [
+      'fortran order',
+      () => given('z.npy', npyFile({ shape: [40, 100], fortran: true, data: x })),
+      'WS5004',
+      'column by column',
+    ],
+    [
+      'big-endian',
+      () => given('z.npy', npyFile({ descr: '>f4', shape: [4000], data: x })),
+      'WS5004',
+      'big-endian',
+    ],
+    [
+      'another type',
+      () => given('z.npy', npyFile({ descr: '<f8', shape: [2000], data: x })),
+      'WS5005',
+      'holds f64, and parameter',
+    ],
+    ['half an element', () => given('z.bin', new Uint8Array(4001)), 'WS5003', 'has 4,001 bytes'],
+    ['no data', () => null as never, 'WS5005', 'an input cannot be read from null'],
+    ['a number', () => 5 as never, 'WS5005', 'an input cannot be read from a number'],
+    ['too many', () => [at('x.bin'), at('x.bin')], 'WS5005', 'the job reads 1 input (x), and 2 were given'],
+    ['another name', () => ({ z: at('x.bin') }), 'WS5005', 'input x is missing; the job reads x'],
+    [
+      'one too many by name',
+      () => ({ x: at('x.bin'), z: at('x.bin') }),
+      'WS5005',
+      'there is no input z; the job reads x',
+    ],
+  ] as const)('%s', async (_, input, code, message) => {
+    await expectFailure(attempt({ input: input() as never }), code, message);
+  });
+
+  test('a value in the middle that does not fit', async () => {
+    const long = BigInt64Array.from({ length: 2000 }, (_, i) => (i === 1234 ? 2n ** 24n + 1n : BigInt(i)));
+    const input = given('z.npy', npyFile({ descr: '<i8', shape: [2000], data: long }));
+    await expectFailure(attempt({ input }), 'WS5005', 'element 1,234 is 16777217, which is no value of f32');
+  });
+
+  test('a stream that ends in an error, or within an element', async () => {
+    const failing = async function* () {
+      yield new Uint8Array(2000);
+      throw new Error('the line is dead');
+    };
+    await expectFailure(attempt({ input: failing() }), 'WS5003', 'the line is dead');
+    await expectFailure(
+      attempt({ input: { stream: [new Uint8Array(2001)] } }),
+      'WS5003',
+      'no whole number of f32',
+    );
+  });
+
+  test('columns that are absent, of text, or with nulls', async () => {
+    const filename = at('t.parquet');
+    parquetWriteFile({
+      filename,
+      columnData: [
+        { name: 'a', data: [1, 2, null], type: 'INT32' },
+        { name: 'b', data: ['p', 'q', 'r'], type: 'STRING' },
+      ],
+    });
+    before = namesIn(directory);
+    const options = { input: filename, device };
+    await expectFailure(
+      run(statistics, options),
+      'WS5005',
+      /column 'a' of .*t.parquet has nulls/,
+      'nulls: 0',
+    );
+    await expectFailure(attempt({ input: filename }), 'WS5005', "has no column 'x'", 'its columns are a, b');
+  });
+
+  test('inputs of different lengths, known before or found out', async () => {
+    const input = [new Int32Array(10), new Float64Array(9)];
+    await expectFailure(
+      run(statistics, { input, device }),
+      'WS5005',
+      "the array given for 'a' has 10 rows, and the array given for 'b' has 9",
+    );
+    const streams = input.map((array) => ({ stream: [array] }));
+    await expectFailure(
+      run(statistics, { input: streams, device, chunk: 4 }),
+      'WS5005',
+      "the stream given for 'b' ends after 9 rows, and the stream given for 'a' has more",
+    );
+    await expectFailure(
+      run(statistics, { input: at('x.bin'), device }),
+      'WS5005',
+      'the job reads 2 inputs (a, b), and 1 was given',
+      'Parquet',
+    );
+  });
+
+  test('rows that are not whole, or too many for a ratio', async () => {
+    const pairs = groups(2, 1, 'error');
+    const input = new Int32Array(9);
+    await expectFailure(
+      run(pairs, { input, device }),
+      'WS5008',
+      "setting 'width', the elements of a row, must be given",
+    );
+    await expectFailure(
+      run(pairs, { input, device, settings: { width: 2 } }),
+      'WS5005',
+      'has 9 elements, which make no whole rows of 2',
+    );
+    await expectFailure(
+      run(pairs, { input, device, settings: { width: 3 } }),
+      'WS5005',
+      "output 'sums' takes 2 rows of input at a time, and the input has 3 rows",
+      "remainder: 'drop' or 'partial'",
+    );
+    const stream = { stream: [input] };
+    await expectFailure(
+      run(pairs, { input: stream, device, settings: { width: 3 } }),
+      'WS5005',
+      'the input has 3 rows',
+    );
+    await expectFailure(
+      run(pairs, { input: stream, device, settings: { width: 2 } }),
+      'WS5005',
+      'its last row has 1 of 2 elements',
+    );
+  });
+
+  test('rows of different widths', async () => {
+    const table = given('table.npy', npyFile({ shape: [4, 2], data: new Float32Array(8) }));
+    const input = [new Uint8Array(3), table];
+    const wrong = run(lookUp, { input, device, settings: { columns: 4 } });
+    await expectFailure(
+      wrong,
+      'WS5005',
+      'has rows of 2 elements (shape (4, 2)), and the job takes rows of 4',
+      'leave setting',
+    );
+  });
+
+  test('a stream for a job of several passes', async () => {
+    const input = { stream: [new Float64Array(4)] };
+    const message = "input 'x' is a stream, which can be read once, and the job reads it 2 times";
+    await expectFailure(run(centred, { input, device }), 'WS5005', message, 'save it to a file first');
+  });
+});
+
+describe('outputs', () => {
+  const impossible: readonly (readonly [what: string, output: () => unknown, message: string])[] = [
+    ['in no directory', () => at('no/y.npy'), 'cannot be written: it does not exist'],
+    ['that is a directory', () => directory, 'it is a directory'],
+    [
+      'that is the input',
+      () => at('x.npy'),
+      'x.npy is an input of the job, and cannot be its output as well',
+    ],
+    ['on a full device', () => '/dev/full', '/dev/full cannot be written: no space is left'],
+    ['of which there is one', () => [at('a.npy'), at('b.npy')], 'the job writes 1 (y), and 2 were given'],
+    ['by another name', () => ({ z: at('z.npy') }), 'the job has no output z; its outputs are y'],
+    [
+      'in an array that is too short',
+      () => new Float32Array(3999),
+      "the array given for 'y' has 3,999 elements, and the output has more",
+    ],
+    [
+      'in an array of another type',
+      () => new Int32Array(4000),
+      "the array given for 'y' is a Int32Array, and the kernel writes f32",
+    ],
+  ];
+  test.each(impossible)('%s', async (_, output, message) => {
+    await expectFailure(attempt({ output: output() as never }), 'WS5006', message);
+  });
+
+  test('that are the input by another path', async () => {
+    symlinkSync(at('x.npy'), at('soft.npy'));
+    linkSync(at('x.npy'), at('hard.npy'));
+    before = namesIn(directory);
+    for (const name of ['soft.npy', 'hard.npy']) {
+      await expectFailure(attempt({ output: at(name) }), 'WS5006', `${name} is an input of the job`);
+    }
+  });
+
+  test('that are one file', async () => {
+    const input = new Int32Array(4);
+    const output = [at('z.bin'), at('z.bin')];
+    const both = run(groups(2, 1, 'error'), { input, output, device, settings: { width: 1 } });
+    await expectFailure(both, 'WS5006', 'z.bin is given for two outputs');
+  });
+
+  test('of which one cannot be written: none appears', async () => {
+    const input = new Int32Array(400);
+    const output = [at('z.bin'), '/dev/full'];
+    const both = run(groups(2, 1, 'error'), { input, output, device, settings: { width: 1 }, chunk: 10 });
+    await expectFailure(both, 'WS5006', '/dev/full cannot be written');
+  });
+
+  test('of a job that has none', async () => {
+    const output = at('z.npy');
+    const none = run(statistics, { input: [new Int32Array(), new Float64Array()], output, device });
+    await expectFailure(none, 'WS5006', 'the job writes no output, and one was given');
+  });
+});
+
+describe('options', () => {
+  test.each([
+    [{ chunk: 0 }, 'WS5008', 'a chunk must have at least one row, and is 0'],
+    [{ chunk: '3 apples' }, 'WS5008', "is '3 apples'"],
+    [{ depth: 0 }, 'WS5008', 'the depth must be a whole number from 1 to 64, and is 0'],
+    [{ settings: { a: Number.NaN } }, 'WS5008', "setting 'a' is NaN, and must be a number"],
+    [
+      { settings: { a: true } },
+      'WS5008',
+      "setting 'a' must be a number of type f32, and is the boolean true",
+    ],
+    [{ settings: { b: 101 } }, 'WS5008', "setting 'b' is 101, and must be at most 100"],
+    [{ settings: { b: -101 } }, 'WS5008', "setting 'b' is -101, and must be at least -100"],
+    [{ settings: { c: 1 } }, 'WS5008', "the job has no setting 'c'"],
+    [{ device: 'abacus' }, 'WS4003', "there is no device 'abacus'"],
+  ])('%j', async (options, code, message) => {
+    await expectFailure(attempt(options), code, message);
+  });
+
+  test('a chunk of more than the memory of the device', async () => {
+    const large = given('large.bin', new Uint8Array(12 << 20));
+    await expectFailure(
+      attempt({ input: large, chunk: '16MiB' }),
+      'WS4001',
+      /a chunk of 3,145,728 rows takes 25,165,824 bytes/,
+    );
+  });
+
+  test('a setting that must be given', async () => {
+    const wanting = job({ ...affine.definition, settings: { a: {}, b: 0 } } as never);
+    await expectFailure(
+      run(wanting, { input: at('x.npy'), device }),
+      'WS5008',
+      'setting a must be given',
+      '--set a=1',
+    );
+  });
+});
+
+describe('kernels', () => {
+  /** Writes where it must not, in the chunk that begins at `at`. */
+  const faulty = job({
+    kernel: kernel(
+      { y: 'f32[]', x: 'readonly f32[]', faulty: 'i32[]', start: 'index', at: 'index' },
+      ({ y, x, faulty, start, at }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i < y.length) y[i] = x[i]!;
+        if (start === at && i === 5) faulty[0] = 99;
+      },
+      { name: 'faulty' },
+    ),
+    inputs: { x: {} },
+    outputs: { y: {} },
+    arrays: { faulty: new Int32Array(1) },
+    settings: { at: 300 },
+    offset: 'start',
+  });
+
+  test.each([1, 4])('that fault stop the run (%i in flight)', async (depth) => {
+    const failing = run(faulty, { input: at('x.npy'), output: at('y.npy'), device, chunk: 100, depth });
+    await expectFailure(failing, 'WS3001', 'faulty');
+  });
+
+  test('that never end are cancelled with the run', async () => {
+    const endless = job({
+      kernel: kernel(
+        { y: 'f32[]', x: 'readonly f32[]' },
+        ({ y, x }) => {
+          for (;;) y[0] = x[0]!;
+        },
+        { name: 'endless' },
+      ),
+      inputs: { x: {} },
+      outputs: { y: {} },
+    });
+    const signal = AbortSignal.timeout(100);
+    const stopped = run(endless, { input: at('x.npy'), output: at('y.npy'), device, chunk: 100, signal });
+    await expectFailure(stopped, 'WS5009', 'the job was stopped before its end');
+  });
+
+  test('functions of the job that throw, or give what cannot be', async () => {
+    const { definition } = lookUp;
+    const with_ = (scale: () => unknown) =>
+      job({ ...definition, arrays: { ...definition.arrays, scale } } as never);
+    const input = [new Uint8Array(2), new Float32Array(8)];
+    const settings = { columns: 2 };
+    const boom = run(
+      with_(() => {
+        throw new TypeError('boom');
+      }),
+      { input, device, settings },
+    );
+    await expect(boom).rejects.toThrow(new TypeError('boom'));
+    const wrong = run(
+      with_(() => [1, 2]),
+      { input, device, settings },
+    );
+    await expectFailure(
+      wrong,
+      'WS5007',
+      "arrays.scale of the job must be a Float32Array (the kernel's f32[]), and is [1, 2]",
+    );
+    const blocks = job({
+      ...statistics.definition,
+      launch: ({ rows }: { rows: number }) => ({ grid: rows === 10 ? 2 : 3, block: 4 }),
+    } as never);
+    const data = [new Int32Array(15), new Float64Array(15)];
+    await expectFailure(
+      run(blocks, { input: data, device, chunk: 10 }),
+      'WS5007',
+      'launch of the job gives 3 blocks for a chunk',
+    );
+  });
+});
+
+describe('interruption', () => {
+  test.each([0, 1, 7, 39])('after %i chunks leaves nothing', async (chunks) => {
+    const controller = new AbortController();
+    if (chunks === 0) controller.abort();
+    let done = 0;
+    const stopped = attempt({
+      signal: controller.signal,
+      onProgress: () => {
+        if (++done === chunks) controller.abort();
+      },
+    });
+    await expectFailure(
+      stopped,
+      'WS5009',
+      'the job was stopped before its end; nothing of its output is left',
+    );
+  });
+
+  test('of a stream that never gives anything', async () => {
+    const stream = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    await expectFailure(attempt({ input: stream, signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
+  });
+
+  test('of pipes that nobody fills, and nobody empties', async () => {
+    execFileSync('mkfifo', [at('in'), at('out')]);
+    before = namesIn(directory);
+    await expectFailure(attempt({ input: at('in'), signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
+    await expectFailure(attempt({ output: at('out'), signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
+  });
+
+  test('by a callback that throws', async () => {
+    const onProgress = () => {
+      throw new RangeError('no more');
+    };
+    await expect(attempt({ onProgress })).rejects.toThrow(new RangeError('no more'));
+  });
+
+  test('leaves other work on the device alone', async () => {
+    const stream = device.createStream();
+    const array = device.alloc('f32', 3);
+    stream.memcpyAsync(array, Float32Array.of(1, 2, 3));
+    const controller = new AbortController();
+    const stopped = attempt({ signal: controller.signal, onProgress: () => controller.abort() });
+    await expectFailure(stopped, 'WS5009', 'stopped');
+    const back = new Float32Array(3);
+    stream.memcpyAsync(back, array);
+    await stream.destroy();
+    expect([...back]).toEqual([1, 2, 3]);
+    array.free();
+  });
+});
