@@ -13,6 +13,8 @@ export type Suite = Readonly<Record<string, () => Promise<readonly Row[]>>>;
 
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   job: async () => (await import('./suites/job.ts')).suite,
+  cpu: async () => (await import('./suites/cpu.ts')).suite,
+  cold: async () => (await import('./suites/cold.ts')).suite,
 };
 
 const { values, positionals } = parseArgs({

@@ -1,6 +1,7 @@
 // open(): from a device's name to the device.
 
 import { availableParallelism } from 'node:os';
+import { specialise } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { CpuDevice } from './cpu/device.ts';
 import { maximumBytes } from './cpu/linear-memory.ts';
@@ -45,10 +46,6 @@ export async function open(name = 'cpu', options: OpenOptions = {}): Promise<Dev
     message: `there is no device '${String(name)}'`,
     hint: "the devices of this version are: 'cpu', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU",
   });
-}
-
-function specialise(): never {
-  throw new WarpstageError({ code: 'WS4003', message: 'this build of warpstage has no compiler yet' });
 }
 
 async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptions): Promise<Device> {
