@@ -8,6 +8,7 @@ import { type Command, CommanderError } from 'commander';
 import type { WarpstageError } from '../diagnostics/error.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { devicesCommand } from './devices.ts';
+import { emitCommand } from './emit.ts';
 import { reportFailure, usageError } from './failure.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { runCommand } from './run.ts';
@@ -45,6 +46,7 @@ function buildProgram(context: CommandContext): Command {
       examplesText(['warpstage run affine.ts x.npy y.npy --set a=2 --set b=1', 'warpstage run --help']),
     )
     .addCommand(runCommand(context))
+    .addCommand(emitCommand(context))
     .addCommand(devicesCommand(context));
 }
 

@@ -3,6 +3,8 @@
 
 import { processTerminal, runCommandLine } from './command-line.ts';
 
+// A reader that goes away cancels the command (interrupt.ts); what is flushed after that may fail quietly.
+process.stdout.on('error', () => {});
 const code = await runCommandLine(process.argv.slice(2), processTerminal());
 // What was printed is out before the process ends; a timer or handle that a module left open does not hold it.
 await Promise.all([process.stdout, process.stderr].map((s) => new Promise((done) => s.write('', done))));

@@ -23,7 +23,7 @@ const ticks = { terminal: 100, elsewhere: 1000 } as const;
 export class Progress implements Disposable {
   readonly #terminal: Terminal;
   readonly #timer: NodeJS.Timeout;
-  readonly #meter = new Meter();
+  readonly #meter = new Meter(performance.now());
   #advance: Advance = { title: '', done: 0 };
   #bar: Bar | null = null;
   #stopped = false;
@@ -121,7 +121,11 @@ async function openBar(terminal: Terminal): Promise<Bar> {
 
 /** The rate of the last seconds, from samples of how much is done. */
 export class Meter {
-  readonly #samples: { done: number; time: number }[] = [];
+  readonly #samples: { done: number; time: number }[];
+
+  constructor(now: number) {
+    this.#samples = [{ done: 0, time: now }];
+  }
 
   /** Takes a sample and returns bytes a second over the last five seconds. Times are milliseconds. */
   rate(done: number, time: number): number {

@@ -197,5 +197,5 @@ function tell(
 }
 
 function titleOf({ name }: NamedWork, { report }: JobResult): string {
-  return `${name} on ${report.device}`;
+  return `${name} on ${[report.device, ...report.ranOn].join(', ')}`;
 }

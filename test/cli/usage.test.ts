@@ -9,6 +9,7 @@ afterAll(() => folder.remove());
 test.each([
   [['--help'], 'warpstage run affine.ts x.npy y.npy'],
   [['run', '--help'], 'cat x.raw | warpstage run affine.ts - - > y.raw'],
+  [['emit', '--help'], 'warpstage emit affine.ts --target ir'],
   [['devices', '--help'], 'warpstage devices --json'],
 ])('help of %j is on standard output, with examples', async (argv, example) => {
   const { code, text, stderr } = await runHere(...argv);
@@ -55,6 +56,9 @@ test.each([
     ['run', 'examples/flights.ts', 'a', '--column', 'minutes'],
     /the job has 2 inputs, `delay`, `distance`\n {2}hint: .* --column delay=minutes/,
   ],
+  [['emit', 'examples/affine.ts', '--target', 'ptx'], /Allowed choices are wasm, wat, ir/],
+  [['emit', 'examples/affine.ts', '--block', '16,16'], /for example 256 or 16x16/],
+  [['emit', 'examples/affine.ts', '--set', 'n=4'], /the kernel affine has no constant `n`/],
 ])('%j is wrong usage: exit code 2, told on standard error alone', async (argv, message) => {
   const { code, text, stderr } = await runHere(...argv);
   expect(stderr).toMatch(message);

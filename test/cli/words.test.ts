@@ -49,7 +49,7 @@ test('JSON has typed arrays as lists', () => {
 });
 
 test('the rate is that of the last seconds', () => {
-  const meter = new Meter();
+  const meter = new Meter(0);
   expect(meter.rate(0, 0)).toBe(0);
   expect(meter.rate(100, 1000)).toBe(100);
   for (let second = 2; second <= 20; second++) meter.rate(100 + (second - 1) * 1000, second * 1000);

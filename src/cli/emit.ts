@@ -1,0 +1,129 @@
+// `warpstage emit`: the code that a kernel becomes.
+//
+// `ir` is the typed program as the compiler understood it; `wasm` the module as a device runs
+// it; `wat` that module as text, which the wabt package writes where it is installed.
+
+import { writeFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import type { Program } from '../compiler/ir.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { parseSchema } from '../kernel/parameters.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { listNames, usageError } from './failure.ts';
+import { findKernel } from './find-exports.ts';
+import { loadModule } from './load-module.ts';
+import { isTerminal, type Terminal } from './terminal.ts';
+import { addSetting, parseBlock, type Settings } from './values.ts';
+
+interface EmitOptions {
+  readonly target: 'wasm' | 'wat' | 'ir';
+  readonly kernel?: string;
+  readonly block: Extent3;
+  readonly set?: Settings;
+  readonly output?: string;
+}
+
+/** The command `emit`. */
+export function emitCommand(context: CommandContext): Command {
+  return newCommand('emit', context)
+    .summary('show the code that a kernel becomes')
+    .description('Compiles a kernel of a module for one block shape and shows what came of it.')
+    .argument('<module>', 'the TypeScript or JavaScript file that exports the kernel')
+    .addOption(
+      new Option('-t, --target <target>', 'what to show').choices(['wasm', 'wat', 'ir']).default('wat'),
+    )
+    .option('-k, --kernel <name>', 'which kernel, or the job it belongs to, where the module has several')
+    .addOption(
+      new Option('-b, --block <threads>', 'the shape of a block, for example 256 or 16x16')
+        .argParser(parseBlock)
+        .default([256, 1, 1], '256'),
+    )
+    .option('-s, --set <name=value>', 'set a constant of the kernel (repeatable)', addSetting)
+    .option('-o, --output <file>', 'write to a file instead of standard output')
+    .addHelpText(
+      'after',
+      examplesText([
+        'warpstage emit affine.ts --target ir',
+        'warpstage emit staging.ts --kernel withStagingUnified --set stagesCount=4 --target wat',
+        'warpstage emit staging.ts --target wasm --block 16x16 -o staging.wasm',
+      ]),
+    )
+    .action((modulePath: string, options: EmitOptions) => emit(modulePath, options, context.terminal));
+}
+
+async function emit(modulePath: string, options: EmitOptions, { output }: Terminal): Promise<void> {
+  const kernel = findKernel(await loadModule(modulePath), options.kernel);
+  const constants = constantsOf(kernel, options.set ?? {});
+  const { specialise } = await import('../compiler/specialise.ts');
+  const { program } = specialise(kernel, {
+    block: options.block,
+    indexType: 'i32',
+    constants,
+    functions: {},
+  });
+  const code = await codeOf(program, options.target);
+  if (options.output !== undefined) return writeCode(options.output, code);
+  if (typeof code !== 'string' && isTerminal(output)) {
+    throw usageError(
+      'a WebAssembly module is not for a terminal',
+      'write it to a file with -o, or see it with --target wat',
+    );
+  }
+  output.write(code);
+}
+
+/** The settings, if the kernel has constants of these names. */
+function constantsOf(kernel: Kernel, settings: Settings): Settings {
+  const constants = parseSchema(kernel.schema).filter((parameter) => parameter.kind === 'constant');
+  const names = constants.map(({ name }) => name);
+  for (const name of Object.keys(settings)) {
+    if (names.includes(name)) continue;
+    throw usageError(
+      `the kernel ${kernel.name} has no constant \`${name}\``,
+      names.length > 0 ? `its constants are ${listNames(names)}` : 'it has no constants; leave --set out',
+    );
+  }
+  return settings;
+}
+
+async function codeOf(program: Program, target: EmitOptions['target']): Promise<string | Uint8Array> {
+  if (target === 'ir') {
+    const { printProgram } = await import('../compiler/print.ts');
+    return printProgram(program);
+  }
+  const { wasmBytes } = await import('../targets/wasm/compile.ts');
+  const bytes = wasmBytes(program);
+  return target === 'wasm' ? bytes : disassemble(bytes);
+}
+
+/** The module as text. wabt is a matter of the user's taste, not a dependency: 5 MB that only this needs. */
+async function disassemble(bytes: Uint8Array): Promise<string> {
+  const { default: load } = await import('wabt').catch(() => {
+    throw usageError(
+      'the text form needs the wabt package, which is not installed',
+      'install it: `npm install --save-dev wabt`',
+    );
+  });
+  const wabt = await load();
+  const module = wabt.readWasm(bytes, { readDebugNames: true, threads: true });
+  try {
+    module.applyNames();
+    return module.toText({ foldExprs: true, inlineExport: false });
+  } finally {
+    module.destroy();
+  }
+}
+
+async function writeCode(path: string, code: string | Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, code);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new WarpstageError(
+      { code: 'WS5006', message: `${path} cannot be written: ${why}` },
+      { cause: error },
+    );
+  }
+}
