@@ -1,6 +1,7 @@
 // The names that a function captures from outside, and what to do about each.
 
 import type { Code } from '../diagnostics/codes.ts';
+import { locationOf } from '../diagnostics/source.ts';
 import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
 import type { Schema } from '../kernel/schema.ts';
 import type { Lowering } from './lowering.ts';
@@ -20,9 +21,6 @@ export const globals: Readonly<Record<string, Value>> = {
   isFinite: { kind: 'intrinsic', name: 'Number.isFinite', receiver: null },
   Boolean: { kind: 'intrinsic', name: 'cuda.bool', receiver: null },
 };
-
-/** esbuild wraps functions so, to keep their names: `__name(function, 'name')`. */
-export const keepsName = '__name';
 
 /** Globals of JavaScript that make no sense in a kernel, by pattern, with what there is instead. */
 const absentGlobals: Readonly<Record<string, string>> = {
@@ -45,16 +43,16 @@ export function refuseCaptures(
   source: number,
   schema: Schema,
 ): void {
-  const captured = resolution.captured.filter(
-    ({ name }) => !Object.hasOwn(globals, name) && name !== keepsName,
-  );
+  const captured = resolution.captured.filter(({ name }) => !Object.hasOwn(globals, name));
   if (captured.length === 0) return;
   const parameters = parseSchema(schema);
   // A coverage counter stands in every statement; once said is enough.
   const counter = captured.find(({ name }) => isCoverageCounter(name));
   for (const one of counter === undefined ? captured : [counter]) {
-    const { code, message, hint } = explain(one, parameters);
     const range = { source, start: one.node.start - shift, end: one.node.end - shift };
+    // A minifier may have renamed it: say what the user wrote.
+    const written = locationOf(lowering.sources, range).name ?? one.name;
+    const { code, message, hint } = explain({ ...one, name: written }, parameters);
     lowering.report(range, code, message, hint);
   }
   lowering.broken();

@@ -11,7 +11,7 @@ import type {
 import { assignment, update } from './assignment.ts';
 import { unary } from './build.ts';
 import { call } from './calls.ts';
-import { globals, keepsName } from './captures.ts';
+import { globals } from './captures.ts';
 import { declarationOf, newCell, read } from './cells.ts';
 import { branch, choose } from './conditional.ts';
 import type { Given } from './intrinsics/arguments.ts';
@@ -21,6 +21,7 @@ import { element, member } from './members.ts';
 import { toBool } from './numbers.ts';
 import { binaryOperation, unaryOperation } from './operators.ts';
 import { propertyName } from './patterns.ts';
+import { keepsName } from './resolve.ts';
 import { literal, number, undefinedValue, type Value } from './values.ts';
 
 /** What an expression stands for. */
@@ -192,9 +193,10 @@ function identifier(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifi
 
 function callExpression(lowering: Lowering, node: CallExpression): Value {
   const { callee } = node;
-  const isKeptName =
-    callee.type === 'Identifier' && callee.name === keepsName && !declarationOf(lowering, callee);
-  if (isKeptName && node.arguments[0]) return lowering.value(node.arguments[0]);
+  const isCaptured = callee.type === 'Identifier' && !declarationOf(lowering, callee);
+  if (isCaptured && keepsName(node, (name) => declarationOf(lowering, name)?.kind === 'function')) {
+    return lowering.value(node.arguments[0]!);
+  }
   const [target, ...values] = lowering.inOrder<Value[]>(
     () => lowering.value(callee),
     ...node.arguments.map((argument) => () => lowering.value(argument)),

@@ -5,7 +5,7 @@
 // what the text does, not from the keyword. What no declaration explains is captured from
 // outside the function.
 
-import type { AnyNode, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn';
+import type { AnyNode, CallExpression, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn';
 
 /** A name that the function declares: a variable, a parameter or a function. */
 export interface Declaration {
@@ -237,6 +237,9 @@ class Resolver {
   #use(node: Identifier, scope: Scope, parent: AnyNode | null): void {
     const declaration = find(node.name, scope);
     if (declaration === undefined) {
+      const isFunctionName = (name: Identifier) => find(name.name, scope)?.kind === 'function';
+      const isCallee = parent?.type === 'CallExpression' && parent.callee === node;
+      if (isCallee && keepsName(parent, isFunctionName)) return;
       if (!this.captured.has(node.name)) this.captured.set(node.name, capturedBy(node, parent));
       return;
     }
@@ -247,6 +250,18 @@ class Resolver {
       node.start >= declaration.node.start && node.start >= block.start && node.end <= block.end;
     if (!settled) declaration.changes = true;
   }
+}
+
+/**
+ * Whether a call of a captured function only keeps a function's name: esbuild writes
+ * `__name(() => …, 'scale')`, and calls `__name` something shorter when it minifies.
+ */
+export function keepsName(call: CallExpression, isFunctionName: (name: Identifier) => boolean): boolean {
+  const [fn, name, ...more] = call.arguments as AnyNode[];
+  if (fn === undefined || name?.type !== 'Literal' || more.length > 0) return false;
+  return (
+    typeof name.value === 'string' && (isFunction(fn) || (fn.type === 'Identifier' && isFunctionName(fn)))
+  );
 }
 
 function capturedBy(node: Identifier, parent: AnyNode | null): Captured {

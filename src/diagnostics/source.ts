@@ -25,6 +25,8 @@ export interface Place {
   readonly column: number;
   /** The whole text that `line` counts in: the file's, or the function's. Empty if a file is known but cannot be read. */
   readonly text: string;
+  /** What the file calls it there, where a tool gave it another name. */
+  readonly name?: string;
 }
 
 /** The text of one kernel or device function, and the way back to the user's file. */

@@ -31,6 +31,7 @@ interface Entry {
   readonly originalSource: string;
   readonly originalLine: number;
   readonly originalColumn: number;
+  readonly name?: string | undefined;
 }
 
 /** The place in the original file of an offset into a script's text, if the script has a map that tells. */
@@ -60,7 +61,8 @@ export function mappedPlace(script: Script, offset: number): Place | undefined {
   })!;
   const between = script.text.slice(entryStart, offset);
   const onward = text.startsWith(between, originalStart) ? between.length : 0;
-  return { file, ...lineAndColumn(text, originalStart + onward), text };
+  const name = between === '' && entry.name ? { name: entry.name } : {};
+  return { file, ...lineAndColumn(text, originalStart + onward), text, ...name };
 }
 
 const maps = new WeakMap<Script, LoadedMap | null>();

@@ -8,6 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BuildOptions, build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Program } from '#warpstage/compiler/ir.js';
+import { interpreter } from '../support/interpreter.ts';
+import { runProgram } from '../support/run-program.ts';
+import { type Compiled, compile } from './fixtures/compile.ts';
 
 const run = promisify(execFile);
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
@@ -21,68 +25,116 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs the report in a process of Node. */
-async function reported(args: readonly string[], env: Record<string, string> = {}) {
+async function reported(args: readonly string[], env: Record<string, string> = {}): Promise<Compiled> {
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '', ...env } });
-  return JSON.parse(stdout);
+  return JSON.parse(stdout) as Compiled;
 }
 
 /** The report, bundled into one file. */
 async function bundle(name: string, options: BuildOptions): Promise<string> {
   const outfile = join(folder, name);
   const tsconfigRaw = {};
-  await build({ entryPoints: [report], outfile, bundle: true, platform: 'node', tsconfigRaw, ...options });
+  await build({
+    entryPoints: [report],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    logLevel: 'error',
+    tsconfigRaw,
+    ...options,
+  });
   return outfile;
 }
 
-/** Where the mark is in the file as it was written. */
-async function written() {
-  const lines = (await readFile(kernels, 'utf8')).split('\n');
-  const at = lines.findIndex((line) => line.includes('12345'));
-  const column = lines[at]!.indexOf('12345') + 1;
-  return { mark: { file: kernels, line: at + 1, column, length: 5 }, line: lines[at]! };
+/** Where a file says `outside` in the wrong kernel, and what the error says about it. */
+async function expectedIssue(file: string, word: string) {
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  const at = lines.findLastIndex((line) => line.includes(word));
+  const location = { file, line: at + 1, column: lines[at]!.lastIndexOf(word) + 1, length: word.length };
+  return { code: 'WS1002', message: `'${word}' is captured from outside the function`, location };
 }
 
-describe('errors point at the file as it was written', () => {
+/** What the program makes of 32 numbers. */
+function result(program: Program): Float32Array {
+  const y = Float32Array.from({ length: 32 }, (_, i) => i / 7);
+  const { fault } = runProgram(interpreter(), program, { grid: 1, arguments: { y, gain: 0.75 } });
+  expect(fault).toBeNull();
+  return y;
+}
+
+async function expectAsWritten(compiled: Compiled): Promise<void> {
+  expect(compiled.printed).toBe(compile().printed);
+  expect(compiled.issues).toMatchObject([await expectedIssue(kernels, 'outside')]);
+}
+
+describe('the same program, and errors that point at the file as it was written', () => {
+  test('under vitest', async () => {
+    const { program, issues } = compile();
+    expect(issues).toMatchObject([await expectedIssue(kernels, 'outside')]);
+    const sums = Array.from({ length: 32 }, (_, i) => {
+      const x = Math.fround(i / 7);
+      let sum = 0.5;
+      for (let k = 0; k < 3; k++) sum = Math.fround(sum + Math.fround(Math.fround(x * 2) + 0.75));
+      return sum > 10 ? Math.min(sum, 12) : Math.fround(sum - 1);
+    });
+    expect(Array.from(result(program))).toEqual(sums.reverse());
+  });
+
   test('under tsx', async () => {
-    expect(await reported(['--import', 'tsx', report])).toEqual(await written());
+    await expectAsWritten(await reported(['--import', 'tsx', report]));
   });
 
   test('under jiti, with source maps and without', async () => {
     const jiti = fileURLToPath(new URL('../lib/jiti-cli.mjs', import.meta.resolve('jiti')));
-    expect(await reported([jiti, report], { JITI_FS_CACHE: '0', JITI_SOURCE_MAPS: '1' })).toEqual(
-      await written(),
-    );
-    expect(await reported([jiti, report], { JITI_FS_CACHE: '0' })).toEqual(await written());
+    const env = { JITI_FS_CACHE: '0' };
+    await expectAsWritten(await reported([jiti, report], { ...env, JITI_SOURCE_MAPS: '1' }));
+    await expectAsWritten(await reported([jiti, report], env));
   });
 
   test.each<[string, BuildOptions]>([
-    ['plain.mjs', { format: 'esm', sourcemap: true }],
-    ['plain.cjs', { format: 'cjs', sourcemap: 'inline' }],
-    ['small.mjs', { format: 'esm', sourcemap: true, minify: true }],
-    ['small.cjs', { format: 'cjs', sourcemap: 'inline', minify: true }],
-    ['named.mjs', { format: 'esm', sourcemap: true, minify: true, keepNames: true }],
+    ['esm.mjs', { format: 'esm', sourcemap: true }],
+    ['cjs.cjs', { format: 'cjs', sourcemap: 'inline' }],
+    ['named.mjs', { format: 'esm', sourcemap: true, keepNames: true }],
     ['bare.mjs', { format: 'esm', sourcemap: true, sourcesContent: false }],
   ])('bundled by esbuild as %s', async (name, options) => {
-    expect(await reported([await bundle(name, options)])).toEqual(await written());
+    const outfile = await bundle(name, options);
+    // Node may read the source map too, for its own stack traces.
+    await expectAsWritten(await reported(['--enable-source-maps', outfile]));
   });
 
   test('with coverage by V8', async () => {
     const env = { NODE_V8_COVERAGE: join(folder, 'coverage') };
-    expect(await reported(['--import', 'tsx', report], env)).toEqual(await written());
-  });
-
-  test('with source maps enabled in Node itself', async () => {
-    const outfile = await bundle('enabled.mjs', { format: 'esm', sourcemap: true });
-    expect(await reported(['--enable-source-maps', outfile])).toEqual(await written());
+    await expectAsWritten(await reported(['--import', 'tsx', report], env));
   });
 });
 
-test.each([false, true])(
-  'without a source map, errors point at the bundle (minified: %s)',
-  async (minify) => {
-    const outfile = await bundle(`lost-${minify}.mjs`, { format: 'esm', minify });
-    const { mark, line } = await reported([outfile]);
-    expect(mark).toMatchObject({ file: outfile, length: 5 });
-    expect(line.slice(mark.column - 1)).toMatch(/^12345/);
+test.each<[string, BuildOptions]>([
+  ['small.mjs', { format: 'esm', sourcemap: true }],
+  ['small.cjs', { format: 'cjs', sourcemap: 'inline' }],
+  ['small-named.mjs', { format: 'esm', sourcemap: true, keepNames: true }],
+])(
+  'minified by esbuild as %s: the same results, and errors that point at the file as it was written',
+  async (name, options) => {
+    const { program, issues } = await reported([await bundle(name, { minify: true, ...options })]);
+    expect(issues).toMatchObject([await expectedIssue(kernels, 'outside')]);
+    expect(result(program)).toEqual(result(compile().program));
   },
 );
+
+test('without a source map, errors point at the bundle', async () => {
+  const outfile = await bundle('lost.mjs', { format: 'esm' });
+  const { issues } = await reported([outfile]);
+  expect(issues).toMatchObject([await expectedIssue(outfile, 'outside')]);
+});
+
+test('minified without a source map, the error says what is written there', async () => {
+  const outfile = await bundle('lost-small.mjs', { format: 'esm', minify: true, keepNames: true });
+  const { program, issues } = await reported([outfile]);
+  expect(result(program)).toEqual(result(compile().program));
+  const { file, line, column, length } = issues[0]!.location!;
+  expect(file).toBe(outfile);
+  const name = (await readFile(outfile, 'utf8'))
+    .split('\n')
+    [line - 1]!.slice(column - 1, column - 1 + length);
+  expect(issues[0]!.message).toBe(`'${name}' is captured from outside the function`);
+});
