@@ -8,7 +8,7 @@
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import type { CopyWork, Memory, SetWork } from '../copies.ts';
-import { encodeCopy3D } from './copy3d.ts';
+import { describeCopy3D } from './copy3d.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { CudaLane, EventPool } from './lane.ts';
 import type { Launcher } from './launcher.ts';
@@ -74,7 +74,7 @@ export class CudaCarrier implements Carrier {
     const { destination, source, box } = work;
     const driver = this.#driver;
     if (box.height > 1 || box.depth > 1) {
-      driver.check(driver.cuMemcpy3DAsync_v2(encodeCopy3D(work), stream), 'a copy of rows');
+      driver.check(driver.cuMemcpy3DAsync_v2(describeCopy3D(work), stream), 'a copy of rows');
       return;
     }
     const to = addressOf(destination.memory);

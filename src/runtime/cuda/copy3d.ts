@@ -1,38 +1,64 @@
-// CUDA_MEMCPY3D: the driver's description of a copy of rows and planes, as 200 bytes.
+// CUDA_MEMCPY3D: the driver's description of a copy of rows and planes.
 
-import type { CopyWork, Memory, Side } from '../copies.ts';
-import { foreignFunctions } from './library.ts';
+import type * as Koffi from 'koffi';
+import type { CopyWork, Side } from '../copies.ts';
 
 /** CUmemorytype */
 const memoryType = { host: 1, device: 2 } as const;
-/** Offsets of the two sides in the structure, and of the extents behind them. */
-const layout = { source: 0, destination: 88, extent: 176, bytes: 200 } as const;
-/** Offsets within a side. */
-const field = { type: 32, host: 40, device: 48, pitch: 72, height: 80 } as const;
 
-/** The address of host memory. */
-function hostAddress(memory: Exclude<Memory, { kind: 'device' }>): bigint {
-  const bytes = memory.kind === 'shared' ? new Uint8Array(memory.buffer, memory.offset) : memory.bytes;
-  const koffi = foreignFunctions();
-  return BigInt(koffi.address(koffi.as(bytes, 'uint8_t *') as never));
+/** The name that prototypes give the structure. */
+export const copy3DType = 'CUDA_MEMCPY3D';
+
+const sideFields = (side: 'src' | 'dst') => ({
+  [`${side}XInBytes`]: 'size_t',
+  [`${side}Y`]: 'size_t',
+  [`${side}Z`]: 'size_t',
+  [`${side}LOD`]: 'size_t',
+  [`${side}MemoryType`]: 'uint',
+  [`${side}Host`]: 'void *',
+  [`${side}Device`]: 'uint64_t',
+  [`${side}Array`]: 'uint64_t',
+  [`${side}Context`]: 'uint64_t',
+  [`${side}Pitch`]: 'size_t',
+  [`${side}Height`]: 'size_t',
+});
+
+/** Makes the structure known to the FFI; once, before a prototype names it. */
+export function defineCopy3D(koffi: typeof Koffi): void {
+  koffi.struct(copy3DType, {
+    ...sideFields('src'),
+    ...sideFields('dst'),
+    WidthInBytes: 'size_t',
+    Height: 'size_t',
+    Depth: 'size_t',
+  });
 }
 
-/** Describes a copy of a box. Valid as long as the arrays of the host are. */
-export function encodeCopy3D({ source, destination, box }: CopyWork): Uint8Array {
-  const bytes = new Uint8Array(layout.bytes);
-  const view = new DataView(bytes.buffer);
-  const side = (at: number, { memory, row, plane }: Side) => {
-    const onDevice = memory.kind === 'device';
-    view.setUint32(at + field.type, onDevice ? memoryType.device : memoryType.host, true);
-    if (onDevice) view.setBigUint64(at + field.device, BigInt(memory.address), true);
-    else view.setBigUint64(at + field.host, hostAddress(memory), true);
-    view.setBigUint64(at + field.pitch, BigInt(row), true);
-    view.setBigUint64(at + field.height, BigInt(row === 0 ? 0 : Math.floor(plane / row)), true);
+function describeSide(name: 'src' | 'dst', { memory, row, plane }: Side): Record<string, unknown> {
+  const onDevice = memory.kind === 'device';
+  const host = memory.kind === 'shared' ? new Uint8Array(memory.buffer, memory.offset) : null;
+  return {
+    [`${name}XInBytes`]: 0,
+    [`${name}Y`]: 0,
+    [`${name}Z`]: 0,
+    [`${name}LOD`]: 0,
+    [`${name}MemoryType`]: onDevice ? memoryType.device : memoryType.host,
+    [`${name}Host`]: memory.kind === 'pageable' ? memory.bytes : host,
+    [`${name}Device`]: onDevice ? memory.address : 0,
+    [`${name}Array`]: 0,
+    [`${name}Context`]: 0,
+    [`${name}Pitch`]: row,
+    [`${name}Height`]: row === 0 ? 0 : Math.floor(plane / row),
   };
-  side(layout.source, source);
-  side(layout.destination, destination);
-  view.setBigUint64(layout.extent, BigInt(box.width), true);
-  view.setBigUint64(layout.extent + 8, BigInt(box.height), true);
-  view.setBigUint64(layout.extent + 16, BigInt(box.depth), true);
-  return bytes;
+}
+
+/** Describes a copy of a box. */
+export function describeCopy3D({ source, destination, box }: CopyWork): Record<string, unknown> {
+  return {
+    ...describeSide('src', source),
+    ...describeSide('dst', destination),
+    WidthInBytes: box.width,
+    Height: box.height,
+    Depth: box.depth,
+  };
 }

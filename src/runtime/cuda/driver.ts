@@ -4,7 +4,8 @@
 // throws, with the driver's own name for the error.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { bind, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+import { copy3DType, defineCopy3D } from './copy3d.ts';
+import { bind, foreignFunctions, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 
 const handle = 'uint64_t';
 const out = '_Out_ uint64_t *';
@@ -33,7 +34,7 @@ const prototypes = {
   cuMemcpyHtoDAsync_v2: ['int', handle, 'void *', 'size_t', handle],
   cuMemcpyDtoHAsync_v2: ['int', 'void *', handle, 'size_t', handle],
   cuMemcpyDtoDAsync_v2: ['int', handle, handle, 'size_t', handle],
-  cuMemcpy3DAsync_v2: ['int', 'void *', handle],
+  cuMemcpy3DAsync_v2: ['int', `${copy3DType} *`, handle],
   cuMemsetD8_v2: ['int', handle, 'uint8_t', 'size_t'],
   cuMemsetD8Async: ['int', handle, 'uint8_t', 'size_t', handle],
   cuStreamCreateWithPriority: ['int', out, 'uint', 'int'],
@@ -101,6 +102,7 @@ export function openDriver(): Driver {
       hint: 'install the NVIDIA driver, or open("cpu")',
     });
   }
+  defineCopy3D(foreignFunctions());
   const functions = {
     ...bind(found.library, prototypes),
     /** cuMemcpyAsync between two arrays of the host. */
