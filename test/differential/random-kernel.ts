@@ -517,7 +517,7 @@ class Writer {
     const elements = kernelElements.filter((element) => valueTypeOf(element) === type);
     const literals = {
       i32: ['0', '1', '-1', '7', '-2147483648', '2147483647', '31'],
-      u32: ['(0 >>> 0)', '(7 >>> 0)', '(-1 >>> 0)', '(-2147483648 >>> 0)'],
+      u32: ['(1 >>> 0)', '(7 >>> 0)', '(-1 >>> 0)', '(-2147483648 >>> 0)'],
       f32: ['Math.fround(0.5)', 'Math.fround(0.1)', 'Math.fround(-2.5)', 'Math.fround(16777216)'],
       f64: ['cuda.f64(0.5)', 'cuda.f64(-2.5)', 'cuda.f64(4096.5)'],
     }[type];
