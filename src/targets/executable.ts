@@ -17,7 +17,7 @@
 // that runs blocks has one arena at a time, aligned to 64 bytes, and its contents are undefined
 // when a range of blocks begins.
 
-import type { ArrayReference, Program } from '../compiler/ir.ts';
+import type { ArrayReference, Group, Program } from '../compiler/ir.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 
@@ -68,6 +68,8 @@ export interface FaultSite {
     readonly source: ArrayReference;
     readonly alignment: number;
   };
+  /** The threads that meet there. */
+  readonly group?: Group;
   /** What is done there with which of the program's pipelines. */
   readonly pipeline?: number;
   readonly verb?: string;

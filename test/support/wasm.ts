@@ -6,8 +6,15 @@ import type { Target } from './run-program.ts';
 
 export const wasm: Target = {
   name: 'wasm',
-  compile: compileWasm,
+  compile: (program) => compileWasm(program),
   createRunner(executable, context) {
     return createWasmRunner(executable as WasmExecutable, context);
   },
+};
+
+/** Every program by resumable state machines, also those that could do without. */
+export const wasmStates: Target = {
+  ...wasm,
+  name: 'wasm, states',
+  compile: (program) => compileWasm(program, { mode: 'states' }),
 };

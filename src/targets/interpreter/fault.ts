@@ -3,6 +3,7 @@
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import type { Fault } from '../executable.ts';
+import type { PipelineMisuse } from '../pipeline-misuse.ts';
 
 /** Carries a fault from a thread to the runner. */
 export class KernelFault extends Error {
@@ -44,6 +45,15 @@ export function divisionByZero(culprit: Culprit, range: Range): KernelFault {
     thread: culprit.index,
     block: culprit.block.index,
   });
+}
+
+/** A wrong use of a pipeline. */
+export function pipelineMisuse(
+  culprit: Culprit,
+  range: Range,
+  { message, hint }: PipelineMisuse,
+): KernelFault {
+  return misuse(culprit, 'WS3006', range, message, hint);
 }
 
 /** A wrong use of a copy (WS3005) or a pipeline (WS3006), or a budget that ran out (WS3007). */

@@ -4,9 +4,10 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Call, Pipeline } from '../../compiler/ir.ts';
+import { differentCounts, oneSided } from '../pipeline-misuse.ts';
 import { waitsToMake } from '../waiting.ts';
 import { GroupBarriers, membership } from './barrier.ts';
-import { misuse } from './fault.ts';
+import { pipelineMisuse } from './fault.ts';
 import { BlockPipeline, type PipelineHandle, PipelineState, ThreadPipeline } from './pipeline.ts';
 import type { Thread, Wait } from './thread.ts';
 
@@ -75,23 +76,11 @@ export class PipelineMaker {
     const { partition, name } = this.#declaration;
     if (partition === 'unified') return new PipelineState(this.#declaration, size, size, size);
     if (making.counts.size > 1) {
-      throw misuse(
-        thread,
-        'WS3006',
-        call.range,
-        `the threads make \`${name}\` with different counts of producers: ${[...making.counts].sort((a, b) => a - b).join(', ')}`,
-        'Pass the same count in all threads of the group.',
-      );
+      throw pipelineMisuse(thread, call.range, differentCounts(name, making.counts));
     }
     const producers = partition === 'role' ? making.producers : (making.counts.values().next().value ?? 0);
     if (producers < 1 || producers >= size) {
-      throw misuse(
-        thread,
-        'WS3006',
-        call.range,
-        `\`${name}\` has ${producers} ${producers === 1 ? 'producer' : 'producers'} among ${size} ${size === 1 ? 'thread' : 'threads'}`,
-        'A partitioned pipeline needs at least one producer and one consumer.',
-      );
+      throw pipelineMisuse(thread, call.range, oneSided(name, producers, size));
     }
     return new PipelineState(this.#declaration, size, producers, size - producers);
   }

@@ -10,13 +10,12 @@
 
 import type { Pipeline } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
+import { hasQuit, type PipelineRole, wrongRole } from '../pipeline-misuse.ts';
 import { type Progress, waitsForCommit, waitsForRelease } from '../waiting.ts';
 import { PhaseBarrier } from './barrier.ts';
 import type { PendingCopy } from './copies.ts';
-import { misuse } from './fault.ts';
+import { pipelineMisuse } from './fault.ts';
 import type { Thread, Wait } from './thread.ts';
-
-export type Role = 'producer' | 'consumer';
 
 /** A thread's handle of a pipeline. */
 export interface PipelineHandle {
@@ -68,14 +67,14 @@ export class PipelineState {
 export class BlockPipeline implements PipelineHandle {
   readonly #state: PipelineState;
   readonly #thread: Thread;
-  readonly #role: Role | null;
+  readonly #role: PipelineRole | null;
   // Uses so far: the stage is the cursor modulo the stages, its use the quotient.
   #head = 0;
   #tail = 0;
   #uncommitted: PendingCopy[] = [];
   #active = true;
 
-  constructor(state: PipelineState, thread: Thread, role: Role | null) {
+  constructor(state: PipelineState, thread: Thread, role: PipelineRole | null) {
     this.#state = state;
     this.#thread = thread;
     this.#role = role;
@@ -161,25 +160,11 @@ export class BlockPipeline implements PipelineHandle {
     return { arrived, expected, left: this.#state.returned };
   }
 
-  #check(verb: string, range: Range, required: Role | null): void {
+  #check(verb: string, range: Range, required: PipelineRole | null): void {
     const { name } = this.#state.declaration;
-    if (!this.#active) {
-      throw misuse(
-        this.#thread,
-        'WS3006',
-        range,
-        `${verb} of \`${name}\` by a thread that has quit it`,
-        'Do nothing with a pipeline after quit().',
-      );
-    }
+    if (!this.#active) throw pipelineMisuse(this.#thread, range, hasQuit(verb, name));
     if (this.#role !== null && required !== null && this.#role !== required) {
-      throw misuse(
-        this.#thread,
-        'WS3006',
-        range,
-        `${verb} of \`${name}\` by a ${this.#role}`,
-        `Call ${verb}() only in threads that made the pipeline as '${required}'.`,
-      );
+      throw pipelineMisuse(this.#thread, range, wrongRole(verb, name, this.#role));
     }
   }
 }

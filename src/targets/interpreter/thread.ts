@@ -3,8 +3,9 @@
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
+import { notMade } from '../pipeline-misuse.ts';
 import type { Block } from './block.ts';
-import { misuse } from './fault.ts';
+import { pipelineMisuse } from './fault.ts';
 import type { Elements } from './memory.ts';
 import type { PipelineHandle } from './pipeline.ts';
 
@@ -39,13 +40,6 @@ export class Thread {
   pipeline(id: number, range: Range): PipelineHandle {
     const handle = this.pipelines[id];
     if (handle !== undefined) return handle;
-    const { name } = this.block.launch.program.pipelines[id]!;
-    throw misuse(
-      this,
-      'WS3006',
-      range,
-      `\`${name}\` is used by a thread that did not make it`,
-      'Call makePipeline() in all threads of the group, before any of them uses the pipeline.',
-    );
+    throw pipelineMisuse(this, range, notMade(this.block.launch.program.pipelines[id]!.name));
   }
 }

@@ -8,8 +8,8 @@ import type { Call } from '../../compiler/ir.ts';
 import type { Code, Local } from './encoder/code.ts';
 import type { ThreadContext } from './thread-context.ts';
 
-/** What a pipeline is at a moment. */
-export const pipelineStates = { absent: 0, made: 1, quit: 2 } as const;
+/** What a pipeline is at a moment, to a thread; made with roles, it is a producer's or a consumer's. */
+export const pipelineStates = { absent: 0, made: 1, quit: 2, producer: 3, consumer: 4 } as const;
 
 interface Counters {
   readonly committed: Local;

@@ -8,44 +8,63 @@ import { planRegions } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { writeRegions } from './regions.ts';
 import { splitAffine } from './split-affine.ts';
+import { writeStates } from './states/compile.ts';
 import { structure } from './structure.ts';
 import { Unit } from './unit.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
+export interface WasmOptions {
+  /** Runs the block in that way even where the faster one would do: to compare the two. */
+  readonly mode?: 'states';
+}
+
 /** Compiles a program. */
-export function compileWasm(program: Program): WasmExecutable {
-  const { bytes, ...rest } = writeModule(program);
+export function compileWasm(program: Program, options: WasmOptions = {}): WasmExecutable {
+  const { bytes, ...rest } = writeModule(program, options);
   return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
 }
 
 /** The bytes of the module that a program becomes, for people who look at it. */
-export function wasmBytes(program: Program): Uint8Array {
-  return writeModule(program).bytes;
+export function wasmBytes(program: Program, options: WasmOptions = {}): Uint8Array {
+  return writeModule(program, options).bytes;
 }
 
-function writeModule(
-  program: Program,
-): Omit<WasmExecutable, 'target' | 'program' | 'module'> & { readonly bytes: Uint8Array<ArrayBuffer> } {
+type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+function writeModule(program: Program, { mode }: WasmOptions): Module {
+  return (mode === 'states' ? null : regionsModule(program)) ?? statesModule(program);
+}
+
+/** The module that runs the program region by region, if that is possible. */
+function regionsModule(program: Program): Module | null {
   const unit = new Unit(normalise(program));
   const liveness = analyseLiveness(unit.program.body);
   const block = analyseUniformity(unit.program, liveness);
   const plan = planRegions(unit.program, block, liveness);
-  if ('obstacle' in plan) throw new Error(`${program.name} needs states: ${plan.obstacle.reason}`);
+  if ('obstacle' in plan) return null;
   const row = rowUniformity(unit.program, liveness, block);
   const { vectorised } = writeRegions(unit, { block, row }, plan.steps);
-  return {
-    bytes: unit.module.encode(),
-    scratchBytes: unit.scratchBytes,
-    mode: 'regions',
-    vectorised,
-    sites: unit.sites,
-  };
+  return finished(unit, 'regions', vectorised);
+}
+
+function statesModule(program: Program): Module {
+  const prepared = prepare(program, 'counted');
+  const unit = new Unit({ ...prepared, body: structure(prepared.body) });
+  writeStates(unit);
+  return finished(unit, 'states', false);
+}
+
+function finished(unit: Unit, mode: Module['mode'], vectorised: boolean): Module {
+  const { scratchBytes, sites } = unit;
+  return { bytes: unit.module.encode(), scratchBytes, mode, vectorised, sites };
 }
 
 /** The same program in the form that the analyses see most in. */
 function normalise(program: Program): Program {
-  const prepared = prepare(program);
+  const prepared = prepare(program, 'together');
   const structured = { ...prepared, body: structure(prepared.body) };
   const liveness = analyseLiveness(structured.body);
   return splitAffine(structured, analyseUniformity(structured, liveness, 'row'));

@@ -1,10 +1,27 @@
 // What a kernel tells the host when it stops: numbers, which become a Fault here.
 
 import type { ArrayReference, Group, Program } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
-import { deadlockOf, waitsForCommit, waitsForRelease } from '../waiting.ts';
+import {
+  differentCounts,
+  hasQuit,
+  notMade,
+  oneSided,
+  type PipelineMisuse,
+  wrongRole,
+} from '../pipeline-misuse.ts';
+import {
+  deadlockOf,
+  type Progress,
+  type WaitingThread,
+  waitsAtSync,
+  waitsForCommit,
+  waitsForRelease,
+  waitsToMake,
+} from '../waiting.ts';
 import { pipelineStates } from './block-pipelines.ts';
 import type { HostFunctions } from './host-functions.ts';
 
@@ -16,6 +33,9 @@ export class FaultReader {
   #record = 0;
   #arena = 0;
   #fault: Fault | null = null;
+  /** Of a pipeline's producers, and of threads that wait, before the fault that they are told for. */
+  readonly #counts: number[] = [];
+  readonly #waiting: WaitingThread[] = [];
   /** What a module calls. */
   readonly functions: HostFunctions['fault'];
 
@@ -62,17 +82,30 @@ export class FaultReader {
       pipeline: (site, rank, block, state) => {
         const { range, pipeline, verb } = this.#sites[site]!;
         const { name } = this.#program.pipelines[pipeline!]!;
-        const [message, hint] =
-          state === pipelineStates.quit
-            ? [
-                `${verb} of \`${name}\` by a thread that has quit it`,
-                'Do nothing with a pipeline after quit().',
-              ]
-            : [
-                `\`${name}\` is used by a thread that did not make it`,
-                'Call makePipeline() in all threads of the group, before any of them uses the pipeline.',
-              ];
-        this.#fault = { kind: 'misuse', code: 'WS3006', message, hint, range, ...this.#place(rank, block) };
+        this.#fault = { ...misuseOf(state, verb!, name), ...this.#pipelineMisuse(range, rank, block) };
+      },
+      producers: (site, rank, block, producers, threads) => {
+        const { range, pipeline } = this.#sites[site]!;
+        const { name } = this.#program.pipelines[pipeline!]!;
+        const misuse = oneSided(name, Number(producers), threads);
+        this.#fault = { ...misuse, ...this.#pipelineMisuse(range, rank, block) };
+      },
+      count: (count) => {
+        this.#counts.push(Number(count));
+      },
+      counts: (site, rank, block) => {
+        const { range, pipeline } = this.#sites[site]!;
+        const { name } = this.#program.pipelines[pipeline!]!;
+        const misuse = differentCounts(name, this.#counts.splice(0));
+        this.#fault = { ...misuse, ...this.#pipelineMisuse(range, rank, block) };
+      },
+      waits: (site, rank, place, arrived, expected, left) => {
+        const what = this.#wait(this.#sites[site]!, place, { arrived, expected, left });
+        this.#waiting.push({ rank, range: this.#sites[site]!.range, what });
+      },
+      stuck: (block) => {
+        const threads = this.#waiting.splice(0).sort((a, b) => a.rank - b.rank);
+        this.#fault = deadlockOf(this.blockAt(block), threads);
       },
     };
   }
@@ -103,6 +136,19 @@ export class FaultReader {
 
   #place(rank: number, block: number): { thread: Extent3; block: Extent3 } {
     return { thread: this.threadAt(rank), block: this.blockAt(block) };
+  }
+
+  #pipelineMisuse(range: Range, rank: number, block: number) {
+    return { kind: 'misuse', code: 'WS3006', range, ...this.#place(rank, block) } as const;
+  }
+
+  /** What a thread waits for; `place` is the number of its group or of the stage. */
+  #wait({ verb, group, pipeline: id }: FaultSite, place: number, progress: Progress): string {
+    if (id === undefined) return waitsAtSync(group!, place, progress);
+    const { name, partition } = this.#program.pipelines[id]!;
+    if (verb === 'makePipeline') return waitsToMake(name, progress);
+    const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
+    return words(name, place, partition !== 'unified', progress);
   }
 
   #word(address: number): number {
@@ -141,6 +187,19 @@ export class FaultReader {
       return { rank, range, what: words(name, stage, false, progress) };
     });
     return deadlockOf(this.blockAt(block), threads);
+  }
+}
+
+function misuseOf(state: number, verb: string, pipeline: string): PipelineMisuse {
+  switch (state) {
+    case pipelineStates.quit:
+      return hasQuit(verb, pipeline);
+    case pipelineStates.producer:
+      return wrongRole(verb, pipeline, 'producer');
+    case pipelineStates.consumer:
+      return wrongRole(verb, pipeline, 'consumer');
+    default:
+      return notMade(pipeline);
   }
 }
 

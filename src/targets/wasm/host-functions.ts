@@ -25,8 +25,16 @@ export const hostSignatures = {
     copy: [['i32', 'i32', 'i32', 'i64', 'i64', 'i64'], []],
     /** A pipeline that all threads wait for in vain: site, block, stage. */
     deadlock: [['i32', 'i32', 'i32'], []],
-    /** A pipeline that is not there (0) or was quit (2): site, thread rank, block, state. */
+    /** A pipeline that is not there (0), was quit (2), or is a producer's (3) or a consumer's (4): site, thread rank, block, state. */
     pipeline: [['i32', 'i32', 'i32', 'i32'], []],
+    /** A pipeline that is made with too few producers or consumers: site, thread rank, block, producers, threads. */
+    producers: [['i32', 'i32', 'i32', 'i64', 'i32'], []],
+    /** A pipeline that is made with different counts: each in turn, then site, thread rank, block. */
+    count: [['i64'], []],
+    counts: [['i32', 'i32', 'i32'], []],
+    /** Threads that wait for different things: each in turn (site, thread rank, group or stage, arrived, expected, returned), then the block. */
+    waits: [['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], []],
+    stuck: [['i32'], []],
   },
   print: {
     i32: [['i32'], []],

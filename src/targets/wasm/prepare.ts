@@ -2,7 +2,8 @@
 //
 // - A sync of a thread with itself, and everything a thread-scope pipeline does, disappears: its
 //   copies are done when they are issued.
-// - What `quit` gives is an assignment: true in the last thread of the pipeline's group.
+// - What `quit` gives is an assignment where all threads quit together: true in the last thread of
+//   the pipeline's group. Where they do not, the threads are counted as they quit.
 // - A variable that may be read before it is assigned is assigned its zero at the beginning.
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
@@ -10,8 +11,11 @@ import type { Call, Expression, Group, Program, Statement } from '../../compiler
 import type { Range } from '../../diagnostics/source.ts';
 import { analyseLiveness, has } from './analysis/liveness.ts';
 
-export function prepare(program: Program): Program {
-  const body = preparedList(program, program.body);
+/** Whether all threads of a group quit its pipelines together. */
+type Quitting = 'together' | 'counted';
+
+export function prepare(program: Program, quitting: Quitting): Program {
+  const body = preparedList(program, program.body, quitting);
   const { atStart } = analyseLiveness(body);
   const zeros = program.variables.flatMap(({ type }, variable): Statement[] => {
     if (!has(atStart, variable)) return [];
@@ -22,31 +26,35 @@ export function prepare(program: Program): Program {
   return { ...program, body: [...zeros, ...body] };
 }
 
-function preparedList(program: Program, statements: readonly Statement[]): readonly Statement[] {
-  return statements.flatMap((statement) => prepared(program, statement));
+function preparedList(
+  program: Program,
+  statements: readonly Statement[],
+  quitting: Quitting,
+): readonly Statement[] {
+  return statements.flatMap((statement) => prepared(program, statement, quitting));
 }
 
-function prepared(program: Program, statement: Statement): readonly Statement[] {
+function prepared(program: Program, statement: Statement, quitting: Quitting): readonly Statement[] {
   switch (statement.kind) {
     case 'if': {
-      const then = preparedList(program, statement.then);
-      const otherwise = preparedList(program, statement.otherwise);
+      const then = preparedList(program, statement.then, quitting);
+      const otherwise = preparedList(program, statement.otherwise, quitting);
       return [{ ...statement, then, otherwise }];
     }
     case 'loop': {
-      const body = preparedList(program, statement.body);
-      return [{ ...statement, body, update: preparedList(program, statement.update) }];
+      const body = preparedList(program, statement.body, quitting);
+      return [{ ...statement, body, update: preparedList(program, statement.update, quitting) }];
     }
     case 'block':
-      return [{ ...statement, body: preparedList(program, statement.body) }];
+      return [{ ...statement, body: preparedList(program, statement.body, quitting) }];
     case 'call':
-      return preparedCall(program, statement);
+      return preparedCall(program, statement, quitting);
     default:
       return [statement];
   }
 }
 
-function preparedCall(program: Program, call: Call): readonly Statement[] {
+function preparedCall(program: Program, call: Call, quitting: Quitting): readonly Statement[] {
   switch (call.intrinsic) {
     case 'sync':
       return call.group.kind === 'thread' ? [] : [call];
@@ -58,6 +66,7 @@ function preparedCall(program: Program, call: Call): readonly Statement[] {
       return program.pipelines[call.pipeline]!.scope === 'thread' ? [] : [call];
     case 'quit': {
       const { scope, group } = program.pipelines[call.pipeline]!;
+      if (scope === 'block' && quitting === 'counted') return [call];
       const { result, range } = call;
       const value = isLast(program, scope === 'thread' ? { kind: 'thread' } : group, range);
       return [

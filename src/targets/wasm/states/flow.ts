@@ -1,0 +1,397 @@
+// The way of a cohort through the program: segments, and how one leads to the next.
+//
+// What the cohort does as a whole is taken apart into segments without structure: each runs from
+// its first step to its end without waiting, and says where the cohort goes on. A cohort enters
+// a segment with a head from the scheduler: there it may have to wait, and there its uniform
+// variables are read back into locals. All else comes from another segment, with everything in
+// place.
+//
+// What threads do one by one stays structured, as regions inside a segment. A region may end in
+// different ways for different threads; then the segment ends too, and the cohort parts.
+
+import type { Call, Expression, Statement } from '../../../compiler/ir.ts';
+import { bit, has, type Liveness, type VariableSet } from '../analysis/liveness.ts';
+import {
+  assignedIn,
+  expressionsOf,
+  forEachExpression,
+  forEachStatement,
+  readBy,
+  readIn,
+} from '../analysis/walk.ts';
+import { mayFail } from '../expressions.ts';
+import type { CohortFacts } from './facts.ts';
+import type { WaitingCall } from './waits.ts';
+
+export interface Segment {
+  head: Head | null;
+  readonly steps: Step[];
+  end: End | null;
+}
+
+export interface Head {
+  /** What must be so before the threads go on, if anything. */
+  readonly wait: WaitingCall | null;
+  /** Uniform variables that are read from here on. */
+  readonly live: readonly number[];
+}
+
+export type MakeCall = Extract<Call, { intrinsic: 'makePipeline' }>;
+
+export type Step =
+  | { readonly kind: 'region'; readonly region: Region }
+  /** Gives uniform variables their values. */
+  | { readonly kind: 'once'; readonly statement: Statement }
+  /** What a call does before the threads wait, or all that it does. */
+  | { readonly kind: 'call'; readonly call: Call }
+  /** All threads of the group have come to makePipeline. */
+  | { readonly kind: 'open'; readonly call: MakeCall }
+  /** The cohort's threads all are producers, or consumers. */
+  | { readonly kind: 'role'; readonly call: MakeCall; readonly role: 'producer' | 'consumer' };
+
+export type End =
+  | { readonly kind: 'jump'; readonly to: Segment }
+  | {
+      readonly kind: 'branch';
+      readonly test: Expression;
+      readonly then: Segment;
+      readonly otherwise: Segment;
+    }
+  /** On to a segment that may have to wait. */
+  | { readonly kind: 'suspend'; readonly to: Segment }
+  /** Each thread has a code, of the region or of its role: 0 to go on at `next`, n to go to the nth exit. */
+  | {
+      readonly kind: 'part';
+      readonly by: Region | MakeCall;
+      readonly next: Segment;
+      readonly exits: readonly Exit[];
+    }
+  | { readonly kind: 'finish' };
+
+/** Where threads go that leave others behind: all of a cohort straight `to` it, some of one by way of an entry. */
+export interface Exit {
+  readonly to: Segment;
+  readonly entry: Segment & { readonly head: Head };
+}
+
+/** What every thread of the cohort does by itself. */
+export interface Region {
+  readonly kind: 'region';
+  readonly statements: readonly Statement[];
+  /** A value that each thread gives at the end: its code 0 if it is true, else 1; or a note for a pipeline. */
+  readonly yields: { readonly value: Expression; readonly noteFor: number | null } | null;
+  /** Jumps that leave the region, with codes from 1. */
+  readonly exits: readonly Jump[];
+  /** Varying variables that are read from the scratch memory first, and written to it last. */
+  readonly loads: readonly number[];
+  readonly stores: readonly number[];
+}
+
+export type Jump = Extract<Statement, { kind: 'break' | 'continue' | 'return' }>;
+
+/** The segments in the order in which they are written; the first is where every block begins. */
+export function flowOf(
+  body: readonly Statement[],
+  variables: number,
+  facts: CohortFacts,
+  liveness: Liveness,
+): readonly Segment[] {
+  return new Lowering(variables, facts, liveness).lower(body);
+}
+
+interface Place {
+  readonly to: Segment;
+  readonly live: VariableSet;
+}
+
+class Lowering {
+  readonly #variables: number;
+  readonly #facts: CohortFacts;
+  readonly #liveness: Liveness;
+  readonly #segments: Segment[] = [];
+  /** Heads of segments for threads that part, written after all others. */
+  readonly #entries: Segment[] = [];
+  readonly #finish = { head: { wait: null, live: [] }, steps: [], end: { kind: 'finish' } } satisfies Segment;
+  readonly #jumps = new Map<number, { readonly break: Place; readonly continue: Place | null }>();
+  /** Where code goes; null after a jump. */
+  #current: Segment | null = null;
+  /** Statements for the next region. */
+  #pending: Statement[] = [];
+
+  constructor(variables: number, facts: CohortFacts, liveness: Liveness) {
+    this.#variables = variables;
+    this.#facts = facts;
+    this.#liveness = liveness;
+  }
+
+  lower(body: readonly Statement[]): readonly Segment[] {
+    this.#place({ head: { wait: null, live: [] }, steps: [], end: null });
+    this.#list(body);
+    this.#jump(this.#finish);
+    return [...this.#segments, ...this.#entries, this.#finish];
+  }
+
+  #list(statements: readonly Statement[]): void {
+    for (const statement of statements) {
+      if (this.#current === null) return;
+      if (this.#facts.isTogether(statement)) this.#together(statement);
+      else if (this.#facts.isUniformWork(statement)) this.#once(statement);
+      else this.#pending.push(statement);
+    }
+    this.#flush();
+  }
+
+  /** Uniform work goes in front of the pending region where the region cannot tell, else behind it. */
+  #once(statement: Statement): void {
+    if (this.#pending.length > 0 && !this.#canPrecedePending(statement)) this.#flush();
+    this.#current!.steps.push({ kind: 'once', statement });
+  }
+
+  #canPrecedePending(statement: Statement): boolean {
+    const pending = this.#pending;
+    // A region whose threads leave it is followed by another segment: what comes behind is not for them.
+    if (readsMemoryOrFails(statement) || exitsOf(pending).length > 0) return false;
+    const assigned = assignedIn([statement]);
+    const touched = new Set([...assignedIn(pending), ...readIn(pending)]);
+    return ![...assigned].some((variable) => touched.has(variable));
+  }
+
+  #together(statement: Statement): void {
+    switch (statement.kind) {
+      case 'if':
+        this.#if(statement);
+        return;
+      case 'loop':
+        this.#loop(statement);
+        return;
+      case 'block': {
+        const exit = emptySegment();
+        const live = this.#liveness.after(statement);
+        this.#jumps.set(statement.label, { break: { to: exit, live }, continue: null });
+        this.#list(statement.body);
+        this.#jump(exit);
+        this.#place(exit);
+        return;
+      }
+      case 'break':
+      case 'continue':
+      case 'return':
+        this.#flush();
+        this.#jump(this.#placeOf(statement).to);
+        return;
+      case 'call':
+        this.#flush();
+        this.#call(statement);
+        return;
+      default:
+        throw new Error(`${statement.kind} is not done by the cohort`);
+    }
+  }
+
+  #if(statement: Extract<Statement, { kind: 'if' }>): void {
+    const then = emptySegment();
+    const otherwise = emptySegment();
+    const after = emptySegment();
+    const hasElse = statement.otherwise.length > 0;
+    const live = this.#liveness.before(statement);
+    this.#branch(statement.test, then, hasElse ? otherwise : after, live);
+    this.#place(then);
+    this.#list(statement.then);
+    this.#jump(after);
+    if (hasElse) {
+      this.#place(otherwise);
+      this.#list(statement.otherwise);
+      this.#jump(after);
+    }
+    this.#place(after);
+  }
+
+  #loop(loop: Extract<Statement, { kind: 'loop' }>): void {
+    const head = emptySegment();
+    const body = emptySegment();
+    const update = emptySegment();
+    const exit = emptySegment();
+    const after = this.#liveness.after(loop);
+    const live = this.#liveness.before(loop) | after | readsOf(expressionsOf(loop));
+    this.#jumps.set(loop.label, {
+      break: { to: exit, live: after },
+      continue: { to: update, live: this.#liveness.atUpdate(loop) },
+    });
+    this.#flush();
+    this.#jump(head);
+    this.#place(head);
+    if (loop.testFirst && loop.test !== null) {
+      this.#branch(loop.test, body, exit, live);
+      this.#place(body);
+    }
+    this.#list(loop.body);
+    this.#jump(update);
+    this.#place(update);
+    this.#list(loop.update);
+    if (loop.testFirst || loop.test === null) this.#jump(head);
+    else this.#branch(loop.test, head, exit, live);
+    this.#place(exit);
+  }
+
+  #call(call: Call): void {
+    switch (call.intrinsic) {
+      case 'makePipeline': {
+        const { producers, pipeline } = call;
+        if (producers !== null) {
+          const region = this.#region([], { value: producers, noteFor: pipeline });
+          this.#current!.steps.push({ kind: 'region', region });
+        }
+        this.#wait(call);
+        this.#current!.steps.push({ kind: 'open', call });
+        if (producers?.type === 'bool') this.#partByRole(call);
+        return;
+      }
+      case 'sync':
+      case 'producerAcquire':
+      case 'consumerWait':
+        this.#wait(call);
+        return;
+      default:
+        this.#current!.steps.push({ kind: 'call', call });
+    }
+  }
+
+  #wait(call: WaitingCall): void {
+    this.#current!.steps.push({ kind: 'call', call });
+    const live = this.#uniform(this.#liveness.after(call));
+    const to: Segment = { head: { wait: call, live }, steps: [], end: null };
+    this.#end({ kind: 'suspend', to });
+    this.#place(to);
+  }
+
+  #partByRole(call: MakeCall): void {
+    const after = emptySegment();
+    const live = this.#liveness.after(call);
+    const [producers, consumers] = (['producer', 'consumer'] as const).map((role): Segment => {
+      return { head: null, steps: [{ kind: 'role', call, role }], end: { kind: 'jump', to: after } };
+    });
+    this.#end({ kind: 'part', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
+    this.#segments.push(producers!, consumers!);
+    this.#place(after);
+  }
+
+  /** The end of a segment at a test; the pending region may come with it. */
+  #branch(test: Expression, then: Segment, otherwise: Segment, live: VariableSet): void {
+    if (this.#current === null) return;
+    if (this.#facts.isUniform(test)) {
+      this.#flush();
+      this.#end({ kind: 'branch', test, then, otherwise });
+      return;
+    }
+    if (exitsOf(this.#pending).length > 0) this.#flush();
+    const region = this.#region(this.#takePending(), { value: test, noteFor: null });
+    this.#end({ kind: 'part', by: region, next: then, exits: [this.#exit({ to: otherwise, live })] });
+  }
+
+  /** Ends the pending region, if there is one. */
+  #flush(): void {
+    const statements = this.#takePending();
+    if (statements.length === 0) return;
+    const region = this.#region(statements, null);
+    if (region.exits.length === 0) {
+      this.#current!.steps.push({ kind: 'region', region });
+      return;
+    }
+    const next = emptySegment();
+    const exits = region.exits.map((jump) => this.#exit(this.#placeOf(jump)));
+    this.#end({ kind: 'part', by: region, next, exits });
+    this.#place(next);
+  }
+
+  #takePending(): Statement[] {
+    const pending = this.#pending;
+    this.#pending = [];
+    return pending;
+  }
+
+  #region(statements: readonly Statement[], yields: Region['yields']): Region {
+    const exits = exitsOf(statements);
+    const first = statements[0];
+    const last = statements.at(-1);
+    const read = new Set([...readIn(statements), ...(yields === null ? [] : readBy(yields.value))]);
+    let liveAfter = last === undefined ? 0n : this.#liveness.after(last);
+    for (const jump of exits) liveAfter |= this.#placeOf(jump).live;
+    const varying = [...Array(this.#variables).keys()].filter((variable) => this.#facts.varies(variable));
+    const assigned = assignedIn(statements);
+    const stores = varying.filter((variable) => assigned.has(variable) && has(liveAfter, variable));
+    // What is not live before the region is never read as it was, whichever way a thread takes.
+    const isLiveBefore = (variable: number) =>
+      first === undefined || has(this.#liveness.before(first), variable);
+    const loads = varying.filter(
+      (variable) => (read.has(variable) || stores.includes(variable)) && isLiveBefore(variable),
+    );
+    return { kind: 'region', statements, yields, exits, loads, stores };
+  }
+
+  #exit({ to, live }: Place): Exit {
+    if (to === this.#finish) return { to, entry: this.#finish };
+    const head: Head = { wait: null, live: this.#uniform(live) };
+    const entry = { head, steps: [], end: { kind: 'jump', to } } satisfies Segment;
+    this.#entries.push(entry);
+    return { to, entry };
+  }
+
+  #uniform(live: VariableSet): readonly number[] {
+    return [...Array(this.#variables).keys()].filter(
+      (variable) => has(live, variable) && !this.#facts.varies(variable),
+    );
+  }
+
+  #placeOf(jump: Jump): Place {
+    if (jump.kind === 'return') return { to: this.#finish, live: 0n };
+    return this.#jumps.get(jump.label)![jump.kind]!;
+  }
+
+  #jump(to: Segment): void {
+    if (this.#current === null) return;
+    this.#flush();
+    this.#end({ kind: 'jump', to });
+  }
+
+  #end(end: End): void {
+    this.#current!.end = end;
+    this.#current = null;
+  }
+
+  #place(segment: Segment): void {
+    this.#segments.push(segment);
+    this.#current = segment;
+  }
+}
+
+function emptySegment(): Segment {
+  return { head: null, steps: [], end: null };
+}
+
+/** The jumps out of these statements, each way once. */
+function exitsOf(statements: readonly Statement[]): readonly Jump[] {
+  const inside = new Set<number>();
+  const exits = new Map<string, Jump>();
+  forEachStatement(statements, (statement) => {
+    if (statement.kind === 'loop' || statement.kind === 'block') inside.add(statement.label);
+    else if (statement.kind === 'return') exits.set('return', statement);
+    else if ((statement.kind === 'break' || statement.kind === 'continue') && !inside.has(statement.label)) {
+      exits.set(`${statement.kind} ${statement.label}`, statement);
+    }
+  });
+  return [...exits.values()];
+}
+
+function readsOf(expressions: readonly Expression[]): VariableSet {
+  let set = 0n;
+  for (const expression of expressions) for (const variable of readBy(expression)) set |= bit(variable);
+  return set;
+}
+
+function readsMemoryOrFails(statement: Statement): boolean {
+  let found = false;
+  forEachExpression([statement], (each) => {
+    if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) found = true;
+  });
+  return found;
+}

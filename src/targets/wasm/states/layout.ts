@@ -1,0 +1,170 @@
+// How the state of a block lies in its scratch memory.
+//
+// - Ranks of the block's threads, of which each cohort owns a stretch in ascending order; and
+//   beside each a code, when a cohort parts, and space to sort them.
+// - What threads meet at, zero when the block begins: a barrier for each group that syncs, and
+//   each group's state of each pipeline.
+// - Notes: what each thread brings to makePipeline where that differs from thread to thread.
+// - A record for each cohort. What is in it is the same for all of its threads.
+//
+// Offsets are from the start of the scratch memory, or of the record that they lie in.
+
+import type { Group, Program } from '../../../compiler/ir.ts';
+import { forEachStatement } from '../analysis/walk.ts';
+import { valueBytes } from '../types.ts';
+import type { Unit } from '../unit.ts';
+
+/** A barrier for threads that meet: expects all of the group that have not returned. */
+export const barrierFields = { arrived: 0, phase: 4, left: 8 } as const;
+export const barrierBytes = 16;
+
+/** A pipeline's state: how many producers and consumers arrive at its stages, who has not quit, who returned. */
+export const pipelineFields = { producers: 0, consumers: 4, owners: 8, returned: 12, opened: 16 } as const;
+export const pipelineBytes = 32;
+/** A stage follows, and another one: two barriers that expect a fixed number. */
+export const stageFields = { produced: 0, consumed: 8 } as const;
+export const stageBarrierFields = { arrived: 0, phase: 4 } as const;
+export const stageBytes = 16;
+
+/** A cohort: the segment where it enters next (-1 when its threads have returned), and its threads. */
+export const cohortFields = { segment: 0, members: 4, count: 8 } as const;
+
+/** What a cohort knows of a pipeline: the state of the threads' handles, and where their cursors are. */
+export interface HandleFields {
+  /** One of `pipelineStates`. */
+  readonly state: number;
+  /** How often it was made. */
+  readonly made: number;
+  readonly headStage: number;
+  /** How often the head stage was used before. */
+  readonly headUse: number;
+  readonly tailStage: number;
+  readonly tailUse: number;
+}
+
+export interface GroupSlots {
+  readonly group: Group;
+  /** Of the first group's; the others of its kind follow. */
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface SyncSlots extends GroupSlots {
+  /** In a cohort's record: how often its threads synced there. */
+  readonly count: number;
+}
+
+export interface PipelineSlots extends GroupSlots {
+  /** Where the group meets to make it. */
+  readonly meeting: GroupSlots;
+  readonly handle: HandleFields;
+  /** Of each thread's note, an i64; null where the threads bring nothing. */
+  readonly notes: number | null;
+}
+
+export class StatesLayout {
+  readonly #unit: Unit;
+  #cohortBytes = 12;
+  readonly #values = new Map<number, number>();
+  readonly #syncs = new Map<number, SyncSlots>();
+  readonly #pipelines = new Map<number, PipelineSlots>();
+  /** Ranks; then, as many bytes further each, codes and space to sort. */
+  readonly members: number;
+  readonly membersBytes: number;
+  /** How many cohorts there are. */
+  readonly cohortCount: number;
+  /** What is zero when a block begins. */
+  readonly meetings: { readonly offset: number; readonly bytes: number };
+
+  constructor(unit: Unit) {
+    this.#unit = unit;
+    this.membersBytes = 4 * unit.blockSize;
+    this.members = unit.reserveScratch(3 * this.membersBytes);
+    this.cohortCount = unit.reserveScratch(4);
+    const offset = unit.scratchBytes;
+    this.#reserveMeetings(unit.program);
+    this.meetings = { offset, bytes: unit.scratchBytes - offset };
+    unit.program.pipelines.forEach(({ partition }, id) => {
+      const slots = this.#pipelines.get(id);
+      if (slots === undefined || partition === 'unified') return;
+      this.#pipelines.set(id, { ...slots, notes: unit.reserveScratch(8 * unit.blockSize) });
+    });
+  }
+
+  get syncs(): Iterable<SyncSlots> {
+    return this.#syncs.values();
+  }
+
+  sync(group: Group): SyncSlots {
+    return this.#syncs.get(keyOf(group))!;
+  }
+
+  /** By number; pipelines of thread scope have no state. */
+  get pipelines(): ReadonlyMap<number, PipelineSlots> {
+    return this.#pipelines;
+  }
+
+  /** Where a cohort's record keeps the value of a uniform variable while the cohort waits. */
+  value(variable: number): number {
+    const known = this.#values.get(variable);
+    if (known !== undefined) return known;
+    const offset = this.#field(valueBytes(this.#unit.program.variables[variable]!.type));
+    this.#values.set(variable, offset);
+    return offset;
+  }
+
+  /** Reserves the cohorts' records, when all that they hold is known. */
+  reserveCohorts(): { readonly offset: number; readonly bytes: number } {
+    const bytes = Math.ceil(this.#cohortBytes / 8) * 8;
+    return { offset: this.#unit.reserveScratch(bytes * this.#unit.blockSize), bytes };
+  }
+
+  #reserveMeetings(program: Program): void {
+    forEachStatement(program.body, (statement) => {
+      if (statement.kind !== 'call' || statement.intrinsic !== 'sync') return;
+      const { group } = statement;
+      const key = keyOf(group);
+      if (this.#syncs.has(key)) return;
+      this.#syncs.set(key, { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) });
+    });
+    program.pipelines.forEach(({ scope, group, stages }, id) => {
+      if (scope === 'thread') return;
+      this.#pipelines.set(id, {
+        ...this.#groupSlots(group, pipelineBytes + stages * stageBytes),
+        meeting: this.#groupSlots(group, barrierBytes),
+        handle: {
+          state: this.#field(4),
+          made: this.#field(4),
+          headStage: this.#field(4),
+          headUse: this.#field(4),
+          tailStage: this.#field(4),
+          tailUse: this.#field(4),
+        },
+        notes: null,
+      });
+    });
+  }
+
+  #groupSlots(group: Group, bytes: number): GroupSlots {
+    const groups = Math.ceil(this.#unit.blockSize / groupSize(group, this.#unit.blockSize));
+    return { group, offset: this.#unit.reserveScratch(groups * bytes), bytes };
+  }
+
+  #field(bytes: 4 | 8): number {
+    const offset = Math.ceil(this.#cohortBytes / bytes) * bytes;
+    this.#cohortBytes = offset + bytes;
+    return offset;
+  }
+}
+
+/** Threads of a group that is not a smaller last one. */
+export function groupSize(group: Group, blockSize: number): number {
+  if (group.kind === 'tile') return Math.min(group.size, blockSize);
+  return group.kind === 'thread' ? 1 : blockSize;
+}
+
+/** A block's own barrier is apart from that of a tile as large. */
+function keyOf(group: Group): number {
+  if (group.kind === 'grid') throw new TypeError('the threads of a grid do not meet inside a kernel');
+  return group.kind === 'tile' ? group.size : 0;
+}

@@ -1,0 +1,65 @@
+// `report(record, arena, block)`: tells the host where each thread of a block waits, and that
+// nobody can go on.
+
+import { Code, type FunctionReference } from '../encoder/code.ts';
+import { LaunchValues } from '../launch-values.ts';
+import type { Unit } from '../unit.ts';
+import { Cohort } from './cohort.ts';
+import type { Segment } from './flow.ts';
+import { cohortFields, type StatesLayout } from './layout.ts';
+import { pushProgress, type WaitingCall } from './waits.ts';
+
+export function addReport(
+  unit: Unit,
+  layout: StatesLayout,
+  records: { readonly offset: number; readonly bytes: number },
+  segments: readonly Segment[],
+): FunctionReference {
+  const parameters = ['record', 'arena', 'block'] as const;
+  const code = new Code(parameters.map((name) => ({ name, type: 'i32' })));
+  const [record, arena, block] = [0, 1, 2];
+  const launch = new LaunchValues(unit, code, { record, arena, block });
+  const current = code.local('i32', 'cohort');
+  const left = code.local('i32', 'left');
+  const cohort = new Cohort(code, unit.blockSize, current);
+  const scratch = launch.scratch();
+  const body = code.capture(() => {
+    code.get(scratch).i32(records.offset).op('i32.add').set(current);
+    code.get(scratch).memory('i32.load', layout.cohortCount).set(left);
+    code.loop((next) => {
+      cohort.writeMembers();
+      segments.forEach(({ head }, number) => {
+        const call = head?.wait;
+        if (!call) return;
+        const group = 'group' in call ? call.group : layout.pipelines.get(call.pipeline)!.group;
+        cohort.pushField(cohortFields.segment);
+        code
+          .i32(number)
+          .op('i32.eq')
+          .if(() => {
+            cohort.forEachThread((rank) => {
+              code.i32(waitSite(unit, call)).get(rank);
+              pushProgress({ unit, code, launch, layout, cohort }, call, cohort.groupOf(rank, group));
+              code.call(unit.host('fault', 'waits'));
+            });
+          });
+      });
+      code.get(current).i32(records.bytes).op('i32.add').set(current);
+      code.get(left).i32(1).op('i32.sub').tee(left).brIf(next);
+    });
+    code.get(block).call(unit.host('fault', 'stuck'));
+  });
+  launch.writeLaunchPrologue();
+  code.append(body);
+  return unit.module.function(
+    'report',
+    code,
+    parameters.map(() => 'i32'),
+    [],
+  );
+}
+
+function waitSite(unit: Unit, call: WaitingCall): number {
+  if (call.intrinsic !== 'sync') return unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
+  return unit.sites.push({ range: call.range, verb: call.intrinsic, group: call.group }) - 1;
+}

@@ -1,0 +1,112 @@
+// Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
+
+import type { Call } from '../../../compiler/ir.ts';
+import type { Local } from '../encoder/code.ts';
+import { type GroupThreads, pushSlot } from './cohort.ts';
+import {
+  barrierFields,
+  type GroupSlots,
+  type PipelineSlots,
+  pipelineBytes,
+  pipelineFields,
+  stageBarrierFields,
+  stageBytes,
+  stageFields,
+} from './layout.ts';
+import type { CohortState } from './writer.ts';
+
+type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' }>;
+/** Of these, a producerAcquire or a consumerWait. */
+type StageCall = Extract<
+  Call,
+  { intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease' }
+>;
+
+/** A call at which a thread may have to wait. */
+export type WaitingCall = Meeting | StageCall;
+
+/** Pushes whether threads of one group need not wait any more. */
+export function pushReady(state: CohortState, call: WaitingCall, threads: GroupThreads): void {
+  const { code, launch, cohort } = state;
+  if (isMeeting(call)) {
+    const { slots, count } = meetingOf(state, call);
+    pushSlot(code, launch.scratch(), slots, threads);
+    code.memory('i32.load', barrierFields.phase);
+    cohort.pushField(count);
+    code.op('i32.ge_u');
+    return;
+  }
+  const { slots, stage, barrier, use } = stageOf(state, call);
+  code.withTemporary('i32', (pipeline) => {
+    pushSlot(code, launch.scratch(), slots, threads);
+    code.set(pipeline);
+    pushStage(state, pipeline, stage);
+    code.memory('i32.load', stageFields[barrier] + stageBarrierFields.phase);
+    cohort.pushField(use);
+    // A stage is free when it was consumed as often as it was used, and full when it was produced once more.
+    code.op(barrier === 'consumed' ? 'i32.ge_u' : 'i32.gt_u');
+  });
+}
+
+/** Pushes what threads of one group wait for: number of the group or stage, arrived, expected, returned. */
+export function pushProgress(state: CohortState, call: WaitingCall, threads: GroupThreads): void {
+  const { code, launch, cohort } = state;
+  code.withTemporary('i32', (address) => {
+    if (isMeeting(call)) {
+      const { slots } = meetingOf(state, call);
+      pushSlot(code, launch.scratch(), slots, threads);
+      code.set(address);
+      threads.index();
+      code.get(address).memory('i32.load', barrierFields.arrived);
+      threads.size();
+      code.get(address).memory('i32.load', barrierFields.left).op('i32.sub');
+      code.get(address).memory('i32.load', barrierFields.left);
+      return;
+    }
+    const { slots, stage, barrier } = stageOf(state, call);
+    pushSlot(code, launch.scratch(), slots, threads);
+    code.set(address);
+    cohort.pushField(stage);
+    pushStage(state, address, stage);
+    code.memory('i32.load', stageFields[barrier] + stageBarrierFields.arrived);
+    code.get(address).memory('i32.load', pipelineFields[barrier === 'produced' ? 'producers' : 'consumers']);
+    code.get(address).memory('i32.load', pipelineFields.returned);
+  });
+}
+
+/** Pushes the address of the stage that a field of the cohort's record names, of the pipeline at an address. */
+export function pushStage({ code, cohort }: CohortState, pipeline: Local, stage: number): void {
+  code.get(pipeline);
+  cohort.pushField(stage);
+  code.i32(stageBytes).op('i32.mul', 'i32.add').i32(pipelineBytes).op('i32.add');
+}
+
+function isMeeting(call: WaitingCall): call is Meeting {
+  return call.intrinsic === 'sync' || call.intrinsic === 'makePipeline';
+}
+
+/** Where threads meet, and the field that says how often they have come there. */
+function meetingOf({ layout }: CohortState, call: Meeting): { slots: GroupSlots; count: number } {
+  if (call.intrinsic === 'sync') {
+    const slots = layout.sync(call.group);
+    return { slots, count: slots.count };
+  }
+  const { meeting, handle } = layout.pipelines.get(call.pipeline)!;
+  return { slots: meeting, count: handle.made };
+}
+
+interface AwaitedStage {
+  readonly slots: PipelineSlots;
+  readonly barrier: keyof typeof stageFields;
+  /** Fields of the cohort's record. */
+  readonly stage: number;
+  readonly use: number;
+}
+
+function stageOf({ layout }: CohortState, call: StageCall): AwaitedStage {
+  const slots = layout.pipelines.get(call.pipeline)!;
+  const { headStage, headUse, tailStage, tailUse } = slots.handle;
+  return call.intrinsic === 'producerAcquire'
+    ? { slots, barrier: 'consumed', stage: headStage, use: headUse }
+    : { slots, barrier: 'produced', stage: tailStage, use: tailUse };
+}
