@@ -10,7 +10,7 @@
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { assignedIn, expressionsOf, forEachOperand } from '../analysis/walk.ts';
 import { keyOf } from '../expression-key.ts';
-import type { Lanes } from './lanes.ts';
+import { type Lanes, leaves } from './lanes.ts';
 
 /** An access of all lanes, by the index that the first one has. */
 export interface Access {
@@ -78,7 +78,8 @@ export class Checkpoints {
       }
       case 'loop': {
         const inside = masked || this.#lanes.modeOf(statement) === 'masked';
-        const own = inside ? [] : [this.#checkpoint(statement.body)];
+        // Threads can go on one by one only through what they all come out of at its end.
+        const own = inside || leaves(statement) ? [] : [this.#checkpoint(statement.body)];
         this.#list(statement.body, [...enclosing, ...own], inside);
         this.#list(statement.update, enclosing, inside);
         return;

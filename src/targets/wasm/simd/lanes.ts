@@ -257,7 +257,7 @@ export class Lanes {
 }
 
 /** Whether a statement has a jump to somewhere outside it. */
-function leaves(statement: Statement): boolean {
+export function leaves(statement: Statement): boolean {
   const inside = new Set<number>();
   let found = false;
   const visit = (each: Statement) => {

@@ -1,0 +1,60 @@
+// Lanes against the interpreter: random programs of the kind that lanes run.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { printProgram } from '#warpstage/compiler/print.js';
+import type { Fault } from '#warpstage/targets/executable.js';
+import { randomRuns, tapes } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
+import { wasm } from '../support/wasm.ts';
+import { type LaneProgram, margin, randomLanes } from './random-lanes.ts';
+
+/** `missing`: elements that the inputs lack at their end. */
+function outcome(target: Target, { program, grid, threads }: LaneProgram, missing: number) {
+  const n = grid * threads;
+  const inputs = {
+    in_i32: Int32Array.from({ length: n + margin - missing }, (_, i) => (i * 2_654_435_761) >> (i % 32)),
+    in_u32: Uint32Array.from({ length: n + margin - missing }, (_, i) => (i * 40_503) >>> (i % 16)),
+    in_f32: Float32Array.from({ length: n + margin - missing }, (_, i) => (i * 37 - 400) / 8),
+  };
+  const outputs = { out_i32: new Int32Array(n), out_u32: new Uint32Array(n), out_f32: new Float32Array(n) };
+  const { fault, executable } = runProgram(target, program, {
+    grid,
+    arguments: {
+      ...inputs,
+      ...outputs,
+      limit: n - 3,
+      scalar_i32: -5,
+      scalar_u32: 3_000_000_000,
+      scalar_f32: 0.3,
+    },
+  });
+  return { fault, arrays: Object.entries(outputs).map(([name, array]) => [name, bitsOf(array)]), executable };
+}
+
+function placeOf(fault: Fault | null) {
+  return fault && { kind: fault.kind, block: fault.block };
+}
+
+const oracle = interpreter('eager');
+
+test.each([0, margin + 2])('random programs, with inputs that lack %i elements', (missing) => {
+  let vectorised = 0;
+  let runs = 0;
+  fc.assert(
+    fc.property(tapes(300), (tape) => {
+      const random = randomLanes(tape);
+      const expected = outcome(oracle, random, missing);
+      const actual = outcome(wasm, random, missing);
+      const text = printProgram(random.program);
+      // Which of a block's threads is the first to fail depends on the order in which they run.
+      expect(placeOf(actual.fault), text).toEqual(placeOf(expected.fault));
+      if (expected.fault === null) expect(actual.arrays, text).toEqual(expected.arrays);
+      runs += 1;
+      if (actual.executable.target === 'wasm' && actual.executable.vectorised) vectorised += 1;
+    }),
+    randomRuns(100),
+  );
+  expect(vectorised).toBeGreaterThan(runs / 3);
+});
