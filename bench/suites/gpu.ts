@@ -1,0 +1,179 @@
+// Kernels, launches and transfers on an NVIDIA GPU, each against its limit measured in the same run:
+// the device-to-device copy, the bare transfers in both directions at once.
+
+import { type Device, deviceFunction, kernel, open, type Stream } from 'warpstage';
+import type { Suite } from '../main.ts';
+import { inTurn, median, type Row } from '../measure.ts';
+
+const rounds = 11;
+
+const light = deviceFunction({ out: 'f32[]', staged: 'readonly f32[]' }, ({ out, staged }, cuda) => {
+  const t = cuda.thisThreadBlock().threadRank();
+  out[t] = staged[t]! * 3 + 1;
+});
+
+const unified = kernel(
+  {
+    globalOut: 'f32[]',
+    globalIn: 'readonly f32[]',
+    batchCount: 'index',
+    stagesCount: 'constant index = 4',
+    light,
+  },
+  ({ globalOut, globalIn, batchCount, stagesCount, light }, cuda) => {
+    const grid = cuda.thisGrid();
+    const block = cuda.thisThreadBlock();
+    const shared = cuda.sharedArray('f32', stagesCount * block.size());
+    const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', stagesCount));
+    const blockBatch = (batch: number) => block.groupIndex().x * block.size() + grid.size() * batch;
+    for (let compute = 0, fetch = 0; compute < batchCount; ++compute) {
+      for (; fetch < batchCount && fetch < compute + stagesCount; ++fetch) {
+        pipeline.producerAcquire();
+        const stage = shared.subarray((fetch % stagesCount) * block.size());
+        cuda.memcpyAsync(block, stage, globalIn.subarray(blockBatch(fetch)), block.size(), pipeline);
+        pipeline.producerCommit();
+      }
+      pipeline.consumerWait();
+      light({
+        out: globalOut.subarray(blockBatch(compute)),
+        staged: shared.subarray((compute % stagesCount) * block.size()),
+      });
+      pipeline.consumerRelease();
+    }
+  },
+);
+
+const scale = kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32' }, ({ y, x, a }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i < y.length) y[i] = a * x[i]! + 1;
+});
+
+/** Seconds of the device that what `issue` issues takes. */
+async function deviceSeconds(device: Device, stream: Stream, issue: () => void): Promise<number> {
+  const [start, stop] = [device.createEvent(), device.createEvent()];
+  stream.record(start);
+  issue();
+  stream.record(stop);
+  await stream.synchronize();
+  return stop.elapsedTime(start) / 1000;
+}
+
+async function lightKernel(): Promise<Row[]> {
+  await using device = await open('cuda');
+  const elements = 2 ** 28;
+  const [source, target] = [device.alloc('f32', elements), device.alloc('f32', elements)];
+  const stream = device.createStream();
+  const shapes = { '256 threads, 132 x 8': [256, 132 * 8], '512 threads, 132 x 4': [512, 132 * 4] } as const;
+  const rows: Row[] = [];
+  for (const [name, [block, grid]] of Object.entries(shapes)) {
+    const batchCount = Math.floor(elements / (block * grid));
+    const covered = batchCount * block * grid;
+    const input = Float32Array.from({ length: 4096 }, (_, index) => index);
+    stream.memcpyAsync(source.subarray(0, 4096), input);
+    const launch = () => {
+      const { ranOn } = stream.launch(
+        unified,
+        { grid, block },
+        { globalOut: target, globalIn: source, batchCount },
+      );
+      if (ranOn !== 'cuda (kernel, bulk)') throw new Error(`the kernel ran on ${ranOn}`);
+    };
+    launch();
+    const output = new Float32Array(4096);
+    stream.memcpyAsync(output, target.subarray(0, 4096));
+    await stream.synchronize();
+    if (output.some((value, index) => value !== 3 * index + 1)) throw new Error('the results differ');
+    const copy = () => stream.memcpyAsync(target.subarray(0, covered), source.subarray(0, covered));
+    rows.push(
+      ...(await inTurn(
+        { suite: 'gpu', work: 'light', bytes: 8 * covered },
+        {
+          [`unified, 4 stages, ${name}`]: () => deviceSeconds(device, stream, launch),
+          'device-to-device copy': () => deviceSeconds(device, stream, copy),
+        },
+        rounds,
+      )),
+    );
+  }
+  return rows;
+}
+
+async function launches(): Promise<Row[]> {
+  await using device = await open('cuda');
+  const [x, y] = [device.alloc('f32', 256), device.alloc('f32', 256)];
+  const stream = device.createStream();
+  const launch = () => stream.launch(scale, { grid: 1, block: 256 }, { y, x, a: 2 });
+  launch();
+  await stream.synchronize();
+  const issue: number[] = [];
+  const waits: number[] = [];
+  for (let round = 0; round < 20; ++round) {
+    const begin = performance.now();
+    for (let count = 0; count < 500; ++count) launch();
+    issue.push((performance.now() - begin) / 500 / 1000);
+    await stream.synchronize();
+    for (let count = 0; count < 50; ++count) {
+      const start = performance.now();
+      launch();
+      await stream.synchronize();
+      waits.push((performance.now() - start) / 1000);
+    }
+  }
+  const row = { suite: 'gpu', work: 'launch', bytes: 0 };
+  return [
+    {
+      ...row,
+      variant: 'issue of a launch',
+      against: 'C++, 3.48 us',
+      ratio: 3.48e-6 / median(issue),
+      seconds: median(issue),
+    },
+    {
+      ...row,
+      variant: 'launch and await',
+      against: 'C++, 8.96 us',
+      ratio: 8.96e-6 / median(waits),
+      seconds: median(waits),
+    },
+  ];
+}
+
+/** 2 GiB in, a kernel, 2 GiB out, pinned memory to pinned memory, in chunks over several streams. */
+async function transfers(): Promise<Row[]> {
+  await using device = await open('cuda');
+  const elements = 2 ** 29;
+  const [input, output] = [device.allocPinned('f32', elements), device.allocPinned('f32', elements)];
+  input.array.fill(1);
+  const chunk = 2 ** 22;
+  const lanes = Array.from({ length: 3 }, () => ({
+    stream: device.createStream(),
+    x: device.alloc('f32', chunk),
+    y: device.alloc('f32', chunk),
+  }));
+  const overlapped = async () => {
+    for (let at = 0, turn = 0; at < elements; at += chunk, ++turn) {
+      const { stream, x, y } = lanes[turn % lanes.length]!;
+      stream.memcpyAsync(x, input.subarray(at, at + chunk));
+      stream.launch(scale, { grid: chunk / 256, block: 256 }, { y, x, a: 2 });
+      stream.memcpyAsync(output.subarray(at, at + chunk), y);
+    }
+    await device.synchronize();
+  };
+  const bothWays = async () => {
+    const [into, out] = [lanes[0]!, lanes[1]!];
+    for (let at = 0; at < elements; at += chunk) {
+      into.stream.memcpyAsync(into.x, input.subarray(at, at + chunk));
+      out.stream.memcpyAsync(output.subarray(at, at + chunk), out.x);
+    }
+    await device.synchronize();
+  };
+  await overlapped();
+  if (output.array[elements - 1] !== 3) throw new Error('the results differ');
+  return await inTurn(
+    { suite: 'gpu', work: 'transfer', bytes: 8 * elements },
+    { 'in, kernel and out, 16 MiB chunks, 3 streams': overlapped, 'both directions alone': bothWays },
+    7,
+  );
+}
+
+export const suite: Suite = { light: lightKernel, launch: launches, transfer: transfers };
