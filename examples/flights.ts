@@ -94,10 +94,11 @@ export const flights = job({
   },
 });
 
-/** `500-999`, and `2500+` for the last of the ranges. */
+/** `500..999`, and `2500+` for the last of the ranges; `..-16` for a first one that has no begin. */
 function rangeName(position: number, count: number, first: number, width: number): string {
   const begin = first + position * width;
-  return position < count - 1 ? `${begin}..${begin + width - 1}` : `${begin}+`;
+  if (position === count - 1) return `${begin}+`;
+  return `${position === 0 && first < 0 ? '' : begin}..${begin + width - 1}`;
 }
 
 function round(value: number): number {

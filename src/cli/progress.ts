@@ -24,11 +24,12 @@ export class Progress implements Disposable {
   readonly #terminal: Terminal;
   readonly #timer: NodeJS.Timeout;
   readonly #meter = new Meter(performance.now());
-  #advance: Advance = { title: '', done: 0 };
+  #advance: Advance;
   #bar: Bar | null = null;
   #stopped = false;
 
-  constructor(terminal: Terminal) {
+  constructor(title: string, terminal: Terminal) {
+    this.#advance = { title, done: 0 };
     this.#terminal = terminal;
     const onTerminal = isTerminal(terminal.errors);
     const tick = onTerminal ? () => this.#drawBar() : () => this.#writeLine();

@@ -160,7 +160,7 @@ async function stream(
   options: RunCommandOptions,
   { terminal, signal }: CommandContext,
 ): Promise<JobResult> {
-  using progress = options.quiet ? null : new Progress(terminal);
+  using progress = options.quiet ? null : new Progress(name, terminal);
   return await run(work, {
     input: inputs,
     output: outputs,

@@ -67,7 +67,8 @@ function stageTable(figures: OverlapFigures, width: number): string[] {
     { heading: 'bytes', cell: (stage) => (stage.bytes > 0 ? formatBytes(stage.bytes) : '-') },
     { heading: 'steps', cell: (stage) => formatCount(stage.operations) },
   ];
-  return tableLines(columns, figures.engines, width, 3);
+  const worked = figures.engines.filter((stage) => stage.operations > 0);
+  return tableLines(columns, worked, width, 3);
 }
 
 /** Breaks a line between words. */
