@@ -4,7 +4,7 @@
 // stack, where the first frame outside packages is the user's.
 
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Location, WarpstageError } from '../diagnostics/error.ts';
 
@@ -25,8 +25,10 @@ function describe(name: string, error: unknown): { message: string; hint?: strin
   const text = firstLine.replace(/^ParseError: /, '').trim();
   if (/MODULE_NOT_FOUND$/.test(code)) {
     const missing = /'([^']+)'/.exec(text)?.[1];
+    const importer = /imported from (\S+)/.exec(text)?.[1];
+    const who = importer === undefined || importer.endsWith(basename(name)) ? name : importer;
     return {
-      message: `${name} imports ${missing ?? 'a module'}, which was not found`,
+      message: `${who} imports ${missing ?? 'a module'}, which was not found`,
       hint:
         missing?.startsWith('.') || missing?.startsWith('/')
           ? 'mend the path'

@@ -52,7 +52,8 @@ export class Progress implements Disposable {
     const rate = this.#meter.rate(done, performance.now());
     const parts = [total === undefined ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`];
     parts.push(formatRate(rate, 1000));
-    if (total !== undefined && rate > 0) parts.push(`${formatDuration(((total - done) / rate) * 1000)} left`);
+    if (total !== undefined && done < total && rate > 0)
+      parts.push(`${formatDuration(((total - done) / rate) * 1000)} left`);
     return parts.join(', ');
   }
 

@@ -9,7 +9,7 @@ import { type Column, tableLines } from './table.ts';
 
 /** What a report is made of. */
 export interface ReportData {
-  /** The first line, for example `affine on cpu (2 threads)`. */
+  /** The first line: what ran on what, for example `affine on cpu (2 threads)`. */
   readonly title: string;
   /** In the order in which data passes through them. */
   readonly stages: readonly Busy[];
@@ -26,16 +26,10 @@ const bindsFrom = 0.5;
 export function reportText(data: ReportData, width = 80): string {
   const figures = overlapOf(data.stages, data.wall);
   const out = data.bytesOut > 0 ? `, ${formatBytes(data.bytesOut)} out` : '';
-  const first =
-    `${data.title}: ${formatBytes(data.bytesIn)} in${out}, ${formatDuration(data.wall)}, ` +
-    `${formatRate(data.bytesIn, data.wall)}`;
-  return [
-    ...wrap(first, width),
-    '',
-    ...stageTable(figures, width),
-    '',
-    ...wrap(verdict(figures), width),
-  ].join('\n');
+  const speed = `${formatDuration(data.wall)}, ${formatRate(data.bytesIn, data.wall)}`;
+  const amounts = `${formatBytes(data.bytesIn)} in${out}, ${speed}`;
+  const head = [...wrap(data.title, width), ...wrap(amounts, width)];
+  return [...head, '', ...stageTable(figures, width), '', ...wrap(verdict(figures), width)].join('\n');
 }
 
 /** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */

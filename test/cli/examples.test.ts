@@ -28,7 +28,9 @@ describe('affine', () => {
     const expected = x.map((value) => Math.fround(Math.fround(2 * value) + 1));
     expect(readNpy(y)).toEqual(expected);
     expect(outcome.stdout.length).toBe(0);
-    expect(outcome.stderr).toMatch(/^\naffine on .*: 1\.14 MiB in, 1\.14 MiB out, /);
+    expect(outcome.stderr).toMatch(
+      /^\naffine on .*, wasm \(regions, vectorised\)\n1\.14 MiB in, 1\.14 MiB out, /,
+    );
     expect(outcome.stderr).toMatch(/\n {2}stage +busy +of wall +rate +bytes +steps\n {2}read /);
 
     const { traceEvents } = JSON.parse(readFileSync(trace, 'utf8')) as {

@@ -48,7 +48,8 @@ const data = { title: 'affine on cpu', stages, wall: 1000, bytesIn: 2 ** 30, byt
 test('a report is a table of stages and the stage that bound it', () => {
   expect(`\n${reportText(data)}`).toMatchInlineSnapshot(`
     "
-    affine on cpu: 1.00 GiB in, 1.00 GiB out, 1.00 s, 1.00 GiB/s
+    affine on cpu
+    1.00 GiB in, 1.00 GiB out, 1.00 s, 1.00 GiB/s
 
       stage        busy  of wall        rate     bytes  steps
       read       640 ms     64 %  1.56 GiB/s  1.00 GiB    128
