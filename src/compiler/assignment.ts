@@ -12,7 +12,7 @@ import { assign, declarationOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
-import { numeric, toBool, toIndex } from './numbers.ts';
+import { rounded, toBool, toIndex } from './numbers.ts';
 import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
 import {
@@ -178,7 +178,7 @@ function write(lowering: Lowering, target: Target, value: Value, node: AnyNode |
     assign(lowering, target.cell, value, right);
     return lowering.isUnused(node) ? value : read(lowering, target.cell, node);
   }
-  const given = value.kind === 'quotient' ? numeric(lowering, value, right) : value;
+  const given = rounded(lowering, value);
   const kept = lowering.isUnused(node) ? given : lowering.settle(given, 'stored');
   storeElement(lowering, target.view, target.index.expression, kept, node, right);
   return kept;

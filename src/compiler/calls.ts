@@ -11,7 +11,7 @@ import type { Given } from './intrinsics/arguments.ts';
 import { useIntrinsic } from './intrinsics/table.ts';
 import type { Lowering } from './lowering.ts';
 import { nearestName } from './nearest.ts';
-import { knownNumber, numeric, toStored } from './numbers.ts';
+import { knownNumber, numeric, rounded, toStored } from './numbers.ts';
 import type { ParsedFunction } from './parse.ts';
 import { bindPattern } from './patterns.ts';
 import {
@@ -55,10 +55,12 @@ interface Activation {
 
 function callClosure(lowering: Lowering, callee: ClosureValue, given: readonly Given[], at: Node): Value {
   const { node, frame, name } = callee;
-  const settled = given.map(({ value, node: place }, position) => {
+  const settled = given.map(({ value }, position) => {
     const parameter = node.params[position];
-    const known = value.kind === 'quotient' ? numeric(lowering, value, place) : value;
-    return lowering.settle(known, parameter?.type === 'Identifier' ? parameter.name : 'argument');
+    return lowering.settle(
+      rounded(lowering, value),
+      parameter?.type === 'Identifier' ? parameter.name : 'argument',
+    );
   });
   const activation = { name, node, parsed: frame.parsed, source: frame.source, parent: frame };
   return inline(lowering, activation, at, () => {
@@ -238,7 +240,7 @@ function inline(lowering: Lowering, activation: Activation, at: Node, bind: () =
   try {
     return lowering.within(activation, path, returns, () => {
       bind();
-      if (body.type !== 'BlockStatement') return lowering.value(body);
+      if (body.type !== 'BlockStatement') return rounded(lowering, lowering.value(body));
       return inlineBlock(lowering, body, returns, parsed.resolution.returns.get(node) ?? 0);
     });
   } finally {
@@ -278,7 +280,7 @@ function inlineBlock(lowering: Lowering, body: Node, returns: ReturnTarget, coun
     for (const statement of statements) lowering.emit(statement);
   }
   if (returns.cell.holds !== 'nothing') return read(lowering, returns.cell, body);
-  return lowering.issues.length > 0 ? { kind: 'broken' } : undefinedValue;
+  return lowering.hasMistakes ? { kind: 'broken' } : undefinedValue;
 }
 
 function refuseRecursion(lowering: Lowering, { name, node }: Activation, at: Node): void {

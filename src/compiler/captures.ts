@@ -98,7 +98,7 @@ function explain(captured: Captured, parameters: readonly SchemaParameter[]): Ex
   return {
     code: 'WS1002',
     message,
-    hint: `add it to the schema, ${schemaLine(captured, wanted)}, and take it from the first parameter`,
+    hint: remedy(captured, wanted),
   };
 }
 
@@ -112,15 +112,15 @@ function isCoverageCounter(name: string): boolean {
 }
 
 /** The line of the schema that a captured name needs, guessed from its use. */
-function schemaLine({ use }: Captured, name: string): string {
+function remedy({ use }: Captured, name: string): string {
   switch (use) {
     case 'called':
-      return `${name} (made by deviceFunction())`;
+      return `make it a device function, add '${name}' to the schema, and take it from the first parameter`;
     case 'indexed':
-      return `${name}: 'readonly f32[]'`;
+      return `add ${name}: 'readonly f32[]' to the schema, and take it from the first parameter`;
     case 'written':
-      return `${name}: 'f32[]' (kernels write to arrays alone)`;
+      return `threads share arrays alone: add ${name}: 'f32[]' to the schema, and write ${name}[0]`;
     case 'read':
-      return `${name}: 'f32' or ${name}: 'constant f32'`;
+      return `add ${name}: 'f32' or ${name}: 'constant f32' to the schema, and take it from the first parameter`;
   }
 }

@@ -6,7 +6,7 @@ import type { Cell } from './frame.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
-import { numeric, toType } from './numbers.ts';
+import { numeric, rounded, toType } from './numbers.ts';
 import { textCode } from './operators.ts';
 import type { Declaration } from './resolve.ts';
 import { describe, isNumeric, type Numeric, number, type Value, type ViewValue } from './values.ts';
@@ -22,7 +22,7 @@ export function declare(lowering: Lowering, identifier: Identifier, value: Value
   const declaration = declarationOf(lowering, identifier);
   const { frame } = lowering;
   if (!declaration.changes) {
-    frame.bind(declaration, { kind: 'value', value: settled(lowering, value, declaration, identifier) });
+    frame.bind(declaration, { kind: 'value', value: settled(lowering, value, declaration) });
     return;
   }
   // A `var` may be declared again, and then goes on as the variable it is.
@@ -34,15 +34,9 @@ export function declare(lowering: Lowering, identifier: Identifier, value: Value
   assign(lowering, cell, value, identifier);
 }
 
-function settled(
-  lowering: Lowering,
-  value: Value | null,
-  declaration: Declaration,
-  identifier: Identifier,
-): Value {
+function settled(lowering: Lowering, value: Value | null, declaration: Declaration): Value {
   if (value === null) return { kind: 'undefined' };
-  if (value.kind === 'quotient') return numeric(lowering, value, identifier);
-  return lowering.settle(value, declaration.name);
+  return lowering.settle(rounded(lowering, value), declaration.name);
 }
 
 export function declarationOf(lowering: Lowering, identifier: Identifier): Declaration {
@@ -135,7 +129,7 @@ function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node)
     lowering.fail(
       node,
       'WS1006',
-      `'${cell.name}' is a part of '${held.name}', and cannot become a part of '${view.name}'`,
+      `'${cell.name}' stands for elements of '${held.name}', and cannot stand for those of '${view.name}'`,
       'a variable keeps to one array; use two variables, or one shared array and two offsets',
     );
   }

@@ -4,7 +4,7 @@ import type { Node } from 'acorn';
 import { conditional, knownTruth, unary } from './build.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
-import { commonType, isLiteral, openOf, refuseQuotient, toType } from './numbers.ts';
+import { commonType, isLiteral, openOf, rounded, toType } from './numbers.ts';
 import { textCode } from './operators.ts';
 import {
   describe,
@@ -83,11 +83,10 @@ function settleSide(lowering: Lowering, side: Side): Side {
 }
 
 /** A value of two, as the test says. Both may be evaluated, one after the other's statements. */
-function merge(lowering: Lowering, test: Expression, a: Value, b: Value, node: Node): Value {
+function merge(lowering: Lowering, test: Expression, one: Value, other: Value, node: Node): Value {
+  const [a, b] = [rounded(lowering, one), rounded(lowering, other)];
   const range = lowering.range(node);
   if (a.kind === 'broken' || b.kind === 'broken') return { kind: 'broken' };
-  if (a.kind === 'quotient') return refuseQuotient(lowering, a);
-  if (b.kind === 'quotient') return refuseQuotient(lowering, b);
   if (isLiteral(a) && isLiteral(b)) {
     if (a.kind === 'literal' && b.kind === 'literal' && Object.is(a.value, b.value)) return a;
     return { kind: 'either', test, then: a, otherwise: b };

@@ -18,7 +18,7 @@ import type { Given } from './intrinsics/arguments.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { element, member } from './members.ts';
-import { toBool } from './numbers.ts';
+import { rounded, toBool } from './numbers.ts';
 import { binaryOperation, unaryOperation } from './operators.ts';
 import { propertyName } from './patterns.ts';
 import { keepsName } from './resolve.ts';
@@ -130,7 +130,8 @@ export function lowerEffect(lowering: Lowering, node: AnyNode): void {
       break;
     }
     case 'UnaryExpression':
-      lowering.effect(node.argument);
+      if (node.operator === 'delete') lowering.value(node);
+      else lowering.effect(node.argument);
       break;
     default:
       lowering.value(node);
@@ -246,7 +247,7 @@ function closure(
 }
 
 function listItem(lowering: Lowering, item: AnyNode | null, list: AnyNode): Value {
-  if (item !== null) return lowering.value(item);
+  if (item !== null) return rounded(lowering, lowering.value(item));
   return lowering.fail(list, 'WS1006', 'this list has a hole', 'write every element');
 }
 
@@ -266,7 +267,7 @@ function objectValue(lowering: Lowering, node: ObjectExpression): Value {
     ...properties.map(
       ({ value }) =>
         () =>
-          lowering.value(value),
+          rounded(lowering, lowering.value(value)),
     ),
   );
   const members = new Map(properties.map(({ name }, position) => [name, values[position]!]));

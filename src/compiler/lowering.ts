@@ -57,12 +57,19 @@ export interface LoweringOptions {
   readonly rules: Rules;
 }
 
+/** What is wrong in the text. Its place in the user's file is looked up when it is told. */
+interface Mistake {
+  readonly code: Code;
+  readonly message: string;
+  readonly hint: string;
+  readonly range: Range;
+}
+
 export class Lowering {
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
   readonly inference: Inference;
   readonly sources: KernelSource[] = [];
-  readonly issues: Issue[] = [];
   readonly parameters: Parameter[] = [];
   readonly sharedArrays: SharedArray[] = [];
   readonly localArrays: LocalArray[] = [];
@@ -70,6 +77,7 @@ export class Lowering {
   /** Functions that are being inlined, outermost first: what is here already is recursion. */
   readonly calls: { readonly callee: object; readonly name: string }[] = [];
   readonly #rules: Rules;
+  readonly #mistakes: Mistake[] = [];
   readonly #variables: Variable[] = [];
   /** Variables that are assigned once, with what they are assigned; null if that is no expression. */
   readonly #definitions = new Map<number, Expression | null>();
@@ -164,14 +172,22 @@ export class Lowering {
 
   /** Reports what is wrong, once for each place: an inlined function may be lowered many times. */
   report(range: Range, code: Code, message: string, hint: string): void {
-    const location = locationOf(this.sources, range);
-    const again = this.issues.some(
-      (issue) =>
-        issue.message === message &&
-        issue.location?.line === location.line &&
-        issue.location.column === location.column,
+    const again = this.#mistakes.some(
+      (one) =>
+        one.message === message && one.range.source === range.source && one.range.start === range.start,
     );
-    if (!again) this.issues.push({ code, message, hint, location });
+    if (!again) this.#mistakes.push({ code, message, hint, range });
+  }
+
+  get hasMistakes(): boolean {
+    return this.#mistakes.length > 0;
+  }
+
+  /** All that was reported, in the order of the text. */
+  issues(): Issue[] {
+    return this.#mistakes
+      .toSorted((a, b) => a.range.source - b.range.source || a.range.start - b.range.start)
+      .map(({ range, ...issue }) => ({ ...issue, location: locationOf(this.sources, range) }));
   }
 
   // The rules

@@ -78,7 +78,9 @@ function refuseName(
     node,
     'WS1003',
     `${owner[receiver as keyof typeof owner] ?? `'${receiver}'`} has no '${name}'`,
-    nearest !== null ? `did you mean '${nearest}'?` : `it has ${names.join(', ')}`,
+    nearest !== null
+      ? `did you mean '${nearest}'?`
+      : `it has ${names.slice(0, 16).join(', ')}${names.length > 16 ? ', …' : ''}`,
   );
 }
 

@@ -30,6 +30,12 @@ export function numeric(lowering: Lowering, value: Value, node: Node, what = 'th
   );
 }
 
+/** The value, or the error that it is a division that was not rounded: no such thing is kept. */
+export function rounded<T extends Value>(lowering: Lowering, value: T): Exclude<T, QuotientValue> {
+  if (value.kind === 'quotient') return refuseQuotient(lowering, value);
+  return value as Exclude<T, QuotientValue>;
+}
+
 /** A division of integers reached a place that does not say how to round it. */
 export function refuseQuotient(lowering: Lowering, { type, node }: QuotientValue): never {
   const [a, b] = divisionText(lowering, node);
@@ -74,7 +80,7 @@ export function toType(lowering: Lowering, value: Numeric, type: NumberType, nod
           'WS1004',
           `${value.value} is not of type ${type}`,
           Number.isInteger(value.value)
-            ? `${type} holds ${limits(type, lowering.indexType)}; cast what it is combined with, for example by cuda.f64(…)`
+            ? `${type} holds ${limits(type, lowering.indexType)}; compute in a wider type: cuda.f64(…)`
             : 'cast what it is combined with: cuda.f32(…), or cuda.f64(…)',
         );
       }

@@ -417,7 +417,9 @@ export function unaryOperation(lowering: Lowering, operator: UnaryToken, value: 
         node,
         'WS1006',
         `kernels do not have '${operator}'`,
-        'the types in a kernel are known when it is compiled; nothing is asked for at run time',
+        operator === 'delete'
+          ? 'the elements of an array stay; write 0'
+          : 'the types in a kernel are known when it is compiled',
       );
   }
 }

@@ -61,7 +61,8 @@ class Resolver {
   /** The block that a `var` was declared in, within which it behaves as a `const` might. */
   readonly #blocks = new Map<Declaration, Node>();
   #function: Node | null = null;
-  #parent: AnyNode | null = null;
+  /** The nodes around the one that is visited, outermost first. */
+  readonly #around: AnyNode[] = [];
 
   functionNode(node: FunctionNode, outer: Scope | null): void {
     const scope: Scope = { names: new Map(), parent: outer, node };
@@ -142,6 +143,7 @@ class Resolver {
     for (const statement of statements) {
       if (statement.type === 'FunctionDeclaration')
         this.#declare(statement.id as Identifier, 'function', scope);
+      if (statement.type === 'ClassDeclaration') this.#declare(statement.id as Identifier, 'let', scope);
       if (statement.type === 'VariableDeclaration' && statement.kind !== 'var')
         this.#lexical(statement, scope);
     }
@@ -159,7 +161,6 @@ class Resolver {
   }
 
   #visit(node: AnyNode, outer: Scope): void {
-    const parent = this.#parent;
     if (isFunction(node)) {
       this.functionNode(node, outer);
       return;
@@ -167,7 +168,7 @@ class Resolver {
     const scope = opensScope(node) ? { names: new Map(), parent: outer, node } : outer;
     switch (node.type) {
       case 'Identifier':
-        this.#use(node, scope, parent);
+        this.#use(node, scope);
         return;
       case 'BlockStatement':
         this.#block(node.body, scope);
@@ -210,9 +211,9 @@ class Resolver {
           if (declaration !== undefined) declaration.indexed = true;
         }
     }
-    this.#parent = node;
+    this.#around.push(node);
     for (const child of children(node)) this.#visit(child, scope);
-    this.#parent = parent;
+    this.#around.pop();
   }
 
   /** Marks what an assignment changes. */
@@ -234,13 +235,14 @@ class Resolver {
     }
   }
 
-  #use(node: Identifier, scope: Scope, parent: AnyNode | null): void {
+  #use(node: Identifier, scope: Scope): void {
     const declaration = find(node.name, scope);
     if (declaration === undefined) {
+      const parent = this.#around.at(-1);
       const isFunctionName = (name: Identifier) => find(name.name, scope)?.kind === 'function';
       const isCallee = parent?.type === 'CallExpression' && parent.callee === node;
       if (isCallee && keepsName(parent, isFunctionName)) return;
-      if (!this.captured.has(node.name)) this.captured.set(node.name, capturedBy(node, parent));
+      if (!this.captured.has(node.name)) this.captured.set(node.name, capturedBy(node, this.#around));
       return;
     }
     this.declarations.set(node, declaration);
@@ -264,19 +266,34 @@ export function keepsName(call: CallExpression, isFunctionName: (name: Identifie
   );
 }
 
-function capturedBy(node: Identifier, parent: AnyNode | null): Captured {
+function capturedBy(node: Identifier, around: readonly AnyNode[]): Captured {
   const { name } = node;
-  if (parent?.type === 'CallExpression' && parent.callee === node) {
-    return { name, node, use: 'called', member: null };
+  const parent = around.at(-1);
+  if (parent?.type !== 'MemberExpression' || parent.object !== node) {
+    return { name, node, use: useOf(node, around), member: null };
   }
-  if (parent?.type === 'MemberExpression' && parent.object === node) {
-    if (parent.computed) return { name, node, use: 'indexed', member: null };
-    const member = parent.property.type === 'Identifier' ? parent.property.name : null;
-    return { name, node, use: 'read', member };
+  if (parent.computed) return { name, node, use: 'indexed', member: null };
+  const member = parent.property.type === 'Identifier' ? parent.property.name : null;
+  return { name, node, use: useOf(parent, around.slice(0, -1)), member };
+}
+
+function useOf(node: Node, around: readonly AnyNode[]): Captured['use'] {
+  const parent = around.at(-1);
+  switch (parent?.type) {
+    case 'CallExpression':
+      return parent.callee === node ? 'called' : 'read';
+    case 'MemberExpression':
+      return parent.object === node && parent.computed ? 'indexed' : 'read';
+    case 'AssignmentExpression':
+      return parent.left === node ? 'written' : 'read';
+    case 'UpdateExpression':
+      return 'written';
+    case 'SequenceExpression':
+      // `(0, module.name)(…)`, as bundlers write the call of an import.
+      return parent.expressions.at(-1) === node ? useOf(parent, around.slice(0, -1)) : 'read';
+    default:
+      return 'read';
   }
-  const written =
-    (parent?.type === 'AssignmentExpression' && parent.left === node) || parent?.type === 'UpdateExpression';
-  return { name, node, use: written ? 'written' : 'read', member: null };
 }
 
 function find(name: string, scope: Scope): Declaration | undefined {

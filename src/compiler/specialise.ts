@@ -1,6 +1,6 @@
 // The front end from end to end: a kernel and what is known about its launch, to a Program.
 
-import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
@@ -53,7 +53,7 @@ export function specialise(kernel: Kernel, specialisation: Specialisation): Spec
     lowerKernel(lowering, kernel, specialisation);
     // The types that this pass was made with are final once it teaches nothing new.
     if (inference.solve()) continue;
-    if (lowering.issues.length > 0) throw new WarpstageError(inOrder(lowering.issues));
+    if (lowering.hasMistakes) throw new WarpstageError(lowering.issues());
     return { program: lowering.program(kernel.name), sources: lowering.sources };
   }
 }
@@ -125,10 +125,4 @@ function parameterValue(lowering: Lowering, parameter: SchemaParameter, given: S
     case 'function':
       return { kind: 'deviceFunction', function: given.functions[name] ?? parameter.function, name };
   }
-}
-
-/** In the order of the text. */
-function inOrder(issues: readonly Issue[]): Issue[] {
-  const at = ({ location }: Issue) => location ?? { line: 0, column: 0 };
-  return issues.toSorted((a, b) => at(a).line - at(b).line || at(a).column - at(b).column);
 }

@@ -15,7 +15,7 @@ import { branch } from './conditional.ts';
 import { arrayOfList } from './lists.ts';
 import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
 import { type Lowering, LoweringFailure } from './lowering.ts';
-import { numeric } from './numbers.ts';
+import { rounded } from './numbers.ts';
 import { bindPattern } from './patterns.ts';
 import { boundNames } from './resolve.ts';
 import { switchStatement } from './switch.ts';
@@ -142,7 +142,7 @@ function returnStatement(lowering: Lowering, node: ReturnStatement): void {
     return;
   }
   const result = node.argument ? lowering.value(node.argument) : undefinedValue;
-  const value = result.kind === 'quotient' ? numeric(lowering, result, node) : result;
+  const value = rounded(lowering, result);
   if (returns.isOnly && node === returns.last) {
     returns.value = value;
     return;

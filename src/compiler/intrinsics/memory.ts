@@ -108,7 +108,7 @@ function localArray({ lowering, args, node, at }: IntrinsicCall<'cuda.localArray
       at('count'),
       'WS1009',
       `a local array has 1 to 65536 elements, and this one ${count}`,
-      'larger arrays belong into shared or global memory',
+      count < 1 ? 'give it at least one' : 'larger arrays belong into shared or global memory',
     );
   }
   const view = newLocalArray(lowering, { name: lowering.nameOf(node, 'local'), element, count }, null, node);
