@@ -19,7 +19,10 @@ export function exportsOfKind<T extends { readonly kind: string }>(
   const found = new Map<string, T>();
   const { default: unnamed, ...named } = module.exports;
   const isOne = (value: unknown): value is T => (value as T | null | undefined)?.kind === kind;
-  for (const [name, value] of Object.entries(named)) if (isOne(value)) found.set(name, value);
+  // In the order of their names, as Node gives the exports of a module; other loaders have another order.
+  for (const [name, value] of Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (isOne(value)) found.set(name, value);
+  }
   if (isOne(unnamed) && ![...found.values()].includes(unnamed)) {
     found.set(basename(module.path, extname(module.path)), unnamed);
   }

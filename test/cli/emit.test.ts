@@ -1,0 +1,84 @@
+// `warpstage emit`: the program as the compiler understood it, and the module as a device runs it.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, expect, test } from 'vitest';
+import { Folder, runHere } from './support.ts';
+
+const folder = new Folder();
+afterAll(() => folder.remove());
+
+const staging = folder.file(
+  'staging.ts',
+  `import { deviceFunction, kernel } from 'warpstage';
+  const compute = deviceFunction({ x: 'i32' }, ({ x }) => x * 3 + 1);
+  export const twice = kernel(
+    { y: 'i32[]', times: 'constant i32 = 2', compute },
+    ({ y, times, compute }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i < y.length) y[i] = compute({ x: y[i]! }) * times;
+    },
+  );
+  export const other = kernel({ y: 'f32[]' }, ({ y }) => { y[0] = 1.5; });`,
+);
+
+test('the IR shows the block and the constants as literals', async () => {
+  const { code, text } = await runHere(
+    'emit',
+    staging,
+    '-k',
+    'twice',
+    '-t',
+    'ir',
+    '--block',
+    '8x8',
+    '--set',
+    'times=5',
+  );
+  expect(code).toBe(0);
+  expect(text).toMatch(/^kernel twice block 8x8x1 index i32\nparameter y: i32\[\]\n/);
+  expect(text).toContain('* 5');
+});
+
+test('the text form is that of the module, with the names of the kernel', async () => {
+  const { code, text } = await runHere('emit', staging, '--kernel', 'other');
+  expect(code).toBe(0);
+  expect(text).toMatch(/^\(module\n/);
+  expect(text).toContain('(func $run ');
+  expect(text).toContain('local.set $y.length');
+  expect(text).toContain('f32.const');
+});
+
+test('the module itself goes to a file, or to a pipe', async () => {
+  const file = folder.file('twice.wasm');
+  expect((await runHere('emit', staging, '-k', 'twice', '--target', 'wasm', '-o', file)).code).toBe(0);
+  const piped = await runHere('emit', staging, '-k', 'twice', '--target', 'wasm');
+  expect(WebAssembly.validate(new Uint8Array(piped.stdout))).toBe(true);
+  expect(readFileSync(file).equals(piped.stdout)).toBe(true);
+});
+
+test('the kernel of a job goes by the name of the job', async () => {
+  const { text } = await runHere(
+    'emit',
+    'examples/flights.ts',
+    '--target',
+    'ir',
+    '--set',
+    'bandMiles=100',
+    '--set',
+    'binMinutes=5',
+    '--set',
+    'earliest=0',
+  );
+  expect(text).toMatch(/^kernel flights block 256x1x1/);
+  expect(text).toContain('atomicAdd');
+});
+
+test.each([
+  [['--kernel', 'none'], 2, /has no kernel `none`\n {2}hint: its kernels are `other`, `twice`/],
+  [[], 2, /has several kernels: `other`, `twice`\n {2}hint: choose one, for example --kernel other/],
+  [['-k', 'twice', '-o', 'none/x.wasm'], 1, /^WS5006: none\/x\.wasm cannot be written: ENOENT/],
+])('%j', async (argv, expected, message) => {
+  const { code, stderr } = await runHere('emit', staging, ...argv);
+  expect(stderr).toMatch(message);
+  expect(code).toBe(expected);
+});
