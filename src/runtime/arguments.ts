@@ -124,7 +124,7 @@ function arrayIssue(
 /** A wrong argument in words. */
 function describe(value: unknown): string {
   if (value instanceof PinnedMemoryArray) return `a page-locked array of ${value.length} elements`;
-  if (ArrayBuffer.isView(value)) return `a ${value.constructor.name} of the host`;
+  if (ArrayBuffer.isView(value)) return `a typed array of the host (${value.constructor.name})`;
   if (Array.isArray(value)) return 'an array of JavaScript values';
   if (typeof value === 'object' && value !== null) return 'an object';
   if (typeof value === 'function') return 'a function';

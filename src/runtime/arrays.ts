@@ -152,22 +152,25 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
 
 type ViewConstructor<A> = new (buffer: SharedArrayBuffer, offset: number, length: number) => A;
 
+/** What the views of one page-locked array share. */
+export interface PinnedOwner {
+  /** Null when it was freed. */
+  buffer: SharedArrayBuffer | null;
+  /** Called when it was. */
+  readonly freed: () => void;
+}
+
 /** An array in page-locked host memory, or a part of one. */
 export class PinnedMemoryArray<E extends ElementType = ElementType> implements PinnedArray<E> {
   readonly kind = 'pinned';
   readonly element: E;
   readonly length: number;
-  readonly #owner: { buffer: SharedArrayBuffer | null };
+  readonly #owner: PinnedOwner;
   readonly #offset: number;
   readonly #isPart: boolean;
   #array: HostArrays[E] | null = null;
 
-  constructor(
-    element: E,
-    length: number,
-    owner: { buffer: SharedArrayBuffer | null },
-    part: { offset: number } | null = null,
-  ) {
+  constructor(element: E, length: number, owner: PinnedOwner, part: { offset: number } | null = null) {
     this.element = element;
     this.length = length;
     this.#owner = owner;
@@ -221,8 +224,9 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
   }
 
   [Symbol.dispose](): void {
-    if (this.#isPart) return;
+    if (this.#isPart || this.#owner.buffer === null) return;
     this.#owner.buffer = null;
     this.#array = null;
+    this.#owner.freed();
   }
 }

@@ -72,8 +72,8 @@ export class LaunchBinder {
       });
     }
     const { properties } = this.#device;
-    const block = checkBlock(kernel.name, configuration.block, properties);
-    const grid = checkGrid(kernel.name, configuration.grid, properties);
+    const block = checkBlock(kernel.name, configuration?.block, properties);
+    const grid = checkGrid(kernel.name, configuration?.grid, properties);
     const parameters = parseSchema(kernel.schema);
     const checked = checkArguments(this.#device, kernel.name, parameters, given);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';

@@ -127,10 +127,23 @@ test('staging memory is used again', async () => {
   const data = cpu.alloc('u8', 20 * mebibyte);
   const host = new Uint8Array(20 * mebibyte);
   const before = process.memoryUsage.rss();
-  for (let i = 0; i < 30; ++i) {
+  for (let i = 0; i < 15; ++i) {
     cpu.defaultStream.memcpyAsync(data, host);
     cpu.defaultStream.memcpyAsync(host, data);
     await cpu.defaultStream.synchronize();
   }
   expect(process.memoryUsage.rss() - before).toBeLessThan(150 * mebibyte);
+});
+
+test('page-locked memory that was freed goes back to the system', async () => {
+  await using cpu = await open('cpu');
+  const data = cpu.alloc('u8', 32 * mebibyte);
+  const before = process.memoryUsage.rss();
+  for (let i = 0; i < 20; ++i) {
+    using pinned = cpu.allocPinned('u8', 32 * mebibyte);
+    cpu.defaultStream.memcpyAsync(data, pinned);
+    cpu.defaultStream.memcpyAsync(pinned, data);
+    await cpu.defaultStream.synchronize();
+  }
+  expect(process.memoryUsage.rss() - before).toBeLessThan(450 * mebibyte);
 });

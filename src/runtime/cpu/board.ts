@@ -41,6 +41,7 @@ export const engineNames = ['copy in', 'copy out', 'compute'] as const;
 export type EngineName = (typeof engineNames)[number];
 
 const bellWord = engineNames.length;
+const firstAliveWord = bellWord + 1;
 const firstSlotWord = 16;
 
 export interface BoardMemory {
@@ -155,13 +156,20 @@ export class Board {
     Atomics.wait(this.#words, engine, seen);
   }
 
-  /** Blocks the main thread until a command is complete. */
-  blockMain(ticket: number): void {
-    for (;;) {
-      const seen = Atomics.load(this.#words, bellWord);
-      if (isComplete(this.watchFromMain(ticket))) return;
-      Atomics.wait(this.#words, bellWord, seen);
-    }
+  /** An engine's thread says that it has started. */
+  setAlive(engine: number): void {
+    Atomics.store(this.#words, firstAliveWord + engine, 1);
+  }
+
+  /** Whether the engine ever started. */
+  isAlive(engine: number): boolean {
+    return Atomics.load(this.#words, firstAliveWord + engine) !== 0;
+  }
+
+  /** Blocks the main thread until a command is complete, but not for longer than some milliseconds. */
+  blockMain(ticket: number, timeout: number): void {
+    const seen = Atomics.load(this.#words, bellWord);
+    if (!isComplete(this.watchFromMain(ticket))) Atomics.wait(this.#words, bellWord, seen, timeout);
   }
 
   setTimes(ticket: number, started: number, ended: number): void {

@@ -9,7 +9,7 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
-import { type Board, type EngineName, isComplete, State, slotCount, slotOf } from './board.ts';
+import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
 import type { Engines } from './engines.ts';
 import type { Order, Report } from './messages.ts';
 
@@ -48,6 +48,9 @@ export interface CarrierHost {
   /** Called once for each command that ran, after it was settled. */
   finished(command: Command, work: Work, engine: EngineName): void;
 }
+
+/** Milliseconds after which a thread that has not started is taken for dead where the main thread is blocked. */
+const startLimit = 20_000;
 
 /** The main thread sees what it has just completed itself; nobody needs to tell it. */
 const silently = () => {};
@@ -167,7 +170,15 @@ export class CpuCarrier implements Carrier {
         hint: 'await stream.synchronize() after a kernel was cancelled',
       });
     }
-    this.#board.blockMain(flight.ticket);
+    const begin = performance.now();
+    while (!isComplete(this.#board.state(flight.ticket))) {
+      this.#board.blockMain(flight.ticket, startLimit);
+      // An engine whose thread cannot start is reported through the event loop, which is blocked here.
+      const dead = engineNames.find((name, i) => this.#engines.isWanted(name) && !this.#board.isAlive(i));
+      if (dead !== undefined && performance.now() - begin >= startLimit) {
+        throw lostThread(dead, `it has not started within ${startLimit / 1000} s`);
+      }
+    }
     this.poll();
   }
 
@@ -342,7 +353,7 @@ export class CpuCarrier implements Carrier {
   async #end(): Promise<void> {
     for (const flight of this.#flights.values())
       this.#abandon(flight, deviceClosed('the command was not done'));
-    await Promise.all((['copy in', 'copy out', 'compute'] as const).map((name) => this.#engines.stop(name)));
+    await Promise.all(engineNames.map((name) => this.#engines.stop(name)));
     for (const { ticket } of this.#flights.values()) {
       this.#board.advance(ticket, State.cancelling, State.failed, silently);
     }

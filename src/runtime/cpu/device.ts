@@ -28,6 +28,7 @@ import { Board, createBoardMemory } from './board.ts';
 import { CpuCarrier, deviceClosed } from './carrier.ts';
 import { clockOffset } from './clock.ts';
 import { Engines } from './engines.ts';
+import { collectAfter, collectGarbage } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
 import type { RunnerModule } from './messages.ts';
@@ -72,6 +73,8 @@ export class CpuDevice implements Device {
   /** Arrays whose memory was not given back yet, and their bytes. */
   #arrays = 0;
   #arrayBytes = 0;
+  /** Bytes of page-locked arrays that were freed since garbage was collected. */
+  #uncollected = 0;
   #closing = false;
 
   constructor(settings: CpuSettings) {
@@ -169,10 +172,19 @@ export class CpuDevice implements Device {
     checkLength(length);
     const bytes = length * elementBytes[element];
     try {
-      return new PinnedMemoryArray(element, length, { buffer: new SharedArrayBuffer(bytes) });
+      const buffer = new SharedArrayBuffer(bytes);
+      return new PinnedMemoryArray(element, length, { buffer, freed: () => this.#pinnedFreed(bytes) });
     } catch (error) {
       throw outOfHostMemory(`a page-locked array of ${length} elements of ${element}`, bytes, error);
     }
+  }
+
+  #pinnedFreed(bytes: number): void {
+    this.#uncollected += bytes;
+    if (this.#uncollected < collectAfter) return;
+    this.#uncollected = 0;
+    this.#carrier.engines.collect();
+    collectGarbage();
   }
 
   get memory(): MemoryStatistics {

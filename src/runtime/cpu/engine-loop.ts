@@ -7,6 +7,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Executable } from '../../targets/executable.ts';
 import { type Board, isComplete, State } from './board.ts';
+import { collectGarbage } from './garbage.ts';
 import type { Order, Report, Task } from './messages.ts';
 
 type CommandOrder = Extract<Order, { kind: 'command' }>;
@@ -30,6 +31,7 @@ export function runEngine(
   const queue: CommandOrder[] = [];
   const ring = () => port.postMessage({ kind: 'bell' } satisfies Report);
 
+  board.setAlive(engine);
   for (;;) {
     const seen = board.signals(engine);
     receive(port, queue, trade);
@@ -66,13 +68,20 @@ function park(): never {
 function receive(port: MessagePort, queue: CommandOrder[], trade: Trade): void {
   for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
     const order = received.message as Order;
-    if (order.kind === 'executable') {
-      trade.announce(order.id, order.executable);
-      continue;
+    switch (order.kind) {
+      case 'executable':
+        trade.announce(order.id, order.executable);
+        break;
+      case 'collect':
+        collectGarbage();
+        break;
+      case 'command': {
+        let at = queue.length;
+        while (at > 0 && queue[at - 1]!.priority > order.priority) --at;
+        queue.splice(at, 0, order);
+        break;
+      }
     }
-    let at = queue.length;
-    while (at > 0 && queue[at - 1]!.priority > order.priority) --at;
-    queue.splice(at, 0, order);
   }
 }
 

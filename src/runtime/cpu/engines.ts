@@ -41,6 +41,11 @@ export class Engines {
     return this.#stopping.has(engine);
   }
 
+  /** Whether an engine was given anything to do. */
+  isWanted(engine: EngineName): boolean {
+    return this.#threads[engine].length > 0;
+  }
+
   /** The number that launches name an executable by; all threads of the crew are told. */
   announce(executable: Executable): number {
     const known = this.#executables.get(executable);
@@ -78,6 +83,14 @@ export class Engines {
       for (const [executable, id] of this.#executables) thread.post({ kind: 'executable', id, executable });
     }
     return thread;
+  }
+
+  /** Has the copy engines let go of host memory that was freed. */
+  collect(): void {
+    for (const engine of ['copy in', 'copy out'] as const) {
+      for (const thread of this.#threads[engine]) thread.post({ kind: 'collect' });
+      this.#board.signal(engineNames.indexOf(engine));
+    }
   }
 
   /** Hands on all reports that have arrived. */

@@ -41,7 +41,9 @@ export type Order =
       readonly dependencies: readonly number[];
       readonly task: Task;
     }
-  | { readonly kind: 'executable'; readonly id: number; readonly executable: Executable };
+  | { readonly kind: 'executable'; readonly id: number; readonly executable: Executable }
+  /** Host memory was freed that this thread may hold. */
+  | { readonly kind: 'collect' };
 
 /** From a thread. */
 export type Report =

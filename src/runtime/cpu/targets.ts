@@ -2,20 +2,27 @@
 //
 // A target is loaded when a device that uses it is opened.
 
+import { builtModule } from './built-module.ts';
 import type { CpuTarget } from './device.ts';
+
+const runnersOf = (folder: 'wasm' | 'interpreter', name: string) => ({
+  url: builtModule(`../../targets/${folder}/runner.js`, import.meta.url).href,
+  name,
+});
 
 /** Loads a target. `delivery` is the interpreter's. */
 export async function loadTarget(
-  _name: 'wasm' | 'interpreter',
+  name: 'wasm' | 'interpreter',
   delivery: 'eager' | 'late' | number,
 ): Promise<CpuTarget> {
+  if (name === 'wasm') {
+    const { compileWasm } = await import('../../targets/wasm/compile.ts');
+    return { compile: compileWasm, runners: runnersOf(name, 'createWasmRunner'), parallel: true };
+  }
   const { interpreterExecutable } = await import('../../targets/interpreter/runner.ts');
   return {
     compile: (program) => interpreterExecutable(program, delivery),
-    runners: {
-      url: new URL('../../targets/interpreter/runner.js', import.meta.url).href,
-      name: 'createInterpreterRunner',
-    },
+    runners: runnersOf(name, 'createInterpreterRunner'),
     parallel: false,
   };
 }

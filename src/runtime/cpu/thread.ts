@@ -3,6 +3,7 @@
 // Neither the thread nor its port keeps the process alive; whoever awaits a command does.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { builtModule } from './built-module.ts';
 import type { Order, Report, ThreadData } from './messages.ts';
 
 export interface ThreadEvents {
@@ -27,7 +28,7 @@ export class Thread {
     this.#port = port1;
     this.#events = events;
     const workerData: ThreadData = { ...data, port: port2 };
-    this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
+    this.#worker = new Worker(builtModule('./worker.js', import.meta.url), {
       workerData,
       transferList: [port2],
       // The process's own flags may name loaders, which would be loaded again by every thread.
