@@ -4,7 +4,14 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import type { Span } from '../../timeline/span.ts';
-import { Allocation, checkElement, checkLength, DeviceMemoryArray, PinnedMemoryArray } from '../arrays.ts';
+import {
+  Allocation,
+  checkElement,
+  checkLength,
+  DeviceMemoryArray,
+  PinnedMemoryArray,
+  type PinnedOwner,
+} from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import type {
   Device,
@@ -127,28 +134,22 @@ export class CudaDevice implements Device {
   }
 
   /** Holds pinned memory until it is freed, and then until no copy that was issued before uses it. */
-  #owner(buffer: SharedArrayBuffer, memory: Uint8Array): { buffer: SharedArrayBuffer | null } {
-    let held: SharedArrayBuffer | null = buffer;
+  #owner(buffer: SharedArrayBuffer, memory: Uint8Array): PinnedOwner {
     const release = () => {
       if (!this.#closed && memory.length > 0) this.#gpu.driver.cuMemHostUnregister(memory);
     };
     const issued = () => [...this.#queue.lanes].flatMap(({ frontier }) => frontier);
     return {
-      get buffer() {
-        return held;
-      },
-      set buffer(next) {
-        if (held !== null && next === null) {
-          const before = issued().filter(({ status }) => status === 'queued');
-          let left = before.length;
-          if (left === 0) release();
-          for (const command of before) {
-            command.whenSettled(() => {
-              if (--left === 0) release();
-            });
-          }
+      buffer,
+      freed: () => {
+        const before = issued().filter(({ status }) => status === 'queued');
+        let left = before.length;
+        if (left === 0) release();
+        for (const command of before) {
+          command.whenSettled(() => {
+            if (--left === 0) release();
+          });
         }
-        held = next;
       },
     };
   }
