@@ -16,7 +16,6 @@ import {
   volume,
 } from './chunks.ts';
 import { arrayProblem } from './declaration.ts';
-import { dtypeBytes } from './dtype.ts';
 import { isOperand, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, ArrayDeclaration, Job, JobContext, TypedArray } from './job.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
@@ -47,7 +46,7 @@ export interface BindRequest {
 export interface Binding {
   readonly job: BoundJob;
   readonly context: JobContext;
-  /** Bytes of a row of all inputs, where they are stored. */
+  /** Bytes of a row of all inputs, as the kernel has them. */
   readonly inputRowBytes: number;
   readonly outputBytes: (rows: number) => number;
   /** The shape of every output, once its rows are known. */
@@ -148,10 +147,7 @@ class Binder {
         rows,
       },
       context,
-      inputRowBytes: opened.reduce(
-        (sum, { source, bound: { width } }) => sum + width * dtypeBytes[source.dtype],
-        0,
-      ),
+      inputRowBytes: inputs.reduce((sum, { width, element }) => sum + width * elementBytes[element], 0),
       outputBytes: (total) =>
         outputs.reduce(
           (sum, { width, element, ratio }) => sum + rowsOut(total, ratio) * width * elementBytes[element],
