@@ -13,6 +13,10 @@ import { type ByteReader, MemoryBytes, openBytes, StreamBytes } from './sources/
 import { npySource, rawSource } from './sources/elements.ts';
 import type { ParquetFile } from './sources/parquet.ts';
 import type { Source, Wanted } from './sources/source.ts';
+import { ThreadedColumn } from './sources/threaded-column.ts';
+
+/** Rows whose decoding takes longer than the start of a thread. */
+const rowsForThread = 200_000;
 
 /** The names of the inputs of jobs, and of their constant arrays that come from an input. */
 export function inputNames(jobs: readonly Job[]): { inputs: string[]; operands: string[] } {
@@ -61,7 +65,7 @@ export class OpenInputs {
     if (typeof data === 'string' || 'file' in data) {
       const { file, dtype } = typeof data === 'string' ? { file: data } : data;
       const format = formatOf(data);
-      if (format === 'parquet') return (await this.#table(file)).column(wanted);
+      if (format === 'parquet') return this.#column(file, wanted);
       const bytes = this.#add(await openBytes(file));
       return format === 'npy' ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? wanted.element, wanted);
     }
@@ -79,6 +83,16 @@ export class OpenInputs {
   #add(bytes: ByteReader): ByteReader {
     this.#opened.push(bytes);
     return bytes;
+  }
+
+  /** A column. A long one is decoded in a thread of its own, beside everything else. */
+  async #column(path: string, wanted: Wanted): Promise<Source> {
+    const table = await this.#table(path);
+    const column = await table.column(wanted);
+    if (column.length < rowsForThread) return column;
+    const inThread = new ThreadedColumn(column, { path, wanted });
+    this.#opened.push(inThread);
+    return inThread;
   }
 
   async #table(path: string): Promise<ParquetFile> {

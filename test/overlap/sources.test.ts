@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteFile } from 'hyparquet-writer';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ElementType, hostArrays } from '#warpstage/kernel/types.js';
 import { conversionProblem, type Dtype } from '#warpstage/overlap/dtype.js';
 import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
@@ -11,6 +12,7 @@ import type { InputDeclaration, TypedArray } from '#warpstage/overlap/job.js';
 import { npyHeader, readNpyHeader } from '#warpstage/overlap/npy-header.js';
 import type { InputData } from '#warpstage/overlap/options.js';
 import { MemoryBytes } from '#warpstage/overlap/sources/bytes.js';
+import { ThreadedColumn } from '#warpstage/overlap/sources/threaded-column.js';
 import { expectFailure, npyFile, temporaryDirectory } from './support.ts';
 
 const arrayOf = (element: ElementType, length: number): TypedArray =>
@@ -415,6 +417,64 @@ describe('Parquet columns', () => {
       'WS5003',
       'it is a directory',
     );
+  });
+
+  describe('that are long are decoded in a thread', () => {
+    const rows = 250_000;
+    const filename = join(tmpdir(), `warpstage-long-${process.pid}.parquet`);
+    beforeAll(() => {
+      const data = Array.from({ length: rows }, (_, i) => i);
+      const columnData = [
+        { name: 'x', data, type: 'INT32' as const },
+        {
+          name: 'gaps',
+          data: data.map((i) => (i === 240_000 ? null : i)),
+          type: 'INT32' as const,
+          statistics: false,
+        },
+      ];
+      parquetWriteFile({ filename, columnData, rowGroupSize: 100_000, statistics: false });
+    });
+    afterAll(() => rmSync(filename));
+
+    test('and arrive in order, in memory that is shared or not', async () => {
+      const { values, source } = await readAll(filename, 'i32', {}, 99_999);
+      expect(source).toBeInstanceOf(ThreadedColumn);
+      expect(values).toEqual(Array.from({ length: rows }, (_, i) => i));
+      const inputs = new OpenInputs();
+      const again = await inputs.open(filename, wantedOf('x', 'f32', {}));
+      const into = new Float32Array(new SharedArrayBuffer(4 * rows), 40, 1000);
+      expect(await again.read(into)).toBe(1000);
+      expect([into[0], into[999], new Float32Array(into.buffer)[9]]).toEqual([0, 999, 0]);
+      await inputs.close();
+    });
+
+    test('with the same errors', async () => {
+      const hint = 'declare the parameter with a wider type';
+      await expectFailure(
+        readAll(filename, 'u16'),
+        'WS5005',
+        'element 65,536 is 65536, which is no value of u16',
+        hint,
+      );
+      const gaps = readAll(filename, 'i32', { column: 'gaps' });
+      await expectFailure(
+        gaps,
+        'WS5005',
+        /column 'gaps' of .* has nulls: 1 in rows 200,000 to 249,999/,
+        'nulls: 0',
+      );
+    });
+
+    test('which ends with the run', async () => {
+      const inputs = new OpenInputs();
+      const source = await inputs.open(filename, wantedOf('x', 'i32', {}));
+      const read = source.read(new Int32Array(rows));
+      const failed = expectFailure(read, 'WS5003', /column 'x' of .* cannot be read: its decoding was ended/);
+      await inputs.close();
+      await failed;
+      await expectFailure(source.read(new Int32Array(1)), 'WS5003', 'its decoding was ended');
+    });
   });
 
   test('of real flights come with their values', async () => {

@@ -7,7 +7,6 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import {
-  type DecodedArray,
   type FileMetaData,
   type ParquetParsers,
   parquetMetadataAsync,
@@ -18,11 +17,11 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { blockLength, type Dtype, encode } from '../dtype.ts';
-import type { TypedArray } from '../job.ts';
+import type { Dtype } from '../dtype.ts';
 import { count, problem, unreadable } from '../problem.ts';
-import { checkConversion, unfit } from './elements.ts';
-import type { Source, Wanted } from './source.ts';
+import { checkConversion } from './elements.ts';
+import { ColumnSource, hasNulls, type RowRange } from './parquet-column.ts';
+import type { Wanted } from './source.ts';
 
 /** Rows that are decoded at once where pages can be found without decoding those before. */
 const indexedRows = 1 << 18;
@@ -66,7 +65,7 @@ export class ParquetFile {
   }
 
   /** The source of one column. */
-  async column(wanted: Wanted): Promise<Source> {
+  async column(wanted: Wanted): Promise<ColumnSource> {
     const tree = this.#columns.find(({ element }) => element.name === wanted.column);
     if (tree === undefined) {
       const names = this.#columns.map(({ element }) => element.name).join(', ');
@@ -107,8 +106,8 @@ export class ParquetFile {
   }
 
   /** Row groups, cut into parts where pages are indexed. */
-  #ranges(scan: Scan, column: string): Range[] {
-    const ranges: Range[] = [];
+  #ranges(scan: Scan, column: string): RowRange[] {
+    const ranges: RowRange[] = [];
     for (const [position, { rowStart, rowEnd }] of scan.ranges.entries()) {
       const chunk = this.#metadata.row_groups[position]?.columns.find(
         (one) => one.meta_data?.path_in_schema[0] === column,
@@ -120,117 +119,6 @@ export class ParquetFile {
     }
     return ranges;
   }
-}
-
-interface Range {
-  readonly rowStart: number;
-  readonly rowEnd: number;
-}
-
-class ColumnSource implements Source {
-  readonly name: string;
-  readonly dtype: Dtype;
-  readonly shape: readonly number[];
-  readonly length: number;
-  readonly #wanted: Wanted;
-  readonly #scan: Scan;
-  readonly #ranges: readonly Range[];
-  readonly #block = new Float64Array(blockLength);
-  #nextRange = 0;
-  #values: DecodedArray = [];
-  #taken = 0;
-  #position = 0;
-
-  constructor(file: string, dtype: Dtype, wanted: Wanted, scan: Scan, ranges: readonly Range[]) {
-    this.name = `column '${wanted.column}' of ${file}`;
-    this.dtype = dtype;
-    this.#wanted = wanted;
-    this.#scan = scan;
-    this.#ranges = ranges;
-    this.length = ranges.at(-1)?.rowEnd ?? 0;
-    this.shape = [this.length];
-  }
-
-  async read(into: TypedArray): Promise<number> {
-    let done = 0;
-    while (done < into.length) {
-      if (this.#taken === this.#values.length && !(await this.#decodeNext())) break;
-      const length = Math.min(blockLength, into.length - done, this.#values.length - this.#taken);
-      this.#fillBlock(length);
-      const { element, convert } = this.#wanted;
-      const bad = encode(this.#block, length, this.dtype, into, element, done, convert);
-      if (bad >= 0) throw unfit(this.name, this.#position + bad, this.#block[bad]!, this.#wanted);
-      this.#taken += length;
-      this.#position += length;
-      done += length;
-    }
-    return done;
-  }
-
-  async #decodeNext(): Promise<boolean> {
-    const range = this.#ranges[this.#nextRange++];
-    if (range === undefined) return false;
-    try {
-      this.#values = await this.#scan.readColumn({ column: this.#wanted.column, ...range });
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      const rows = `rows ${count(range.rowStart)} to ${count(range.rowEnd)}`;
-      throw problem(
-        'WS5003',
-        `${this.name} cannot be decoded in ${rows}: ${why}`,
-        'is the file damaged?',
-        cause,
-      );
-    }
-    this.#taken = 0;
-    if (this.#values.length !== range.rowEnd - range.rowStart) {
-      throw problem(
-        'WS5003',
-        `${this.name} has ${count(this.#values.length)} values in ${count(range.rowEnd - range.rowStart)} rows`,
-      );
-    }
-    return true;
-  }
-
-  #fillBlock(length: number): void {
-    const block = this.#block;
-    const values = this.#values;
-    const { nulls, convert } = this.#wanted;
-    if (values instanceof Float32Array || values instanceof Float64Array || values instanceof Int32Array) {
-      block.set(values.subarray(this.#taken, this.#taken + length));
-      return;
-    }
-    for (let i = 0; i < length; i++) {
-      const value: unknown = values[this.#taken + i];
-      if (typeof value === 'number') block[i] = value;
-      else if (typeof value === 'bigint') {
-        block[i] = Number(value);
-        const large = Math.abs(block[i]!) > Number.MAX_SAFE_INTEGER;
-        if (large && convert === 'exact' && BigInt(block[i]!) !== value) {
-          throw unfit(this.name, this.#position + i, value, this.#wanted);
-        }
-      } else if (value === null || value === undefined) {
-        if (nulls === undefined) throw this.#firstNull();
-        block[i] = nulls;
-      } else block[i] = value === true ? 1 : 0;
-    }
-  }
-
-  #firstNull(): Error {
-    let nulls = 0;
-    for (const value of this.#values) if (value === null || value === undefined) nulls++;
-    const { rowStart, rowEnd } = this.#ranges[this.#nextRange - 1]!;
-    const where = `${count(nulls)} in rows ${count(rowStart)} to ${count(rowEnd - 1)}`;
-    return hasNulls(this.name.replace(/^column '.*?' of /, ''), this.#wanted.column, where);
-  }
-}
-
-function hasNulls(file: string, column: string, where: string): Error {
-  return problem(
-    'WS5005',
-    `column '${column}' of ${file} has nulls: ${where}`,
-    `say what stands for a null in the job: inputs: { …: { nulls: 0 } }`,
-  );
 }
 
 /** Dates and times as the integers that are stored. */
