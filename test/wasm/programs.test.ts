@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
-import { interpreter } from '../support/interpreter.ts';
+import { expectAgreement } from '../support/agreement.ts';
 import {
   acquiresTooMany,
   collatz,
@@ -16,33 +16,13 @@ import {
   stagingThreadScope,
   stagingUnified,
 } from '../support/programs.ts';
-import { type ProgramLaunch, runProgram } from '../support/run-program.ts';
-import { wasm } from '../support/wasm.ts';
+import type { ProgramLaunch } from '../support/run-program.ts';
 
-const oracle = interpreter('eager');
-
-/** Runs a program on both targets; arrays of the arguments are copied for each. */
-function onBoth(program: Program, launch: ProgramLaunch) {
-  const [expected, actual] = [oracle, wasm].map((target) => {
-    const copies = Object.fromEntries(
-      Object.entries(launch.arguments).map(([name, value]) => [
-        name,
-        typeof value === 'object' ? value.slice() : value,
-      ]),
-    );
-    const { fault, printed, executable } = runProgram(target, program, { ...launch, arguments: copies });
-    return { fault, printed, arrays: copies, executable };
-  });
-  return { expected: expected!, actual: actual! };
-}
-
-function expectAgreement(program: Program, launch: ProgramLaunch) {
-  const { expected, actual } = onBoth(program, launch);
-  expect(actual.fault).toEqual(expected.fault);
-  expect(actual.printed).toEqual(expected.printed);
-  if (expected.fault === null) expect(actual.arrays).toEqual(expected.arrays);
-  expect(actual.executable).toMatchObject({ target: 'wasm', mode: 'regions' });
-  return actual;
+/** Agreement of programs that are run region by region. */
+function expectRegions(program: Program, launch: ProgramLaunch) {
+  const agreement = expectAgreement(program, launch);
+  expect(agreement.executable.mode).toBe('regions');
+  return agreement;
 }
 
 const counting = (length: number) => Int32Array.from({ length }, (_, i) => i * 7 - 5);
@@ -50,28 +30,28 @@ const counting = (length: number) => Int32Array.from({ length }, (_, i) => i * 7
 describe('programs that end well', () => {
   test.each(['i32', 'i64'] as const)('scale with indices of %s', (indexType) => {
     const y = Float32Array.from({ length: 100 }, (_, i) => i);
-    const { fault } = expectAgreement(scale({ indexType }), { grid: 2, arguments: { y, a: 0.1 } });
+    const { fault } = expectRegions(scale({ indexType }), { grid: 2, arguments: { y, a: 0.1 } });
     expect(fault).toBeNull();
   });
 
   test('reverse', () => {
-    expectAgreement(reverse(), { grid: 2, arguments: { y: counting(128) } });
+    expectRegions(reverse(), { grid: 2, arguments: { y: counting(128) } });
   });
 
   test('collatz', () => {
     const y = Uint32Array.of(1, 2, 3, 27, 97, 871);
-    expectAgreement(collatz(), { grid: 1, arguments: { y } });
+    expectRegions(collatz(), { grid: 1, arguments: { y } });
   });
 
   test('histogram', () => {
     const values = Uint32Array.from({ length: 200 }, (_, i) => i * i);
-    expectAgreement(histogram(), { grid: 4, arguments: { counts: new Uint32Array(16), values } });
+    expectRegions(histogram(), { grid: 4, arguments: { counts: new Uint32Array(16), values } });
   });
 
   test.each(['f32', 'f64'] as const)('roots of %s', (element) => {
     const values = Array.from({ length: 64 }, (_, i) => i - 32);
     const y = element === 'f32' ? new Float32Array(values) : new Float64Array(values);
-    expectAgreement(roots({ element }), { grid: 1, arguments: { y } });
+    expectRegions(roots({ element }), { grid: 1, arguments: { y } });
   });
 
   test.each([
@@ -82,14 +62,14 @@ describe('programs that end well', () => {
     [3, 64],
   ])('unified staging: %i stages, %i batches', (stages, batchCount) => {
     const n = 2 * 64 * batchCount;
-    expectAgreement(stagingUnified({ stages }), {
+    expectRegions(stagingUnified({ stages }), {
       grid: 2,
       arguments: { globalOut: new Int32Array(n), globalIn: counting(n), batchCount },
     });
   });
 
   test('staging in thread scope', () => {
-    expectAgreement(stagingThreadScope({ stages: 3 }), {
+    expectRegions(stagingThreadScope({ stages: 3 }), {
       grid: 2,
       arguments: { globalOut: new Int32Array(896), globalIn: counting(896), batchCount: 7 },
     });
@@ -98,18 +78,18 @@ describe('programs that end well', () => {
 
 describe('programs that fail', () => {
   test('a read beyond the end', () => {
-    const { fault } = expectAgreement(readsBeyond(), { grid: 2, arguments: { y: new Float32Array(128) } });
+    const { fault } = expectRegions(readsBeyond(), { grid: 2, arguments: { y: new Float32Array(128) } });
     expect(fault).toMatchObject({ kind: 'out-of-range', index: 128, thread: [63, 0, 0], block: [1, 0, 0] });
   });
 
   test('a division by zero', () => {
     const y = Int32Array.from({ length: 128 }, (_, i) => i - 70);
-    const { fault } = expectAgreement(divides(), { grid: 2, arguments: { y } });
+    const { fault } = expectRegions(divides(), { grid: 2, arguments: { y } });
     expect(fault).toMatchObject({ kind: 'division-by-zero', thread: [6, 0, 0], block: [1, 0, 0] });
   });
 
   test('one acquire too many', () => {
-    const { fault } = expectAgreement(acquiresTooMany(), { grid: 2, arguments: {} });
+    const { fault } = expectRegions(acquiresTooMany(), { grid: 2, arguments: {} });
     expect(fault).toMatchObject({ kind: 'deadlock' });
   });
 });
