@@ -12,6 +12,7 @@ import { assign, declarationOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
+import { refuseElements } from './members.ts';
 import { rounded, toBool, toIndex } from './numbers.ts';
 import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
@@ -153,22 +154,37 @@ function elementTarget(
   index: Value,
 ): Target {
   if (object.kind === 'broken') lowering.broken();
-  if (object.kind !== 'view' || !node.computed) {
-    return lowering.fail(
-      node,
-      'WS1012',
-      `a member of ${describe(object)} cannot be assigned`,
-      'kernels write to elements of arrays and to variables',
-    );
-  }
+  if (object.kind !== 'view' || !node.computed) refuseTarget(lowering, node, object);
   const at = toIndex(lowering, index, node.property, `an index of '${object.name}'`);
   return { kind: 'element', view: object, index: number('index', at) };
+}
+
+function refuseTarget(
+  lowering: Lowering,
+  node: Extract<AnyNode, { type: 'MemberExpression' }>,
+  object: Value,
+): never {
+  if (isNumeric(object)) refuseElements(lowering, object, node);
+  const { property, computed } = node;
+  const member = !computed && property.type === 'Identifier' ? `'${property.name}'` : 'a member';
+  return lowering.fail(
+    node,
+    'WS1012',
+    `${member} of ${describe(object)} cannot be assigned`,
+    'kernels write to elements of arrays and to variables',
+  );
 }
 
 function readTarget(lowering: Lowering, target: Target, node: Node): Value {
   return target.kind === 'cell'
     ? read(lowering, target.cell, node)
     : loadElement(lowering, target.view, target.index.expression, node);
+}
+
+/** What is written to, in an assignment. */
+function targetNode(node: AnyNode | Node): Node {
+  if ('left' in node) return node.left as Node;
+  return 'argument' in node ? (node.argument as Node) : node;
 }
 
 /** Writes, and gives the value that an enclosing expression goes on with. */
@@ -180,6 +196,6 @@ function write(lowering: Lowering, target: Target, value: Value, node: AnyNode |
   }
   const given = rounded(lowering, value);
   const kept = lowering.isUnused(node) ? given : lowering.settle(given, 'stored');
-  storeElement(lowering, target.view, target.index.expression, kept, node, right);
+  storeElement(lowering, target.view, target.index.expression, kept, targetNode(node), right);
   return kept;
 }

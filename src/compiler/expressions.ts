@@ -134,8 +134,14 @@ export function lowerEffect(lowering: Lowering, node: AnyNode): void {
       else lowering.effect(node.argument);
       break;
     default:
-      lowering.value(node);
+      refuseUncalled(lowering, lowering.value(node), node);
   }
+}
+
+/** `block.sync;` does nothing, and was meant to. */
+function refuseUncalled(lowering: Lowering, value: Value, node: AnyNode): void {
+  if (value.kind !== 'intrinsic') return;
+  lowering.fail(node, 'WS1009', `${value.name} is named here, and not called`, 'write () after its name');
 }
 
 /** Whether an expression holds; of `a && b` and the like only that, not which of their values. */
@@ -271,7 +277,7 @@ function objectValue(lowering: Lowering, node: ObjectExpression): Value {
     ),
   );
   const members = new Map(properties.map(({ name }, position) => [name, values[position]!]));
-  return { kind: 'object', name: 'this object', members };
+  return { kind: 'object', name: 'an object', members };
 }
 
 function template(lowering: Lowering, node: Extract<AnyNode, { type: 'TemplateLiteral' }>): Value {

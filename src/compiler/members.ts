@@ -15,7 +15,8 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
   const receiver = receiverOf(object);
   if (receiver !== null) {
     const intrinsic = `${receiver}.${name}`;
-    if (!isIntrinsic(intrinsic)) return refuseName(lowering, receiver, name, membersOf(receiver), node);
+    if (!isIntrinsic(intrinsic))
+      return refuseName(lowering, ownerOf(receiver), name, membersOf(receiver), node);
     const instance = object.kind === 'namespace' ? null : object;
     if (formsOf(intrinsic) === undefined) return useIntrinsic(lowering, intrinsic, instance, [], node);
     return { kind: 'intrinsic', name: intrinsic, receiver: instance };
@@ -58,15 +59,8 @@ function receiverOf(value: Value): string | null {
   }
 }
 
-function refuseName(
-  lowering: Lowering,
-  receiver: string,
-  name: string,
-  names: readonly string[],
-  node: Node,
-): never {
-  const nearest = nearestName(name, names);
-  const owner = {
+function ownerOf(receiver: string): string {
+  const owners: { readonly [receiver: string]: string } = {
     grid: 'a grid',
     block: 'a block',
     tile: 'a tile',
@@ -74,14 +68,32 @@ function refuseName(
     array: 'an array',
     pipeline: 'a pipeline',
   };
-  return lowering.fail(
-    node,
-    'WS1003',
-    `${owner[receiver as keyof typeof owner] ?? `'${receiver}'`} has no '${name}'`,
-    nearest !== null
-      ? `did you mean '${nearest}'?`
-      : `it has ${names.slice(0, 16).join(', ')}${names.length > 16 ? ', …' : ''}`,
-  );
+  return owners[receiver] ?? `'${receiver}'`;
+}
+
+function refuseName(
+  lowering: Lowering,
+  owner: string,
+  name: string,
+  names: readonly string[],
+  node: Node,
+): never {
+  return lowering.fail(node, 'WS1003', `${owner} has no '${name}'`, nameHint(owner, name, names));
+}
+
+/** What there is instead of a member that does not exist. */
+function nameHint(owner: string, name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names);
+  if (nearest !== null) return `did you mean '${nearest}'?`;
+  if (owner === 'an array') return 'let each thread read and write elements: y[i] = …';
+  if (owner.startsWith('the data of')) return `add it to the schema: ${name}: 'f32', or the type that it has`;
+  if (owner === 'a grid' && name === 'sync') {
+    return 'blocks do not wait for each other; end the kernel here, and launch another for the rest';
+  }
+  if (owner === "'Math'" && name === 'random') {
+    return "make random numbers on the host, or compute them from the thread's rank";
+  }
+  return `it has ${names.slice(0, 16).join(', ')}${names.length > 16 ? ', …' : ''}`;
 }
 
 /** `object[index]`. */
@@ -110,11 +122,18 @@ export function element(lowering: Lowering, object: Value, index: Value, node: N
     case 'broken':
       return lowering.broken();
     default:
-      return lowering.fail(
-        node,
-        'WS1006',
-        `${describe(object)} has no elements`,
-        'only arrays and lists have',
-      );
+      return refuseElements(lowering, object, node);
   }
+}
+
+/** The error of `object[…]` where the object has no elements. */
+export function refuseElements(lowering: Lowering, object: Value, node: Node): never {
+  return lowering.fail(
+    node,
+    'WS1006',
+    `${describe(object)} has no elements`,
+    isNumeric(object)
+      ? 'arrays have one dimension: a[row * width + column]'
+      : 'arrays of the schema, shared and local arrays have',
+  );
 }

@@ -1,10 +1,13 @@
 // "Did you mean": the name nearest to one that does not exist.
 
-/** The candidate that differs least from `name`, if it differs little; CUDA's spelling counts as ours. */
+/**
+ * The candidate that differs least from `name`, if it differs little; CUDA's spelling counts as
+ * ours. `rank` is near to `threadRank` too, but not `n` to `y`.
+ */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   const wanted = plain(name);
   let best: string | null = null;
-  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  let least = Math.floor(wanted.length * 0.4) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(wanted, plain(candidate), least);
     if (distance < least) {
@@ -12,7 +15,8 @@ export function nearestName(name: string, candidates: readonly string[]): string
       best = candidate;
     }
   }
-  return best;
+  const isPart = (candidate: string) => wanted.length > 3 && plain(candidate).endsWith(wanted);
+  return best ?? candidates.find(isPart) ?? null;
 }
 
 /** `__make_pipeline` and `makePipeline` are alike. */

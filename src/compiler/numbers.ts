@@ -26,7 +26,7 @@ export function numeric(lowering: Lowering, value: Value, node: Node, what = 'th
     node,
     'WS1004',
     `${what} must be a number, and is ${describe(value)}`,
-    value.kind === 'view' ? `take one of its elements: ${value.name}[…]` : 'use a number here',
+    numberHint(value),
   );
 }
 
@@ -34,6 +34,26 @@ export function numeric(lowering: Lowering, value: Value, node: Node, what = 'th
 export function rounded<T extends Value>(lowering: Lowering, value: T): Exclude<T, QuotientValue> {
   if (value.kind === 'quotient') return refuseQuotient(lowering, value);
   return value as Exclude<T, QuotientValue>;
+}
+
+/** How to come to a number from what is none. */
+export function numberHint(value: Value): string {
+  switch (value.kind) {
+    case 'view':
+      return `take one of its elements: ${value.name}[…]`;
+    case 'object':
+      return `take one of its members: ${[...value.members.keys()].join(', ')}`;
+    case 'intrinsic':
+    case 'closure':
+    case 'deviceFunction':
+      return 'call it: write (…) after its name';
+    case 'group':
+      return 'ask for its size() or threadRank()';
+    case 'undefined':
+      return 'give it a value; a function gives what it returns';
+    default:
+      return 'use a number here';
+  }
 }
 
 /** A division of integers reached a place that does not say how to round it. */
@@ -134,6 +154,15 @@ export function toBool(lowering: Lowering, value: Value, node: Node): Expression
     case 'quotient':
     case 'broken':
       return toType(lowering, numeric(lowering, value, node), 'bool', node);
+    case 'intrinsic':
+    case 'closure':
+    case 'deviceFunction':
+      return lowering.fail(
+        node,
+        'WS1004',
+        `a condition is ${describe(value)}, which always holds`,
+        numberHint(value),
+      );
     default:
       return lowering.boolConstant(true, node);
   }

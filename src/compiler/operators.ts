@@ -77,8 +77,17 @@ export function binaryOperation(
   if (literals !== null) return literals;
   const rounded = castByBits(lowering, operator, left, right, node);
   if (rounded !== null) return rounded;
-  const a = operand(lowering, left, node, operator, right);
-  const b = operand(lowering, right, node, operator, left);
+  if (operator === 'in' || operator === 'instanceof') {
+    const hint = 'kernels compute with numbers and arrays; objects and classes stay on the host';
+    return lowering.fail(node, 'WS1006', `kernels do not have the operator '${operator}'`, hint);
+  }
+  if (operator === '+' && (left.kind === 'text' || right.kind === 'text')) {
+    const hint = "print the parts one by one: console.log('sum', sum)";
+    return lowering.fail(node, 'WS1004', 'kernels do not join strings', hint);
+  }
+  const what = `an operand of '${operator}'`;
+  const a = numeric(lowering, left, sideOf(node, 'left'), what);
+  const b = numeric(lowering, right, sideOf(node, 'right'), what);
   if (operator in arithmetic)
     return arithmeticOperation(lowering, operator as keyof typeof arithmetic, a, b, node);
   if (operator in bitwise)
@@ -88,25 +97,12 @@ export function binaryOperation(
     return comparison(lowering, comparisons[operator as keyof typeof comparisons], a, b, node, operator);
   }
   if (operator === '/') return division(lowering, a, b, node);
-  if (operator === '**') return power(lowering, a, b, node);
-  return lowering.fail(
-    node,
-    'WS1006',
-    `kernels do not have the operator '${operator}'`,
-    'kernels compute with numbers and arrays; objects and classes stay on the host',
-  );
+  return power(lowering, a, b, node);
 }
 
-function operand(lowering: Lowering, value: Value, node: Node, operator: Token, other: Value): Numeric {
-  if (operator === '+' && (value.kind === 'text' || other.kind === 'text')) {
-    return lowering.fail(
-      node,
-      'WS1004',
-      'kernels do not join strings',
-      "print the parts one by one: console.log('sum', sum)",
-    );
-  }
-  return numeric(lowering, value, node, `an operand of '${operator}'`);
+/** Where an operand is written, if the operation is written as one. */
+function sideOf(node: Node, side: 'left' | 'right'): Node {
+  return side in node ? (node[side as keyof Node] as unknown as Node) : node;
 }
 
 /** Computes with literals as JavaScript does; a choice of literals is computed on both sides. */

@@ -29,9 +29,11 @@ export function parseFunction(fn: AnyFunction, source: KernelSource): ParsedFunc
   if (known !== undefined) return known;
   const { node, shift } = functionNode(source);
   if (node.async || node.generator) {
+    // A method's node begins at its parameters, the word before them with the text.
+    const [word] = /^(async|function\s*\*?|[*]|)/.exec(source.text)!;
     throw syntaxError(
       source,
-      node.start - shift,
+      { start: 0, end: Math.max(1, word.length) },
       `'${source.name}' is ${node.async ? 'an async function' : 'a generator'}`,
       'every thread runs a kernel as a plain function; waiting is done by pipelines and sync()',
     );
@@ -45,7 +47,12 @@ function functionNode(source: KernelSource): { node: FunctionNode; shift: number
   const { text } = source;
   if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) {
     const hint = 'pass the function itself, as written: bind() hides its text';
-    throw syntaxError(source, 0, `'${source.name}' has no text: it is native or bound`, hint);
+    throw syntaxError(
+      source,
+      { start: 0, end: text.length },
+      `'${source.name}' has no text: it is native or bound`,
+      hint,
+    );
   }
   const written = attempt(text, 0);
   if (written.node !== undefined && written.node.end === text.length) return { node: written.node, shift: 0 };
@@ -53,9 +60,10 @@ function functionNode(source: KernelSource): { node: FunctionNode; shift: number
   const method = attempt(`({${text}})`, 1);
   if (method.node !== undefined) return { node: method.node, shift: 2 };
   const { pos, message } = written.error ?? { pos: 0, message: 'it is no function' };
+  const start = Math.min(pos, Math.max(0, text.length - 1));
   throw syntaxError(
     source,
-    Math.min(pos, Math.max(0, text.length - 1)),
+    { start, end: start + 1 },
     `'${source.name}' cannot be parsed: ${message}`,
     'a kernel is an arrow function, a function or a method, in JavaScript once types are stripped',
   );
@@ -79,7 +87,12 @@ function attempt(text: string, at: number): Attempt {
   }
 }
 
-function syntaxError(source: KernelSource, start: number, message: string, hint: string): WarpstageError {
-  const location = locationOf([source], { source: 0, start, end: start + 1 });
+function syntaxError(
+  source: KernelSource,
+  part: { readonly start: number; readonly end: number },
+  message: string,
+  hint: string,
+): WarpstageError {
+  const location = locationOf([source], { source: 0, ...part });
   return new WarpstageError({ code: 'WS1001', message, hint, location });
 }

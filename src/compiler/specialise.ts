@@ -14,7 +14,7 @@ import type { Program } from './ir.ts';
 import { Lowering, LoweringFailure, type Rules } from './lowering.ts';
 import { valueType } from './number-types.ts';
 import { bindPattern } from './patterns.ts';
-import { lowerStatement } from './statements.ts';
+import { lowerStatement, resultOfKernel } from './statements.ts';
 import { number, type Value } from './values.ts';
 
 /** What a program is made for. */
@@ -70,7 +70,7 @@ function lowerKernel(lowering: Lowering, kernel: Kernel, specialisation: Special
       if (first) bindPattern(lowering, first, data);
       if (second) bindPattern(lowering, second, { kind: 'namespace', name: 'cuda' });
       if (node.body.type === 'BlockStatement') lowering.statement(node.body);
-      else lowering.effect(node.body);
+      else resultOfKernel(lowering, node.body);
     });
   } catch (error) {
     if (!(error instanceof LoweringFailure)) throw error;

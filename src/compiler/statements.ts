@@ -5,6 +5,7 @@
 
 import type {
   AnyNode,
+  Expression,
   FunctionDeclaration,
   LabeledStatement,
   ReturnStatement,
@@ -133,11 +134,36 @@ function breakNames(lowering: Lowering, node: VariableDeclaration): void {
   }
 }
 
+/** What a kernel returns goes nowhere; it may be an effect, but not a value that is meant as a result. */
+export function resultOfKernel(lowering: Lowering, node: Expression): void {
+  if (isResult(node)) {
+    lowering.fail(node, 'WS1006', 'a kernel gives no value back', 'write it to an array: y[i] = …');
+  }
+  lowering.effect(node);
+}
+
+function isResult(node: Expression): boolean {
+  switch (node.type) {
+    case 'Literal':
+    case 'BinaryExpression':
+    case 'MemberExpression':
+    case 'ArrayExpression':
+    case 'ObjectExpression':
+      return true;
+    case 'Identifier':
+      return node.name !== 'undefined';
+    case 'UnaryExpression':
+      return node.operator !== 'void';
+    default:
+      return false;
+  }
+}
+
 function returnStatement(lowering: Lowering, node: ReturnStatement): void {
   const { returns } = lowering.frame;
   const range = lowering.range(node);
   if (returns === null) {
-    if (node.argument) lowering.effect(node.argument);
+    if (node.argument) resultOfKernel(lowering, node.argument);
     lowering.emit({ kind: 'return', range });
     return;
   }

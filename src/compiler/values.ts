@@ -203,10 +203,10 @@ export function describe(value: Value): string {
     case 'list':
       return `a list of ${value.items.length}`;
     case 'object':
-      return 'an object';
+      return value.name;
     case 'closure':
     case 'deviceFunction':
-      return `the function '${value.name}'`;
+      return value.name === 'function' ? 'a function' : `the function '${value.name}'`;
     case 'intrinsic':
       return `the function ${value.name}`;
     case 'pipeline':

@@ -79,10 +79,10 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [`Math.sine(f);`, `8 sine: 'Math' has no 'sine' (did you mean 'sin'?)`],
     [
       `cuda.thisGrid().sync();`,
-      `19 sync: a grid has no 'sync' (it has size, numThreads, threadRank, numBlocks, blockRank, blockIndex, dimBlocks, groupDim)`,
+      `19 sync: a grid has no 'sync' (blocks do not wait for each other; end the kernel here, and launch another for the rest)`,
     ],
-    [`y.push(1);`, `5 push: an array has no 'push' (it has length, subarray)`],
-    [`y[0] = cuda.threadIdx.w;`, `25 w: 'threadIdx' has no 'w' (did you mean 'x'?)`],
+    [`y.push(1);`, `5 push: an array has no 'push' (let each thread read and write elements: y[i] = …)`],
+    [`y[0] = cuda.threadIdx.w;`, `25 w: 'threadIdx' has no 'w' (it has x, y, z)`],
     [`y[0] = f.x;`, `12 x: a number of type f32 has no member 'x' (numbers have operators and Math.*)`],
     [
       `cuda.quux;`,
@@ -117,7 +117,7 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [
       `y[0] = y + 1;`,
-      `10 y + 1: an operand of '+' must be a number, and is the f32 array 'y' (take one of its elements: y[…])`,
+      `10 y: an operand of '+' must be a number, and is the f32 array 'y' (take one of its elements: y[…])`,
     ],
     [
       `if (f === "a") y[0] = 1;`,
@@ -173,7 +173,7 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [
       `y[0] = (() => { y[0] = 1; })();`,
-      `10 (() => { y[0] = 1; })(): an element of 'y' must be a number, and is undefined (use a number here)`,
+      `10 (() => { y[0] = 1; })(): an element of 'y' must be a number, and is undefined (give it a value; a function gives what it returns)`,
     ],
     [
       `scale({ out: h, by: 2 });`,
@@ -371,17 +371,17 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
   ],
   WS1012: [
-    [`x[0] = 1;`, `3 x[0] = 1: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
+    [`x[0] = 1;`, `3 x[0]: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`scale({ out: x, by: 1 });`, `16 x: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`cuda.atomicAdd(x, 0, 1);`, `18 x: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`const k = 1; k = 2;`, `16 k: 'k' is a constant, and cannot be assigned (declare it by let: let k = …)`],
     [
       `y.length = 3;`,
-      `3 y.length: a member of the f32 array 'y' cannot be assigned (kernels write to elements of arrays and to variables)`,
+      `3 y.length: 'length' of the f32 array 'y' cannot be assigned (kernels write to elements of arrays and to variables)`,
     ],
     [
       `cuda.x = 1;`,
-      `3 cuda.x: a member of 'cuda' itself cannot be assigned (kernels write to elements of arrays and to variables)`,
+      `3 cuda.x: 'x' of 'cuda' itself cannot be assigned (kernels write to elements of arrays and to variables)`,
     ],
     [
       `cuda.memcpyAsync(x, y, 3, cuda.makePipeline());`,
@@ -433,7 +433,7 @@ test('a name of the schema that is not taken', () => {
     "WS1002 1:16 cuda: 'cuda' is captured from outside the function (take the intrinsics as the second parameter: (data, cuda) => …)",
   ]);
   expect(mistakesIn({ y: 'f32[]' }, '({ x }) => { x[0] = 1; }')).toEqual([
-    "WS1003 1:4 x: 'the data of 'kernel'' has no 'x' (did you mean 'y'?)",
+    "WS1003 1:4 x: the data of 'kernel' has no 'x' (add it to the schema: x: 'f32', or the type that it has)",
   ]);
 });
 
@@ -456,11 +456,11 @@ test('a constant that is not given, or that its type does not hold', () => {
 test.each([
   [
     'async () => {}',
-    "WS1001 1:1 a: 'kernel' is an async function (every thread runs a kernel as a plain function; waiting is done by pipelines and sync())",
+    "WS1001 1:1 async: 'kernel' is an async function (every thread runs a kernel as a plain function; waiting is done by pipelines and sync())",
   ],
   [
     'function* () {}',
-    "WS1001 1:1 f: 'kernel' is a generator (every thread runs a kernel as a plain function; waiting is done by pipelines and sync())",
+    "WS1001 1:1 function*: 'kernel' is a generator (every thread runs a kernel as a plain function; waiting is done by pipelines and sync())",
   ],
 ])('%s', (text, mistake) => {
   expect(mistakesIn({}, text)).toEqual([mistake]);

@@ -4,7 +4,7 @@ import type { Node } from 'acorn';
 import type { ArgumentKind, Form } from '../../kernel/intrinsics.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { Lowering } from '../lowering.ts';
-import { knownNumber, numeric, toIndex } from '../numbers.ts';
+import { knownNumber, numberHint, numeric, toIndex } from '../numbers.ts';
 import { describe, isNumeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import type { ArgumentTypes } from './handler.ts';
@@ -49,7 +49,9 @@ export function checkArguments(
       place,
       'WS1009',
       `${name} of ${intrinsic} must be ${kindText(kind)}, and is ${describe(value)}`,
-      `it takes ${forms.map(formText).join(' or ')}`,
+      wantsNumber(kind) && value.kind !== 'text'
+        ? numberHint(value)
+        : `it takes ${forms.map(formText).join(' or ')}`,
     );
   }
   const converted: Record<string, unknown> = {};
@@ -121,6 +123,10 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'anything':
       return isNumeric(value) || ['text', 'choice', 'template', 'quotient'].includes(value.kind);
   }
+}
+
+function wantsNumber(kind: ArgumentKind): boolean {
+  return accepts(kind, { kind: 'literal', value: 0 });
 }
 
 function kindText(kind: ArgumentKind): string {

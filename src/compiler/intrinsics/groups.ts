@@ -171,7 +171,7 @@ function gridSize({ lowering, node }: Place): Value {
 }
 
 function extent(name: string, of: (axis: Axis) => Expression): ObjectValue {
-  return { kind: 'object', name, members: new Map(axes.map((axis) => [axis, index(of(axis))])) };
+  return { kind: 'object', name: `'${name}'`, members: new Map(axes.map((axis) => [axis, index(of(axis))])) };
 }
 
 function threadIdx({ lowering, node }: Place): Value {
