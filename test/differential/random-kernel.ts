@@ -505,7 +505,7 @@ class Writer {
       () => rounded(`Math.sin(${a})`),
       () => rounded(`Math.hypot(${a}, ${b})`),
       () => rounded(`Math.pow(${a}, ${b})`),
-      () => rounded(type === 'f32' ? inner('f64') : inner('f32')),
+      () => (type === 'f32' ? `Math.fround(${inner('f64')})` : `cuda.f64(${inner('f32')})`),
       () => (type === 'f32' ? `Math.fround(${inner('i32')})` : `cuda.f64(${inner('i32')})`),
       () => (type === 'f32' ? `Math.fround(${inner('u32')})` : `cuda.f64(${inner('u32')})`),
     ])();
@@ -517,7 +517,7 @@ class Writer {
     const elements = kernelElements.filter((element) => valueTypeOf(element) === type);
     const literals = {
       i32: ['0', '1', '-1', '7', '-2147483648', '2147483647', '31'],
-      u32: ['(1 >>> 0)', '(7 >>> 0)', '(-1 >>> 0)', '(-2147483648 >>> 0)'],
+      u32: ['cuda.u32(0)', 'cuda.u32(7)', 'cuda.u32(-1)', 'cuda.u32(-2147483648)'],
       f32: ['Math.fround(0.5)', 'Math.fround(0.1)', 'Math.fround(-2.5)', 'Math.fround(16777216)'],
       f64: ['cuda.f64(0.5)', 'cuda.f64(-2.5)', 'cuda.f64(4096.5)'],
     }[type];
