@@ -1,8 +1,8 @@
 // The post's program: sequential, V1 and V2, with their times and errors.
 //
-//     npx tsx examples/overlap/main.ts
+//     npx jiti examples/overlap/main.ts
 //
-// On Node 22.18 and later, `node examples/overlap/main.ts` does as well.
+// On Node 22.18 and later, plain `node` does as well.
 
 import { open } from 'warpstage';
 import { measure } from './measure.ts';
