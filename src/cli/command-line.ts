@@ -19,7 +19,7 @@ export { processTerminal, type Terminal } from './terminal.ts';
 /** Carries out one command line and returns the process's exit code. Never throws. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   using interrupt = new Interrupt(terminal);
-  const program = buildProgram({ terminal, signal: interrupt.signal });
+  const program = buildProgram({ terminal, interrupt });
   try {
     await program.parseAsync(argv, { from: 'user' });
     return interrupt.canceller === null ? 0 : exitCodeOf(interrupt.canceller);

@@ -1,13 +1,14 @@
 // What the commands have in common: what they are given, where they print, how help shows examples.
 
 import { Command } from 'commander';
+import type { Interrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a command is given beside its arguments. */
 export interface CommandContext {
   readonly terminal: Terminal;
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
+  /** What Ctrl-C aborts; a command that can be cancelled listens to it. */
+  readonly interrupt: Interrupt;
 }
 
 /** A command that prints to the terminal it is given and throws instead of ending the process. */

@@ -3,6 +3,7 @@
 // Standard output carries the data where the output is `-`, and else the job's value; the report
 // and progress go to standard error. The device is opened while the module loads.
 
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Dtype, dtypeBytes } from '../overlap/dtype.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
@@ -132,6 +133,7 @@ async function runJob(
     const { name, work } = findJob(await loadModule(modulePath), options.job);
     const named = { name, work: overrideInputs(work, options) };
     const assigned = assignFiles(named, files, options);
+    refuseTraceOver(files, options.trace);
     const [{ run }, { checkTracePath, writeTrace }] = await Promise.all([
       import('../overlap/run.ts'),
       import('./write-trace.ts'),
@@ -152,20 +154,26 @@ async function runJob(
   }
 }
 
+/** A trace that took the place of the data would be a bad surprise. */
+function refuseTraceOver(files: readonly string[], trace: string | undefined): void {
+  if (trace === undefined || !files.some((file) => resolve(file) === resolve(trace))) return;
+  throw usageError(`--trace ${trace} is a file of the job as well`, 'give the trace a name of its own');
+}
+
 async function stream(
   run: Run,
   { name, work }: NamedWork,
   { inputs, outputs }: AssignedFiles,
   device: Device,
   options: RunCommandOptions,
-  { terminal, signal }: CommandContext,
+  { terminal, interrupt }: CommandContext,
 ): Promise<JobResult> {
   using progress = options.quiet ? null : new Progress(name, terminal);
   return await run(work, {
     input: inputs,
     output: outputs,
     device,
-    signal,
+    signal: interrupt.listen(),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),

@@ -159,6 +159,14 @@ export const forever = job({
 `,
   );
 
+  test('while the module keeps the main thread busy: the process ends as by any signal', async () => {
+    const busy = data.file('busy.ts', "process.stdout.write('busy');\nfor (;;);\n");
+    const child = start(['run', busy, 'a', 'b']);
+    child.stdout!.once('data', () => child.kill('SIGINT'));
+    const signal = await new Promise((done) => child.on('exit', (_, name) => done(name)));
+    expect(signal).toBe('SIGINT');
+  });
+
   test('while waiting for input: exit code 130, nothing left', async () => {
     const child = start(['run', affine, '-', out.file('y.npy'), '--chunk', '4K']);
     const ended = outcomeOf(child);
@@ -167,7 +175,7 @@ export const forever = job({
     child.kill('SIGINT');
     const { code, stderr } = await ended;
     expect({ code, left: out.list() }).toEqual({ code: 130, left: [] });
-    expect(stderr).toMatch(/^WS5009: /m);
+    expect(stderr).toMatch(/^WS5009: stopped before the end by Ctrl-C; nothing of the output is left$/m);
   });
 
   test('in the middle of a kernel that runs away: exit code 130, nothing left', async () => {

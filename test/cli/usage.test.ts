@@ -56,6 +56,7 @@ test.each([
     ['run', 'examples/flights.ts', 'a', '--column', 'minutes'],
     /the job has 2 inputs, `delay`, `distance`\n {2}hint: .* --column delay=minutes/,
   ],
+  [['run', 'examples/affine.ts', 'a', 'b', '--trace', 'b'], /--trace b is a file of the job as well/],
   [['emit', 'examples/affine.ts', '--target', 'ptx'], /Allowed choices are wasm, wat, ir/],
   [['emit', 'examples/affine.ts', '--block', '16,16'], /for example 256 or 16x16/],
   [['emit', 'examples/affine.ts', '--set', 'n=4'], /the kernel affine has no constant `n`/],
