@@ -9,7 +9,7 @@ import { interpreter } from '../support/interpreter.ts';
 import { runAsJavaScript } from '../support/run-as-javascript.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
-import { wasm } from '../support/wasm.ts';
+import { wasm, wasmStates } from '../support/wasm.ts';
 import {
   kernelCounterLength,
   kernelElements,
@@ -58,7 +58,7 @@ function runCompiled(target: Target, { text, schema, grid, block }: RandomKernel
   };
 }
 
-const targets: readonly Target[] = [interpreter('late'), interpreter(1), wasm];
+const targets: readonly Target[] = [interpreter('late'), interpreter(1), wasm, wasmStates];
 
 describe('random kernels', () => {
   test.each(targets)('$name computes what JavaScript does', (target) => {

@@ -8,7 +8,7 @@ import { hostArrays } from '#warpstage/kernel/types.js';
 import type { Fault } from '#warpstage/targets/executable.js';
 import { interpreter } from '../support/interpreter.ts';
 import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
-import { wasm } from '../support/wasm.ts';
+import { wasm, wasmStates } from '../support/wasm.ts';
 import {
   counterLength,
   elementTypes,
@@ -68,25 +68,14 @@ function scalarsOf(program: Program) {
   return { ...scalars, count: program.indexType === 'i64' ? BigInt(scalars.count) : scalars.count };
 }
 
-function needsStates(program: Program): boolean {
-  try {
-    wasm.compile(program);
-    return false;
-  } catch (error) {
-    if (error instanceof Error && error.message.includes('needs states')) return true;
-    throw error;
-  }
-}
-
 const oracle = interpreter('late');
-const targets: readonly Target[] = [interpreter('eager'), interpreter(1), interpreter(2), wasm];
+const targets: readonly Target[] = [interpreter('eager'), interpreter(1), interpreter(2), wasm, wasmStates];
 
 describe('random programs', () => {
   test.each(targets)('$name agrees with the oracle', (target) => {
     fc.assert(
       fc.property(tapes(400), (tape) => {
         const random = randomProgram(tape);
-        fc.pre(target !== wasm || !needsStates(random.program));
         const expected = outcome(oracle, random);
         const actual = outcome(target, random);
         expect(expected.fault, printProgram(random.program)).toBeNull();
@@ -103,7 +92,6 @@ describe('random programs that may fail', () => {
     fc.assert(
       fc.property(tapes(400), (tape) => {
         const random = riskyProgram(tape);
-        fc.pre(target !== wasm || !needsStates(random.program));
         const expected = placeOf(outcome(oracle, random).fault);
         const actual = placeOf(outcome(target, random).fault);
         expect(actual, printProgram(random.program)).toEqual(expected);
