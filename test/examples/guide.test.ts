@@ -13,10 +13,11 @@ import { twoArrays } from '../../examples/guide/two-arrays.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { retyped, runKernel } from '../support/run-kernel.ts';
 import type { HostArray } from '../support/run-program.ts';
-import { wasm } from '../support/wasm.ts';
+import { wasm, wasmStates } from '../support/wasm.ts';
 
 const interpreters = [interpreter('eager'), interpreter('late'), interpreter(1)];
 const targets = [...interpreters, wasm];
+const allTargets = [...targets, wasmStates];
 const grid = 2;
 
 const staging: readonly { kernel: Kernel; staged: boolean }[] = [
@@ -36,7 +37,7 @@ function counting(element: ElementType, length: number): HostArray {
   return new hostArrays[element](Array.from({ length }, (_, i) => (i * 7 + 3) % 50));
 }
 
-describe.each(targets)('$name', (target) => {
+describe.each(allTargets)('$name', (target) => {
   describe.each(staging)('$kernel.name', ({ kernel, staged }) => {
     const run = (block: number, batchCount: number, stagesCount: number, element: ElementType) => {
       const n = grid * block * batchCount;
@@ -50,7 +51,8 @@ describe.each(targets)('$name', (target) => {
       });
       expect(result.fault).toBeNull();
       // The fast way of WebAssembly really ran.
-      if (result.executable.target === 'wasm') expect(result.executable.mode).toBe('regions');
+      if (target === wasm) expect(result.executable).toMatchObject({ mode: 'regions' });
+      if (target === wasmStates) expect(result.executable).toMatchObject({ mode: 'states' });
       const partner = (i: number) => i - (i % block) + block - 1 - (i % block);
       expect(globalOut).toEqual(globalIn.map((_, i) => globalIn[partner(i)]! * 3 + 1));
     };
@@ -87,18 +89,19 @@ describe.each(targets)('$name', (target) => {
   });
 });
 
-describe.each(interpreters)('$name: withSpecializedStaging', (target) => {
+describe.each(targets)('$name: withSpecializedStaging', (target) => {
   const kernel = withSpecializedStaging as Kernel;
   const run = (block: number, batchCount: number, stagesCount: number, element: ElementType = 'i32') => {
     const n = grid * (block / 2) * batchCount;
     const globalIn = counting(element, n);
     const globalOut = new hostArrays[element](n);
-    const { fault } = runKernel(target, retyped(kernel, element), {
+    const { fault, executable } = runKernel(target, retyped(kernel, element), {
       grid,
       block,
       arguments: { globalOut, globalIn, batchCount, stagesCount },
     });
     expect(fault).toBeNull();
+    if (executable.target === 'wasm') expect(executable.mode).toBe('states');
     expect(globalOut).toEqual(globalIn.map((x) => x * 3 + 1));
   };
 

@@ -28,6 +28,8 @@ export class PipelineMaker {
   readonly #barriers: GroupBarriers;
   readonly #blockSize: number;
   readonly #makings: Making[] = [];
+  /** What each thread takes part in, by rank: one that is ahead may be about to make it anew. */
+  readonly #ownMakings: Making[] = [];
 
   constructor(declaration: Pipeline, blockSize: number) {
     this.#declaration = declaration;
@@ -47,6 +49,7 @@ export class PipelineMaker {
       making = { round, producers: 0, counts: new Set(), state: null };
       this.#makings[index] = making;
     }
+    this.#ownMakings[thread.rank] = making;
     if (producers === true) making.producers += 1;
     else if (typeof producers !== 'boolean' && producers !== null) making.counts.add(Number(producers));
     barrier.arrive();
@@ -61,8 +64,8 @@ export class PipelineMaker {
   end(thread: Thread, producers: Value | null, call: MakeCall): PipelineHandle {
     const { scope, group, partition } = this.#declaration;
     if (scope === 'thread') return new ThreadPipeline();
-    const { index, size } = membership(group, thread.rank, this.#blockSize);
-    const making = this.#makings[index]!;
+    const { size } = membership(group, thread.rank, this.#blockSize);
+    const making = this.#ownMakings[thread.rank]!;
     making.state ??= this.#makeState(thread, size, making, call);
     const role = partition !== 'role' ? null : producers === true ? 'producer' : 'consumer';
     return new BlockPipeline(making.state, thread, role);
