@@ -89,8 +89,33 @@ export function binary(
   if (type !== 'f32' && type !== 'f64') {
     if (right.kind === 'constant' && isRightIdentity(operator, Number(right.value))) return left;
     if (left.kind === 'constant' && isLeftIdentity(operator, Number(left.value))) return right;
+    const isZero = (side: Expression) => side.kind === 'constant' && Number(side.value) === 0;
+    if (operator === 'multiply' && isZero(right) && cannotFail(left)) return right;
+    if (operator === 'multiply' && isZero(left) && cannotFail(right)) return left;
   }
   return { kind: 'binary', type, operator, left, right, range };
+}
+
+/** Whether leaving an expression out changes nothing but time. */
+function cannotFail(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'load':
+      return false;
+    case 'unary':
+    case 'convert':
+      return cannotFail(expression.operand);
+    case 'binary':
+      if (expression.operator === 'divide' || expression.operator === 'remainder') return false;
+      return cannotFail(expression.left) && cannotFail(expression.right);
+    case 'compare':
+      return cannotFail(expression.left) && cannotFail(expression.right);
+    case 'conditional':
+      return [expression.test, expression.then, expression.otherwise].every(cannotFail);
+    case 'math':
+      return expression.operands.every(cannotFail);
+    default:
+      return true;
+  }
 }
 
 function isRightIdentity(operator: BinaryOperator, value: number): boolean {
