@@ -30,11 +30,13 @@ export interface ArrayArgument<E extends ElementType = ElementType> {
 type LaunchArgument<T extends SchemaEntry> =
   T extends DeviceFunction<infer P, infer R>
     ? DeviceFunction<P, R>
-    : T extends `readonly ${infer E extends ElementType}[]` | `${infer E extends ElementType}[]`
+    : T extends `readonly ${infer E extends ElementType}[]`
       ? ArrayArgument<E>
-      : T extends 'bool' | 'constant bool' | `constant bool = ${string}`
-        ? boolean
-        : number;
+      : T extends `${infer E extends ElementType}[]`
+        ? ArrayArgument<E>
+        : T extends 'bool' | 'constant bool' | `constant bool = ${string}`
+          ? boolean
+          : number;
 
 /** What a launch passes. Constants with a default and device functions may be left out. */
 export type LaunchArguments<S extends Schema> = {
