@@ -333,6 +333,7 @@ export type Call =
   | {
       readonly kind: 'call';
       readonly intrinsic: 'print';
+      /** Written one after the other; the spaces between console.log's arguments are among them. */
       readonly parts: readonly (string | Expression)[];
       readonly range: Range;
     };

@@ -5,6 +5,7 @@ import type { DeviceFunction } from '../kernel/kernel.ts';
 import { isDeviceFunction, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
 import { DeviceMemoryArray, PinnedMemoryArray } from './arrays.ts';
 import type { Device } from './device.ts';
+import { kernelInWords } from './launch.ts';
 
 /** Checked arguments, by the kind of their parameter. */
 export interface Arguments {
@@ -23,7 +24,7 @@ export function checkArguments(
 ): Arguments {
   const issues: Issue[] = [];
   const report = (issue: Issue) => {
-    issues.push({ ...issue, message: `launch of kernel \`${kernel}\`: ${issue.message}` });
+    issues.push({ ...issue, message: `launch of ${kernelInWords(kernel)}: ${issue.message}` });
   };
   const arrays: Record<string, DeviceMemoryArray> = {};
   const scalars: Record<string, number | boolean> = {};

@@ -6,8 +6,8 @@
 
 import type { Value } from '../compiler/arithmetic.ts';
 import type { Program } from '../compiler/ir.ts';
+import type { Specialisation, Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import type { KernelSource } from '../diagnostics/source.ts';
 import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
 import type { Extent3 } from '../kernel/types.ts';
@@ -18,19 +18,6 @@ import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, threadsOf } from './extents.ts';
 import type { LaunchWork } from './launch.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
-
-/** A kernel compiled for one choice of constants, functions, block and index width. */
-export interface Specialised {
-  readonly program: Program;
-  readonly sources: readonly KernelSource[];
-}
-
-export interface Specialisation {
-  readonly block: Extent3;
-  readonly indexType: 'i32' | 'i64';
-  readonly constants: Readonly<Record<string, number | boolean>>;
-  readonly functions: Readonly<Record<string, DeviceFunction>>;
-}
 
 /** How kernels become executables on a device. */
 export interface LaunchCompiler {

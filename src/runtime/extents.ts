@@ -3,6 +3,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Extent, Extent3 } from '../kernel/types.ts';
 import type { DeviceProperties } from './device.ts';
+import { kernelInWords } from './launch.ts';
 
 /** Blocks are numbered in 32 bits. */
 const blockLimit = 2 ** 31;
@@ -13,7 +14,11 @@ export function threadsOf([x, y, z]: Extent3): number {
 }
 
 function wrong(kernel: string, message: string, hint: string): WarpstageError {
-  return new WarpstageError({ code: 'WS2003', message: `launch of kernel \`${kernel}\`: ${message}`, hint });
+  return new WarpstageError({
+    code: 'WS2003',
+    message: `launch of ${kernelInWords(kernel)}: ${message}`,
+    hint,
+  });
 }
 
 function check(

@@ -4,6 +4,7 @@ import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { type KernelSource, locationOf } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { Fault } from '../targets/executable.ts';
+import { kernelInWords } from './launch.ts';
 
 /** The kernel that a fault happened in. */
 export interface FaultyKernel {
@@ -23,11 +24,12 @@ export function faultError(kernel: FaultyKernel, faults: readonly Fault[]): Warp
 }
 
 function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
+  const kernel = kernelInWords(name);
   switch (fault.kind) {
     case 'out-of-range':
       return {
         code: 'WS3001',
-        message: `kernel \`${name}\` ${accessOf(fault)}`,
+        message: `${kernel} ${accessOf(fault)}`,
         hint: "compare the index with the array's `.length` before the access",
         location: locationOf(sources, fault.range),
         thread: fault.thread,
@@ -36,7 +38,7 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
     case 'division-by-zero':
       return {
         code: 'WS3003',
-        message: `kernel \`${name}\` divides an integer by zero`,
+        message: `${kernel} divides an integer by zero`,
         hint: 'test the divisor first',
         location: locationOf(sources, fault.range),
         thread: fault.thread,
@@ -46,7 +48,7 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
       const [first, ...others] = fault.waiting;
       return {
         code: 'WS3002',
-        message: `kernel \`${name}\` is deadlocked: ${first === undefined ? 'no thread can go on' : waitOf(first)}`,
+        message: `${kernel} is deadlocked: ${first === undefined ? 'no thread can go on' : waitOf(first)}`,
         hint: 'every thread that others wait for must arrive, commit or release as often as they expect',
         ...(first === undefined ? {} : { location: locationOf(sources, first.range) }),
         related: others.map((wait) => ({ label: waitOf(wait), location: locationOf(sources, wait.range) })),
@@ -56,7 +58,7 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
     case 'misuse':
       return {
         code: fault.code,
-        message: `kernel \`${name}\`: ${fault.message}`,
+        message: `${kernel}: ${fault.message}`,
         ...(fault.hint === undefined ? {} : { hint: fault.hint }),
         location: locationOf(sources, fault.range),
         thread: fault.thread,

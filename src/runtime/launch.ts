@@ -28,3 +28,8 @@ export interface LaunchWork {
   /** What carries it out, in words. */
   readonly ranOn: string;
 }
+
+/** A kernel in a message. One that was made of a function without a name has none to tell. */
+export function kernelInWords(name: string): string {
+  return name === 'kernel' ? 'the kernel' : `kernel \`${name}\``;
+}

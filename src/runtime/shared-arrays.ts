@@ -8,7 +8,7 @@ import { type KernelSource, locationOf } from '../diagnostics/source.ts';
 import { type Extent3, elementBytes } from '../kernel/types.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { DeviceProperties } from './device.ts';
-import type { SharedPlace } from './launch.ts';
+import { kernelInWords, type SharedPlace } from './launch.ts';
 
 const sharedAlignment = 16;
 
@@ -27,7 +27,7 @@ export function placeSharedArrays(
     const problem = (message: string, hint: string) =>
       new WarpstageError({
         code: 'WS2004',
-        message: `launch of kernel \`${program.name}\`: ${message}`,
+        message: `launch of ${kernelInWords(program.name)}: ${message}`,
         hint,
         location: locationOf(sources, range),
       });

@@ -547,8 +547,15 @@ describe('running', () => {
   test('prints numbers as console.log does', () => {
     const p = new ProgramBuilder('prints', 1);
     const program = p.build([
-      print('x', constant('f64', 0.5), constant('i64', 7n), constant('bool', true), constant('f64', -0)),
+      print(
+        'x ',
+        constant('f64', 0.5),
+        ' ',
+        constant('i64', 7n),
+        constant('bool', true),
+        constant('f64', -0),
+      ),
     ]);
-    expect(runProgram(late, program, { grid: 1, arguments: {} }).printed).toEqual(['x 0.5 7 true -0']);
+    expect(runProgram(late, program, { grid: 1, arguments: {} }).printed).toEqual(['x 0.5 7true-0']);
   });
 });

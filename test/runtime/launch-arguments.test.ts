@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, deviceFunction, kernel, type LaunchArguments, WarpstageError } from 'warpstage';
-import type { Specialisation } from '#warpstage/runtime/bind.js';
+import type { Specialisation } from '#warpstage/compiler/specialise.js';
 import { handMade, openHandMade } from '../support/hand-made.ts';
 
 let device: Device;

@@ -280,7 +280,9 @@ test('printed lines have their values', () => {
     constant('f64', -0),
     constant('bool', true),
   ];
-  const program = p.build([print('thread', p.builtin('threadRank'), ...values)]);
+  const program = p.build([
+    print('thread ', p.builtin('threadRank'), ...values.flatMap((value) => [' ', value])),
+  ]);
   const { printed } = expectAgreement(program, { grid: 1, arguments: {} });
   expect(printed[1]).toBe(
     'thread 1 -1 4294967295 -1099511627776 18446744073709551615 0.10000000149011612 -0 true',

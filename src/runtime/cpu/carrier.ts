@@ -9,6 +9,7 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
+import { kernelInWords } from '../launch.ts';
 import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
 import type { Engines } from './engines.ts';
 import type { Order, Report } from './messages.ts';
@@ -364,7 +365,7 @@ export class CpuCarrier implements Carrier {
 
 /** What a command does, in words. */
 function nameOf(work: Work): string {
-  if (work.kind === 'launch') return `kernel \`${work.name}\``;
+  if (work.kind === 'launch') return kernelInWords(work.name);
   return work.kind === 'set' ? 'memset' : `memcpy ${work.direction}`;
 }
 
