@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Suite } from '../main.ts';
 import { inTurn, median } from '../measure.ts';
 
-const gib = Number(process.env['BENCH_GIB'] ?? 4);
+const gib = Number(process.env.BENCH_GIB ?? 4);
 
 /** A .npy of so many GiB of f32, written a piece at a time. */
 function writeNpy(file: string): number {
@@ -30,7 +30,7 @@ function writeNpy(file: string): number {
 }
 
 async function affine() {
-  const folder = mkdtempSync(join(process.env['BENCH_FOLDER'] ?? tmpdir(), 'warpstage-job-'));
+  const folder = mkdtempSync(join(process.env.BENCH_FOLDER ?? tmpdir(), 'warpstage-job-'));
   const input = join(folder, 'in.npy');
   const output = join(folder, 'out.npy');
   const memory: number[] = [];

@@ -82,7 +82,7 @@ describe('the post', () => {
   );
 
   test('two directions that share the bus slow each other down, for as long as both run', () => {
-    const model = { ...presets['h200']!, issueTime: 0 };
+    const model = { ...presets.h200!, issueTime: 0 };
     const copy = (id: number, kind: Kind, duration: number): Operation => ({
       id,
       kind,

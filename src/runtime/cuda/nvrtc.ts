@@ -33,8 +33,8 @@ let opened: Nvrtc | undefined;
 
 /** Folders where toolkits and Python's wheels keep NVRTC. */
 function folders(): readonly string[] {
-  const toolkit = process.env['CUDA_PATH'] ?? process.env['CUDA_HOME'];
-  const wheels = [process.env['VIRTUAL_ENV'], '/usr', '/usr/local', join(homedir(), '.local')].flatMap(
+  const toolkit = process.env.CUDA_PATH ?? process.env.CUDA_HOME;
+  const wheels = [process.env.VIRTUAL_ENV, '/usr', '/usr/local', join(homedir(), '.local')].flatMap(
     (root) => {
       const library = root === undefined ? '' : join(root, 'lib');
       if (!existsSync(library)) return [];
@@ -56,7 +56,7 @@ function folders(): readonly string[] {
 /** Opens NVRTC; an error in one sentence says how to get it. */
 export function openNvrtc(): Nvrtc {
   if (opened !== undefined) return opened;
-  const own = process.env['WARPSTAGE_NVRTC'];
+  const own = process.env.WARPSTAGE_NVRTC;
   const versions = ['13', '12', '11.2'];
   const names =
     process.platform === 'win32'
