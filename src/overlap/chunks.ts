@@ -13,7 +13,7 @@ import type { Device, DeviceArray } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
 import type { AnyDefinition, ChunkContext } from './job.ts';
 import type { Meter } from './meter.ts';
-import { type Plan, rowsOut } from './plan.ts';
+import { granularityOf, type Plan, type Ratio, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
 import type { Sink } from './sinks/sink.ts';
 import { Slot } from './slot.ts';
@@ -36,7 +36,7 @@ export interface BoundOutput {
   readonly name: string;
   readonly element: ElementType;
   readonly width: number;
-  readonly ratio: readonly [rowsOut: number, rowsIn: number];
+  readonly ratio: Ratio;
   readonly sink: Sink;
 }
 
@@ -188,7 +188,7 @@ class Loop {
       () => this.#read(slot),
       (read) => read * inputs.reduce((sum, input) => sum + rowBytes(input), 0),
     );
-    const kept = this.#keep(rows);
+    const kept = rowsKept(rows, this.#job.outputs, this.#job.definition.remainder, this.#rows);
     if (kept === 0) return null;
     const chunk = { index, rows: kept };
     this.#issue(slot, chunk);
@@ -221,15 +221,6 @@ class Loop {
     }
     this.#ended = rows < plan.chunkRows || this.#rows + rows === total;
     return rows;
-  }
-
-  /** Rows of a chunk that are used: the last one may have some that fit no ratio. */
-  #keep(rows: number): number {
-    const { definition, outputs } = this.#job;
-    const rest = Math.max(0, ...outputs.map(({ ratio }) => rows % ratio[1]));
-    if (rest === 0 || definition.remainder === 'partial') return rows;
-    if (definition.remainder !== 'drop') throw remainderError(this.#rows + rows, outputs);
-    return rows - rest;
   }
 
   /** Issues a chunk's copies and its kernel; nothing waits. */
@@ -299,17 +290,26 @@ class Loop {
   }
 }
 
-/** The error of rows that are left over by a ratio. */
-export function remainderError(rows: number, outputs: readonly Pick<BoundOutput, 'name' | 'ratio'>[]): Error {
-  const { name, ratio } = outputs.find((output) => rows % output.ratio[1] !== 0) ?? outputs[0]!;
-  return problem(
+/** Rows that are used, of those that were read: the last ones may fit no ratio. `before` is for the message. */
+export function rowsKept(
+  rows: number,
+  outputs: readonly Pick<BoundOutput, 'name' | 'ratio'>[],
+  remainder: AnyDefinition['remainder'] = 'error',
+  before = 0,
+): number {
+  const rest = rows % granularityOf(outputs);
+  if (rest === 0 || remainder === 'partial') return rows;
+  if (remainder === 'drop') return rows - rest;
+  const { name, ratio } = outputs.find((output) => rows % output.ratio[1] !== 0)!;
+  throw problem(
     'WS5005',
-    `output '${name}' takes ${ratio[1]} rows of input at a time, and the input has ${count(rows)} rows`,
+    `output '${name}' takes ${ratio[1]} rows of input at a time, and the input has ${count(before + rows)} rows`,
     "say what becomes of the rest in the job: remainder: 'drop' or 'partial'",
   );
 }
 
-function rowBytes({ width, element }: BoundInput): number {
+/** Bytes of a row on the device. */
+export function rowBytes({ width, element }: Pick<BoundInput, 'width' | 'element'>): number {
   return width * elementBytes[element];
 }
 

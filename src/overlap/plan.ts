@@ -7,12 +7,15 @@
 
 import { count, problem } from './problem.ts';
 
+/** Rows of a stream for rows of input. */
+export type Ratio = readonly [rowsOut: number, rowsIn: number];
+
 /** One input or output, as the planner sees it. */
 export interface PlannedStream {
   /** Bytes of a row. */
   readonly rowBytes: number;
-  /** Rows of this stream for rows of input: `[1, 1]` for an input. */
-  readonly ratio: readonly [rowsOut: number, rowsIn: number];
+  /** `[1, 1]` for an input. */
+  readonly ratio: Ratio;
   /** Rows beside the chunk's own. */
   readonly halo: number;
 }
@@ -46,7 +49,7 @@ const usualMemory = 192 * MiB;
 /** Chooses chunk and depth, or checks what was asked for. */
 export function planChunks(request: PlanRequest): Plan {
   const { streams, rows, free } = request;
-  const granularity = streams.map(({ ratio }) => ratio[1]).reduce(leastCommonMultiple, 1);
+  const granularity = granularityOf(streams);
   const widest = Math.max(...streams.map((stream) => perRow(stream)));
   const depth = request.depth === 'auto' ? usualDepth : checkDepth(request.depth);
   const wish = parseChunk(request.chunk, widest);
@@ -71,8 +74,13 @@ export function planChunks(request: PlanRequest): Plan {
   return plan;
 }
 
+/** Rows of input that all ratios take in without a rest. */
+export function granularityOf(streams: readonly { readonly ratio: Ratio }[]): number {
+  return streams.map(({ ratio }) => ratio[1]).reduce(leastCommonMultiple, 1);
+}
+
 /** Rows of an output that so many rows of input give. */
-export function rowsOut(rows: number, ratio: readonly [rowsOut: number, rowsIn: number]): number {
+export function rowsOut(rows: number, ratio: Ratio): number {
   return Math.ceil(rows / ratio[1]) * ratio[0];
 }
 

@@ -5,10 +5,11 @@
 // kernel's fault, the caller's signal) takes the same way out.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import type { Device, DeviceArray } from '../runtime/device.ts';
+import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
 import { bindJob } from './bind.ts';
 import { runChunks } from './chunks.ts';
+import { ResidentArrays } from './constants.ts';
 import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
 import type { Job, OutputArrays, TypedArray } from './job.ts';
 import { Meter } from './meter.ts';
@@ -146,7 +147,7 @@ class WholeRun {
     settings: Settings,
   ): Promise<{ readonly value: unknown; readonly shapes: ReadonlyMap<Sink, readonly number[]> }> {
     const inputs = new OpenInputs();
-    const owned: DeviceArray[] = [];
+    const residents = new ResidentArrays(this.#device);
     const { signal } = this.#stop;
     const release = () => {
       void inputs.close();
@@ -155,15 +156,15 @@ class WholeRun {
     signal.addEventListener('abort', release);
     try {
       const binding = await bindJob(job, {
-        device: this.#device,
         data: this.#data,
         destinations: this.#destinations,
         settings,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
+        free: this.#device.memory.free,
         inputs,
         outputs: this.#outputs,
-        own: (array) => owned.push(array),
+        residents,
       });
       signal.throwIfAborted();
       const began = this.#meter.elapsed;
@@ -190,7 +191,7 @@ class WholeRun {
       for (const ranOn of passed.ranOn) this.#ranOn.add(ranOn);
       const results: Record<string, TypedArray> = {};
       for (const accumulator of binding.job.accumulators) {
-        results[accumulator.name] = await accumulator.collect(this.#device.defaultStream);
+        results[accumulator.name] = await accumulator.collect(residents.stream);
       }
       signal.throwIfAborted();
       const { plan } = binding.job;
@@ -210,7 +211,7 @@ class WholeRun {
       return { value, shapes: binding.shapes(passed.rows) };
     } finally {
       signal.removeEventListener('abort', release);
-      for (const array of owned) array.free();
+      await residents.free();
       await inputs.close();
     }
   }

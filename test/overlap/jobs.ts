@@ -200,3 +200,19 @@ export const lookUp = job({
     scale: ({ lengths, settings }) => Float32Array.of(lengths.table! / Number(settings.columns)),
   },
 });
+
+/** Sums of two rows, and of three. */
+export const twosAndThrees = job({
+  kernel: kernel(
+    { twos: 'i32[]', threes: 'i32[]', x: 'readonly i32[]' },
+    ({ twos, threes, x }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i < twos.length) twos[i] = x[2 * i]! + x[2 * i + 1]!;
+      if (i < threes.length) threes[i] = x[3 * i]! + x[3 * i + 1]! + x[3 * i + 2]!;
+    },
+    { name: 'twosAndThrees' },
+  ),
+  inputs: { x: {} },
+  outputs: { twos: { ratio: [1, 2] }, threes: { ratio: [1, 3] } },
+  remainder: 'drop',
+});

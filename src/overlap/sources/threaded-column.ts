@@ -7,6 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import { hostArrays } from '../../kernel/types.ts';
+import { builtModule } from '../../runtime/cpu/built-module.ts';
 import type { Dtype } from '../dtype.ts';
 import type { TypedArray } from '../job.ts';
 import { unreadable } from '../problem.ts';
@@ -43,7 +44,7 @@ export class ThreadedColumn implements Source {
     this.dtype = column.dtype;
     this.shape = column.shape;
     this.length = column.length;
-    this.#worker = new Worker(new URL('./column-thread.js', import.meta.url), { workerData: task });
+    this.#worker = new Worker(builtModule('./column-thread.js', import.meta.url), { workerData: task });
     this.#worker.on('message', (answer: ColumnAnswer) => this.#settle?.(answer));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('its decoding was ended')));
