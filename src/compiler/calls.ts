@@ -12,12 +12,14 @@ import { useIntrinsic } from './intrinsics/table.ts';
 import type { Lowering } from './lowering.ts';
 import { nearestName } from './nearest.ts';
 import { knownNumber, numeric, rounded, toStored } from './numbers.ts';
+import { unaryOperation } from './operators.ts';
 import type { ParsedFunction } from './parse.ts';
 import { bindPattern } from './patterns.ts';
 import {
   type ClosureValue,
   type DeviceFunctionValue,
   describe,
+  isNumeric,
   number,
   undefinedValue,
   type Value,
@@ -35,14 +37,26 @@ export function call(lowering: Lowering, callee: Value, given: readonly Given[],
       return callDeviceFunction(lowering, callee, given, node);
     case 'broken':
       return lowering.broken();
+    case 'namespace': {
+      // Number(x) makes a number of a bool, as +x does.
+      const [argument] = given;
+      if (callee.name !== 'Number' || argument === undefined) return refuseCall(lowering, callee, node);
+      return unaryOperation(lowering, '+', argument.value, argument.node);
+    }
     default:
-      return lowering.fail(
-        node,
-        'WS1006',
-        `${describe(callee)} cannot be called`,
-        'a kernel calls intrinsics, device functions of its schema, and functions that it declares itself',
-      );
+      return refuseCall(lowering, callee, node);
   }
+}
+
+function refuseCall(lowering: Lowering, callee: Value, node: Node): never {
+  return lowering.fail(
+    node,
+    'WS1006',
+    `${describe(callee)} cannot be called`,
+    isNumeric(callee)
+      ? 'it is a value: write it without (…)'
+      : 'a kernel calls intrinsics, device functions of its schema, and functions that it declares itself',
+  );
 }
 
 interface Activation {

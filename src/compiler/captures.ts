@@ -2,9 +2,11 @@
 
 import type { Code } from '../diagnostics/codes.ts';
 import { locationOf } from '../diagnostics/source.ts';
+import { membersOf } from '../kernel/intrinsics.ts';
 import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
 import type { Schema } from '../kernel/schema.ts';
 import type { Lowering } from './lowering.ts';
+import { nearestName, sameName } from './nearest.ts';
 import type { ParsedFunction } from './parse.ts';
 import type { Captured } from './resolve.ts';
 import { literal, undefinedValue, type Value } from './values.ts';
@@ -32,7 +34,9 @@ const absentGlobals: Readonly<Record<string, string>> = {
   'Date|performance': 'measure on the host, by the events of a stream',
   Atomics: 'use cuda.atomicAdd(array, index, value) and its like',
   'Promise|setTimeout|setInterval|queueMicrotask': 'waiting is done by pipelines and sync()',
-  'Object|Function|Reflect|Proxy|Error|Iterator': 'use numbers, arrays and plain functions',
+  '(Range|Type|Syntax|Reference|Eval|URI|Aggregate)?Error':
+    'nothing is thrown in a kernel; write a flag to an array, and look at it on the host',
+  'Object|Function|Reflect|Proxy|Iterator': 'use numbers, arrays and plain functions',
   'globalThis|window|self|process|global|require|module|exports': 'pass what is needed through the schema',
 };
 
@@ -46,13 +50,14 @@ export function refuseCaptures(
   const captured = resolution.captured.filter(({ name }) => !Object.hasOwn(globals, name));
   if (captured.length === 0) return;
   const parameters = parseSchema(schema);
+  const declared = [...resolution.declarations.values()].map(({ name }) => name);
   // A coverage counter stands in every statement; once said is enough.
   const counter = captured.find(({ name }) => isCoverageCounter(name));
   for (const one of counter === undefined ? captured : [counter]) {
     const range = { source, start: one.node.start - shift, end: one.node.end - shift };
     // A minifier may have renamed it: say what the user wrote.
     const written = locationOf(lowering.sources, range).name ?? one.name;
-    const { code, message, hint } = explain({ ...one, name: written }, parameters);
+    const { code, message, hint } = explain({ ...one, name: written }, parameters, declared);
     lowering.report(range, code, message, hint);
   }
   lowering.broken();
@@ -64,7 +69,11 @@ interface Explanation {
   readonly hint: string;
 }
 
-function explain(captured: Captured, parameters: readonly SchemaParameter[]): Explanation {
+function explain(
+  captured: Captured,
+  parameters: readonly SchemaParameter[],
+  declared: readonly string[],
+): Explanation {
   const { name } = captured;
   if (isCoverageCounter(name)) {
     return {
@@ -95,11 +104,17 @@ function explain(captured: Captured, parameters: readonly SchemaParameter[]): Ex
       hint: 'take the intrinsics as the second parameter: (data, cuda) => …',
     };
   }
-  return {
-    code: 'WS1002',
-    message,
-    hint: remedy(captured, wanted),
-  };
+  const intrinsic = sameName(wanted, membersOf('cuda'));
+  if (intrinsic !== undefined && (captured.use === 'called' || captured.member !== null)) {
+    return {
+      code: 'WS1002',
+      message: `'${wanted}' is not known here without 'cuda'`,
+      hint: `write cuda.${intrinsic}; cuda is the second parameter`,
+    };
+  }
+  const nearest = nearestName(wanted, declared);
+  const guess = nearest === null ? '' : `did you mean '${nearest}'? if not, `;
+  return { code: 'WS1002', message, hint: guess + remedy(captured, wanted) };
 }
 
 /** How bundlers name the modules that imports come from. */
@@ -112,7 +127,10 @@ function isCoverageCounter(name: string): boolean {
 }
 
 /** The line of the schema that a captured name needs, guessed from its use. */
-function remedy({ use }: Captured, name: string): string {
+function remedy({ use, member }: Captured, name: string): string {
+  if (use === 'read' && member !== null && member !== name) {
+    return `objects stay on the host: add ${member}: 'f32' or ${member}: 'constant f32' to the schema, and take it from the first parameter`;
+  }
   switch (use) {
     case 'called':
       return `make it a device function, add '${name}' to the schema, and take it from the first parameter`;
@@ -120,6 +138,8 @@ function remedy({ use }: Captured, name: string): string {
       return `add ${name}: 'readonly f32[]' to the schema, and take it from the first parameter`;
     case 'written':
       return `threads share arrays alone: add ${name}: 'f32[]' to the schema, and write ${name}[0]`;
+    case 'constructed':
+      return 'kernels have no objects of classes; keep their numbers in arrays';
     case 'read':
       return `add ${name}: 'f32' or ${name}: 'constant f32' to the schema, and take it from the first parameter`;
   }

@@ -93,7 +93,7 @@ function nameHint(owner: string, name: string, names: readonly string[]): string
   if (owner === "'Math'" && name === 'random') {
     return "make random numbers on the host, or compute them from the thread's rank";
   }
-  return `it has ${names.slice(0, 16).join(', ')}${names.length > 16 ? ', …' : ''}`;
+  return names.length > 16 ? 'docs/language.md lists what it has' : `it has ${names.join(', ')}`;
 }
 
 /** `object[index]`. */

@@ -19,6 +19,11 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return best ?? candidates.find(isPart) ?? null;
 }
 
+/** The candidate that is `name` but for underscores and case: `__syncthreads` is our `syncthreads`. */
+export function sameName(name: string, candidates: readonly string[]): string | undefined {
+  return candidates.find((candidate) => plain(candidate) === plain(name));
+}
+
 /** `__make_pipeline` and `makePipeline` are alike. */
 function plain(name: string): string {
   return name.replaceAll('_', '').toLowerCase();

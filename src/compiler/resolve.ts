@@ -24,7 +24,7 @@ export interface Captured {
   readonly name: string;
   /** Its first use. */
   readonly node: Identifier;
-  readonly use: 'called' | 'indexed' | 'read' | 'written';
+  readonly use: 'called' | 'constructed' | 'indexed' | 'read' | 'written';
   /** Of `module.name`: the member, as bundlers write imports. */
   readonly member: string | null;
 }
@@ -282,6 +282,8 @@ function useOf(node: Node, around: readonly AnyNode[]): Captured['use'] {
   switch (parent?.type) {
     case 'CallExpression':
       return parent.callee === node ? 'called' : 'read';
+    case 'NewExpression':
+      return parent.callee === node ? 'constructed' : 'read';
     case 'MemberExpression':
       return parent.object === node && parent.computed ? 'indexed' : 'read';
     case 'AssignmentExpression':

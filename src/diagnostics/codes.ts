@@ -9,7 +9,7 @@ export const codes = {
   // 1xxx: the kernel's text
   WS1001: 'syntax that a kernel cannot be parsed from',
   WS1002: 'a name captured from outside the kernel',
-  WS1003: 'an unknown intrinsic',
+  WS1003: 'an intrinsic or member that does not exist',
   WS1004: 'values whose types do not go together',
   WS1005: 'a division of two integers',
   WS1006: 'a construct that kernels do not support',
