@@ -2,7 +2,27 @@
 
 export { type Code, codes } from './diagnostics/codes.ts';
 export { type Issue, type Location, WarpstageError } from './diagnostics/error.ts';
-export { deviceFunction, type Kernel, kernel, type LaunchArguments } from './kernel/kernel.ts';
+export type {
+  AlignedSize,
+  Cuda,
+  Dim3,
+  Grid,
+  Pipeline,
+  PipelineRole,
+  PipelineSharedState,
+  Thread,
+  ThreadBlock,
+  Tile,
+} from './kernel/cuda.ts';
+export {
+  type ArrayArgument,
+  deviceFunction,
+  type Kernel,
+  kernel,
+  type LaunchArguments,
+} from './kernel/kernel.ts';
+export type { DeviceFunction, KernelArray, ReadonlyKernelArray, Schema } from './kernel/schema.ts';
+export type { ElementType, Extent, HostArrays, ScalarType } from './kernel/types.ts';
 export {
   type AccumulatorDeclaration,
   type ArrayDeclaration,
