@@ -83,6 +83,9 @@ type ResolveHook = (
 const { typescript } = process.features as NewerNode;
 const { registerHooks } = nodeModule as NewerNode;
 
+/** What users import, of this very package. */
+const thisPackage = import.meta.resolve('warpstage');
+
 function nodeCanImport(path: string): boolean {
   return registerHooks !== undefined && (Boolean(typescript) || /^\.[cm]?js$/.test(extname(path)));
 }
@@ -91,9 +94,7 @@ function nodeCanImport(path: string): boolean {
 function resolveToThisPackage(): () => void {
   const hooks = registerHooks?.({
     resolve: (specifier, context, next) =>
-      specifier === 'warpstage'
-        ? { url: import.meta.resolve('warpstage'), shortCircuit: true }
-        : next(specifier, context),
+      specifier === 'warpstage' ? { url: thisPackage, shortCircuit: true } : next(specifier, context),
   });
   return () => hooks?.deregister();
 }
@@ -101,7 +102,7 @@ function resolveToThisPackage(): () => void {
 async function importWithJiti(path: string): Promise<Readonly<Record<string, unknown>>> {
   const [{ createJiti }, warpstage] = await Promise.all([
     import('jiti'),
-    import(import.meta.resolve('warpstage')) as Promise<unknown>,
+    import(thisPackage) as Promise<unknown>,
   ]);
   // The source maps lead from a kernel back to the user's line.
   const jiti = createJiti(import.meta.url, {

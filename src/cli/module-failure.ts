@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Location, WarpstageError } from '../diagnostics/error.ts';
+import { linesOf } from '../diagnostics/lines.ts';
 
 /** The error for a module that did not load. Errors of warpstage itself are passed on: they tell more. */
 export function moduleFailure(name: string, path: string, error: unknown): WarpstageError {
@@ -54,7 +55,9 @@ function locate(error: unknown, path: string): Location | undefined {
     if (file !== path && (/node_modules/.test(file) || !file.startsWith(dirname(path)))) continue;
     try {
       const source = readFileSync(file, 'utf8');
-      return { file, line: Number(line), column: Number(column ?? 1), length: 1, text: source };
+      // Loaders write their own code before the first line, and count it.
+      const inside = Number(column) <= (linesOf(source)[Number(line) - 1]?.length ?? 0);
+      return { file, line: Number(line), column: inside ? Number(column) : 1, length: 1, text: source };
     } catch {
       // A place that is no file, for example a module that another tool made.
     }

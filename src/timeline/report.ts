@@ -22,6 +22,9 @@ export interface ReportData {
 /** A busiest stage below this share of the wall time did not bind the job: its stages waited on each other. */
 const bindsFrom = 0.5;
 
+/** Of the wall time: where the other stages took less in all, there was nothing to hide. */
+const worthHiding = 0.05;
+
 /** The text of a report, in lines of at most `width` characters. */
 export function reportText(data: ReportData, width = 80): string {
   const figures = overlapOf(data.stages, data.wall);
@@ -34,10 +37,11 @@ export function reportText(data: ReportData, width = 80): string {
 
 /** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */
 export function verdict(figures: OverlapFigures): string {
-  const { bound, nearness, achieved, engines } = figures;
+  const { bound, nearness, achieved, engines, wall } = figures;
   if (bound === null || bound.busy === 0) return 'There was nothing to do.';
+  const others = engines.reduce((sum, engine) => sum + engine.busy, 0) - bound.busy;
   const hidden =
-    engines.length < 2
+    others < worthHiding * wall
       ? ''
       : ` Of the other stages' time, ${formatShare(achieved)} passed while something else was running.`;
   if (nearness < bindsFrom) {
