@@ -100,10 +100,9 @@ function resolveToThisPackage(): () => void {
 }
 
 async function importWithJiti(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const [{ createJiti }, warpstage] = await Promise.all([
-    import('jiti'),
-    import(thisPackage) as Promise<unknown>,
-  ]);
+  // By require: Node would read all of jiti to find out its exports before importing it.
+  const { createJiti } = nodeModule.createRequire(import.meta.url)('jiti') as typeof import('jiti');
+  const warpstage: unknown = await import(thisPackage);
   // The source maps lead from a kernel back to the user's line.
   const jiti = createJiti(import.meta.url, {
     sourceMaps: true,
