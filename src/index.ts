@@ -69,4 +69,7 @@ export type {
   StreamOptions,
 } from './runtime/device.ts';
 export { type OpenOptions, open } from './runtime/open.ts';
+export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
+export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';
+export { type ReportData, reportText } from './timeline/report.ts';
 export type { Span } from './timeline/span.ts';

@@ -19,7 +19,15 @@ export interface TraceDescription {
 /** Spans to a piece: large enough for few writes, small enough to hold in memory. */
 const spansPerPiece = 512;
 
-/** The text of the trace file, in pieces. */
+/**
+ * The text of the trace file, in pieces.
+ *
+ * @example
+ * const spans: Span[] = [];
+ * device.recorder = (span) => spans.push(span);
+ * // …
+ * await writeFile('timeline.json', chromeTrace(spans, { title: 'my schedule' }));
+ */
 export function* chromeTrace(spans: readonly Span[], description: TraceDescription): Generator<string> {
   const tracks = new Map(
     inFlowOrder(new Set(spans.map((span) => span.engine))).map((name, i) => [name, i + 1]),

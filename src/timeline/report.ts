@@ -25,7 +25,13 @@ const bindsFrom = 0.5;
 /** Of the wall time: where the other stages took less in all, there was nothing to hide. */
 const worthHiding = 0.05;
 
-/** The text of a report, in lines of at most `width` characters. */
+/**
+ * The text of a report, in lines of at most `width` characters.
+ *
+ * @example
+ * const { report } = await run(affine, { input: 'x.npy', output: 'y.npy' });
+ * console.log(reportText({ ...report, title: report.job }));
+ */
 export function reportText(data: ReportData, width = 80): string {
   const figures = overlapOf(data.stages, data.wall);
   const out = data.bytesOut > 0 ? `, ${formatBytes(data.bytesOut)} out` : '';
