@@ -146,9 +146,7 @@ describe('a fault', () => {
   test('of the kernel runner itself is an error, not a hang', async () => {
     stream.launch(handMade.crash, { grid: 100, block: 1 }, {});
     const error = await errorOf(stream.synchronize());
-    expect(error.message).toContain(
-      'WS4006: kernel `crash` broke off in stream "stream 1": RangeError: a defect',
-    );
+    expect(error.message).toContain('WS4006: kernel `crash` broke off in stream 1: RangeError: a defect');
     await stream.synchronize();
   });
 });
@@ -199,6 +197,25 @@ describe('a cancellation', () => {
     await stream.synchronize();
     controller.abort();
     await stream.synchronize();
+  });
+
+  test('by one signal for many launches', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    const controller = new AbortController();
+    await runaway(controller.signal);
+    const y = device.alloc('i32', 1);
+    for (let a = 0; a < 50; ++a) other.launch(handMade.step, { ...one, signal: controller.signal }, { y, a });
+    controller.abort();
+    expect((await errorOf(device.synchronize())).issues.length).toBe(2);
+    stream.launch(handMade.step, one, { y, a: 7 });
+    const result = new Int32Array(1);
+    stream.memcpyAsync(result, y);
+    await stream.synchronize();
+    expect(result[0]).toBe(7);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
   });
 
   test('by a time limit', async () => {

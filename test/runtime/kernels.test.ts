@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, deviceFunction, kernel, open, type Stream, WarpstageError } from 'warpstage';
+import { busy } from '../support/busy.ts';
 import { devices } from '../support/devices.ts';
 
 const scale = kernel({ y: 'f32[]', a: 'f32' }, ({ y, a }, cuda) => {
@@ -219,7 +220,7 @@ describe.each(devices)('$name', ({ options, ranOn }) => {
     stream.launch(wait, { grid: 1, block: 1 }, { flag, out });
     stream.memcpyAsync(result, out);
     other.memcpyAsync(flag, Int32Array.of(3));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    busy(() => result.array[0] !== 0);
     expect(result.array[0]).toBe(3);
     expect(stream.query()).toBe(true);
     await other.destroy();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Device, DeviceArray, Event, Span, Stream } from 'warpstage';
+import { busy } from '../support/busy.ts';
 import { handMade, openHandMade } from '../support/hand-made.ts';
 
 const one = { grid: 1, block: 1 };
@@ -80,7 +81,7 @@ describe('streams', () => {
     for (let a = 0; a < 10; ++a) stream.launch(handMade.step, { grid: 10, block: 100 }, { y, a: 0 });
     stream.memcpyAsync(result, y);
     key.memcpyAsync(flag, Int32Array.of(1));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    busy(() => result.array[0] !== 0);
     expect(result.array[0]).toBe(3 ** 10);
     expect(stream.query()).toBe(true);
   });

@@ -5,13 +5,21 @@
 // needed for nothing between issue and completion; settling (errors, spans, pageable
 // destinations, memory that comes free) is done when it next looks.
 
-import { WarpstageError } from '../../diagnostics/error.ts';
+import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
-import { kernelInWords } from '../launch.ts';
 import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
+import { Cancellations } from './cancellations.ts';
 import type { Engines } from './engines.ts';
+import {
+  brokeOff,
+  cancelled,
+  destinationDetached,
+  deviceClosed,
+  lostThread,
+  noRoomWhileStopping,
+} from './errors.ts';
 import type { Order, Report } from './messages.ts';
 
 /** What a command is turned into for its engine, and what the main thread does when it is settled. */
@@ -65,6 +73,7 @@ export class CpuCarrier implements Carrier {
   readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
   readonly #faults = new Map<number, Fault[]>();
   readonly #broken = new Map<number, string>();
+  readonly #cancellations = new Cancellations();
   #rung = false;
   #watched = 0;
   #keepAlive: ReturnType<typeof setInterval> | null = null;
@@ -103,8 +112,7 @@ export class CpuCarrier implements Carrier {
     const flight = this.#open(command, work, assignment, slot);
     if (signal !== null) {
       const cancel = () => this.#cancel(flight, cancelled(work, signal.reason));
-      signal.addEventListener('abort', cancel, { once: true });
-      flight.stopListening = () => signal.removeEventListener('abort', cancel);
+      flight.stopListening = this.#cancellations.add(signal, cancel);
     }
     if (assignment.landing !== undefined) this.#board.watchFromMain(flight.ticket);
     if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order);
@@ -165,11 +173,7 @@ export class CpuCarrier implements Carrier {
 
   #block(flight: Flight): void {
     if (this.#engines.isStopping('compute')) {
-      throw new WarpstageError({
-        code: 'WS4007',
-        message: `${this.#flights.size} commands are in flight while a kernel is being stopped, and there is no room for more`,
-        hint: 'await stream.synchronize() after a kernel was cancelled',
-      });
+      throw noRoomWhileStopping(this.#flights.size);
     }
     const begin = performance.now();
     while (!isComplete(this.#board.state(flight.ticket))) {
@@ -238,20 +242,12 @@ export class CpuCarrier implements Carrier {
     this.#broken.delete(ticket);
     if (state === State.failed) {
       if (work.kind === 'launch' && faults !== undefined) return faultError(work, faults);
-      return new WarpstageError({
-        code: 'WS4006',
-        message: `${nameOf(work)} broke off in stream "${command.stream}": ${broken ?? 'for an unknown reason'}`,
-        hint: 'this is a defect of warpstage; please report it with the kernel',
-      });
+      return brokeOff(work, command.stream, broken ?? 'for an unknown reason');
     }
     try {
       assignment.landing?.land();
     } catch {
-      return new WarpstageError({
-        code: 'WS4004',
-        message: `${nameOf(work)}: the destination was detached before the copy was done`,
-        hint: 'transfer or resize an array only after the stream was synchronised',
-      });
+      return destinationDetached(work);
     }
     return null;
   }
@@ -361,35 +357,4 @@ export class CpuCarrier implements Carrier {
     this.poll();
     this.#letGo();
   }
-}
-
-/** What a command does, in words. */
-function nameOf(work: Work): string {
-  if (work.kind === 'launch') return kernelInWords(work.name);
-  return work.kind === 'set' ? 'memset' : `memcpy ${work.direction}`;
-}
-
-function cancelled(work: Work, reason: unknown): WarpstageError {
-  const words = reason instanceof Error && reason.name !== 'AbortError' ? `: ${reason.message}` : '';
-  return new WarpstageError(
-    { code: 'WS3004', message: `${nameOf(work)} was cancelled${words}` },
-    { cause: reason },
-  );
-}
-
-function lostThread(engine: EngineName, reason: string): WarpstageError {
-  return new WarpstageError({
-    code: 'WS4006',
-    message: `a thread of the ${engine} engine was lost: ${reason}`,
-    hint: 'the device goes on with a new thread; issue the commands again',
-  });
-}
-
-/** The error of whatever is asked of a closed device. */
-export function deviceClosed(purpose: string): WarpstageError {
-  return new WarpstageError({
-    code: 'WS4006',
-    message: `${purpose}: the device was closed`,
-    hint: 'close a device when all its streams are synchronised',
-  });
 }

@@ -1,0 +1,65 @@
+// What can go wrong with a command beside a kernel's own faults, in words.
+
+import { WarpstageError } from '../../diagnostics/error.ts';
+import type { Work } from '../command.ts';
+import { kernelInWords } from '../launch.ts';
+import type { EngineName } from './board.ts';
+
+function inWords(work: Work): string {
+  if (work.kind === 'launch') return kernelInWords(work.name);
+  return work.kind === 'set' ? 'memset' : `memcpy ${work.direction}`;
+}
+
+/** Its signal was aborted. */
+export function cancelled(work: Work, reason: unknown): WarpstageError {
+  const why = reason instanceof Error && reason.name !== 'AbortError' ? `: ${reason.message}` : '';
+  return new WarpstageError(
+    { code: 'WS3004', message: `${inWords(work)} was cancelled${why}` },
+    { cause: reason },
+  );
+}
+
+/** An engine threw where nothing should. */
+export function brokeOff(work: Work, stream: string, reason: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4006',
+    message: `${inWords(work)} broke off in ${stream}: ${reason}`,
+    hint: 'this is a defect of warpstage; please report it with the kernel',
+  });
+}
+
+/** The main thread could not fill a pageable destination. */
+export function destinationDetached(work: Work): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4004',
+    message: `${inWords(work)}: the destination was detached before the copy was done`,
+    hint: 'transfer or resize an array only after the stream was synchronised',
+  });
+}
+
+/** An engine's thread ended. */
+export function lostThread(engine: EngineName, reason: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4006',
+    message: `a thread of the ${engine} engine was lost: ${reason}`,
+    hint: 'the device goes on with a new thread; issue the commands again',
+  });
+}
+
+/** Something was asked of a closed device, or was still to be done when it was closed. */
+export function deviceClosed(purpose: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4006',
+    message: `${purpose}: the device was closed`,
+    hint: 'close a device when all its streams are synchronised',
+  });
+}
+
+/** There is no room for more commands while threads are being stopped, which takes the event loop. */
+export function noRoomWhileStopping(inFlight: number): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4007',
+    message: `${inFlight} commands are in flight while a kernel is being stopped, and there is no room for more`,
+    hint: 'await stream.synchronize() after a kernel was cancelled',
+  });
+}
