@@ -7,6 +7,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { type ElementType, hostArrays } from '../kernel/types.ts';
 import type { Dtype } from './dtype.ts';
 import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
+import { hasNpyMagic } from './npy-header.ts';
 import type { InputData, InputFile, InputStream, RunOptions } from './options.ts';
 import { counted, problem } from './problem.ts';
 import { type ByteReader, MemoryBytes, openBytes, StreamBytes } from './sources/bytes.ts';
@@ -60,14 +61,15 @@ export class OpenInputs {
   async open(data: InputData, wanted: Wanted): Promise<Source> {
     if (ArrayBuffer.isView(data)) {
       const name = `the array given for '${wanted.parameter}'`;
-      return rawSource(this.#add(new MemoryBytes(name, data)), dtypeOf(data) ?? wanted.element, wanted);
+      return rawSource(new MemoryBytes(name, data), dtypeOf(data) ?? wanted.element, wanted);
     }
     if (typeof data === 'string' || 'file' in data) {
       const { file, dtype } = typeof data === 'string' ? { file: data } : data;
       const format = formatOf(data);
       if (format === 'parquet') return this.#column(file, wanted);
       const bytes = this.#add(await openBytes(file));
-      return format === 'npy' ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? wanted.element, wanted);
+      const isNpy = format === undefined ? await beginsAsNpy(bytes) : format === 'npy';
+      return isNpy ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? wanted.element, wanted);
     }
     const stream = 'stream' in data ? data : { stream: data };
     const dtype = stream.dtype ?? wanted.element;
@@ -87,6 +89,10 @@ export class OpenInputs {
 
   /** A column. A long one is decoded in a thread of its own, beside everything else. */
   async #column(path: string, wanted: Wanted): Promise<Source> {
+    if (path === '-') {
+      const message = 'a Parquet file cannot be read from standard input, because its index is at its end';
+      throw problem('WS5004', message, 'save it to a file first');
+    }
     const table = await this.#table(path);
     const column = await table.column(wanted);
     if (column.length < rowsForThread) return column;
@@ -117,11 +123,13 @@ export function wantedOf(
   return { parameter, element, convert: convert ?? 'exact', column: column ?? parameter, nulls };
 }
 
-/** Whether data can be read a second time. */
-export function isRepeatable(data: InputData): boolean {
-  if (typeof data === 'string') return data !== '-';
-  if ('file' in data) return data.file !== '-';
-  return ArrayBuffer.isView(data);
+/** Whether data can be read a second time. What is not there is found missing later. */
+export async function isRepeatable(data: InputData): Promise<boolean> {
+  if (ArrayBuffer.isView(data)) return true;
+  const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
+  if (path === '-') return false;
+  const about = await stat(path).catch(() => undefined);
+  return about?.isFile() ?? true;
 }
 
 /** The files among inputs, by their identity on the disk, for comparison with outputs. */
@@ -191,15 +199,23 @@ function checkData(data: unknown): asserts data is InputData {
   );
 }
 
+/** The format that a name tells. */
 function formatOf(data: InputData): InputFile['format'] {
   if (typeof data !== 'string' && !('file' in data)) return undefined;
   const { file, format } = typeof data === 'string' ? { file: data } : data;
   if (format !== undefined) return format;
   if (file.endsWith('.npy')) return 'npy';
-  return file.endsWith('.parquet') ? 'parquet' : 'raw';
+  return file.endsWith('.parquet') ? 'parquet' : undefined;
 }
 
+/** What no name tells: a stream that begins as a .npy file does is one. */
+async function beginsAsNpy(bytes: ByteReader): Promise<boolean> {
+  return bytes instanceof StreamBytes && hasNpyMagic(await bytes.peek(6));
+}
+
+/** The type of an array's elements; a Buffer is bytes of whatever is wanted. */
 function dtypeOf(array: ArrayBufferView): Dtype | undefined {
+  if (Buffer.isBuffer(array)) return undefined;
   if (array instanceof BigInt64Array) return 'i64';
   if (array instanceof BigUint64Array) return 'u64';
   const found = Object.entries(hostArrays).find(([, Constructor]) => array instanceof Constructor);

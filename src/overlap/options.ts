@@ -12,7 +12,7 @@ export type FileFormat = 'raw' | 'npy' | 'parquet';
 export interface InputFile {
   /** A path; `'-'` is standard input. */
   readonly file: string;
-  /** Default: by the name's ending `.npy` or `.parquet`, else raw. */
+  /** Default: by the name's ending `.npy` or `.parquet`; a pipe by how it begins; else raw. */
   readonly format?: FileFormat;
   /** The type of the elements of a raw file. Default: the kernel's. */
   readonly dtype?: Dtype;
@@ -25,7 +25,7 @@ export interface InputStream {
   readonly dtype?: Dtype;
 }
 
-/** Where the data of one input comes from. A string is a path, `'-'` standard input. */
+/** Where the data of one input comes from. A string is a path, `'-'` standard input; a `Buffer` is bytes of the kernel's type. */
 export type InputData =
   | string
   | TypedArray

@@ -47,7 +47,7 @@ export async function run<V, O extends OutputArrays>(
   checkSettings(jobs, options.settings ?? {});
   const data = assignInputs(jobs, options.input);
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
-  checkRepeatable(jobs, data);
+  await checkRepeatable(jobs, data);
   await checkOutputs(destinations.values(), await inputFiles(data.values()));
   if (options.signal?.aborted) throw interrupted(options.signal);
 
@@ -227,12 +227,12 @@ async function openDevice(
 }
 
 /** A sequence reads its inputs once for every pass that has them. */
-function checkRepeatable(jobs: readonly Job[], data: ReadonlyMap<string, InputData>): void {
+async function checkRepeatable(jobs: readonly Job[], data: ReadonlyMap<string, InputData>): Promise<void> {
   for (const [name, source] of data) {
     const users = jobs.filter(
       ({ definition }) => name in definition.inputs || name in (definition.arrays ?? {}),
     );
-    if (users.length < 2 || isRepeatable(source)) continue;
+    if (users.length < 2 || (await isRepeatable(source))) continue;
     throw problem(
       'WS5005',
       `input '${name}' is a stream, which can be read once, and the job reads it ${users.length} times`,

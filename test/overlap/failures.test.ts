@@ -201,6 +201,9 @@ describe('inputs', () => {
     const input = { stream: [new Float64Array(4)] };
     const message = "input 'x' is a stream, which can be read once, and the job reads it 2 times";
     await expectFailure(run(centred, { input, device }), 'WS5005', message, 'save it to a file first');
+    execFileSync('mkfifo', [at('in')]);
+    before = namesIn(directory);
+    await expectFailure(run(centred, { input: at('in'), device }), 'WS5005', message);
   });
 });
 

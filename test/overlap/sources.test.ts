@@ -167,7 +167,7 @@ describe('.npy files', () => {
     const script = `
       import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
       const inputs = new OpenInputs();
-      const source = await inputs.open({ file: '-', format: 'npy' }, wantedOf('x', 'f32', {}));
+      const source = await inputs.open('-', wantedOf('x', 'f32', {}));
       const into = new Float32Array(3000);
       console.log(source.name, source.length, await source.read(into), into[2499]);
     `;
@@ -327,6 +327,12 @@ describe('streams of a program', () => {
     );
   });
 
+  test('may be a Buffer of bytes', async () => {
+    const { source, values } = await readAll(Buffer.from(floats.buffer));
+    expect(source.length).toBe(2500);
+    expect(values).toEqual([...floats]);
+  });
+
   test('that never give anything can be closed', async () => {
     const inputs = new OpenInputs();
     const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
@@ -411,6 +417,8 @@ describe('Parquet columns', () => {
       'WS5004',
       'cannot be read as a Parquet file',
     );
+    const standardInput = readAll({ file: '-', format: 'parquet' });
+    await expectFailure(standardInput, 'WS5004', 'its index is at its end', 'save it to a file first');
     await expectFailure(readAll('no.parquet'), 'WS5003', 'no.parquet cannot be read: it does not exist');
     await expectFailure(
       readAll({ file: temporaryDirectory(), format: 'parquet' }),

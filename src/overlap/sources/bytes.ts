@@ -118,6 +118,14 @@ export class StreamBytes implements ByteReader {
     }
   }
 
+  /** The next bytes, which stay to be read: fewer than asked for only at the end. */
+  async peek(length: number): Promise<Uint8Array> {
+    const head = new Uint8Array(length);
+    const got = head.subarray(0, await this.read(head));
+    this.#rest = Buffer.concat([got, this.#rest]);
+    return got;
+  }
+
   async #next(): Promise<Uint8Array> {
     try {
       const { done, value } = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
