@@ -1,0 +1,57 @@
+// docs/intrinsics.md is made of the table of intrinsics: `npx vitest run -u test/kernel` writes it anew.
+
+import { expect, test } from 'vitest';
+import { type Form, type Intrinsic, intrinsics } from '#warpstage/kernel/intrinsics.js';
+
+const sections: Readonly<Record<string, string>> = {
+  cuda: 'The second parameter of a kernel',
+  grid: 'A grid: `cuda.thisGrid()`',
+  block: 'A block: `cuda.thisThreadBlock()`',
+  tile: 'A tile: `cuda.tiledPartition(group, size)`',
+  thread: 'A thread: `cuda.thisThread()`',
+  array: 'An array',
+  pipeline: 'A pipeline: `cuda.makePipeline(…)`',
+  Math: 'Math',
+  Number: 'Number',
+  console: 'console',
+};
+
+const orders = {
+  signals: 'never waits, and signals others',
+  waits: 'waits for others',
+  barrier: 'a barrier',
+} as const;
+
+function formText(member: string, form: Form): string {
+  const args = Object.entries(form).map(([name, kind]) => {
+    if (kind.endsWith('...')) return `...${name}`;
+    return kind.endsWith('?') ? `${name}?` : name;
+  });
+  return `\`${member}(${args.join(', ')})\``;
+}
+
+function row(name: string, { forms, cuda, doc, synchronises, involves }: Intrinsic): string {
+  const member = name.slice(name.indexOf('.') + 1);
+  const spelt =
+    forms === undefined ? `\`${member}\`` : forms.map((form) => formText(member, form)).join('<br>');
+  const order =
+    synchronises === undefined ? '' : ` (${orders[synchronises]}${involves ? `: the ${involves}` : ''})`;
+  const cell = (text: string) => text.replaceAll('|', '\\|');
+  return `| ${cell(spelt)} | \`${cell(cuda)}\` | ${cell(doc.replace(/\.$/, ''))}${order}. |`;
+}
+
+test('the page is that of the table', async () => {
+  const lines = [
+    '# Intrinsics',
+    '',
+    'Everything that a kernel may say beyond plain JavaScript, and its equivalent in CUDA C++. How numbers, arrays and statements work is told in [language.md](language.md). This page is made of the one table that the compiler reads, `src/kernel/intrinsics.ts`.',
+  ];
+  for (const [receiver, heading] of Object.entries(sections)) {
+    lines.push('', `## ${heading}`, '', '| here | CUDA | what it does |', '| --- | --- | --- |');
+    for (const [name, intrinsic] of Object.entries<Intrinsic>(intrinsics)) {
+      if (name.startsWith(`${receiver}.`)) lines.push(row(name, intrinsic));
+    }
+  }
+  expect(Object.keys(intrinsics).every((name) => name.slice(0, name.indexOf('.')) in sections)).toBe(true);
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('../../docs/intrinsics.md');
+});
