@@ -68,6 +68,22 @@ const remainder = kernel({ y: 'i32[]', divisor: 'i32' }, ({ y, divisor }, cuda) 
   y[cuda.threadIdx.x] = 7 % divisor;
 });
 
+const stuck = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const shared = cuda.sharedArray('i32', block.size());
+  const role = block.threadRank() < 2 ? 'producer' : 'consumer';
+  const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1), role);
+  if (role === 'producer') {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(shared.subarray(block.threadRank()), y, 1, pipeline);
+    if (block.threadRank() === 0) pipeline.producerCommit();
+  } else {
+    pipeline.consumerWait();
+    y[block.threadRank()] = shared[0]!;
+    pipeline.consumerRelease();
+  }
+});
+
 const print = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
   const i = cuda.thisGrid().threadRank();
   if (i < y.length) console.log('y', i, y[i]!);
@@ -253,6 +269,21 @@ describe.each(devices)('$name', ({ options, ranOn }) => {
       code: 'WS3003',
       message: 'the kernel divides an integer by zero',
     });
+    y.free();
+  });
+
+  test('tells a deadlock, with who waits where, and goes on', async () => {
+    const y = device.alloc('i32', 8);
+    stream.launch(stuck, { grid: 3, block: 8 }, { y });
+    const error = await errorOf(stream.synchronize());
+    expect(error.issues[0]).toMatchObject({ code: 'WS3002', block: [0, 0, 0] });
+    expect(error.issues[0]!.message).toMatch(
+      /^the kernel is deadlocked: threads 2 to 7 wait in consumerWait on stage 0 of .*1 of 2/,
+    );
+    const { text, line } = error.issues[0]!.location!;
+    expect(text.split('\n')[line - 1]!.trim()).toBe('pipeline.consumerWait();');
+    stream.launch(count, { grid: 1, block: 8 }, { counter: y });
+    await stream.synchronize();
     y.free();
   });
 

@@ -116,7 +116,11 @@ export class CpuDevice implements Device {
       device: this,
       queue: this.#queue,
       checkOpen: (purpose) => this.#checkOpen(purpose),
-      bind: (kernel, configuration, args) => binder.bind(kernel, configuration, args),
+      bind: (kernel, configuration, args) => {
+        // A thread starts in the time that a kernel takes to compile.
+        this.#carrier.engines.warmUp('compute');
+        return binder.bind(kernel, configuration, args);
+      },
     };
     this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
   }

@@ -56,13 +56,18 @@ export class Engines {
     return id;
   }
 
+  /** Starts an engine's thread, if it has none, so that it is ready when the first command comes. */
+  warmUp(engine: EngineName): void {
+    const threads = this.#threads[engine];
+    if (threads.length > 0 || this.#stopping.has(engine)) return;
+    if (engine === 'compute') this.#crew = createCrewMemory(this.#members);
+    threads.push(this.#start(engine, engine));
+  }
+
   /** Gives an engine a command. */
   post(engine: EngineName, order: Extract<Order, { kind: 'command' }>): void {
+    this.warmUp(engine);
     const threads = this.#threads[engine];
-    if (threads.length === 0) {
-      if (engine === 'compute') this.#crew = createCrewMemory(this.#members);
-      threads.push(this.#start(engine, engine));
-    }
     if (order.task.kind === 'launch' && order.task.blocks > 1) {
       while (threads.length < this.#members) threads.push(this.#start(engine, { helper: threads.length }));
     }
