@@ -143,22 +143,22 @@ function castByBits(
 ): Value | null {
   if (right.kind === 'literal' && right.value === 0 && (operator === '|' || operator === '>>>')) {
     const type = operator === '|' ? 'i32' : 'u32';
-    const value = left.kind === 'quotient' ? truncated(lowering, left, node) : numeric(lowering, left, node);
+    const value = left.kind === 'quotient' ? truncated(lowering, left) : numeric(lowering, left, node);
     if (isLiteral(value)) return null;
     return number(type, toType(lowering, value, type, node));
   }
   // Other bit operations take the integer that a quotient is cut to, too.
   if (left.kind === 'quotient' && (operator in bitwise || operator in shifts)) {
-    return binaryOperation(lowering, operator, truncated(lowering, left, node), right, node);
+    return binaryOperation(lowering, operator, truncated(lowering, left), right, node);
   }
   if (right.kind === 'quotient' && (operator in bitwise || operator in shifts)) {
-    return binaryOperation(lowering, operator, left, truncated(lowering, right, node), node);
+    return binaryOperation(lowering, operator, left, truncated(lowering, right), node);
   }
   return null;
 }
 
 /** The quotient of two integers, cut to an integer. */
-export function truncated(lowering: Lowering, { type, left, right }: QuotientValue, node: Node): Numeric {
+export function truncated(lowering: Lowering, { type, left, right, node }: QuotientValue): Numeric {
   return number(type, binary('divide', left, right, lowering.range(node)));
 }
 
@@ -400,8 +400,7 @@ export function unaryOperation(lowering: Lowering, operator: UnaryToken, value: 
     case '+':
       return signed(lowering, operator, numeric(lowering, value, node, `the operand of '${operator}'`), node);
     case '~': {
-      const given =
-        value.kind === 'quotient' ? truncated(lowering, value, node) : numeric(lowering, value, node);
+      const given = value.kind === 'quotient' ? truncated(lowering, value) : numeric(lowering, value, node);
       if (given.kind === 'literal') return literal(~given.value);
       lowering.inference.meets(given, 'i32');
       if (given.kind === 'open') return openOf([given], false);

@@ -8,6 +8,7 @@ import type { Code } from './codes.ts';
 import { linesOf } from './lines.ts';
 import { formatIssues } from './render.ts';
 import type { AnyFunction, Place } from './source.ts';
+import { beginStackAtUser } from './stack.ts';
 
 /** A stretch of a file or of a kernel's text, with enough of it to draw a code frame. */
 export interface Location extends Place {
@@ -32,7 +33,7 @@ export interface Issue {
 
 export interface WarpstageErrorOptions {
   readonly cause?: unknown;
-  /** The function of the public interface that the user called: the stack begins at the call of it. */
+  /** A function that a user's function calls: the stack begins at the call of it. This package's own frames are left out anyway. */
   readonly caller?: AnyFunction;
 }
 
@@ -49,7 +50,7 @@ export class WarpstageError extends Error {
     const list = Object.freeze([issues].flat());
     super(formatIssues(list), 'cause' in options ? { cause: options.cause } : {});
     this.#issues = list;
-    if (options.caller) Error.captureStackTrace?.(this, options.caller);
+    beginStackAtUser(this, options.caller);
   }
 
   /** What went wrong, at least one. */

@@ -4,6 +4,7 @@
 // own text when it is launched. So a kernel means the same after type stripping, bundling and
 // minifying, as long as it captures nothing.
 
+import { WarpstageError } from '../diagnostics/error.ts';
 import type { Cuda } from './cuda.ts';
 import { parseSchema } from './parameters.ts';
 import type { BodyData, DeviceFunction, OptionalNames, Schema, SchemaEntry } from './schema.ts';
@@ -66,6 +67,7 @@ export function kernel<const S extends Schema>(
   options: { readonly name?: string } = {},
 ): Kernel<S> {
   parseSchema(schema);
+  checkBody(body, 'kernel');
   const own = options.name ?? body.name;
   return Object.freeze({
     kind: 'kernel',
@@ -102,5 +104,15 @@ export function deviceFunction<const S extends Schema, R>(
   body: (data: BodyData<S>, cuda: Cuda) => R,
 ): DeviceFunction<S, R> {
   parseSchema(schema);
+  checkBody(body, 'deviceFunction');
   return Object.freeze({ kind: 'deviceFunction', schema, body });
+}
+
+function checkBody(body: unknown, maker: 'kernel' | 'deviceFunction'): void {
+  if (typeof body === 'function') return;
+  throw new WarpstageError({
+    code: 'WS1001',
+    message: `${maker}() takes a schema and a function, and its second argument is ${body === null ? 'null' : typeof body}`,
+    hint: `write ${maker}({ y: 'f32[]' }, ({ y }, cuda) => { … })`,
+  });
 }

@@ -1,5 +1,6 @@
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { kernel } from 'warpstage';
 import { type Issue, type Location, WarpstageError } from '#warpstage/diagnostics/error.js';
 import { formatIssues } from '#warpstage/diagnostics/render.js';
 
@@ -175,6 +176,16 @@ describe('a code frame', () => {
   });
 });
 
+/** The frames of the stack of what a function throws. */
+function framesOf(wrong: () => void): string[] {
+  try {
+    wrong();
+  } catch (error) {
+    return (error as Error).stack!.split('\n').filter((line) => line.startsWith('    at '));
+  }
+  throw new Error('nothing was thrown');
+}
+
 describe('WarpstageError', () => {
   test('has the rendering of its issues as its message, and the first code and hint', () => {
     const error = new WarpstageError([captured, { code: 'WS1003', message: 'second' }]);
@@ -210,6 +221,38 @@ describe('WarpstageError', () => {
     expect(stack).toMatch(/^WarpstageError: WS1002/);
     expect(stack.split('\n').find((line) => line.startsWith('    at '))).toMatch(/at user /);
     expect(stack).not.toMatch(/at (inner|published)/);
+  });
+
+  test("leaves this package's own frames out of its stack, but not what the user calls it with", () => {
+    function user(): void {
+      kernel({ y: 'Float32Array' } as never, () => {});
+    }
+    function viaBuiltIn(): void {
+      [1].forEach(user);
+    }
+    expect(framesOf(user)[0]).toMatch(/at user /);
+    expect(framesOf(viaBuiltIn).slice(0, 3)).toEqual([
+      expect.stringContaining('at user '),
+      expect.stringContaining('at Array.forEach'),
+      expect.stringContaining('at viaBuiltIn '),
+    ]);
+  });
+
+  test("keeps to the program's limit of frames", () => {
+    const limit = Error.stackTraceLimit;
+    const wrong = () => kernel({ y: 'Float32Array' } as never, () => {});
+    const deep = (depth: number): void => {
+      if (depth > 0) deep(depth - 1);
+      else wrong();
+    };
+    try {
+      Error.stackTraceLimit = 3;
+      expect(framesOf(() => deep(9))).toHaveLength(3);
+      Error.stackTraceLimit = 0;
+      expect(framesOf(wrong)).toEqual([]);
+    } finally {
+      Error.stackTraceLimit = limit;
+    }
   });
 
   test('prints as its message and stack, without the text of the file', () => {

@@ -201,9 +201,7 @@ type Rounding = 'floor' | 'ceil' | 'trunc';
 type Rounded = Place & { readonly args: { readonly x: Numeric | QuotientValue } };
 
 function rounded({ lowering, node, args: { x } }: Rounded, how: Rounding): Value {
-  return x.kind === 'quotient'
-    ? roundedQuotient(lowering, x, node, how)
-    : roundedNumber(lowering, x, node, how);
+  return x.kind === 'quotient' ? roundedQuotient(lowering, x, how) : roundedNumber(lowering, x, node, how);
 }
 
 function roundedNumber(lowering: Lowering, x: Numeric, node: Node, how: Rounding | 'round'): Value {
@@ -220,8 +218,8 @@ function roundedNumber(lowering: Lowering, x: Numeric, node: Node, how: Rounding
  * The quotient of two integers, rounded. The division truncates; where the signs differ, rounding
  * down takes one off a quotient that left a rest, and where they agree, rounding up adds one.
  */
-function roundedQuotient(lowering: Lowering, quotient: QuotientValue, node: Node, how: Rounding): Value {
-  const range = lowering.range(node);
+function roundedQuotient(lowering: Lowering, quotient: QuotientValue, how: Rounding): Value {
+  const range = lowering.range(quotient.node);
   const { type } = quotient;
   const right = quotient.right;
   const areNatural = isNeverNegative(lowering, quotient.left) && isNeverNegative(lowering, right);
@@ -245,9 +243,9 @@ function roundedQuotient(lowering: Lowering, quotient: QuotientValue, node: Node
       : conditional(
           hasRest,
           compare(how === 'floor' ? 'less' : 'greaterEqual', signs, zero, range),
-          lowering.boolConstant(false, node),
+          lowering.boolConstant(false, quotient.node),
           range,
         );
   const one = number('bool', goesOn);
-  return binaryOperation(lowering, how === 'floor' ? '-' : '+', number(type, whole), one, node);
+  return binaryOperation(lowering, how === 'floor' ? '-' : '+', number(type, whole), one, quotient.node);
 }
