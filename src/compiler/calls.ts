@@ -1,7 +1,7 @@
 // Calls: functions of the kernel and device functions are inlined where they are called.
 
 import type { AnyNode, Function as FunctionNode, Node } from 'acorn';
-import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
+import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import { numberConstant } from './build.ts';
 import { refuseCaptures } from './captures.ts';
@@ -230,6 +230,10 @@ function constantOf(
   value: number | boolean,
   node: Node,
 ): Value {
+  const { name } = parameter;
+  const problem = scalarProblem(parameter.type, parameter.type === 'bool' ? Boolean(value) : value);
+  if (problem !== null)
+    lowering.fail(node, 'WS1009', `the constant '${name}' ${problem}`, 'pass another value');
   const type = lowering.valueType(parameter.type);
   return number(parameter.type, numberConstant(type, Number(value), lowering.range(node)));
 }

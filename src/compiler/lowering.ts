@@ -241,12 +241,13 @@ export class Lowering {
       const effects = this.collect(() => {
         value = make();
       });
-      if (effects.length > 0) {
+      // Naming a value changes none that was made before.
+      if (effects.some((effect) => effect.kind !== 'assign' || !this.#definitions.has(effect.variable))) {
         values.forEach((earlier, position) => {
           values[position] = this.#withNames(earlier, 'operand', (expression) => this.isStable(expression));
         });
-        for (const effect of effects) this.emit(effect);
       }
+      for (const effect of effects) this.emit(effect);
       values.push(value!);
     }
     return values as unknown as T;

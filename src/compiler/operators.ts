@@ -312,6 +312,14 @@ export function comparison(
   token: string,
 ): Value {
   const range = lowering.range(node);
+  if (token.length === 3 && isBool(left) !== isBool(right) && left.kind !== 'open' && right.kind !== 'open') {
+    lowering.fail(
+      node,
+      'WS1004',
+      `'${token}' compares ${describe(left)} with ${describe(right)}, which are never equal`,
+      'a bool is a condition by itself: if (flag)',
+    );
+  }
   const wide = wideOperands(lowering, left, right, node);
   if (wide !== null) return number('bool', compare(operator, wide[0], wide[1], range));
   const common = commonType(lowering, [left, right], node, `'${token}'`);

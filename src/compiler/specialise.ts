@@ -12,7 +12,7 @@ import { lowerCondition, lowerEffect, lowerValue } from './expressions.ts';
 import { Inference } from './infer.ts';
 import type { Program } from './ir.ts';
 import { Lowering, LoweringFailure, type Rules } from './lowering.ts';
-import { valueType } from './number-types.ts';
+import { fits, valueType } from './number-types.ts';
 import { bindPattern } from './patterns.ts';
 import { lowerStatement, resultOfKernel } from './statements.ts';
 import { number, type Value } from './values.ts';
@@ -117,6 +117,13 @@ function parameterValue(lowering: Lowering, parameter: SchemaParameter, given: S
           code: 'WS1013',
           message: `the constant '${name}' ${problem}`,
           hint: `pass it at the launch, or give it a default: ${name}: 'constant ${parameter.type} = …'`,
+        });
+      }
+      if (parameter.type === 'index' && !fits(Number(value), 'index', lowering.indexType)) {
+        throw new WarpstageError({
+          code: 'WS1013',
+          message: `the constant '${name}' is ${value}, which an index of 32 bits does not hold`,
+          hint: 'compile the kernel with an index of 64 bits',
         });
       }
       const type = valueType(parameter.type, lowering.indexType);

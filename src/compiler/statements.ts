@@ -78,6 +78,8 @@ function statement(lowering: Lowering, node: AnyNode, names: readonly string[]):
       labelled(lowering, node, names);
       break;
     case 'FunctionDeclaration':
+      declareFunction(lowering, node);
+      break;
     case 'EmptyStatement':
     case 'DebuggerStatement':
       break;

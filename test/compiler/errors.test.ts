@@ -88,6 +88,10 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   WS1004: [
     [
+      `y[0] = (i > 3) === 1 ? 1 : 0;`,
+      `10 (i > 3) === 1: '===' compares a bool with the number 1, which are never equal (a bool is a condition by itself: if (flag))`,
+    ],
+    [
       `y[0] = i + u;`,
       `10 i + u: '+' combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
     ],
@@ -445,6 +449,9 @@ test('a constant that is not given, or that its type does not hold', () => {
   expect(() => compile(kernel, { constants: { count: -1 } })).toThrow(
     "WS1013: the constant 'count' must be an integer from 0 to 4294967295 (u32), and is -1",
   );
+  const wide = kernelOf({ n: 'constant index = 3000000000' }, '({ n }) => {}');
+  expect(compile(wide, { indexType: 'i64' }).program.body).toEqual([]);
+  expect(() => compile(wide)).toThrow('which an index of 32 bits does not hold');
 });
 
 test.each([

@@ -114,7 +114,6 @@ test('unified', () => {
     variable computeBatch: i32
     variable fetchBatch: i32
     variable batch: i32
-    variable operand: i32
     variable batch.2: i32
     variable out: i32
     variable staged: i32
@@ -125,9 +124,8 @@ test('unified', () => {
     L0: while (computeBatch < batchCount) {
       L1: while (fetchBatch < batchCount && fetchBatch < computeBatch + 2) {
         pipeline.producerAcquire()
-        operand = fetchBatch % 2 * 64
         batch = fetchBatch
-        memcpyAsync(block, shared.subarray(operand), globalIn.subarray(blockIdx.x * 64 + gridDim.z * gridDim.y * gridDim.x * 64 * batch), 64, align 4, pipeline)
+        memcpyAsync(block, shared.subarray(fetchBatch % 2 * 64), globalIn.subarray(blockIdx.x * 64 + gridDim.z * gridDim.y * gridDim.x * 64 * batch), 64, align 4, pipeline)
         pipeline.producerCommit()
       } update {
         fetchBatch = fetchBatch + 1
@@ -210,7 +208,6 @@ test('thread scope', () => {
     variable computeBatch: i32
     variable fetchBatch: i32
     variable batch: i32
-    variable operand: i32
     variable batch.2: i32
     variable out: i32
     variable staged: i32
@@ -221,9 +218,8 @@ test('thread scope', () => {
     L0: while (computeBatch < batchCount) {
       L1: while (fetchBatch < batchCount && fetchBatch < computeBatch + 2) {
         pipeline.producerAcquire()
-        operand = fetchBatch % 2 * 64 + threadRank
         batch = fetchBatch
-        memcpyAsync(thread, shared.subarray(operand), globalIn.subarray(blockIdx.x * 64 + gridDim.z * gridDim.y * gridDim.x * 64 * batch + threadRank), 1, align 4, pipeline)
+        memcpyAsync(thread, shared.subarray(fetchBatch % 2 * 64 + threadRank), globalIn.subarray(blockIdx.x * 64 + gridDim.z * gridDim.y * gridDim.x * 64 * batch + threadRank), 1, align 4, pipeline)
         pipeline.producerCommit()
       } update {
         fetchBatch = fetchBatch + 1
