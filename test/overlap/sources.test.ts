@@ -346,8 +346,9 @@ describe('streams of a program', () => {
     const pipe = join(temporaryDirectory(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const writer = spawn('sh', ['-c', `sleep 0.05; head -c 10000 /dev/zero > ${pipe}`]);
+    const closed = new Promise((resolve) => writer.on('close', resolve));
     expect((await readAll(pipe, 'u8')).values).toEqual(new Array(10000).fill(0));
-    await new Promise((resolve) => writer.on('close', resolve));
+    await closed;
   });
 });
 
