@@ -1,5 +1,6 @@
 // Kernels that fail, are cancelled, or take their thread down, and what is left after them.
 
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Device, type Stream, WarpstageError } from 'warpstage';
 import { handMade, openHandMade } from '../support/hand-made.ts';
@@ -127,6 +128,56 @@ describe('a fault', () => {
       [0, 0, 0],
     ]);
     await device.synchronize();
+  });
+
+  test('fails, in any graph of operations, exactly what depends on it', async () => {
+    const streams = Array.from({ length: 3 }, () => device.createStream({ nonBlocking: true }));
+    const operation = fc.record({
+      stream: fc.nat(2),
+      kind: fc.constantFrom('step', 'step', 'copy', 'wait', 'fault'),
+      other: fc.nat(2),
+      a: fc.nat(9),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
+        const arrays = streams.map(() => device.alloc('i32', 1));
+        const model = streams.map(() => ({ value: 0, failed: false }));
+        for (const { stream: s, kind, other: o, a } of operations) {
+          const [on, mine] = [streams[s]!, model[s]!];
+          switch (kind) {
+            case 'step':
+              on.launch(handMade.step, one, { y: arrays[s]!, a });
+              if (!mine.failed) mine.value = (Math.imul(mine.value, 3) + a) | 0;
+              break;
+            case 'copy':
+              on.memcpyAsync(arrays[s]!, Int32Array.of(a));
+              if (!mine.failed) mine.value = a;
+              break;
+            case 'fault':
+              on.launch(handMade.fault, one, { at: 0 });
+              mine.failed = true;
+              break;
+            case 'wait': {
+              const event = device.createEvent();
+              streams[o]!.record(event);
+              on.waitEvent(event);
+              mine.failed ||= model[o]!.failed;
+              break;
+            }
+          }
+        }
+        const outcomes = await Promise.allSettled(streams.map((each) => each.synchronize()));
+        expect(outcomes.map(({ status }) => status === 'rejected')).toEqual(
+          model.map(({ failed }) => failed),
+        );
+        const results = streams.map(() => new Int32Array(1));
+        for (const [s, on] of streams.entries()) on.memcpyAsync(results[s]!, arrays[s]!);
+        await device.synchronize();
+        expect(results.map(([value]) => value)).toEqual(model.map(({ value }) => value));
+        for (const array of arrays) array.free();
+      }),
+      { numRuns: 80 },
+    );
   });
 
   test('is thrown by query', async () => {

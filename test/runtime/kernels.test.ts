@@ -68,6 +68,22 @@ const remainder = kernel({ y: 'i32[]', divisor: 'i32' }, ({ y, divisor }, cuda) 
   y[cuda.threadIdx.x] = 7 % divisor;
 });
 
+/** Through shared memory, a block at a time. */
+const copy = kernel({ to: 'i32[]', from: 'readonly i32[]' }, ({ to, from }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const shared = cuda.sharedArray('i32', block.size());
+  const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+  const begin = block.groupIndex().x * block.size();
+  if (begin + block.size() <= from.length) {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(block, shared, from.subarray(begin), block.size(), pipeline);
+    pipeline.producerCommit();
+    pipeline.consumerWait();
+    to[begin + block.threadRank()] = shared[block.threadRank()]!;
+    pipeline.consumerRelease();
+  }
+});
+
 const stuck = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
   const block = cuda.thisThreadBlock();
   const shared = cuda.sharedArray('i32', block.size());
@@ -227,6 +243,27 @@ describe.each(devices)('$name', ({ options, ranOn }) => {
     await stream.synchronize();
     expect(result[0]).toBe(1 + 7 * 96 + 100 * 33);
     counter.free();
+  });
+
+  test('reaches memory that grew after its threads had started', async () => {
+    await using fresh = await open('cpu', options);
+    const ordinary = fresh.createStream();
+    const first = fresh.alloc('i32', 4);
+    for (const grid of [1, 4]) ordinary.launch(copy, { grid, block: 4 }, { to: first, from: first });
+    await ordinary.synchronize();
+    // Nothing touches the large array, so it takes addresses and no memory.
+    const gap = 3 * 2 ** 30;
+    for (const length of [100_000, 5_000_000, gap, 1000]) {
+      fresh.alloc('u8', length);
+      const [a, b] = [fresh.alloc('i32', 1000), fresh.alloc('i32', 1000)];
+      const result = new Int32Array(1000);
+      ordinary.memcpyAsync(a, numbers(1000));
+      ordinary.launch(copy, { grid: 10, block: 100 }, { to: b, from: a });
+      ordinary.memcpyAsync(result, b);
+      ordinary.memsetAsync(a, 255);
+      await ordinary.synchronize();
+      expect(result).toEqual(numbers(1000));
+    }
   });
 
   test('goes on while the main thread is busy, copies beside a kernel', async () => {
