@@ -2,12 +2,13 @@
 
 import type { Identifier, Node } from 'acorn';
 import { variable } from './build.ts';
+import { textCode } from './comparisons.ts';
 import type { Cell } from './frame.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { numeric, rounded, toType } from './numbers.ts';
-import { textCode } from './operators.ts';
+
 import type { Declaration } from './resolve.ts';
 import { describe, isNumeric, type Numeric, number, type Value, type ViewValue } from './values.ts';
 import { viewLength } from './views.ts';

@@ -2,10 +2,11 @@
 
 import type { Node } from 'acorn';
 import { conditional, knownTruth, unary } from './build.ts';
+import { textCode } from './comparisons.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { commonType, isLiteral, openOf, rounded, toType } from './numbers.ts';
-import { textCode } from './operators.ts';
+
 import {
   describe,
   isNumeric,

@@ -301,3 +301,8 @@ export function knownNumber(lowering: Lowering, value: Value): number | null {
   const expression = lowering.definition(value.expression);
   return expression.kind === 'constant' ? Number(expression.value) : null;
 }
+
+/** Where an operand is written, if the operation is written as one. */
+export function sideOf(node: Node, side: 'left' | 'right'): Node {
+  return side in node ? (node[side as keyof Node] as unknown as Node) : node;
+}

@@ -1,9 +1,10 @@
 // Pipelines: making them, and their stages.
 
 import { compare, numberConstant, variable } from '../build.ts';
+import { textCode } from '../comparisons.ts';
 import type { Expression, Pipeline } from '../ir.ts';
 import { knownNumber } from '../numbers.ts';
-import { textCode } from '../operators.ts';
+
 import { number, undefinedValue, type Value } from '../values.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 
