@@ -110,11 +110,16 @@ export class ProgramBuilder {
     };
   }
 
-  pipeline(name: string, stages: number, partition: Pipeline['partition'] = 'unified'): number {
+  pipeline(
+    name: string,
+    stages: number,
+    partition: Pipeline['partition'] = 'unified',
+    group: Group = { kind: 'block' },
+  ): number {
     this.#pipelines.push(
       stages === 0
         ? { name, scope: 'thread', stages, group: { kind: 'thread' }, partition }
-        : { name, scope: 'block', stages, group: { kind: 'block' }, partition },
+        : { name, scope: 'block', stages, group, partition },
     );
     return this.#pipelines.length - 1;
   }
