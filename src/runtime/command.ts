@@ -21,8 +21,15 @@ export interface Carrier {
   poll(): void;
   /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
   watch(command: Command): void;
-  /** An event was recorded behind the command, so the time of its end will be asked for. */
-  recorded?(command: Command): void;
+  /** Marks the point of a stream behind these commands, where the device keeps time of its own. */
+  stamp?(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp;
+}
+
+/** A point of a stream on the device's own clock. */
+export interface Stamp {
+  /** When it was reached, on the clock of `performance.now()`; what lies before it must be complete. */
+  time(): number;
+  release(): void;
 }
 
 /** One operation of a stream. */

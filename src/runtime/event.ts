@@ -1,18 +1,25 @@
 // Events: a set of commands that was a stream's frontier when the event was recorded.
 //
 // An event is reached when the last of its points is complete, and that is its time; if
-// nothing was outstanding, its time is that of the recording.
+// nothing was outstanding, its time is that of the recording. A device that keeps time of its own
+// stamps the point instead.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import type { Command } from './command.ts';
+import type { Command, Stamp } from './command.ts';
 import type { Device, Event } from './device.ts';
 import type { CommandQueue, Lane } from './queue.ts';
+
+interface Recording {
+  readonly lane: Lane;
+  readonly points: readonly Command[];
+  readonly time: number;
+  readonly stamp: Stamp | null;
+}
 
 export class CommandEvent implements Event {
   readonly device: Device;
   readonly #queue: CommandQueue;
-  #recorded: { readonly lane: Lane; readonly points: readonly Command[]; readonly time: number } | null =
-    null;
+  #recorded: Recording | null = null;
   #destroyed = false;
 
   constructor(device: Device, queue: CommandQueue) {
@@ -32,7 +39,9 @@ export class CommandEvent implements Event {
   }
 
   recordAt(lane: Lane): void {
-    this.#recorded = { lane, points: this.#queue.record(lane), time: performance.now() };
+    this.#recorded?.stamp?.release();
+    const points = this.#queue.join(lane);
+    this.#recorded = { lane, points, time: performance.now(), stamp: this.#queue.stamp(lane) };
   }
 
   #report(points: readonly Command[]): void {
@@ -71,7 +80,7 @@ export class CommandEvent implements Event {
         hint: 'record both events in a stream: stream.record(event)',
       });
     }
-    const { points, time } = this.#recorded;
+    const { points, time, stamp } = this.#recorded;
     if (!this.#queue.settled(points)) {
       throw new WarpstageError({
         code: 'WS4005',
@@ -80,15 +89,17 @@ export class CommandEvent implements Event {
       });
     }
     this.#report(points);
+    if (stamp !== null) return stamp.time();
     return points.reduce((latest, command) => Math.max(latest, command.ended), time);
   }
 
   destroy(): void {
     this.check('destroy');
-    this.#destroyed = true;
+    this[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {
+    if (!this.#destroyed) this.#recorded?.stamp?.release();
     this.#destroyed = true;
   }
 }

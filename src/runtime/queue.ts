@@ -16,7 +16,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
-import { type Carrier, Command, type Work } from './command.ts';
+import { type Carrier, Command, type Stamp, type Work } from './command.ts';
 
 /** How the default stream orders itself to the others, as nvcc's `--default-stream`. */
 export type DefaultStreamMode = 'legacy' | 'perThread';
@@ -102,11 +102,9 @@ export class CommandQueue {
     return lane.frontier;
   }
 
-  /** The points of an event that is recorded in the lane. */
-  record(lane: Lane): readonly Command[] {
-    const points = this.join(lane);
-    for (const command of points) this.#carrier.recorded?.(command);
-    return points;
+  /** The device's own time of the lane's present point, if it keeps time. */
+  stamp(lane: Lane): Stamp | null {
+    return this.#carrier.stamp?.(lane, lane.frontier) ?? null;
   }
 
   /** Whether these commands are all settled. */

@@ -6,7 +6,7 @@
 // after a while by a timer, which leaves the processor alone.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import type { Carrier, Command, Work } from '../command.ts';
+import type { Carrier, Command, Stamp, Work } from '../command.ts';
 import type { CopyWork, Memory, SetWork } from '../copies.ts';
 import { describeCopy3D } from './copy3d.ts';
 import { type Driver, driverResults } from './driver.ts';
@@ -40,26 +40,35 @@ export class CudaCarrier implements Carrier {
 
   // Issuing
 
-  #laneOf(command: Command): CudaLane {
-    let lane = this.#lanes.get(command.stream);
+  #laneOf({ name, priority }: { readonly name: string; readonly priority: number }): CudaLane {
+    let lane = this.#lanes.get(name);
     if (lane === undefined) {
       const stream = [0];
-      const created = this.#driver.cuStreamCreateWithPriority(stream, nonBlocking, command.priority);
+      const created = this.#driver.cuStreamCreateWithPriority(stream, nonBlocking, priority);
       this.#driver.check(created, 'creating a stream');
       lane = new CudaLane(this.#driver, this.#pool, stream[0]!);
-      this.#lanes.set(command.stream, lane);
+      this.#lanes.set(name, lane);
     }
     return lane;
   }
 
-  carry(command: Command, work: Work): void {
-    if (this.#lost !== null) throw this.#lost;
-    const lane = this.#laneOf(command);
-    for (const dependency of command.dependencies) {
-      if (dependency.stream === command.stream || dependency.status !== 'queued') continue;
-      const event = this.#laneOf(dependency).mark(dependency);
+  #laneOfCommand({ stream, priority }: Command): CudaLane {
+    return this.#laneOf({ name: stream, priority });
+  }
+
+  /** Has a lane wait for commands of other lanes. */
+  #waitForOthers(lane: CudaLane, name: string, commands: readonly Command[]): void {
+    for (const command of commands) {
+      if (command.stream === name || command.status !== 'queued') continue;
+      const event = this.#laneOfCommand(command).mark(command);
       this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, event, 0), 'waiting for another stream');
     }
+  }
+
+  carry(command: Command, work: Work): void {
+    if (this.#lost !== null) throw this.#lost;
+    const lane = this.#laneOfCommand(command);
+    this.#waitForOthers(lane, command.stream, command.dependencies);
     if (work.kind === 'launch') this.#launcher.launch(work, lane.stream);
     else if (work.kind === 'set') this.#set(work, lane.stream);
     else this.#copy(work, lane.stream);
@@ -89,8 +98,22 @@ export class CudaCarrier implements Carrier {
     driver.check(results[work.direction](), `memcpyAsync ${work.direction}`);
   }
 
-  recorded(command: Command): void {
-    if (this.#lost === null && command.status === 'queued') this.#laneOf(command).mark(command);
+  stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
+    const lane = this.#laneOf(stream);
+    this.#waitForOthers(lane, stream.name, behind);
+    const event = this.#pool.take();
+    this.#driver.check(this.#driver.cuEventRecord(event, lane.stream), 'recording an event');
+    let released = false;
+    return {
+      time: () => {
+        this.#driver.cuEventSynchronize(event);
+        return this.#timeOf(event);
+      },
+      release: () => {
+        if (!released) this.#pool.give(event);
+        released = true;
+      },
+    };
   }
 
   // Completion
@@ -110,7 +133,7 @@ export class CudaCarrier implements Carrier {
 
   watch(command: Command): void {
     if (command.status !== 'queued') return;
-    this.#laneOf(command).mark(command);
+    this.#laneOfCommand(command).mark(command);
     command.whenSettled(() => {
       this.#watched -= 1;
     });
