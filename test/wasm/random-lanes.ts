@@ -313,9 +313,14 @@ class Generator {
       case 5:
         return convert(load(this.#local, this.#slot()), type);
       default: {
-        const counted = this.#counters.map(({ value }) => binary('and', value, this.#p.index(7)));
+        // A counter goes up to 5.
+        const counted = this.#counters.flatMap(({ value }) => [
+          value,
+          binary('subtract', this.#p.index(5), value),
+          binary('and', value, this.#p.index(7)),
+        ]);
         const offset = tape.pick([this.#p.index(0), ...counted]);
-        return load(this.#inputs[type], add(offset, this.#own.value));
+        return load(this.#inputs[type], tape.chance(1, 4) ? offset : add(offset, this.#own.value));
       }
     }
   }

@@ -81,6 +81,12 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
 
 function pushLoad(context: ThreadContext, expression: Expression & { readonly kind: 'load' }): void {
   const { array, range } = expression;
+  const location = context.frame.located?.(expression) ?? null;
+  if (location !== null) {
+    context.code.get(location.address);
+    writeLoad(context, context.unit.elementOf(array), location.offset);
+    return;
+  }
   const pushIndex = () => pushExpression(context, expression.index);
   withIndex(context, pushIndex, (index) => {
     writeCheck(context, array, index, 'read', range);

@@ -33,9 +33,9 @@ const stores: { readonly [E in ElementType]: MemoryInstruction } = {
   f64: 'f64.store',
 };
 
-/** Pops an element's address and pushes the element. */
-export function writeLoad(context: ThreadContext, element: ElementType): void {
-  context.code.memory(loads[element]);
+/** Pops an address and pushes the element that lies so many bytes from it. */
+export function writeLoad(context: ThreadContext, element: ElementType, offset = 0): void {
+  context.code.memory(loads[element], offset);
 }
 
 /** Pops an element's address and a value, and stores it. */

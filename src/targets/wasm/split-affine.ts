@@ -9,12 +9,14 @@ import type { Expression, Program } from '../../compiler/ir.ts';
 import { type Affine, AffineForms, integer, isInteger } from './analysis/affine.ts';
 import type { Uniformity } from './analysis/uniformity.ts';
 import { forEachStatement } from './analysis/walk.ts';
-import { mapStatements } from './map.ts';
+import { mapExpression, mapStatements } from './map.ts';
 
-/** `uniformity` says what is the same in a row. */
+/**
+ * `uniformity` says what is the same in a row. The result shares no statement or load between two places,
+ * so that what is found out of one is not taken for the other's.
+ */
 export function splitAffine(program: Program, uniformity: Uniformity): Program {
   const coefficients = coefficientsOf(program, uniformity);
-  if (coefficients.size === 0) return program;
   const forms = formsWith(program, uniformity, coefficients);
   const restore = (expression: Expression): Expression => {
     const coefficient = expression.kind === 'variable' ? coefficients.get(expression.id) : undefined;
@@ -24,7 +26,8 @@ export function splitAffine(program: Program, uniformity: Uniformity): Program {
     expression: restore,
     statement(mapped, original) {
       if (original.kind !== 'assign' || !coefficients.has(original.variable)) return mapped;
-      return { ...original, value: forms.of(original.value)!.base ?? integer(original.value, 0) };
+      const base = forms.of(original.value)!.base ?? integer(original.value, 0);
+      return { ...original, value: mapExpression(base, { expression: (each) => each }) };
     },
   });
   return { ...program, body };

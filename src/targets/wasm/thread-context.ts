@@ -10,6 +10,12 @@ import type { Code, Label, Local } from './encoder/code.ts';
 import type { LaunchValues } from './launch-values.ts';
 import type { Unit } from './unit.ts';
 
+/** The place of an element: bytes from an address that a local holds. */
+export interface ElementLocation {
+  readonly address: Local;
+  readonly offset: number;
+}
+
 /** How one kind of code keeps a thread. */
 export interface Frame {
   /** Pushes a variable's value. */
@@ -20,6 +26,8 @@ export interface Frame {
   pushRank(): void;
   /** The local that holds this expression's value already, if one does. */
   cached(expression: Expression): Local | null;
+  /** Where a load's element is, if that is known to be inside its array. */
+  located?(load: Expression): ElementLocation | null;
   /** Ends this thread: `return` in the kernel. */
   finish(): void;
   /** Leaves the function, after a fault was noted. */

@@ -1,87 +1,133 @@
-// Where contiguous accesses are checked, all lanes at once.
+// Where the accesses of lanes are checked, all lanes at once, and where their addresses are computed.
 //
 // A checkpoint is the beginning of a list of statements that all lanes of a group are about to
 // carry out: the region itself, where the whole row is checked, the body of a loop, a branch.
-// An access is checked at the outermost one at which its index is known: no variable in it is
-// assigned from there on, or it follows from what is known. Where a check fails, nothing of the
+// An access is checked at the outermost one at which the bounds of its index are known and from
+// which no branch that threads may not take leads to it. Where a check fails, nothing of the
 // list has happened yet, and the threads go through it one by one; the one that is wrong stops
 // there, at its own access.
+//
+// Its address is computed at the beginning of the outermost list at which the index itself is
+// known. Accesses whose indices differ by a literal are a family: one check from the smallest
+// to the largest, one address for all.
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
-import { assignedIn, expressionsOf, forEachOperand } from '../analysis/walk.ts';
+import { integer } from '../analysis/affine.ts';
+import { assignedIn, expressionsOf, operandsOf } from '../analysis/walk.ts';
+import type { Local } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
-import { type Lanes, leaves } from './lanes.ts';
+import { constantOf } from '../unit.ts';
+import type { Bounds, Range } from './indices.ts';
+import { type AccessShape, type Lanes, leaves } from './lanes.ts';
 
-/** An access of all lanes, by the index that the first one has. */
-export interface Access {
+/** Accesses that are checked together: the first lane's indices are `common` plus what follows. */
+export interface Check {
   readonly array: ArrayReference;
-  readonly index: Expression;
+  readonly shape: Exclude<AccessShape, null>;
+  /** Null stands for zero. */
+  readonly common: Expression | null;
+  readonly place: Expression;
+  smallest: number;
+  largest: number;
+  /** How loops move the index, as far as that is not in `smallest` and `largest`. */
+  readonly ranges: readonly Range[];
 }
 
-type List = readonly Statement[];
+/** Accesses that share an address: that of the element at `common + smallest` for the first lane. */
+export interface Address {
+  readonly array: ArrayReference;
+  readonly common: Expression | null;
+  readonly place: Expression;
+  smallest: number;
+  /** The local that holds it, once it is written. */
+  local: Local | null;
+}
 
-interface Checkpoint {
+/** A load, or a statement that stores. */
+type Access = Statement | Expression;
+type List = readonly Statement[];
+type Loop = Extract<Statement, { kind: 'loop' }>;
+
+/** A list that the visit is inside of. */
+interface Enclosing {
   readonly list: List;
   readonly assigned: ReadonlySet<number>;
-  readonly accesses: Map<string, Access>;
+  /** The loop whose body it is. */
+  readonly loop: Loop | null;
+  readonly isCheckpoint: boolean;
+  /** Whether only some threads may come to it; then nothing in it is asked of the others. */
+  readonly isGuarded: boolean;
 }
+
+/** Literals that lie further apart are of different families. */
+const widest = 4096;
 
 export class Checkpoints {
   readonly #lanes: Lanes;
-  readonly #checkpoints = new Map<List, Checkpoint>();
+  readonly #checks = new Map<List, Map<string, Check>>();
+  readonly #addresses = new Map<List, Map<string, Address>>();
+  readonly #locations = new Map<Access, { readonly address: Address; readonly literal: number }>();
   #complete = true;
 
   constructor(lanes: Lanes, region: List) {
     this.#lanes = lanes;
-    const outermost = this.#checkpoint(region);
-    this.#list(region, [outermost], false);
+    const whole = { list: region, assigned: assignedIn(region), loop: null, isCheckpoint: true };
+    this.#list(region, [{ ...whole, isGuarded: false }], false);
   }
 
-  /** Whether every access is checked somewhere. */
+  /** Whether every access is checked somewhere, or can be where it is. */
   get complete(): boolean {
     return this.#complete;
   }
 
   /** What is checked at the beginning of a list. */
-  at(list: List): readonly Access[] {
-    return [...(this.#checkpoints.get(list)?.accesses.values() ?? [])];
+  checksAt(list: List): readonly Check[] {
+    return [...(this.#checks.get(list)?.values() ?? [])];
   }
 
-  #checkpoint(list: List): Checkpoint {
-    const checkpoint = { list, assigned: assignedIn(list), accesses: new Map<string, Access>() };
-    this.#checkpoints.set(list, checkpoint);
-    return checkpoint;
+  /** The addresses that are computed at the beginning of a list. */
+  addressesAt(list: List): readonly Address[] {
+    return [...(this.#addresses.get(list)?.values() ?? [])];
+  }
+
+  /** Where an access is found: so many elements from an address. Null if it is checked where it is. */
+  locate(access: Access): { readonly address: Address; readonly distance: number } | null {
+    const known = this.#locations.get(access);
+    if (known === undefined) return null;
+    return { address: known.address, distance: known.literal - known.address.smallest };
   }
 
   /** `masked`: lanes may go through this list under a mask, where nothing is checked any more. */
-  #list(list: List, enclosing: readonly Checkpoint[], masked: boolean): void {
+  #list(list: List, enclosing: readonly Enclosing[], masked: boolean): void {
     for (const statement of list) this.#statement(statement, enclosing, masked);
   }
 
-  #statement(statement: Statement, enclosing: readonly Checkpoint[], masked: boolean): void {
-    if (statement.kind === 'store') this.#access(statement.array, statement.index, enclosing);
-    for (const expression of expressionsOf(statement)) {
-      forEachOperand(expression, (each) => {
-        if (each.kind === 'load') this.#access(each.array, each.index, enclosing);
-      });
+  #statement(statement: Statement, enclosing: readonly Enclosing[], masked: boolean): void {
+    if (statement.kind === 'store') {
+      this.#access(statement, statement.array, statement.index, enclosing, masked);
     }
+    for (const expression of expressionsOf(statement)) this.#expression(expression, enclosing, masked);
     switch (statement.kind) {
       case 'if': {
         const mode = this.#lanes.modeOf(statement);
         const lists = [statement.then, statement.otherwise];
         const inside = masked || (mode !== 'uniform' && lists.every((list) => this.#lanes.canMask(list)));
         for (const list of lists) {
-          const own = mode === 'branch' && !masked ? [this.#checkpoint(list)] : [];
-          this.#list(list, [...enclosing, ...own], inside);
+          const own = { list, assigned: assignedIn(list), loop: null, isCheckpoint: true, isGuarded: true };
+          this.#list(list, mode === 'branch' && !masked ? [...enclosing, own] : enclosing, inside);
         }
         return;
       }
       case 'loop': {
-        const inside = masked || this.#lanes.modeOf(statement) === 'masked';
+        const { body, update } = statement;
+        const mode = this.#lanes.modeOf(statement);
+        const inside = masked || mode === 'masked';
         // Threads can go on one by one only through what they all come out of at its end.
-        const own = inside || leaves(statement) ? [] : [this.#checkpoint(statement.body)];
-        this.#list(statement.body, [...enclosing, ...own], inside);
-        this.#list(statement.update, enclosing, inside);
+        const isCheckpoint = !inside && !leaves(statement);
+        const isGuarded = isCheckpoint && mode === 'branch';
+        const own = { list: body, assigned: assignedIn(body), loop: statement, isCheckpoint, isGuarded };
+        this.#list(body, [...enclosing, own], inside);
+        this.#list(update, enclosing, inside);
         return;
       }
       case 'block':
@@ -91,15 +137,118 @@ export class Checkpoints {
     }
   }
 
-  #access(array: ArrayReference, index: Expression, enclosing: readonly Checkpoint[]): void {
-    // A local array's index is uniform, as is a uniform access; both are checked where they are.
-    if (array.space === 'local' || this.#lanes.shapeOf(array, index) !== 'contiguous') return;
-    for (const { assigned, accesses } of enclosing) {
-      const known = this.#lanes.knownBefore(index, assigned);
-      if (known === null) continue;
-      accesses.set(`${array.space} ${array.id} ${keyOf(known)}`, { array, index: known });
-      return;
+  /** `masked`: the value may be computed for lanes that do not want it. */
+  #expression(expression: Expression, enclosing: readonly Enclosing[], masked: boolean): void {
+    switch (expression.kind) {
+      case 'load':
+        this.#expression(expression.index, enclosing, masked);
+        this.#access(expression, expression.array, expression.index, enclosing, masked);
+        return;
+      case 'conditional': {
+        // One that all lanes decide alike is computed as one thread would.
+        const both = masked || !this.#lanes.isUniform(expression);
+        this.#expression(expression.test, enclosing, masked);
+        this.#expression(expression.then, enclosing, both);
+        this.#expression(expression.otherwise, enclosing, both);
+        return;
+      }
+      default:
+        for (const operand of operandsOf(expression)) this.#expression(operand, enclosing, masked);
     }
-    this.#complete = false;
   }
+
+  #access(
+    access: Access,
+    array: ArrayReference,
+    index: Expression,
+    enclosing: readonly Enclosing[],
+    masked: boolean,
+  ): void {
+    // A local array's index is uniform; it is checked where it is, and never under a mask.
+    if (array.space === 'local') return;
+    const shape = this.#lanes.shapeOf(array, index);
+    if (shape === null) return;
+    const { indices } = this.#lanes;
+    const guard = enclosing.findLastIndex(({ isGuarded }) => isGuarded);
+    for (const [position, { list, assigned, isCheckpoint }] of enclosing.entries()) {
+      if (!isCheckpoint || position < guard) continue;
+      const loops = enclosing.slice(position + 1).flatMap(({ loop }) => (loop === null ? [] : [loop]));
+      const bounds = indices.boundsBefore(index, list, assigned, loops);
+      if (bounds === null) continue;
+      this.#addCheck(list, array, shape, bounds);
+      for (const outer of enclosing) {
+        const known = indices.knownBefore(index, outer.assigned);
+        if (known === null) continue;
+        this.#addAddress(access, outer.list, array, known);
+        return;
+      }
+    }
+    // What is uniform is checked where it is, as one thread would, but not for lanes that are not there.
+    if (shape === 'contiguous' || masked) this.#complete = false;
+  }
+
+  #addCheck(list: List, array: ArrayReference, shape: Check['shape'], { start, ranges }: Bounds): void {
+    const { common, literal } = splitLiteral(start);
+    let smallest = literal;
+    let largest = literal;
+    const open = ranges.filter(({ factor, from, to, largest: limit }) => {
+      const [by, first, last] = [factor, from, to].map(constantOf);
+      if (by == null || first == null || last == null || last > limit) return true;
+      const distance = by * Math.max(last - first, 0);
+      if (Math.abs(distance) > widest) return true;
+      smallest += Math.min(distance, 0);
+      largest += Math.max(distance, 0);
+      return false;
+    });
+    const rangeKeys = open.map(({ factor, from, to }) => [factor, from, to].map(keyOf).join());
+    const key = familyKey(array, common, literal, rangeKeys);
+    const checks = this.#checks.get(list) ?? new Map<string, Check>();
+    const known = checks.get(key);
+    if (known === undefined) {
+      checks.set(key, { array, shape, common, place: start, smallest, largest, ranges: open });
+    } else {
+      known.smallest = Math.min(known.smallest, smallest);
+      known.largest = Math.max(known.largest, largest);
+    }
+    this.#checks.set(list, checks);
+  }
+
+  #addAddress(access: Access, list: List, array: ArrayReference, index: Expression): void {
+    const { common, literal } = splitLiteral(index);
+    const key = familyKey(array, common, literal, []);
+    const addresses = this.#addresses.get(list) ?? new Map<string, Address>();
+    const address = addresses.get(key) ?? { array, common, place: index, smallest: literal, local: null };
+    address.smallest = Math.min(address.smallest, literal);
+    addresses.set(key, address);
+    this.#addresses.set(list, addresses);
+    this.#locations.set(access, { address, literal });
+  }
+}
+
+function familyKey(
+  { space, id }: ArrayReference,
+  common: Expression | null,
+  literal: number,
+  ranges: readonly string[],
+): string {
+  const group = Math.floor(literal / widest);
+  return [space, id, group, common === null ? '' : keyOf(common), ...ranges].join(' ');
+}
+
+/** An i32 as a sum of something and a literal. */
+function splitLiteral(expression: Expression): { common: Expression | null; literal: number } {
+  const literal = constantOf(expression);
+  if (literal !== null) return { common: null, literal };
+  if (expression.kind !== 'binary' || (expression.operator !== 'add' && expression.operator !== 'subtract')) {
+    return { common: expression, literal: 0 };
+  }
+  const left = splitLiteral(expression.left);
+  const right = splitLiteral(expression.right);
+  const adds = expression.operator === 'add';
+  const sum = adds ? left.literal + right.literal : left.literal - right.literal;
+  if (Math.abs(sum) > 2 ** 30) return { common: expression, literal: 0 };
+  if (right.common === null) return { common: left.common, literal: sum };
+  if (left.common === null && adds) return { common: right.common, literal: sum };
+  const common = { ...expression, left: left.common ?? integer(expression, 0), right: right.common };
+  return { common, literal: sum };
 }

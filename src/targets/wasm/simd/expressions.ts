@@ -4,13 +4,13 @@
 // written for each vector in turn. What they share (addresses, broadcast values) is computed
 // for the first and kept in locals for the rest of the statement.
 
-import type { ArrayReference, Expression } from '../../../compiler/ir.ts';
+import type { Expression, Statement } from '../../../compiler/ir.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import type { Hoisting } from '../hoisting.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
-import type { ThreadContext } from '../thread-context.ts';
+import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import { constantOf, type Unit } from '../unit.ts';
 import { binaryInstruction, compareInstruction, type LaneType, unaryInstruction } from './instructions.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
@@ -25,6 +25,8 @@ export interface GroupContext {
   readonly first: ThreadContext;
   /** Vectors of a group. */
   readonly vectors: number;
+  /** Where an access is found whose address was computed at a checkpoint. */
+  locate(access: Expression | Statement): ElementLocation | null;
   /** The local of a variable in one of the group's vectors. */
   variable(id: number, vector: number): Local;
 }
@@ -107,16 +109,19 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       code.get(group.variable(expression.id, vector));
       return;
     case 'builtin':
-      pushShared(group, shared, `lanes ${expression.name}`, 'v128', () => {
-        pushBuiltIn(group.first, expression.name);
-        code.op('i32x4.splat');
-      });
+      code.get(
+        sharedLocal(shared, `lanes ${expression.name}`, 'v128', (local) => {
+          pushBuiltIn(group.first, expression.name);
+          code.op('i32x4.splat').set(local);
+        }),
+      );
       code.get(constants.counting(vector)).op('i32x4.add');
       return;
-    case 'load':
-      pushAddress(group, shared, expression.array, expression.index, expression.range);
-      code.memory('v128.load', 16 * vector, 4);
+    case 'load': {
+      const { address, offset } = placeOf(group, shared, expression);
+      code.get(address).memory('v128.load', offset + 16 * vector, 4);
       return;
+    }
     case 'unary': {
       push(expression.operand);
       const instruction = unaryInstruction(expression.operator, expression.type);
@@ -163,47 +168,50 @@ function pushUniform(group: GroupContext, shared: Shared, expression: Expression
     group.code.get(constant);
     return;
   }
-  pushShared(group, shared, `splat ${keyOf(expression)}`, 'v128', () => {
-    pushExpression(group.first, expression);
-    writeSplat(group.code, expression.type as LaneType);
+  const location = expression.kind === 'load' ? group.locate(expression) : null;
+  const local = sharedLocal(shared, `splat ${keyOf(expression)}`, 'v128', (filled) => {
+    if (location === null) {
+      pushExpression(group.first, expression);
+      writeSplat(group.code, expression.type as LaneType);
+    } else {
+      group.code.get(location.address).memory('v128.load32_splat', location.offset);
+    }
+    group.code.set(filled);
   });
+  group.code.get(local);
 }
 
-/** Pushes the address of the first lane's element; the vectors of a group follow each other from there. */
-export function pushAddress(
+/** Where the first lane's element is; the vectors of a group follow each other from there. */
+export function placeOf(
   group: GroupContext,
   shared: Shared,
-  array: ArrayReference,
-  index: Expression,
-  range: Expression['range'],
-  access: 'read' | 'write' = 'read',
-): void {
+  access: (Expression & { readonly kind: 'load' }) | (Statement & { readonly kind: 'store' }),
+): ElementLocation {
+  const known = group.locate(access);
+  if (known !== null) return known;
+  // A local array: its index is uniform, and checked here.
+  const { array, index, range } = access;
+  const { code, first } = group;
   const key = `address ${array.space} ${array.id} ${keyOf(index)}`;
-  pushShared(group, shared, key, 'i32', () => {
-    const pushIndex = () => pushExpression(group.first, index);
-    withIndex(group.first, pushIndex, (local) => {
-      if (array.space === 'local') writeCheck(group.first, array, local, access, range);
-      pushElementAddress(group.first, array, local);
+  const address = sharedLocal(shared, key, 'i32', (local) => {
+    const pushIndex = () => pushExpression(first, index);
+    withIndex(first, pushIndex, (indexLocal) => {
+      writeCheck(first, array, indexLocal, access.kind === 'load' ? 'read' : 'write', range);
+      pushElementAddress(first, array, indexLocal);
+      code.set(local);
     });
   });
+  return { address, offset: 0 };
 }
 
-function pushShared(
-  { code }: GroupContext,
-  shared: Shared,
-  key: string,
-  type: WasmType,
-  push: () => void,
-): void {
+/** The local that holds what the vectors of a statement share; `fill` writes the code that sets it. */
+function sharedLocal(shared: Shared, key: string, type: WasmType, fill: (local: Local) => void): Local {
   const known = shared.locals.get(key);
-  if (known !== undefined) {
-    code.get(known);
-    return;
-  }
-  push();
+  if (known !== undefined) return known;
   const local = shared.take(type);
-  code.tee(local);
+  fill(local);
   shared.locals.set(key, local);
+  return local;
 }
 
 /** Truncating division and remainder by 2^k, by shifts. */

@@ -14,6 +14,7 @@ import { AffineForms } from '../analysis/affine.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import {
   assignedIn,
+  expressionsOf,
   forEachExpression,
   forEachOperand,
   forEachStatement,
@@ -21,9 +22,9 @@ import {
   operandsOf,
 } from '../analysis/walk.ts';
 import { mayFail } from '../expressions.ts';
-import { mapExpression } from '../map.ts';
 import type { Unit } from '../unit.ts';
 import { constantOf } from '../unit.ts';
+import { Indices } from './indices.ts';
 import {
   binaryInstruction,
   compareInstruction,
@@ -34,6 +35,16 @@ import {
 
 export type AccessShape = 'uniform' | 'contiguous' | null;
 
+/**
+ * How lanes go through a branch or a loop. `uniform`: together, as one thread would. `masked`: all through
+ * all of it, those that are not there without effect. `branch`: together while all agree; else by `masked`
+ * code where that can be, or one by one.
+ */
+export type Mode = 'uniform' | 'masked' | 'branch';
+
+type List = readonly Statement[];
+type Loop = Extract<Statement, { kind: 'loop' }>;
+
 /** Operations of a branch up to which carrying it out for nothing is cheaper than to jump over it. */
 const cheap = 16;
 
@@ -41,13 +52,14 @@ export class Lanes {
   readonly #unit: Unit;
   readonly #uniformity: Uniformity;
   readonly #forms: AffineForms;
-  readonly #definitions: ReadonlyMap<number, Expression>;
+  readonly #modes = new Map<Statement, Mode>();
+  readonly indices: Indices;
 
   /** `uniformity` says what is uniform in a row. */
   constructor(unit: Unit, uniformity: Uniformity) {
     this.#unit = unit;
     this.#uniformity = uniformity;
-    this.#definitions = definitionsIn(unit.program.body);
+    this.indices = new Indices(unit.program);
     this.#forms = new AffineForms(unit.program, (expression) => this.isUniform(expression));
   }
 
@@ -157,8 +169,8 @@ export class Lanes {
       case 'convert':
         return convertsInLanes(expression.operand.type, expression.type) && operands();
       case 'conditional':
-        // Both branches are computed for all lanes; what is uniform in them must not fail for nothing.
-        return operands() && !this.#mayFailInVain([expression.then, expression.otherwise]);
+        // Both branches are computed for all lanes.
+        return operands() && !mayFailInVain([expression.then, expression.otherwise]);
       case 'math':
         return false;
       default:
@@ -166,54 +178,40 @@ export class Lanes {
     }
   }
 
-  /**
-   * How lanes go through a branch or a loop. `uniform`: together, as one thread would. `masked`: all
-   * through all of it, those that are not there without effect. `branch`: together while all agree;
-   * else by `masked` code where that can be, or one by one.
-   */
-  modeOf(statement: Extract<Statement, { kind: 'if' | 'loop' }>): 'uniform' | 'masked' | 'branch' {
-    if (statement.test === null || this.isUniform(statement.test)) return 'uniform';
-    const lists = listsOf(statement);
-    if (!lists.every((list) => this.canMask(list))) return 'branch';
-    return statement.kind === 'loop' || lists.every((list) => this.isCheap(list)) ? 'masked' : 'branch';
+  /** How lanes go through a branch or a loop. */
+  modeOf(statement: Extract<Statement, { kind: 'if' | 'loop' }>): Mode {
+    let mode = this.#modes.get(statement);
+    if (mode === undefined) {
+      mode = this.#chooseMode(statement);
+      this.#modes.set(statement, mode);
+    }
+    return mode;
   }
 
-  /** An expression that has an index's value before statements that assign these variables, or null. */
-  knownBefore(index: Expression, assigned: ReadonlySet<number>): Expression | null {
-    let known = true;
-    const resolve = (expression: Expression): Expression => {
-      if (expression.kind === 'load') known = false;
-      if (expression.kind === 'binary' && mayFail(expression)) known = false;
-      if (expression.kind !== 'variable' || !assigned.has(expression.id)) return expression;
-      const definition = this.#definitions.get(expression.id);
-      if (definition === undefined || !known) {
-        known = false;
-        return expression;
-      }
-      return mapExpression(definition, { expression: resolve });
-    };
-    const resolved = mapExpression(index, { expression: resolve });
-    return known ? resolved : null;
+  #chooseMode(statement: Extract<Statement, { kind: 'if' | 'loop' }>): Mode {
+    if (statement.test === null || this.isUniform(statement.test)) return 'uniform';
+    if (statement.kind === 'loop') return this.canMask([statement]) ? 'masked' : 'branch';
+    const lists = listsOf(statement);
+    if (!lists.every((list) => this.canMask(list))) return 'branch';
+    return lists.every((list) => this.isCheap(list)) ? 'masked' : 'branch';
   }
 
   /** Whether statements can be carried out under a mask. */
-  canMask(statements: readonly Statement[]): boolean {
-    const assigned = assignedIn(statements);
+  canMask(list: List): boolean {
     let can = true;
-    forEachStatement(statements, (statement) => {
-      if (!['assign', 'store', 'if', 'loop'].includes(statement.kind)) can = false;
-      if (statement.kind === 'store') {
-        const { array, index } = statement;
-        if (array.space === 'local' || this.shapeOf(array, index) !== 'contiguous') can = false;
-        if (this.knownBefore(index, assigned) === null) can = false;
-      }
+    forEachStatement(list, ({ kind }) => {
+      if (kind !== 'assign' && kind !== 'store' && kind !== 'if' && kind !== 'loop') can = false;
     });
-    const expressions: Expression[] = [];
-    forEachExpression(statements, (expression) => {
-      expressions.push(expression);
-      if (expression.kind === 'load' && this.knownBefore(expression.index, assigned) === null) can = false;
+    if (!can) return false;
+    const assigned = assignedIn(list);
+    forEachAccess(list, (array, index, loops, stores) => {
+      if (array.space === 'local' || (stores && this.shapeOf(array, index) !== 'contiguous')) can = false;
+      else if (this.indices.boundsBefore(index, list, assigned, loops) === null) can = false;
     });
-    return can && !this.#mayFailInVain(expressions);
+    forEachExpression(list, (each) => {
+      if (each.kind === 'binary' && mayFail(each)) can = false;
+    });
+    return can;
   }
 
   /** Whether it is better to carry statements out under a mask than to look whether any lane is there. */
@@ -228,19 +226,6 @@ export class Lanes {
     return cost <= cheap;
   }
 
-  /** Contiguous accesses are checked for all lanes beforehand; what is left is what is uniform and may fail. */
-  #mayFailInVain(expressions: readonly Expression[]): boolean {
-    let found = false;
-    for (const expression of expressions) {
-      forEachOperand(expression, (each) => {
-        if (each.kind === 'binary' && mayFail(each) && this.isUniform(each)) found = true;
-        if (each.kind !== 'load') return;
-        if (each.array.space === 'local' || this.isUniform(each)) found = true;
-      });
-    }
-    return found;
-  }
-
   /** Whether anything is done in lanes that would otherwise be done thread by thread. */
   #gains(statements: readonly Statement[]): boolean {
     let gains = false;
@@ -253,6 +238,40 @@ export class Lanes {
 
   #isLaneElement(array: ArrayReference): boolean {
     return elementBytes[this.#unit.elementOf(array)] === 4;
+  }
+}
+
+/** Whether there is anything that is not checked for all lanes beforehand, and may fail. */
+function mayFailInVain(expressions: readonly Expression[]): boolean {
+  let found = false;
+  for (const expression of expressions) {
+    forEachOperand(expression, (each) => {
+      if (each.kind === 'binary' && mayFail(each)) found = true;
+      if (each.kind === 'load' && each.array.space === 'local') found = true;
+    });
+  }
+  return found;
+}
+
+/** Visits the accesses in a list, each with the loops of the list that it stands in. */
+function forEachAccess(
+  list: List,
+  visit: (array: ArrayReference, index: Expression, loops: readonly Loop[], stores: boolean) => void,
+  loops: readonly Loop[] = [],
+): void {
+  for (const statement of list) {
+    if (statement.kind === 'store') visit(statement.array, statement.index, loops, true);
+    for (const expression of expressionsOf(statement)) {
+      forEachOperand(expression, (each) => {
+        if (each.kind === 'load') visit(each.array, each.index, loops, false);
+      });
+    }
+    if (statement.kind === 'loop') {
+      forEachAccess(statement.body, visit, [...loops, statement]);
+      forEachAccess(statement.update, visit, loops);
+    } else {
+      for (const inner of listsOf(statement)) forEachAccess(inner, visit, loops);
+    }
   }
 }
 
@@ -277,20 +296,4 @@ export function isPowerOfTwoDivision({ operator, type, right }: Binary): boolean
   if (type !== 'i32' && type !== 'u32') return false;
   const divisor = constantOf(right);
   return divisor !== null && divisor > 0 && Number.isInteger(Math.log2(divisor));
-}
-
-/** The values of variables that are assigned at one place only. */
-function definitionsIn(body: readonly Statement[]): Map<number, Expression> {
-  const definitions = new Map<number, Expression>();
-  const again = new Set<number>();
-  forEachStatement(body, (statement) => {
-    if (statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.result !== null) {
-      again.add(statement.result);
-    }
-    if (statement.kind !== 'assign') return;
-    if (definitions.has(statement.variable)) again.add(statement.variable);
-    definitions.set(statement.variable, statement.value);
-  });
-  for (const variable of again) definitions.delete(variable);
-  return definitions;
 }

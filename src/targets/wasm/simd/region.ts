@@ -4,11 +4,13 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import { assignedIn, forEachStatement } from '../analysis/walk.ts';
+import type { Expression, Statement } from '../../../compiler/ir.ts';
+import { elementBytes } from '../../../kernel/types.ts';
+import { assignedIn, forEachExpression, forEachStatement } from '../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
 import type { Region } from '../plan.ts';
-import type { ThreadContext } from '../thread-context.ts';
+import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -27,21 +29,35 @@ export interface LanePlan {
 export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
   if (!lanes.canRun(region.statements)) return null;
   const row = lanes.program.block[0];
-  const vectors = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= mostVectors(lanes, region));
+  const most = Math.max(mostVectors(lanes, region), 1);
+  const vectors = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= most);
   if (vectors === undefined) return null;
   const checkpoints = new Checkpoints(lanes, region.statements);
   return checkpoints.complete ? { vectors, checkpoints } : null;
 }
 
-/** Chains of operations overlap better the more vectors there are, as long as their values stay in registers. */
+/** Vector registers that an engine has to give, after what broadcast values take. */
+const registers = 14;
+
+/**
+ * Chains of operations overlap better the more vectors there are, as long as their values stay in
+ * registers. An engine may carry out all the loads of a loop's body before anything else, so each of them
+ * counts like a variable.
+ */
 function mostVectors(lanes: Lanes, { statements, loads }: Region): number {
-  const varying = new Set([...assignedIn(statements), ...loads].filter((id) => lanes.varies(id)));
+  const values = new Set([...assignedIn(statements), ...loads].filter((id) => lanes.varies(id))).size;
+  let accesses = 0;
   let loops = false;
-  forEachStatement(statements, ({ kind }) => {
-    if (kind === 'loop') loops = true;
+  forEachStatement(statements, (statement) => {
+    if (statement.kind !== 'loop') return;
+    loops = true;
+    let inside = 0;
+    forEachExpression(statement.body, (each) => {
+      if (each.kind === 'load' && lanes.shapeOf(each.array, each.index) === 'contiguous') inside += 1;
+    });
+    accesses = Math.max(accesses, inside);
   });
-  if (!loops) return 4;
-  return varying.size <= 1 ? 8 : varying.size <= 3 ? 4 : varying.size <= 6 ? 2 : 1;
+  return loops ? registers / Math.max(values + accesses, 1) : 4;
 }
 
 export interface LaneRegionParts {
@@ -73,14 +89,22 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     locals.set(key, local);
     return local;
   };
+  const locate = (access: Statement | Expression): ElementLocation | null => {
+    const location = plan.checkpoints.locate(access);
+    if (location === null) return null;
+    const { address, distance } = location;
+    return { address: address.local!, offset: distance * elementBytes[unit.elementOf(address.array)] };
+  };
+  const single = parts.threadContext(rank);
   const group = {
     unit,
     code,
     lanes,
     constants,
-    first: parts.threadContext(rank),
+    first: { ...single, frame: { ...single.frame, located: locate } },
     vectors: plan.vectors,
     variable,
+    locate,
   };
   const writer = new LaneWriter({
     group,
@@ -99,7 +123,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   };
   code.withTemporary('i32', (end) => {
     code.block((slow: Label) => {
-      if (plan.checkpoints.at(statements).length > 0) {
+      if (plan.checkpoints.checksAt(statements).length > 0) {
         enter();
         writer.writeChecks(statements, row, slow);
       }
@@ -110,6 +134,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
         .set(end);
       code.loop((next) => {
         enter();
+        writer.writeAddresses(statements);
         for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
         writer.writeList(statements);
         for (const id of region.stores) writeStore(parts, writer, id, threads);

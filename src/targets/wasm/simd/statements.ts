@@ -10,12 +10,12 @@ import { analyseLiveness, bit, has } from '../analysis/liveness.ts';
 import { assignedIn, readIn } from '../analysis/walk.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
-import { withIndex } from '../memory.ts';
 import { writeLoop, writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
-import type { Access, Checkpoints } from './checkpoints.ts';
-import { type GroupContext, pushAddress, pushLanes, type Shared } from './expressions.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import { writeAddress, writeCheck } from './checks.ts';
+import { type GroupContext, placeOf, pushLanes, type Shared } from './expressions.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
@@ -55,7 +55,18 @@ export class LaneWriter {
 
   /** Branches to `slow` unless what a list accesses is there for so many threads from the first lane on. */
   writeChecks(list: List, threads: number, slow: Label): void {
-    for (const access of this.#checkpoints.at(list)) this.#writeCheck(access, threads, slow);
+    for (const check of this.#checkpoints.checksAt(list)) writeCheck(this.#group.first, check, threads, slow);
+  }
+
+  /** Computes the addresses of what a list accesses. */
+  writeAddresses(list: List): void {
+    for (const address of this.#checkpoints.addressesAt(list)) writeAddress(this.#group.first, address);
+  }
+
+  /** The group is about to carry out a list. */
+  #enter(list: List, slow: Label): void {
+    this.writeChecks(list, 4 * this.#group.vectors, slow);
+    this.writeAddresses(list);
   }
 
   /** Brings the group's values of a variable from scratch memory. */
@@ -133,31 +144,32 @@ export class LaneWriter {
     });
   }
 
-  #store({ array, index, value, range }: Structure<'store'>): void {
+  #store(statement: Structure<'store'>): void {
+    const { code } = this.#group;
     this.#eachVectorSharing((vector, shared) => {
-      pushAddress(this.#group, shared, array, index, range, 'write');
-      pushLanes(this.#group, shared, value, vector);
-      this.#group.code.memory('v128.store', 16 * vector, 4);
+      const { address, offset } = placeOf(this.#group, shared, statement);
+      code.get(address);
+      pushLanes(this.#group, shared, statement.value, vector);
+      code.memory('v128.store', offset + 16 * vector, 4);
     });
   }
 
   /** Stores only the lanes of the mask: memory beside them may be another thread's. */
-  #maskedStore({ array, index, value, range }: Structure<'store'>, mask: Mask): void {
+  #maskedStore(statement: Structure<'store'>, mask: Mask): void {
     const { code } = this.#group;
     this.#eachVectorSharing((vector, shared) => {
       const there = shared.locals.get('mask') ?? shared.take('i32');
       const lanes = shared.locals.get('value') ?? shared.take('v128');
       shared.locals.set('mask', there).set('value', lanes);
-      const pushTarget = () => pushAddress(this.#group, shared, array, index, range, 'write');
-      // Taken first, so that the address is in its local whatever branch uses it.
-      pushTarget();
-      code.op('drop');
-      pushLanes(this.#group, shared, value, vector);
+      const { address, offset } = placeOf(this.#group, shared, statement);
+      pushLanes(this.#group, shared, statement.value, vector);
       code.set(lanes).get(mask[vector]!).op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');
       code.if(
         () => {
-          pushTarget();
-          code.get(lanes).memory('v128.store', 16 * vector, 4);
+          code
+            .get(address)
+            .get(lanes)
+            .memory('v128.store', offset + 16 * vector, 4);
         },
         () => {
           for (let lane = 0; lane < 4; lane += 1) {
@@ -166,9 +178,8 @@ export class LaneWriter {
               .i32(1 << lane)
               .op('i32.and');
             code.if(() => {
-              pushTarget();
-              code.get(lanes).lane('i32x4.extract_lane', lane);
-              code.memory('i32.store', 16 * vector + 4 * lane);
+              code.get(address).get(lanes).lane('i32x4.extract_lane', lane);
+              code.memory('i32.store', offset + 16 * vector + 4 * lane);
             });
           }
         },
@@ -199,29 +210,28 @@ export class LaneWriter {
   #branch(statement: Structure<'if'>): void {
     const { code, lanes } = this.#group;
     const { test, then, otherwise } = statement;
-    const threads = 4 * this.#group.vectors;
     const needsIsland =
-      [then, otherwise].some((list) => this.#checkpoints.at(list).length > 0) ||
+      [then, otherwise].some((list) => this.#checkpoints.checksAt(list).length > 0) ||
       ![then, otherwise].every((list) => lanes.canMask(list));
     this.#withIsland(needsIsland, statement, (slow, done) => {
       code.withTemporaries((take) => {
         const mask = this.#pushMask(test, null, () => take('v128'));
         this.#pushCombined(mask, 'v128.and');
         code.op('i32x4.all_true').if(() => {
-          if (slow !== null) this.writeChecks(then, threads, slow);
+          if (slow !== null) this.#enter(then, slow);
           this.writeList(then);
           code.br(done);
         });
         this.#pushCombined(mask, 'v128.or');
         code.op('v128.any_true', 'i32.eqz').if(() => {
-          if (slow !== null) this.writeChecks(otherwise, threads, slow);
+          if (slow !== null) this.#enter(otherwise, slow);
           this.writeList(otherwise);
           code.br(done);
         });
         if (![then, otherwise].every((list) => lanes.canMask(list))) return;
         if (slow !== null) {
-          this.writeChecks(then, threads, slow);
-          this.writeChecks(otherwise, threads, slow);
+          this.#enter(then, slow);
+          this.#enter(otherwise, slow);
         }
         this.#maskedBranches(statement, mask, null);
         if (slow !== null) code.br(done);
@@ -237,13 +247,13 @@ export class LaneWriter {
       this.#masked([statement], null);
       return;
     }
-    const checks = this.#checkpoints.at(body);
-    const threads = 4 * this.#group.vectors;
+    const checks = this.#checkpoints.checksAt(body);
     const rest: Structure<'loop'> = mode === 'branch' ? { ...statement, testFirst: true } : statement;
     this.#withIsland(checks.length > 0 || mode === 'branch', rest, (slow, done) => {
       const parts = {
         writeBody: () => {
-          if (slow !== null) this.writeChecks(body, threads, slow);
+          if (slow === null) this.writeAddresses(body);
+          else this.#enter(body, slow);
           this.writeList(body);
         },
         writeUpdate: () => this.writeList(update),
@@ -402,6 +412,7 @@ export class LaneWriter {
       code.block((exit) => {
         code.loop((top) => {
           if (testFirst) writeTest(exit);
+          this.writeAddresses(body);
           this.#masked(body, live);
           this.#masked(update, live);
           if (!testFirst) writeTest(exit);
@@ -431,30 +442,6 @@ export class LaneWriter {
     mask.forEach((local, vector) => {
       code.get(local);
       if (vector > 0) code.op(instruction);
-    });
-  }
-
-  /** Whether the array has elements from the first lane's index on, as many as there are threads. */
-  #writeCheck({ array, index }: Access, threads: number, slow: Label): void {
-    const { code, first, unit } = this.#group;
-    const { launch } = first;
-    const known = unit.knownLength(array);
-    if (known !== null && known < threads) {
-      code.br(slow);
-      return;
-    }
-    const pushIndex = () => pushExpression(first, index);
-    withIndex(first, pushIndex, (local) => {
-      if (known === null) {
-        launch.pushLength(array);
-        code.i32(threads).op('i32.lt_u').brIf(slow);
-        code.get(local);
-        launch.pushLength(array);
-        code.i32(threads).op('i32.sub');
-      } else {
-        code.get(local).i32(known - threads);
-      }
-      code.op('i32.gt_u').brIf(slow);
     });
   }
 

@@ -1,0 +1,117 @@
+// The code of a checkpoint: are all elements there, and where.
+
+import type { Expression } from '../../../compiler/ir.ts';
+import { integer } from '../analysis/affine.ts';
+import type { Label, Local } from '../encoder/code.ts';
+import { pushExpression } from '../expressions.ts';
+import { pushElementAddress, withIndex } from '../memory.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { Address, Check } from './checkpoints.ts';
+import type { Range } from './indices.ts';
+
+/** An index that moves further than this is outside any array. */
+const furthest = 2n ** 40n;
+
+/**
+ * Branches to `slow` unless the array has the elements of a check, for so many threads from the first lane
+ * on, for which `first` is the context.
+ */
+export function writeCheck(first: ThreadContext, check: Check, threads: number, slow: Label): void {
+  const { code, unit, launch } = first;
+  const { array, shape, ranges, smallest, largest } = check;
+  const extent = largest - smallest + (shape === 'contiguous' ? threads : 1);
+  if (ranges.length > 0) {
+    writeRangeCheck(first, check, extent, slow);
+    return;
+  }
+  const known = unit.knownLength(array);
+  if (known !== null && known < extent) {
+    code.br(slow);
+    return;
+  }
+  if (known === null) {
+    launch.pushLength(array);
+    code.i32(extent).op('i32.lt_u').brIf(slow);
+  }
+  pushIndex(first, check);
+  if (known === null) {
+    launch.pushLength(array);
+    code.i32(extent).op('i32.sub');
+  } else {
+    code.i32(known - extent);
+  }
+  code.op('i32.gt_u').brIf(slow);
+}
+
+/** The same where loops move the index by what is known only now: in 64 bits, so that nothing wraps. */
+function writeRangeCheck(first: ThreadContext, check: Check, extent: number, slow: Label): void {
+  const { code, launch } = first;
+  code.withTemporaries((take) => {
+    const lowest = take('i64');
+    const highest = take('i64');
+    const distance = take('i64');
+    pushIndex(first, check);
+    code.op('i64.extend_i32_s').tee(lowest).set(highest);
+    for (const range of check.ranges) {
+      writeDistance(first, range, distance, slow);
+      // Down or up from where the index starts.
+      code.get(lowest).get(distance).i64(0n).get(distance).i64(0n).op('i64.lt_s', 'select', 'i64.add');
+      code.set(lowest);
+      code.get(highest).get(distance).i64(0n).get(distance).i64(0n).op('i64.gt_s', 'select', 'i64.add');
+      code.set(highest);
+    }
+    code.get(lowest).i64(0n).op('i64.lt_s').brIf(slow);
+    code.get(highest).i64(BigInt(extent)).op('i64.add');
+    launch.pushLength(check.array);
+    code.op('i64.extend_i32_u', 'i64.gt_s').brIf(slow);
+  });
+}
+
+/** How far an index moves while a counter goes from its first value to its last. */
+function writeDistance(first: ThreadContext, range: Range, distance: Local, slow: Label): void {
+  const { code } = first;
+  const pushWide = (expression: Expression) => {
+    pushExpression(first, expression);
+    code.op('i64.extend_i32_s');
+  };
+  pushExpression(first, range.to);
+  code.i32(range.largest).op('i32.gt_s').brIf(slow);
+  pushWide(range.to);
+  pushWide(range.from);
+  code.op('i64.sub').tee(distance);
+  // A loop that is not entered moves nothing.
+  code.i64(0n).get(distance).i64(0n).op('i64.gt_s', 'select');
+  pushWide(range.factor);
+  code.op('i64.mul').tee(distance);
+  code
+    .i64(furthest)
+    .op('i64.add')
+    .i64(2n * furthest)
+    .op('i64.gt_u')
+    .brIf(slow);
+}
+
+/** Computes an address into its local. */
+export function writeAddress(first: ThreadContext, address: Address): void {
+  const { code } = first;
+  address.local ??= code.local('i32');
+  const { local, array } = address;
+  withIndex(
+    first,
+    () => pushIndex(first, address),
+    (index) => {
+      pushElementAddress(first, array, index);
+      code.set(local);
+    },
+  );
+}
+
+/** Pushes the first lane's smallest index. */
+function pushIndex(first: ThreadContext, { common, smallest, place }: Address | Check): void {
+  if (common === null || smallest === 0) {
+    pushExpression(first, common ?? integer(place, smallest));
+  } else {
+    pushExpression(first, common);
+    first.code.i32(smallest).op('i32.add');
+  }
+}

@@ -1,0 +1,237 @@
+// What can be said of an index before the statements that it stands in are carried out.
+//
+// An index is known at a point if none of its variables is assigned from there on, or if those
+// that are follow from what is known. Its bounds are known if moreover it grows evenly with the
+// counters of the loops around it, whose first and last values are known: then every value it
+// takes lies between those at the ends.
+
+import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { integer } from '../analysis/affine.ts';
+import { assignedBy, assignedIn, forEachStatement, listsOf, readBy } from '../analysis/walk.ts';
+import { mayFail } from '../expressions.ts';
+import { mapExpression } from '../map.ts';
+import { constantOf } from '../unit.ts';
+
+type List = readonly Statement[];
+type Loop = Extract<Statement, { kind: 'loop' }>;
+
+/** How far an index moves from its start while a counter goes through its values. */
+export interface Range {
+  /** By how much for each one that the counter grows. */
+  readonly factor: Expression;
+  /** The counter's first value, and one that it never exceeds. */
+  readonly from: Expression;
+  readonly to: Expression;
+  /** Were `to` larger, the counter could wrap around. */
+  readonly largest: number;
+}
+
+export interface Bounds {
+  /** The index with every counter at its first value. */
+  readonly start: Expression;
+  readonly ranges: readonly Range[];
+}
+
+/** A counter that grows from round to round of a loop. */
+interface Counter {
+  readonly variable: number;
+  /** What each round adds. */
+  readonly step: number;
+  /** In front of the loop, in the same list; null if it has its value from elsewhere. */
+  readonly init: Expression | null;
+  readonly to: Expression;
+}
+
+export class Indices {
+  /** The values of variables that are assigned at one place only. */
+  readonly #definitions: ReadonlyMap<number, Expression>;
+  readonly #counters = new Map<Loop, Counter>();
+
+  constructor(program: Program) {
+    this.#definitions = definitionsIn(program.body);
+    this.#findCounters(program.body);
+  }
+
+  /** An expression that has the index's value before a list, or null. */
+  knownBefore(index: Expression, assigned: ReadonlySet<number>): Expression | null {
+    return this.#resolve(index, assigned, new Set());
+  }
+
+  /** The index's bounds before a list, `loops` being those inside the list that the index stands in. */
+  boundsBefore(
+    index: Expression,
+    list: List,
+    assigned: ReadonlySet<number>,
+    loops: readonly Loop[],
+  ): Bounds | null {
+    const known = this.knownBefore(index, assigned);
+    if (known !== null) return { start: known, ranges: [] };
+    const counters = new Map<number, Counter>();
+    for (const loop of loops) {
+      const counter = this.#counters.get(loop);
+      if (counter !== undefined) counters.set(counter.variable, counter);
+    }
+    const resolved = this.#resolve(index, assigned, new Set(counters.keys()));
+    if (resolved === null) return null;
+    const ranges: Range[] = [];
+    let start = resolved;
+    for (const variable of readBy(resolved)) {
+      const counter = counters.get(variable);
+      if (counter === undefined || !assigned.has(variable)) continue;
+      const range = this.#rangeOf(resolved, counter, list, assigned);
+      if (range === null) return null;
+      ranges.push(range);
+      start = mapExpression(start, {
+        expression: (each) => (each.kind === 'variable' && each.id === variable ? range.from : each),
+      });
+    }
+    return { start, ranges };
+  }
+
+  #rangeOf(
+    index: Expression,
+    { variable, step, init, to }: Counter,
+    list: List,
+    assigned: ReadonlySet<number>,
+  ): Range | null {
+    const factor = factorOf(index, variable);
+    const last = this.knownBefore(to, assigned);
+    if (factor === null || last === null) return null;
+    for (const each of readBy(factor)) if (assigned.has(each)) return null;
+    // Without a first value in the list the counter starts, or goes on, from the one that it has now.
+    const times = assignmentsIn(list, variable);
+    if (times > 2 || (times === 2 && init === null)) return null;
+    const self: Expression = { kind: 'variable', id: variable, type: to.type, range: to.range };
+    const from = times === 1 ? self : this.knownBefore(init!, assigned);
+    return from === null ? null : { factor, from, to: last, largest: 2 ** 31 - 1 - step };
+  }
+
+  /** Puts definitions in the place of variables that are assigned; null where that is not enough. */
+  #resolve(
+    expression: Expression,
+    assigned: ReadonlySet<number>,
+    except: ReadonlySet<number>,
+  ): Expression | null {
+    let known = true;
+    const resolve = (each: Expression): Expression => {
+      if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) known = false;
+      if (each.kind !== 'variable' || !assigned.has(each.id) || except.has(each.id)) return each;
+      const definition = this.#definitions.get(each.id);
+      if (definition === undefined || !known) {
+        known = false;
+        return each;
+      }
+      return mapExpression(definition, { expression: resolve });
+    };
+    const resolved = mapExpression(expression, { expression: resolve });
+    return known ? resolved : null;
+  }
+
+  #findCounters(list: List): void {
+    list.forEach((statement, position) => {
+      if (statement.kind === 'loop') {
+        const counter = counterOf(statement, list.slice(0, position));
+        if (counter !== null) this.#counters.set(statement, counter);
+      }
+      for (const inner of listsOf(statement)) this.#findCounters(inner);
+    });
+  }
+}
+
+/** The counter of a loop `while (counter < limit && …)` that each round adds to and nothing else changes. */
+function counterOf({ test, testFirst, body, update }: Loop, before: List): Counter | null {
+  const comparison = test === null ? null : firstComparison(test);
+  if (!testFirst || comparison?.left.kind !== 'variable') return null;
+  const { left, right, operator } = comparison;
+  if (left.type !== 'i32') return null;
+  if (operator !== 'less' && operator !== 'lessEqual') return null;
+  const variable = left.id;
+  const step = update.map((each) => stepOf(each, variable)).find((each) => each !== null) ?? null;
+  if (step === null || assignedIn(body).has(variable)) return null;
+  const { type, range } = right;
+  const less: Expression = {
+    kind: 'binary',
+    operator: 'subtract',
+    left: right,
+    right: integer(right, 1),
+    type,
+    range,
+  };
+  const limit = constantOf(right);
+  const last = limit === null ? less : integer(right, limit - 1);
+  const to = operator === 'lessEqual' ? right : last;
+  const init = before.findLast((each) => assignedIn([each]).has(variable));
+  return { variable, step, init: init?.kind === 'assign' ? init.value : null, to };
+}
+
+/** The comparison that must hold in every round: the test, or the first part of it. */
+function firstComparison(test: Expression): (Expression & { readonly kind: 'compare' }) | null {
+  if (test.kind === 'compare') return test;
+  const both = test.kind === 'conditional' && constantOf(test.otherwise) === 0;
+  return both ? firstComparison(test.test) : null;
+}
+
+/** The positive literal that a statement adds to a variable. */
+function stepOf(statement: Statement, variable: number): number | null {
+  if (statement.kind !== 'assign' || statement.variable !== variable) return null;
+  const { value } = statement;
+  if (value.kind !== 'binary' || value.operator !== 'add' || value.left.kind !== 'variable') return null;
+  const step = value.left.id === variable ? constantOf(value.right) : null;
+  return step !== null && step > 0 ? step : null;
+}
+
+/** What an i32 changes by when a variable grows by one, if that is the same everywhere; null if not, or 0. */
+function factorOf(expression: Expression, variable: number): Expression | null {
+  if (!readBy(expression).has(variable)) return null;
+  switch (expression.kind) {
+    case 'variable':
+      return integer(expression, 1);
+    case 'binary': {
+      const { operator, left, right } = expression;
+      const inLeft = factorOf(left, variable);
+      const inRight = factorOf(right, variable);
+      const both = readBy(left).has(variable) && readBy(right).has(variable);
+      if (both || (inLeft === null && inRight === null)) return null;
+      switch (operator) {
+        case 'add':
+          return inLeft ?? inRight;
+        case 'subtract':
+          return inLeft ?? { ...expression, left: integer(expression, 0), right: inRight! };
+        case 'multiply':
+          return inLeft === null
+            ? { ...expression, left, right: inRight! }
+            : { ...expression, left: inLeft, right };
+        case 'shiftLeft':
+          return inLeft === null ? null : { ...expression, left: inLeft, right };
+        default:
+          return null;
+      }
+    }
+    default:
+      return null;
+  }
+}
+
+function assignmentsIn(list: List, variable: number): number {
+  let times = 0;
+  forEachStatement(list, (statement) => {
+    if (assignedBy(statement) === variable) times += 1;
+  });
+  return times;
+}
+
+/** The values of variables that are assigned at one place only. */
+function definitionsIn(body: List): Map<number, Expression> {
+  const definitions = new Map<number, Expression>();
+  const again = new Set<number>();
+  forEachStatement(body, (statement) => {
+    if (statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.result !== null) {
+      again.add(statement.result);
+    }
+    if (statement.kind !== 'assign') return;
+    if (definitions.has(statement.variable)) again.add(statement.variable);
+    definitions.set(statement.variable, statement.value);
+  });
+  for (const variable of again) definitions.delete(variable);
+  return definitions;
+}
