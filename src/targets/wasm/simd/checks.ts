@@ -1,12 +1,12 @@
 // The code of a checkpoint: are all elements there, and where.
 
-import type { Expression } from '../../../compiler/ir.ts';
+import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../analysis/affine.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, withIndex } from '../memory.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import type { Address, Check } from './checkpoints.ts';
+import type { Address, Check, Checkpoints } from './checkpoints.ts';
 import type { Range } from './indices.ts';
 
 /** An index that moves further than this is outside any array. */
@@ -91,8 +91,16 @@ function writeDistance(first: ThreadContext, range: Range, distance: Local, slow
     .brIf(slow);
 }
 
-/** Computes an address into its local. */
-export function writeAddress(first: ThreadContext, address: Address): void {
+/** Computes the addresses of what a list accesses. */
+export function writeAddresses(
+  first: ThreadContext,
+  checkpoints: Checkpoints,
+  list: readonly Statement[],
+): void {
+  for (const address of checkpoints.addressesAt(list)) writeAddress(first, address);
+}
+
+function writeAddress(first: ThreadContext, address: Address): void {
   const { code } = first;
   address.local ??= code.local('i32');
   const { local, array } = address;

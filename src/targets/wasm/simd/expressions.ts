@@ -151,6 +151,19 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       writeLaneConversion(group, expression.operand.type as LaneType, expression.type as LaneType);
       return;
     case 'conditional':
+      // && and || of masks.
+      if (isLiteral(expression.otherwise, false)) {
+        push(expression.test);
+        push(expression.then);
+        code.op('v128.and');
+        return;
+      }
+      if (isLiteral(expression.then, true)) {
+        push(expression.test);
+        push(expression.otherwise);
+        code.op('v128.or');
+        return;
+      }
       push(expression.then);
       push(expression.otherwise);
       push(expression.test);
@@ -159,6 +172,10 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
     default:
       throw new Error(`lanes cannot compute a ${expression.kind}`);
   }
+}
+
+function isLiteral(expression: Expression, value: boolean): boolean {
+  return expression.kind === 'constant' && expression.value === value;
 }
 
 /** A value that all lanes share. */
@@ -271,4 +288,28 @@ function writeLaneConversion({ code, unit, constants }: GroupContext, from: Lane
       );
     });
   }
+}
+
+/** Stores a vector of a statement that all lanes carry out. */
+export function writeVectorStore(
+  group: GroupContext,
+  shared: Shared,
+  statement: Statement & { readonly kind: 'store' },
+  vector: number,
+): void {
+  const { address, offset } = placeOf(group, shared, statement);
+  group.code.get(address);
+  pushLanes(group, shared, statement.value, vector);
+  group.code.memory('v128.store', offset + 16 * vector, 4);
+}
+
+/** Writes a statement for each vector of a group; `shared` is what they share. */
+export function eachVectorSharing(
+  group: GroupContext,
+  write: (vector: number, shared: Shared) => void,
+): void {
+  group.code.withTemporaries((take) => {
+    const shared: Shared = { locals: new Map(), take };
+    for (let vector = 0; vector < group.vectors; vector += 1) write(vector, shared);
+  });
 }

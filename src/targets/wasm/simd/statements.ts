@@ -1,11 +1,11 @@
 // The code of statements for the lanes of a group.
 //
-// Outside of masks all lanes of a group are there. Where they part, at a branch or a loop whose
-// test differs between them, they go through it under a mask, or, where that cannot be, one by
+// Here all lanes of a group are there. Where they part, at a branch or a loop whose test differs
+// between them, they go through it under a mask (masked.ts), or, where that cannot be, one by
 // one: an island of scalar code, with the variables passed through the block's scratch memory.
 // The same island is where lanes go when a check of theirs fails.
 
-import type { Expression, Statement } from '../../../compiler/ir.ts';
+import type { Statement } from '../../../compiler/ir.ts';
 import { analyseLiveness, bit, has } from '../analysis/liveness.ts';
 import { assignedIn, readIn } from '../analysis/walk.ts';
 import type { Label, Local } from '../encoder/code.ts';
@@ -14,14 +14,12 @@ import { writeLoop, writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import { writeAddress, writeCheck } from './checks.ts';
-import { type GroupContext, placeOf, pushLanes, type Shared } from './expressions.ts';
+import { writeAddresses, writeCheck } from './checks.ts';
+import { eachVectorSharing, type GroupContext, pushLanes, writeVectorStore } from './expressions.ts';
+import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
-
-/** The locals that hold the mask of each vector. */
-type Mask = readonly Local[];
 
 export interface LaneWriterParts {
   readonly group: GroupContext;
@@ -39,6 +37,7 @@ export class LaneWriter {
   readonly #variables: Variables;
   readonly #rank: Local;
   readonly #threadContext: (rank: Local) => ThreadContext;
+  readonly #masked: MaskedWriter;
 
   constructor({ group, checkpoints, variables, rank, threadContext }: LaneWriterParts) {
     this.#group = group;
@@ -46,6 +45,7 @@ export class LaneWriter {
     this.#variables = variables;
     this.#rank = rank;
     this.#threadContext = threadContext;
+    this.#masked = new MaskedWriter(group, checkpoints);
   }
 
   /** Writes statements that all lanes of a group carry out. */
@@ -60,7 +60,7 @@ export class LaneWriter {
 
   /** Computes the addresses of what a list accesses. */
   writeAddresses(list: List): void {
-    for (const address of this.#checkpoints.addressesAt(list)) writeAddress(this.#group.first, address);
+    writeAddresses(this.#group.first, this.#checkpoints, list);
   }
 
   /** The group is about to carry out a list. */
@@ -99,7 +99,7 @@ export class LaneWriter {
     const { code, lanes, first } = this.#group;
     switch (statement.kind) {
       case 'assign':
-        this.#assign(statement, null);
+        this.#assign(statement);
         return;
       case 'store':
         if (lanes.isUniform(statement.index) && statement.array.space !== 'local') {
@@ -129,61 +129,22 @@ export class LaneWriter {
     }
   }
 
-  #assign(statement: Structure<'assign'>, mask: Mask | null): void {
+  #assign(statement: Structure<'assign'>): void {
     const { code, lanes, first } = this.#group;
     const { variable, value } = statement;
     if (!lanes.varies(variable)) {
       writeStatement(first, statement);
       return;
     }
-    this.#eachVectorSharing((vector, shared) => {
-      const local = this.#group.variable(variable, vector);
+    eachVectorSharing(this.#group, (vector, shared) => {
       pushLanes(this.#group, shared, value, vector);
-      if (mask !== null) code.get(local).get(mask[vector]!).op('v128.bitselect');
-      code.set(local);
+      code.set(this.#group.variable(variable, vector));
     });
   }
 
   #store(statement: Structure<'store'>): void {
-    const { code } = this.#group;
-    this.#eachVectorSharing((vector, shared) => {
-      const { address, offset } = placeOf(this.#group, shared, statement);
-      code.get(address);
-      pushLanes(this.#group, shared, statement.value, vector);
-      code.memory('v128.store', offset + 16 * vector, 4);
-    });
-  }
-
-  /** Stores only the lanes of the mask: memory beside them may be another thread's. */
-  #maskedStore(statement: Structure<'store'>, mask: Mask): void {
-    const { code } = this.#group;
-    this.#eachVectorSharing((vector, shared) => {
-      const there = shared.locals.get('mask') ?? shared.take('i32');
-      const lanes = shared.locals.get('value') ?? shared.take('v128');
-      shared.locals.set('mask', there).set('value', lanes);
-      const { address, offset } = placeOf(this.#group, shared, statement);
-      pushLanes(this.#group, shared, statement.value, vector);
-      code.set(lanes).get(mask[vector]!).op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');
-      code.if(
-        () => {
-          code
-            .get(address)
-            .get(lanes)
-            .memory('v128.store', offset + 16 * vector, 4);
-        },
-        () => {
-          for (let lane = 0; lane < 4; lane += 1) {
-            code
-              .get(there)
-              .i32(1 << lane)
-              .op('i32.and');
-            code.if(() => {
-              code.get(address).get(lanes).lane('i32x4.extract_lane', lane);
-              code.memory('i32.store', offset + 16 * vector + 4 * lane);
-            });
-          }
-        },
-      );
+    eachVectorSharing(this.#group, (vector, shared) => {
+      writeVectorStore(this.#group, shared, statement, vector);
     });
   }
 
@@ -199,7 +160,7 @@ export class LaneWriter {
         );
         return;
       case 'masked':
-        this.#masked([statement], null);
+        this.#masked.write([statement], null);
         return;
       default:
         this.#branch(statement);
@@ -215,14 +176,14 @@ export class LaneWriter {
       ![then, otherwise].every((list) => lanes.canMask(list));
     this.#withIsland(needsIsland, statement, (slow, done) => {
       code.withTemporaries((take) => {
-        const mask = this.#pushMask(test, null, () => take('v128'));
-        this.#pushCombined(mask, 'v128.and');
+        const mask = pushMask(this.#group, test, () => take('v128'));
+        pushCombined(code, mask, 'v128.and');
         code.op('i32x4.all_true').if(() => {
           if (slow !== null) this.#enter(then, slow);
           this.writeList(then);
           code.br(done);
         });
-        this.#pushCombined(mask, 'v128.or');
+        pushCombined(code, mask, 'v128.or');
         code.op('v128.any_true', 'i32.eqz').if(() => {
           if (slow !== null) this.#enter(otherwise, slow);
           this.writeList(otherwise);
@@ -233,7 +194,7 @@ export class LaneWriter {
           this.#enter(then, slow);
           this.#enter(otherwise, slow);
         }
-        this.#maskedBranches(statement, mask, null);
+        this.#masked.writeBranches(statement, mask, null);
         if (slow !== null) code.br(done);
       });
     });
@@ -244,7 +205,7 @@ export class LaneWriter {
     const { test, body, update } = statement;
     const mode = lanes.modeOf(statement);
     if (mode === 'masked') {
-      this.#masked([statement], null);
+      this.#masked.write([statement], null);
       return;
     }
     const checks = this.#checkpoints.checksAt(body);
@@ -263,10 +224,10 @@ export class LaneWriter {
       } else {
         const pushTest = () => {
           code.withTemporaries((take) => {
-            const mask = this.#pushMask(test, null, () => take('v128'));
-            this.#pushCombined(mask, 'v128.or');
+            const mask = pushMask(this.#group, test, () => take('v128'));
+            pushCombined(code, mask, 'v128.or');
             code.op('v128.any_true', 'i32.eqz').brIf(done);
-            this.#pushCombined(mask, 'v128.and');
+            pushCombined(code, mask, 'v128.and');
             code.op('i32x4.all_true', 'i32.eqz').brIf(slow!).i32(1);
           });
         };
@@ -326,133 +287,7 @@ export class LaneWriter {
     for (const id of varying) this.writeReload(id);
   }
 
-  /** Writes statements under a mask, null for all lanes. */
-  #masked(list: List, mask: Mask | null): void {
-    for (const statement of list) {
-      switch (statement.kind) {
-        case 'assign':
-          this.#assign(statement, mask);
-          break;
-        case 'store':
-          if (mask === null) this.#store(statement);
-          else this.#maskedStore(statement, mask);
-          break;
-        case 'if':
-          this.#maskedIf(statement, mask);
-          break;
-        case 'loop':
-          this.#maskedLoop(statement, mask);
-          break;
-        default:
-          throw new Error(`a ${statement.kind} cannot stand under a mask`);
-      }
-    }
-  }
-
-  #maskedIf(statement: Structure<'if'>, mask: Mask | null): void {
-    const { code, lanes, first } = this.#group;
-    const { test, then, otherwise } = statement;
-    if (lanes.isUniform(test)) {
-      pushExpression(first, test);
-      code.if(
-        () => this.#masked(then, mask),
-        otherwise.length === 0 ? undefined : () => this.#masked(otherwise, mask),
-      );
-      return;
-    }
-    code.withTemporaries((take) => {
-      this.#maskedBranches(
-        statement,
-        this.#pushMask(test, null, () => take('v128')),
-        mask,
-      );
-    });
-  }
-
-  /** Both branches of an `if`, each for the lanes that `tested` and the mask around it say. */
-  #maskedBranches({ then, otherwise }: Structure<'if'>, tested: Mask, mask: Mask | null): void {
-    const { code } = this.#group;
-    for (const [list, instruction] of [
-      [then, 'v128.and'],
-      [otherwise, 'v128.andnot'],
-    ] as const) {
-      if (list.length === 0) continue;
-      code.withTemporaries((take) => {
-        const own = tested.map((local, vector) => {
-          if (instruction === 'v128.and' && mask === null) return local;
-          const both = take('v128');
-          if (mask === null) code.get(local).op('v128.not').set(both);
-          else code.get(mask[vector]!).get(local).op(instruction).set(both);
-          return both;
-        });
-        this.#masked(list, own);
-      });
-    }
-  }
-
-  /** All lanes go round as long as any of them does. */
-  #maskedLoop({ test, testFirst, body, update }: Structure<'loop'>, mask: Mask | null): void {
-    const { code } = this.#group;
-    code.withTemporaries((take) => {
-      const live = Array.from({ length: this.#group.vectors }, () => take('v128'));
-      for (const [vector, local] of live.entries()) {
-        if (mask === null) code.get(this.#group.constants.integer(-1)).set(local);
-        else code.get(mask[vector]!).set(local);
-      }
-      const writeTest = (exit: Label) => {
-        if (test !== null) {
-          this.#eachVectorSharing((vector, shared) => {
-            pushLanes(this.#group, shared, test, vector);
-            code.get(live[vector]!).op('v128.and').set(live[vector]!);
-          });
-        }
-        this.#pushCombined(live, 'v128.or');
-        code.op('v128.any_true', 'i32.eqz').brIf(exit);
-      };
-      code.block((exit) => {
-        code.loop((top) => {
-          if (testFirst) writeTest(exit);
-          this.writeAddresses(body);
-          this.#masked(body, live);
-          this.#masked(update, live);
-          if (!testFirst) writeTest(exit);
-          code.br(top);
-        });
-      });
-    });
-  }
-
-  /** Computes a test for each vector into locals, together with the mask around it. */
-  #pushMask(test: Expression, mask: Mask | null, take: () => Local): Mask {
-    const { code } = this.#group;
-    const locals: Local[] = [];
-    this.#eachVectorSharing((vector, shared) => {
-      pushLanes(this.#group, shared, test, vector);
-      if (mask !== null) code.get(mask[vector]!).op('v128.and');
-      const local = take();
-      code.set(local);
-      locals.push(local);
-    });
-    return locals;
-  }
-
-  /** Pushes what the masks of all vectors have in common, or have together. */
-  #pushCombined(mask: Mask, instruction: 'v128.and' | 'v128.or'): void {
-    const { code } = this.#group;
-    mask.forEach((local, vector) => {
-      code.get(local);
-      if (vector > 0) code.op(instruction);
-    });
-  }
-
   #eachVector(write: (vector: number) => void): void {
     for (let vector = 0; vector < this.#group.vectors; vector += 1) write(vector);
-  }
-
-  #eachVectorSharing(write: (vector: number, shared: Shared) => void): void {
-    this.#group.code.withTemporaries((take) => {
-      const shared: Shared = { locals: new Map(), take };
-      this.#eachVector((vector) => write(vector, shared));
-    });
   }
 }

@@ -1,0 +1,211 @@
+// The code of statements under a mask: all lanes go through it, those that are not there without
+// effect.
+//
+// A value is kept where the mask is off. A store touches only the elements of lanes that are
+// there, since those beside them may be other threads'. A loop goes round as long as any lane is
+// in it. Nothing is jumped over, so nothing here may fail.
+
+import type { Expression, Statement } from '../../../compiler/ir.ts';
+import type { Code, Label, Local } from '../encoder/code.ts';
+import { pushExpression } from '../expressions.ts';
+import { writeStatement } from '../statements.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import { writeAddresses } from './checks.ts';
+import { eachVectorSharing, type GroupContext, placeOf, pushLanes, writeVectorStore } from './expressions.ts';
+import { binaryInstruction } from './instructions.ts';
+
+type Structure<K> = Extract<Statement, { kind: K }>;
+type List = readonly Statement[];
+
+/** The locals that hold the mask of each vector. */
+export type Mask = readonly Local[];
+
+export class MaskedWriter {
+  readonly #group: GroupContext;
+  readonly #checkpoints: Checkpoints;
+
+  constructor(group: GroupContext, checkpoints: Checkpoints) {
+    this.#group = group;
+    this.#checkpoints = checkpoints;
+  }
+
+  /** Writes statements under a mask, null for all lanes. */
+  write(list: List, mask: Mask | null): void {
+    for (const statement of list) {
+      switch (statement.kind) {
+        case 'assign':
+          this.#assign(statement, mask);
+          break;
+        case 'store':
+          this.#store(statement, mask);
+          break;
+        case 'if':
+          this.#if(statement, mask);
+          break;
+        case 'loop':
+          this.#loop(statement, mask);
+          break;
+        default:
+          throw new Error(`a ${statement.kind} cannot stand under a mask`);
+      }
+    }
+  }
+
+  #if(statement: Structure<'if'>, mask: Mask | null): void {
+    const { code, lanes, first } = this.#group;
+    const { test, then, otherwise } = statement;
+    if (lanes.isUniform(test)) {
+      pushExpression(first, test);
+      code.if(
+        () => this.write(then, mask),
+        otherwise.length === 0 ? undefined : () => this.write(otherwise, mask),
+      );
+      return;
+    }
+    code.withTemporaries((take) => {
+      const tested = pushMask(this.#group, test, () => take('v128'));
+      this.writeBranches(statement, tested, mask);
+    });
+  }
+
+  /** Both branches of an `if`, each for the lanes that `tested` and the mask around it say. */
+  writeBranches({ then, otherwise }: Structure<'if'>, tested: Mask, mask: Mask | null): void {
+    const { code } = this.#group;
+    for (const [list, instruction] of [
+      [then, 'v128.and'],
+      [otherwise, 'v128.andnot'],
+    ] as const) {
+      if (list.length === 0) continue;
+      code.withTemporaries((take) => {
+        const own = tested.map((local, vector) => {
+          if (instruction === 'v128.and' && mask === null) return local;
+          const both = take('v128');
+          if (mask === null) code.get(local).op('v128.not').set(both);
+          else code.get(mask[vector]!).get(local).op(instruction).set(both);
+          return both;
+        });
+        this.write(list, own);
+      });
+    }
+  }
+
+  /** All lanes go round as long as any of them does. */
+  #loop({ test, testFirst, body, update }: Structure<'loop'>, mask: Mask | null): void {
+    const { code } = this.#group;
+    code.withTemporaries((take) => {
+      const live = Array.from({ length: this.#group.vectors }, () => take('v128'));
+      for (const [vector, local] of live.entries()) {
+        if (mask === null) code.get(this.#group.constants.integer(-1)).set(local);
+        else code.get(mask[vector]!).set(local);
+      }
+      const writeTest = (exit: Label) => {
+        if (test !== null) {
+          eachVectorSharing(this.#group, (vector, shared) => {
+            pushLanes(this.#group, shared, test, vector);
+            code.get(live[vector]!).op('v128.and').set(live[vector]!);
+          });
+        }
+        pushCombined(code, live, 'v128.or');
+        code.op('v128.any_true', 'i32.eqz').brIf(exit);
+      };
+      code.block((exit) => {
+        code.loop((top) => {
+          if (testFirst) writeTest(exit);
+          writeAddresses(this.#group.first, this.#checkpoints, body);
+          this.write(body, live);
+          this.write(update, live);
+          if (!testFirst) writeTest(exit);
+          code.br(top);
+        });
+      });
+    });
+  }
+
+  #assign(statement: Structure<'assign'>, mask: Mask | null): void {
+    const { code, lanes, first } = this.#group;
+    const { variable, value } = statement;
+    if (!lanes.varies(variable)) {
+      writeStatement(first, statement);
+      return;
+    }
+    const added = mask === null ? null : addedTo(variable, value);
+    eachVectorSharing(this.#group, (vector, shared) => {
+      const local = this.#group.variable(variable, vector);
+      if (added !== null) {
+        code.get(local);
+        pushLanes(this.#group, shared, added.right, vector);
+        code.get(mask![vector]!).op('v128.and', binaryInstruction(added.operator, added.type)!).set(local);
+        return;
+      }
+      pushLanes(this.#group, shared, value, vector);
+      if (mask !== null) code.get(local).get(mask[vector]!).op('v128.bitselect');
+      code.set(local);
+    });
+  }
+
+  /** Stores only the lanes of the mask: memory beside them may be another thread's. */
+  #store(statement: Structure<'store'>, mask: Mask | null): void {
+    const { code } = this.#group;
+    eachVectorSharing(this.#group, (vector, shared) => {
+      if (mask === null) {
+        writeVectorStore(this.#group, shared, statement, vector);
+        return;
+      }
+      const there = shared.locals.get('mask') ?? shared.take('i32');
+      const lanes = shared.locals.get('value') ?? shared.take('v128');
+      shared.locals.set('mask', there).set('value', lanes);
+      const { address, offset } = placeOf(this.#group, shared, statement);
+      pushLanes(this.#group, shared, statement.value, vector);
+      code.set(lanes).get(mask[vector]!).op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');
+      code.if(
+        () => {
+          code
+            .get(address)
+            .get(lanes)
+            .memory('v128.store', offset + 16 * vector, 4);
+        },
+        () => {
+          for (let lane = 0; lane < 4; lane += 1) {
+            code
+              .get(there)
+              .i32(1 << lane)
+              .op('i32.and');
+            code.if(() => {
+              code.get(address).get(lanes).lane('i32x4.extract_lane', lane);
+              code.memory('i32.store', offset + 16 * vector + 4 * lane);
+            });
+          }
+        },
+      );
+    });
+  }
+}
+
+/** Computes a test for each vector into locals. */
+export function pushMask(group: GroupContext, test: Expression, take: () => Local): Mask {
+  const { code } = group;
+  const locals: Local[] = [];
+  eachVectorSharing(group, (vector, shared) => {
+    pushLanes(group, shared, test, vector);
+    const local = take();
+    code.set(local);
+    locals.push(local);
+  });
+  return locals;
+}
+
+/** Pushes what the masks of all vectors have in common, or have together. */
+export function pushCombined(code: Code, mask: Mask, instruction: 'v128.and' | 'v128.or'): void {
+  mask.forEach((local, vector) => {
+    code.get(local);
+    if (vector > 0) code.op(instruction);
+  });
+}
+
+/** For `variable += right` and the like, where adding zero is doing nothing. */
+function addedTo(variable: number, value: Expression): (Expression & { readonly kind: 'binary' }) | null {
+  if (value.kind !== 'binary' || value.left.kind !== 'variable' || value.left.id !== variable) return null;
+  const { operator, type } = value;
+  if (type !== 'i32' && type !== 'u32') return null;
+  return ['add', 'subtract', 'or', 'xor'].includes(operator) ? value : null;
+}
