@@ -8,7 +8,7 @@ import type {
   Node,
   UpdateExpression,
 } from 'acorn';
-import { assign, declarationOf, newCell, read } from './cells.ts';
+import { assign, meaningOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
@@ -129,7 +129,16 @@ function targetOf(lowering: Lowering, node: AnyNode): Target {
 }
 
 function cellTarget(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifier' }>): Target {
-  const declaration = declarationOf(lowering, node);
+  const declaration = meaningOf(lowering, node);
+  if (declaration === undefined) {
+    const hint = 'assign a variable of your own';
+    return lowering.fail(
+      node,
+      'WS1012',
+      `'${node.name}' belongs to JavaScript, and cannot be assigned`,
+      hint,
+    );
+  }
   const known = lowering.frame.lookUp(declaration);
   if (known?.kind === 'cell' && declaration.kind !== 'const') return { kind: 'cell', cell: known.cell };
   if (known === undefined && declaration.kind === 'var') {

@@ -40,8 +40,14 @@ function settled(lowering: Lowering, value: Value | null, declaration: Declarati
   return lowering.settle(rounded(lowering, value), declaration.name);
 }
 
+/** What a name means; undefined for one of JavaScript's globals. */
+export function meaningOf(lowering: Lowering, identifier: Identifier): Declaration | undefined {
+  return lowering.frame.parsed.resolution.declarations.get(identifier);
+}
+
+/** The declaration that an identifier stands in. */
 export function declarationOf(lowering: Lowering, identifier: Identifier): Declaration {
-  return lowering.frame.parsed.resolution.declarations.get(identifier)!;
+  return meaningOf(lowering, identifier)!;
 }
 
 /** What a variable holds now. */

@@ -12,7 +12,7 @@ import { assignment, update } from './assignment.ts';
 import { unary } from './build.ts';
 import { call } from './calls.ts';
 import { globals } from './captures.ts';
-import { declarationOf, newCell, read } from './cells.ts';
+import { declarationOf, meaningOf, newCell, read } from './cells.ts';
 import { branch, choose } from './conditional.ts';
 import type { Given } from './intrinsics/arguments.ts';
 import type { Expression } from './ir.ts';
@@ -185,7 +185,7 @@ function literalValue(lowering: Lowering, node: Literal): Value {
 }
 
 function identifier(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifier' }>): Value {
-  const declaration = declarationOf(lowering, node);
+  const declaration = meaningOf(lowering, node);
   if (declaration === undefined) return globals[node.name] ?? lowering.broken();
   const binding = lowering.frame.lookUp(declaration);
   if (binding?.kind === 'value') return binding.value;
@@ -200,8 +200,8 @@ function identifier(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifi
 
 function callExpression(lowering: Lowering, node: CallExpression): Value {
   const { callee } = node;
-  const isCaptured = callee.type === 'Identifier' && !declarationOf(lowering, callee);
-  if (isCaptured && keepsName(node, (name) => declarationOf(lowering, name)?.kind === 'function')) {
+  const isCaptured = callee.type === 'Identifier' && !meaningOf(lowering, callee);
+  if (isCaptured && keepsName(node, (name) => meaningOf(lowering, name)?.kind === 'function')) {
     return lowering.value(node.arguments[0]!);
   }
   const [target, ...values] = lowering.inOrder<Value[]>(

@@ -369,6 +369,10 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
   ],
   WS1012: [
+    [
+      `Math = y;`,
+      `3 Math: 'Math' belongs to JavaScript, and cannot be assigned (assign a variable of your own)`,
+    ],
     [`x[0] = 1;`, `3 x[0]: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`scale({ out: x, by: 1 });`, `16 x: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`cuda.atomicAdd(x, 0, 1);`, `18 x: 'x' is read-only (declare it without readonly: x: 'f32[]')`],

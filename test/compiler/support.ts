@@ -5,6 +5,7 @@ import { printProgram } from '#warpstage/compiler/print.js';
 import { type Specialisation, type Specialised, specialise } from '#warpstage/compiler/specialise.js';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Schema } from '#warpstage/kernel/schema.js';
+import { checkProgram } from '../support/check-program.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { type HostArray, runProgram } from '../support/run-program.ts';
 
@@ -20,8 +21,18 @@ export function kernelOf(schema: Schema, body: Body | string, name?: string): Ke
   return kernel(schema, fn as () => void, name === undefined ? {} : { name });
 }
 
+/** Compiles a kernel, and sees to it that the program is a sound one. */
 export function compile(one: Kernel, options: Partial<Specialisation> = {}): Specialised {
-  return specialise(one, { block: [64, 1, 1], indexType: 'i32', constants: {}, functions: {}, ...options });
+  const specialisation = {
+    block: [64, 1, 1],
+    indexType: 'i32',
+    constants: {},
+    functions: {},
+    ...options,
+  } as const;
+  const specialised = specialise(one, specialisation);
+  checkProgram(specialised.program);
+  return specialised;
 }
 
 /** The statements of the program as text, without the declarations. */

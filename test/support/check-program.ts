@@ -1,0 +1,167 @@
+// The invariants of the IR that its comments promise and its types cannot say.
+
+import type { Expression, Program, Statement, View } from '#warpstage/compiler/ir.js';
+import { elementValueType } from '#warpstage/compiler/ir.js';
+
+/** Throws if a program breaks an invariant. */
+export function checkProgram(program: Program): void {
+  const { indexType } = program;
+  const isType = (expression: Expression, type: string, what: string) => {
+    if (expression.type !== type) throw new Error(`${what} is ${expression.type}, not ${type}`);
+  };
+  const elementOf = ({ space, id }: View['array']) => {
+    const list = { global: program.parameters, shared: program.sharedArrays, local: program.localArrays }[
+      space
+    ];
+    const array = list[id];
+    if (array === undefined || !('element' in array)) throw new Error(`no array ${space} ${id}`);
+    return array.element;
+  };
+
+  const expression = (one: Expression): void => {
+    if (one.range.start > one.range.end)
+      throw new Error(`a range from ${one.range.start} to ${one.range.end}`);
+    switch (one.kind) {
+      case 'constant': {
+        const expected = { bool: 'boolean', i64: 'bigint', u64: 'bigint' }[one.type as string] ?? 'number';
+        if (typeof one.value !== expected) throw new Error(`a ${one.type} constant of ${typeof one.value}`);
+        break;
+      }
+      case 'variable':
+        isType(one, program.variables[one.id]?.type ?? `variable ${one.id}`, 'a variable');
+        break;
+      case 'scalar': {
+        const parameter = program.parameters[one.id];
+        isType(one, parameter?.kind === 'scalar' ? parameter.type : `scalar ${one.id}`, 'a scalar');
+        break;
+      }
+      case 'builtin':
+        isType(one, indexType, one.name);
+        break;
+      case 'length':
+        isType(one, indexType, 'a length');
+        elementOf(one.array);
+        break;
+      case 'load':
+        isType(one, elementValueType(elementOf(one.array)), 'a load');
+        isType(one.index, indexType, 'an index');
+        expression(one.index);
+        break;
+      case 'unary':
+        isType(one.operand, one.type, one.operator);
+        expression(one.operand);
+        break;
+      case 'binary':
+        isType(one.left, one.type, `left of ${one.operator}`);
+        isType(one.right, one.type, `right of ${one.operator}`);
+        expression(one.left);
+        expression(one.right);
+        break;
+      case 'compare':
+        isType(one, 'bool', one.operator);
+        isType(one.left, one.right.type, `left of ${one.operator}`);
+        expression(one.left);
+        expression(one.right);
+        break;
+      case 'convert':
+        if (one.operand.type === one.type) throw new Error(`a conversion of ${one.type} to itself`);
+        expression(one.operand);
+        break;
+      case 'conditional':
+        isType(one.test, 'bool', 'a condition');
+        isType(one.then, one.type, 'a branch');
+        isType(one.otherwise, one.type, 'a branch');
+        for (const part of [one.test, one.then, one.otherwise]) expression(part);
+        break;
+      case 'math':
+        if (one.type !== 'f32' && one.type !== 'f64') throw new Error(`${one.function} of ${one.type}`);
+        for (const operand of one.operands) {
+          isType(operand, one.type, one.function);
+          expression(operand);
+        }
+    }
+  };
+  const index = (one: Expression) => {
+    isType(one, indexType, 'an index');
+    expression(one);
+  };
+
+  const labels = new Set<number>();
+  const block = (statements: readonly Statement[], around: readonly number[]) => {
+    for (const one of statements) statement(one, around);
+  };
+  const open = (label: number) => {
+    if (labels.has(label)) throw new Error(`label ${label} twice`);
+    labels.add(label);
+  };
+  const statement = (one: Statement, around: readonly number[]): void => {
+    switch (one.kind) {
+      case 'assign':
+        isType(one.value, program.variables[one.variable]?.type ?? 'no variable', 'an assigned value');
+        expression(one.value);
+        break;
+      case 'store':
+        index(one.index);
+        isType(one.value, elementValueType(elementOf(one.array)), 'a stored value');
+        expression(one.value);
+        break;
+      case 'if':
+        isType(one.test, 'bool', 'a condition');
+        expression(one.test);
+        block(one.then, around);
+        block(one.otherwise, around);
+        break;
+      case 'loop':
+        open(one.label);
+        if (one.test !== null) {
+          isType(one.test, 'bool', 'a condition');
+          expression(one.test);
+        }
+        block(one.body, [...around, one.label]);
+        block(one.update, around);
+        break;
+      case 'block':
+        open(one.label);
+        block(one.body, [...around, one.label]);
+        break;
+      case 'break':
+      case 'continue':
+        if (!around.includes(one.label))
+          throw new Error(`${one.kind} out of ${one.label}, which is not around`);
+        break;
+      case 'return':
+        break;
+      case 'call':
+        call(one);
+    }
+  };
+  const call = (one: Extract<Statement, { kind: 'call' }>): void => {
+    if ('pipeline' in one && program.pipelines[one.pipeline] === undefined)
+      throw new Error('no such pipeline');
+    switch (one.intrinsic) {
+      case 'memcpyAsync':
+        for (const view of [one.destination, one.source]) index(view.offset);
+        index(one.count);
+        if (elementOf(one.destination.array) !== elementOf(one.source.array))
+          throw new Error('a copy of two types');
+        break;
+      case 'atomic': {
+        const type = elementValueType(elementOf(one.array));
+        index(one.index);
+        isType(one.value, type, 'a value');
+        if (one.compare !== null) isType(one.compare, type, 'a compared value');
+        if (one.result !== null && program.variables[one.result]?.type !== type)
+          throw new Error('a wrong result');
+        break;
+      }
+      case 'makePipeline':
+        if (one.producers !== null) expression(one.producers);
+        break;
+      case 'print':
+        for (const part of one.parts) if (typeof part !== 'string') expression(part);
+    }
+  };
+
+  for (const { count } of program.sharedArrays) index(count);
+  block(program.body, []);
+}
