@@ -8,7 +8,6 @@ import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { numeric, rounded, toType } from './numbers.ts';
-
 import type { Declaration } from './resolve.ts';
 import { describe, isNumeric, type Numeric, number, type Value, type ViewValue } from './values.ts';
 import { viewLength } from './views.ts';
@@ -141,12 +140,15 @@ function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node)
     );
   }
   cell.variable ??= lowering.newVariable(cell.name, lowering.indexType);
-  emit(lowering, cell.variable, view.offset, node);
   if (held === null) {
-    cell.value =
-      view.length === null ? view : { ...view, length: lengthVariable(lowering, cell, view, node) };
+    const length = view.length === null ? null : lengthVariable(lowering, cell, view.length, node);
+    cell.value = { ...view, length };
   } else if (held.length?.kind === 'variable') {
-    emit(lowering, held.length.id, viewLength(lowering, view, node), node);
+    // Both are computed of the part before either changes.
+    const length = lowering.settleExpression(viewLength(lowering, view, node), 'length');
+    emit(lowering, cell.variable, view.offset, node);
+    emit(lowering, held.length.id, length, node);
+    return;
   } else if (view.length !== null) {
     lowering.fail(
       node,
@@ -155,11 +157,12 @@ function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node)
       'give both parts an end: subarray(begin, end), or neither',
     );
   }
+  emit(lowering, cell.variable, view.offset, node);
 }
 
-function lengthVariable(lowering: Lowering, cell: Cell, view: ViewValue, node: Node): ViewValue['length'] {
+function lengthVariable(lowering: Lowering, cell: Cell, length: Expression, node: Node): Expression {
   const id = lowering.newVariable(`${cell.name}.length`, lowering.indexType);
-  emit(lowering, id, view.length!, node);
+  emit(lowering, id, length, node);
   return variable(id, lowering.indexType, lowering.range(node));
 }
 

@@ -45,7 +45,6 @@ export function arrayOfList(lowering: Lowering, list: ListValue, name: string, n
     );
   }
   const key = `${lowering.key(node)}[]`;
-  // An array does not change its type with its elements: what it starts with binds it like the rest.
   const element = elementOf(lowering, lowering.inference.typeOf(key) ?? 'i32');
   const view = newLocalArray(lowering, { name, element, count }, key, node);
   list.items.forEach((item, position) => {

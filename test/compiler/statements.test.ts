@@ -82,6 +82,8 @@ const bodies: Readonly<Record<string, string>> = {
     'let c = 0; for (let i = 0; i < 9; i++) c += i % 3 === 1; y[0] = c; y[1] = +(k > 2); y[2] = (k > 2) + (k > 3);',
   'a view that moves':
     'let a = y.subarray(0), b = y.subarray(8); for (let i = 0; i < 4; i++) { a[i] = i; b[i] = 10 * i; const t = a; a = b; b = t; } y[16] = a[1];',
+  'a view with an end that moves':
+    'let a = y.subarray(0, 9); for (let i = 0; i < 3; i++) { y[a.length] = i; a = a.subarray(2); } y[20] = a.length; a = a.subarray(1, 2); y[21] = a.length; a = y; y[22] = a.length;',
   'optional chaining and nullish values':
     'y?.[0] ?? 0; y[0] = y?.[1] ?? 5; y[1] = (undefined ?? k) + y?.length;',
 };

@@ -1,0 +1,175 @@
+// Calls of device functions: one object, whose members are checked and converted by the schema.
+
+import type { AnyNode, Node } from 'acorn';
+import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import type { DeviceFunction } from '../kernel/schema.ts';
+import { numberConstant } from './build.ts';
+import { refuseCaptures } from './captures.ts';
+import { inline } from './inline.ts';
+import type { Given } from './intrinsics/arguments.ts';
+import type { Lowering } from './lowering.ts';
+import { nearestName } from './nearest.ts';
+import { knownNumber, numeric, toStored } from './numbers.ts';
+import { bindPattern } from './patterns.ts';
+import { type DeviceFunctionValue, describe, number, type Value } from './values.ts';
+import { refuseReadonly } from './views.ts';
+
+/** Calls a device function with what is given. */
+export function callDeviceFunction(
+  lowering: Lowering,
+  { function: callee, name }: DeviceFunctionValue,
+  given: readonly Given[],
+  at: Node,
+): Value {
+  const data = dataOf(lowering, callee, name, given, at);
+  const { parsed, source } = lowering.open(callee.body, name);
+  refuseCaptures(lowering, parsed, source, callee.schema);
+  const cuda: Value = { kind: 'namespace', name: 'cuda' };
+  return inline(lowering, { name, node: parsed.node, parsed, source, parent: null }, at, () => {
+    const [first, second] = parsed.node.params;
+    if (first) bindPattern(lowering, first, data);
+    if (second) bindPattern(lowering, second, cuda);
+  });
+}
+
+/** The first parameter of a device function, made of what a call passes. */
+function dataOf(
+  lowering: Lowering,
+  callee: DeviceFunction,
+  name: string,
+  given: readonly Given[],
+  at: Node,
+): Value {
+  const parameters = parseSchema(callee.schema);
+  const [argument, ...more] = given;
+  const passed = argument?.value ?? { kind: 'object', members: new Map(), name };
+  if (passed.kind === 'broken') return lowering.broken();
+  if (passed.kind !== 'object' || more.length > 0) {
+    const names = parameters.map((parameter) => parameter.name).join(', ');
+    return lowering.fail(
+      argument?.node ?? at,
+      'WS1009',
+      `the device function '${name}' takes one object, and is given ${more.length > 0 ? `${given.length} arguments` : describe(passed)}`,
+      `name the arguments: ${name}({ ${names} })`,
+    );
+  }
+  const place = argument?.node ?? at;
+  for (const key of passed.members.keys()) {
+    if (parameters.some((parameter) => parameter.name === key)) continue;
+    const nearest = nearestName(
+      key,
+      parameters.map((parameter) => parameter.name),
+    );
+    lowering.fail(
+      memberNode(place, key),
+      'WS1009',
+      `the device function '${name}' has no parameter '${key}'`,
+      nearest !== null
+        ? `did you mean '${nearest}'?`
+        : `its schema has ${parameters.map((parameter) => parameter.name).join(', ')}`,
+    );
+  }
+  const members = new Map<string, Value>();
+  for (const parameter of parameters) {
+    const value = passed.members.get(parameter.name);
+    members.set(
+      parameter.name,
+      argumentOf(lowering, name, parameter, value, memberNode(place, parameter.name)),
+    );
+  }
+  return { kind: 'object', name: `the data of '${name}'`, members };
+}
+
+/** Where an object in the text gives a member. */
+function memberNode(object: Node, name: string): Node {
+  const node = object as AnyNode;
+  if (node.type !== 'ObjectExpression') return object;
+  const property = node.properties.find(
+    (one) =>
+      one.type === 'Property' &&
+      ((one.key.type === 'Identifier' && one.key.name === name) ||
+        (one.key.type === 'Literal' && one.key.value === name)),
+  );
+  return property?.type === 'Property' ? property.value : object;
+}
+
+function argumentOf(
+  lowering: Lowering,
+  callee: string,
+  parameter: SchemaParameter,
+  value: Value | undefined,
+  node: Node,
+): Value {
+  const { name } = parameter;
+  const what = `'${name}' of '${callee}'`;
+  if (value?.kind === 'broken') return lowering.broken();
+  if (value === undefined || value.kind === 'undefined') {
+    if (parameter.kind === 'function') {
+      return { kind: 'deviceFunction', function: parameter.function, name };
+    }
+    if (parameter.kind === 'constant' && parameter.default !== undefined) {
+      return constantOf(lowering, parameter, parameter.default, node);
+    }
+    return lowering.fail(
+      node,
+      'WS1009',
+      `the device function '${callee}' is not given '${name}'`,
+      `pass it: ${callee}({ …, ${name} })`,
+    );
+  }
+  switch (parameter.kind) {
+    case 'array': {
+      if (value.kind !== 'view') return refuseKind(lowering, what, 'an array', value, node);
+      if (value.element !== parameter.element) {
+        lowering.fail(
+          node,
+          'WS1004',
+          `${what} is an array of ${parameter.element}, and is given ${describe(value)}`,
+          'the element types must be the same',
+        );
+      }
+      if (!parameter.readonly) refuseReadonly(lowering, value, node);
+      return { ...lowering.settle(value, name), readonly: parameter.readonly || value.readonly };
+    }
+    case 'scalar': {
+      const expression = toStored(lowering, value, parameter.type, node, what);
+      return lowering.settle(number(parameter.type, expression), name);
+    }
+    case 'constant': {
+      const known = knownNumber(lowering, numeric(lowering, value, node, what));
+      if (known !== null) return constantOf(lowering, parameter, known, node);
+      return lowering.fail(
+        node,
+        'WS1013',
+        `${what} is a constant, and this is not known when the kernel is compiled`,
+        `pass a literal or a constant of the schema, or declare it as '${parameter.type}'`,
+      );
+    }
+    case 'function':
+      if (value.kind === 'deviceFunction' || value.kind === 'closure') return value;
+      return refuseKind(lowering, what, 'a function', value, node);
+  }
+}
+
+function constantOf(
+  lowering: Lowering,
+  parameter: Extract<SchemaParameter, { kind: 'constant' }>,
+  value: number | boolean,
+  node: Node,
+): Value {
+  const { name } = parameter;
+  const problem = scalarProblem(parameter.type, parameter.type === 'bool' ? Boolean(value) : value);
+  if (problem !== null)
+    lowering.fail(node, 'WS1009', `the constant '${name}' ${problem}`, 'pass another value');
+  const type = lowering.valueType(parameter.type);
+  return number(parameter.type, numberConstant(type, Number(value), lowering.range(node)));
+}
+
+function refuseKind(lowering: Lowering, what: string, wanted: string, value: Value, node: Node): never {
+  return lowering.fail(
+    node,
+    'WS1009',
+    `${what} must be ${wanted}, and is ${describe(value)}`,
+    `pass ${wanted}`,
+  );
+}
