@@ -16,7 +16,7 @@ import { type Arguments, checkArguments } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, threadsOf } from './extents.ts';
-import type { LaunchWork } from './launch.ts';
+import { kernelInWords, type LaunchWork } from './launch.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
 
 /** How kernels become executables on a device. */
@@ -89,7 +89,7 @@ export class LaunchBinder {
       shared: places,
       sharedBytes: bytes,
       allocations: arrays.map(({ allocation }) => allocation),
-      signal: configuration.signal ?? null,
+      signal: checkSignal(kernel.name, configuration.signal),
       ranOn: describeExecutable(executable),
     };
   }
@@ -129,6 +129,18 @@ export class LaunchBinder {
     }
     return id;
   }
+}
+
+function checkSignal(kernel: string, signal: unknown): AbortSignal | null {
+  if (signal === undefined || signal === null) return null;
+  if (typeof signal === 'object' && 'aborted' in signal && 'addEventListener' in signal) {
+    return signal as AbortSignal;
+  }
+  throw new WarpstageError({
+    code: 'WS2001',
+    message: `launch of ${kernelInWords(kernel)}: \`signal\` must be an AbortSignal`,
+    hint: 'pass the `signal` of an AbortController, or AbortSignal.timeout(milliseconds)',
+  });
 }
 
 /** Whether positions or counts of this launch may go beyond 32 bits. */

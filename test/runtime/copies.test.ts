@@ -317,6 +317,7 @@ describe('copies that cannot be', () => {
     const result = new Float32Array(8);
     stream.memcpyAsync(result, f32());
     structuredClone(result, { transfer: [result.buffer] });
+    stream.memsetAsync(f32(), 0);
     await expect(stream.synchronize()).rejects.toThrow(
       'WS4004: memcpy device to host: the destination was detached before the copy was done',
     );

@@ -221,6 +221,13 @@ describe('arguments', () => {
     ).toEqual(['WS2001', 'WS2001', 'WS2001', 'WS2001']);
   });
 
+  test('a signal that is none', () => {
+    const configuration = { grid: 1, block: 1, signal: new AbortController() };
+    expect(issues(() => launch({}, configuration))).toEqual([
+      'WS2001 launch of kernel `everything`: `signal` must be an AbortSignal',
+    ]);
+  });
+
   test('for something that is no kernel', () => {
     const stream = device.defaultStream;
     expect(issues(() => stream.launch((() => {}) as never, { grid: 1, block: 1 }, {}))[0]).toMatch(

@@ -232,10 +232,9 @@ export class CpuCarrier implements Carrier {
   #failureOf(flight: Flight, state: number): WarpstageError | null {
     const { command, work, ticket, assignment } = flight;
     if (flight.cancellation !== null && state === State.failed) return flight.cancellation;
-    if (state === State.skipped) {
-      const failed = flight.dependencies.find((dependency) => dependency.command.status === 'failed');
-      return failed!.command.failure;
-    }
+    // It was skipped; or the main thread could not do its part of a dependency, which no engine knows of.
+    const failed = flight.dependencies.find((dependency) => dependency.command.status === 'failed');
+    if (failed !== undefined) return failed.command.failure;
     const faults = this.#faults.get(ticket);
     const broken = this.#broken.get(ticket);
     this.#faults.delete(ticket);
