@@ -56,6 +56,13 @@ export type Executable =
       readonly shared: readonly ({ readonly offset: number; readonly length: number } | null)[];
     };
 
+/** Threads of a block whose ranks lie at equal distances. */
+export interface Team {
+  readonly first: number;
+  readonly stride: number;
+  readonly count: number;
+}
+
 /** A place in the program that can fault. */
 export interface FaultSite {
   readonly range: Range;
@@ -68,6 +75,8 @@ export interface FaultSite {
     readonly source: ArrayReference;
     readonly alignment: number;
   };
+  /** Where the code is that of a team of threads: the ranks that its first, second … thread has in the block. */
+  readonly team?: Team;
   /** The threads that meet there. */
   readonly group?: Group;
   /** What is done there with which of the program's pipelines. */

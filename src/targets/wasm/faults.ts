@@ -1,7 +1,6 @@
 // What a kernel tells the host when it stops: numbers, which become a Fault here.
 
 import type { ArrayReference, Group, Program } from '../../compiler/ir.ts';
-import type { Range } from '../../diagnostics/source.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
@@ -55,12 +54,12 @@ export class FaultReader {
           index: Number(index),
           count: Number(count),
           length: length >>> 0,
-          ...this.#place(rank, block),
+          ...this.#place(site, rank, block),
         };
       },
       divisionByZero: (site, rank, block) => {
         const { range } = this.#sites[site]!;
-        this.#fault = { kind: 'division-by-zero', range, ...this.#place(rank, block) };
+        this.#fault = { kind: 'division-by-zero', range, ...this.#place(site, rank, block) };
       },
       copy: (site, rank, block, to, from, count) => {
         const { range, copy } = this.#sites[site]!;
@@ -73,35 +72,35 @@ export class FaultReader {
             elementBytes: elementBytes[this.#arrayOf(destination).element],
             alignment,
           },
-          { range, ...this.#place(rank, block) },
+          { range, ...this.#place(site, rank, block) },
         );
       },
       deadlock: (site, block, stage) => {
         this.#fault = this.#deadlock(this.#sites[site]!, block, stage);
       },
       pipeline: (site, rank, block, state) => {
-        const { range, pipeline, verb } = this.#sites[site]!;
+        const { pipeline, verb } = this.#sites[site]!;
         const { name } = this.#program.pipelines[pipeline!]!;
-        this.#fault = { ...misuseOf(state, verb!, name), ...this.#pipelineMisuse(range, rank, block) };
+        this.#fault = { ...misuseOf(state, verb!, name), ...this.#pipelineMisuse(site, rank, block) };
       },
       producers: (site, rank, block, producers, threads) => {
-        const { range, pipeline } = this.#sites[site]!;
+        const { pipeline } = this.#sites[site]!;
         const { name } = this.#program.pipelines[pipeline!]!;
         const misuse = oneSided(name, Number(producers), threads);
-        this.#fault = { ...misuse, ...this.#pipelineMisuse(range, rank, block) };
+        this.#fault = { ...misuse, ...this.#pipelineMisuse(site, rank, block) };
       },
       count: (count) => {
         this.#counts.push(Number(count));
       },
       counts: (site, rank, block) => {
-        const { range, pipeline } = this.#sites[site]!;
+        const { pipeline } = this.#sites[site]!;
         const { name } = this.#program.pipelines[pipeline!]!;
         const misuse = differentCounts(name, this.#counts.splice(0));
-        this.#fault = { ...misuse, ...this.#pipelineMisuse(range, rank, block) };
+        this.#fault = { ...misuse, ...this.#pipelineMisuse(site, rank, block) };
       },
       waits: (site, rank, place, arrived, expected, left) => {
         const what = this.#wait(this.#sites[site]!, place, { arrived, expected, left });
-        this.#waiting.push({ rank, range: this.#sites[site]!.range, what });
+        this.#waiting.push({ rank: this.#rankAt(site, rank), range: this.#sites[site]!.range, what });
       },
       stuck: (block) => {
         const threads = this.#waiting.splice(0).sort((a, b) => a.rank - b.rank);
@@ -125,21 +124,28 @@ export class FaultReader {
     return this.#fault;
   }
 
-  threadAt(rank: number): Extent3 {
+  /** The thread that a site's code knows by this rank. */
+  threadAt(site: number, rank: number): Extent3 {
     const [x, y] = this.#program.block;
-    return placeAt(rank, x, y);
+    return placeAt(this.#rankAt(site, rank), x, y);
   }
 
   blockAt(linear: number): Extent3 {
     return placeAt(linear >>> 0, this.#word(this.#record), this.#word(this.#record + 4));
   }
 
-  #place(rank: number, block: number): { thread: Extent3; block: Extent3 } {
-    return { thread: this.threadAt(rank), block: this.blockAt(block) };
+  #rankAt(site: number, rank: number): number {
+    const { team } = this.#sites[site]!;
+    return team === undefined ? rank : team.first + team.stride * rank;
   }
 
-  #pipelineMisuse(range: Range, rank: number, block: number) {
-    return { kind: 'misuse', code: 'WS3006', range, ...this.#place(rank, block) } as const;
+  #place(site: number, rank: number, block: number): { thread: Extent3; block: Extent3 } {
+    return { thread: this.threadAt(site, rank), block: this.blockAt(block) };
+  }
+
+  #pipelineMisuse(site: number, rank: number, block: number) {
+    const { range } = this.#sites[site]!;
+    return { kind: 'misuse', code: 'WS3006', range, ...this.#place(site, rank, block) } as const;
   }
 
   /** What a thread waits for; `place` is the number of its group or of the stage. */

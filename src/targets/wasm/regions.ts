@@ -4,17 +4,16 @@
 
 import type { Call } from '../../compiler/ir.ts';
 import type { Uniformity } from './analysis/uniformity.ts';
-import { assignedIn } from './analysis/walk.ts';
 import { BlockPipelines } from './block-pipelines.ts';
 import { writeCopy, writeShareOfCopy } from './copies.ts';
 import { Code, type Label, type Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
-import { Hoisting } from './hoisting.ts';
+import type { Hoisting } from './hoisting.ts';
 import { LaunchValues } from './launch-values.ts';
 import type { Region, Step, Steps } from './plan.ts';
+import { writeRows } from './rows.ts';
 import { Lanes } from './simd/lanes.ts';
-import { planLanes, writeLaneRow } from './simd/region.ts';
-import { writeLoop, writeStatement, writeStatements } from './statements.ts';
+import { writeLoop, writeStatement } from './statements.ts';
 import type { Frame, ThreadContext } from './thread-context.ts';
 import type { Unit } from './unit.ts';
 import { Variables } from './variables.ts';
@@ -148,67 +147,18 @@ class RegionWriter {
     }
   }
 
-  /** All threads carry out the region's statements, row by row, in lanes where that is possible. */
   #writeRegion(region: Region): void {
-    const code = this.#code;
-    const hoisting = new Hoisting(this.#uniform, this.#uniformity, assignedIn(region.statements));
-    const plan = planLanes(this.#lanes, region);
-    if (plan !== null) this.vectorised = true;
-    const resets = region.resets.map((id) => ({
-      id,
-      entry: code.local(this.#unit.wasmTypeOfVariable(id)),
-    }));
-    const writeEntry = () => {
-      for (const { id, entry } of resets) code.get(entry).set(this.#variables.local(id));
-    };
-    const [row] = this.#unit.program.block;
-    code.withTemporaries((take) => {
-      const rank = take('i32');
-      const end = take('i32');
-      let writePrologue = () => {};
-      const rows = code.capture(() => {
-        code.i32(0).set(rank);
-        code.i32(row).set(end);
-        code.loop((nextRow) => {
-          if (plan !== null) {
-            const inLanes = writeLaneRow({
-              unit: this.#unit,
-              code,
-              lanes: this.#lanes,
-              plan,
-              region,
-              variables: this.#variables,
-              hoisting,
-              uniform: this.#uniform,
-              rank,
-              threadContext: (each) => this.#threadContext(each, null, hoisting),
-              writeEntry,
-            });
-            writePrologue = inLanes.writePrologue;
-          }
-          code.block((done) => {
-            if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);
-            code.loop((next) => {
-              code.block((endOfThread) => {
-                writeEntry();
-                for (const id of region.loads) this.#variables.writeReload(id, rank);
-                writeStatements(this.#threadContext(rank, endOfThread, hoisting), region.statements);
-                for (const id of region.stores) this.#variables.writeSpill(id, rank);
-              });
-              code.get(rank).i32(1).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
-            });
-          });
-          if (row === this.#unit.blockSize) return;
-          code.get(end).i32(row).op('i32.add').tee(end);
-          code.i32(this.#unit.blockSize).op('i32.le_u').brIf(nextRow);
-        });
-      });
-      for (const { id, entry } of resets) code.get(this.#variables.local(id)).set(entry);
-      const constants = code.capture(writePrologue);
-      hoisting.write();
-      code.append(constants);
-      code.append(rows);
+    const { vectorised } = writeRows({
+      unit: this.#unit,
+      code: this.#code,
+      region,
+      lanes: this.#lanes,
+      uniformity: this.#uniformity,
+      variables: this.#variables,
+      uniform: this.#uniform,
+      threadContext: (rank, endOfThread, hoisting) => this.#threadContext(rank, endOfThread, hoisting),
     });
+    if (vectorised) this.vectorised = true;
   }
 
   #threadContext(rank: Local, endOfThread: Label | null, hoisting: Hoisting): ThreadContext {

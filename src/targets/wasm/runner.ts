@@ -70,7 +70,7 @@ function printFunctions(
       const given = values;
       values = [];
       const parts = sites[site]!.texts!.map((text) => text ?? given.shift()!);
-      print(printedLine(parts), faults.threadAt(rank), faults.blockAt(block));
+      print(printedLine(parts), faults.threadAt(site, rank), faults.blockAt(block));
     },
   };
 }

@@ -1,10 +1,10 @@
 // What one compilation shares: the program, the module under construction, the places that can
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
-import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, Group, MathFunction, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
-import type { FaultSite } from '../executable.ts';
+import type { FaultSite, Team } from '../executable.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { FunctionReference, WasmType } from './encoder/code.ts';
 import { ModuleWriter } from './encoder/module.ts';
@@ -12,18 +12,40 @@ import { type HostSignatures, hostSignatures, mathImportName } from './host-func
 import { addTruncateFunction } from './truncate-function.ts';
 import { wasmType } from './types.ts';
 
-export class Unit {
-  readonly program: Program;
+/** What is the module's, whichever of its programs is being written. */
+class Whole {
   readonly module = new ModuleWriter();
   readonly sites: FaultSite[] = [];
-  #copy: FunctionReference | null = null;
-  #truncate: FunctionReference | null = null;
+  copy: FunctionReference | null = null;
+  truncate: FunctionReference | null = null;
+  scratchBytes = 0;
+}
+
+export class Unit {
+  readonly program: Program;
+  /** Which of a block's threads run this program, if not all. To the program they are the block. */
+  readonly team: Team | null;
+  readonly #whole: Whole;
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
-  #scratchBytes = 0;
 
-  constructor(program: Program) {
+  constructor(program: Program, team: Team | null = null, whole = new Whole()) {
     this.program = program;
+    this.team = team;
+    this.#whole = whole;
+  }
+
+  /** The unit of what a team of threads does, in the same module. */
+  ofTeam(team: Team, program: Program): Unit {
+    return new Unit(program, team, this.#whole);
+  }
+
+  get module(): ModuleWriter {
+    return this.#whole.module;
+  }
+
+  get sites(): readonly FaultSite[] {
+    return this.#whole.sites;
   }
 
   get blockSize(): number {
@@ -32,13 +54,13 @@ export class Unit {
   }
 
   get scratchBytes(): number {
-    return this.#scratchBytes;
+    return this.#whole.scratchBytes;
   }
 
   /** Offset of new scratch memory of a block, aligned to 16 bytes. */
   reserveScratch(bytes: number): number {
-    const offset = this.#scratchBytes;
-    this.#scratchBytes += Math.ceil(bytes / 16) * 16;
+    const offset = this.#whole.scratchBytes;
+    this.#whole.scratchBytes += Math.ceil(bytes / 16) * 16;
     return offset;
   }
 
@@ -65,42 +87,52 @@ export class Unit {
     const known = this.#siteNumbers.get(key);
     if (known !== undefined) return known;
     const kind = access?.access;
-    this.sites.push({
+    const number = this.#addSite({
       range,
       ...(array === undefined ? {} : { array }),
       ...(kind === undefined ? {} : { access: kind }),
     });
-    this.#siteNumbers.set(key, this.sites.length - 1);
-    return this.sites.length - 1;
+    this.#siteNumbers.set(key, number);
+    return number;
   }
 
   /** The number of a copy's place. */
   copySite({ range, destination, source, alignment }: Extract<Call, { intrinsic: 'memcpyAsync' }>): number {
     const copy = { destination: destination.array, source: source.array, alignment };
-    return this.sites.push({ range, access: 'copy', copy }) - 1;
+    return this.#addSite({ range, access: 'copy', copy });
   }
 
   /** The number of a printed line's place. */
   printSite({ range, parts }: Extract<Call, { intrinsic: 'print' }>): number {
     const texts = parts.map((part) => (typeof part === 'string' ? part : null));
-    return this.sites.push({ range, texts }) - 1;
+    return this.#addSite({ range, texts });
   }
 
   /** The number of a place where something is done with a pipeline. */
   pipelineSite(range: Range, pipeline: number, verb: string): number {
-    return this.sites.push({ range, pipeline, verb }) - 1;
+    return this.#addSite({ range, pipeline, verb });
+  }
+
+  /** The number of a place where a group's threads meet. */
+  syncSite(range: Range, group: Group): number {
+    return this.#addSite({ range, group });
+  }
+
+  #addSite(site: FaultSite): number {
+    const added = this.team === null ? site : { ...site, team: this.team };
+    return this.#whole.sites.push(added) - 1;
   }
 
   /** The module's own function that copies bytes. */
   copyFunction(): FunctionReference {
-    this.#copy ??= addCopyFunction(this.module);
-    return this.#copy;
+    this.#whole.copy ??= addCopyFunction(this.module);
+    return this.#whole.copy;
   }
 
   /** The module's own function that converts floats to integers where that is not one instruction. */
   truncateFunction(): FunctionReference {
-    this.#truncate ??= addTruncateFunction(this);
-    return this.#truncate;
+    this.#whole.truncate ??= addTruncateFunction(this);
+    return this.#whole.truncate;
   }
 
   host<M extends keyof HostSignatures>(module: M, name: keyof HostSignatures[M] & string): FunctionReference {

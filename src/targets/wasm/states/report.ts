@@ -61,5 +61,5 @@ export function addReport(
 
 function waitSite(unit: Unit, call: WaitingCall): number {
   if (call.intrinsic !== 'sync') return unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
-  return unit.sites.push({ range: call.range, verb: call.intrinsic, group: call.group }) - 1;
+  return unit.syncSite(call.range, call.group);
 }

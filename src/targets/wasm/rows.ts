@@ -1,0 +1,87 @@
+// A region's threads, one after the other: row by row, and in a row by lanes where that is
+// possible. A row is the threads that differ in threadIdx.x alone.
+
+import type { Uniformity } from './analysis/uniformity.ts';
+import { assignedIn } from './analysis/walk.ts';
+import type { Code, Label, Local } from './encoder/code.ts';
+import { Hoisting } from './hoisting.ts';
+import type { Region } from './plan.ts';
+import type { Lanes } from './simd/lanes.ts';
+import { planLanes, writeLaneRow } from './simd/region.ts';
+import { writeStatements } from './statements.ts';
+import type { ThreadContext } from './thread-context.ts';
+import type { Unit } from './unit.ts';
+import type { Variables } from './variables.ts';
+
+export interface RowsParts {
+  readonly unit: Unit;
+  readonly code: Code;
+  readonly region: Region;
+  readonly lanes: Lanes;
+  /** What all the threads find the same. */
+  readonly uniformity: Pick<Uniformity, 'isUniform'>;
+  readonly variables: Variables;
+  readonly uniform: ThreadContext;
+  /** The context of a thread by its rank; `endOfThread` is where its code ends, null where none of it leaves. */
+  readonly threadContext: (rank: Local, endOfThread: Label | null, hoisting: Hoisting) => ThreadContext;
+}
+
+/** Writes a loop over all threads of the block; tells whether it runs any of them in lanes. */
+export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
+  const { unit, code, region, lanes, uniformity, variables, uniform } = parts;
+  const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.statements));
+  const plan = planLanes(lanes, region);
+  const resets = region.resets.map((id) => ({ id, entry: code.local(unit.wasmTypeOfVariable(id)) }));
+  const writeEntry = () => {
+    for (const { id, entry } of resets) code.get(entry).set(variables.local(id));
+  };
+  const [row] = unit.program.block;
+  code.withTemporaries((take) => {
+    const rank = take('i32');
+    const end = take('i32');
+    let writePrologue = () => {};
+    const rows = code.capture(() => {
+      code.i32(0).set(rank);
+      code.i32(row).set(end);
+      code.loop((nextRow) => {
+        if (plan !== null) {
+          const inLanes = writeLaneRow({
+            unit,
+            code,
+            lanes,
+            plan,
+            region,
+            variables,
+            hoisting,
+            uniform,
+            rank,
+            threadContext: (each) => parts.threadContext(each, null, hoisting),
+            writeEntry,
+          });
+          writePrologue = inLanes.writePrologue;
+        }
+        code.block((done) => {
+          if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);
+          code.loop((next) => {
+            code.block((endOfThread) => {
+              writeEntry();
+              for (const id of region.loads) variables.writeReload(id, rank);
+              writeStatements(parts.threadContext(rank, endOfThread, hoisting), region.statements);
+              for (const id of region.stores) variables.writeSpill(id, rank);
+            });
+            code.get(rank).i32(1).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
+          });
+        });
+        if (row === unit.blockSize) return;
+        code.get(end).i32(row).op('i32.add').tee(end);
+        code.i32(unit.blockSize).op('i32.le_u').brIf(nextRow);
+      });
+    });
+    for (const { id, entry } of resets) code.get(variables.local(id)).set(entry);
+    const constants = code.capture(writePrologue);
+    hoisting.write();
+    code.append(constants);
+    code.append(rows);
+  });
+  return { vectorised: plan !== null };
+}
