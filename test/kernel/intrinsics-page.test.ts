@@ -30,14 +30,23 @@ function formText(member: string, form: Form): string {
   return `\`${member}(${args.join(', ')})\``;
 }
 
-function row(name: string, { forms, cuda, doc, synchronises, involves }: Intrinsic): string {
+function row(name: string, { forms, cuda, doc, synchronises, involves }: Intrinsic): string[] {
   const member = name.slice(name.indexOf('.') + 1);
   const spelt =
     forms === undefined ? `\`${member}\`` : forms.map((form) => formText(member, form)).join('<br>');
   const order =
     synchronises === undefined ? '' : ` (${orders[synchronises]}${involves ? `: the ${involves}` : ''})`;
   const cell = (text: string) => text.replaceAll('|', '\\|');
-  return `| ${cell(spelt)} | \`${cell(cuda)}\` | ${cell(doc.replace(/\.$/, ''))}${order}. |`;
+  return [cell(spelt), `\`${cell(cuda)}\``, `${cell(doc.replace(/\.$/, ''))}${order}.`];
+}
+
+/** A table as the formatter of this project writes it. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  const [head, ...body] = rows;
+  return [line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)];
 }
 
 test('the page is that of the table', async () => {
@@ -47,10 +56,9 @@ test('the page is that of the table', async () => {
     'Everything that a kernel may say beyond plain JavaScript, and its equivalent in CUDA C++. How numbers, arrays and statements work is told in [language.md](language.md). This page is made of the one table that the compiler reads, `src/kernel/intrinsics.ts`.',
   ];
   for (const [receiver, heading] of Object.entries(sections)) {
-    lines.push('', `## ${heading}`, '', '| here | CUDA | what it does |', '| --- | --- | --- |');
-    for (const [name, intrinsic] of Object.entries<Intrinsic>(intrinsics)) {
-      if (name.startsWith(`${receiver}.`)) lines.push(row(name, intrinsic));
-    }
+    const entries = Object.entries<Intrinsic>(intrinsics).filter(([name]) => name.startsWith(`${receiver}.`));
+    const rows = entries.map(([name, intrinsic]) => row(name, intrinsic));
+    lines.push('', `## ${heading}`, '', ...table([['here', 'CUDA', 'what it does'], ...rows]));
   }
   expect(Object.keys(intrinsics).every((name) => name.slice(0, name.indexOf('.')) in sections)).toBe(true);
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('../../docs/intrinsics.md');
