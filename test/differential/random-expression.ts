@@ -16,6 +16,7 @@ export const valueTypes: readonly ValueType[] = ['i32', 'f32', 'bool', 'u32', 'f
 
 /** What a random expression may use. Each leaf is made anew where it is used. */
 export interface Scope {
+  readonly types: readonly ValueType[];
   leaves(type: ValueType): readonly (() => Expression)[];
 }
 
@@ -126,21 +127,21 @@ export function randomExpression(tape: Tape, scope: Scope, type: ValueType, dept
       return unary(operator, inner(type));
     }
     case 3: {
-      const from = tape.pick(valueTypes.filter((each) => each !== type));
+      const from = tape.pick(scope.types.filter((each) => each !== type));
       return convert(inner(from), type);
     }
     case 4:
       return conditional(inner('bool'), inner(type), inner(type));
     case 5:
-      if (type === 'f32' || type === 'f64') {
+      if (scope.types.includes('f64') && (type === 'f32' || type === 'f64')) {
         const [name, operands] = tape.pick(mathFunctions);
         return math(name, ...Array.from({ length: operands }, () => inner(type)));
       }
       if (type !== 'bool') return randomBinary(tape, type, inner);
-      return randomCompare(tape, inner);
+      return randomCompare(tape, scope, inner);
     default:
       return type === 'bool' && tape.chance(3, 4)
-        ? randomCompare(tape, inner)
+        ? randomCompare(tape, scope, inner)
         : randomBinary(tape, type, inner);
   }
 }
@@ -151,8 +152,8 @@ function randomLeaf(tape: Tape, scope: Scope, type: ValueType): Expression {
   return tape.pick(leaves)();
 }
 
-function randomCompare(tape: Tape, inner: (type: ValueType) => Expression): Expression {
-  const type = tape.pick(valueTypes);
+function randomCompare(tape: Tape, scope: Scope, inner: (type: ValueType) => Expression): Expression {
+  const type = tape.pick(scope.types);
   // bool has equality alone in the kernel language.
   const operator = tape.pick(type === 'bool' ? compareOperators.slice(1, 3) : compareOperators);
   return compare(operator, inner(type), inner(type));

@@ -41,6 +41,10 @@ import type { Tape } from './tape.ts';
 
 export const elementTypes: readonly ElementType[] = ['i32', 'f32', 'u32', 'f64', 'u8', 'i16', 'i8', 'u16'];
 
+// Half of the programs keep to what four lanes of 128 bits hold, so that lanes run them too.
+const narrowTypes: readonly ValueType[] = ['i32', 'f32', 'bool', 'u32'];
+const narrowElements: readonly ElementType[] = ['i32', 'f32', 'u32'];
+
 /** Elements of each input: any index up to `inputMask`, and a block more. */
 export const inputLength = 512;
 const inputMask = 255;
@@ -96,6 +100,8 @@ class Generator {
   readonly #count: Expression;
   readonly #scalars: readonly Expression[];
   readonly #variables: readonly (readonly [ValueType, VariableHandle])[];
+  readonly #types: readonly ValueType[];
+  readonly #elements: readonly ElementType[];
   #arrays = 0;
   #risks: number;
 
@@ -103,16 +109,20 @@ class Generator {
     this.#tape = tape;
     this.#risks = risks;
     const size = tape.pick([4, 32, 1, 64, 7, 33]);
-    this.#p = new ProgramBuilder('random', size, { indexType: tape.pick(['i32', 'i64'] as const) });
+    const narrow = tape.chance(1, 2);
+    this.#types = narrow ? narrowTypes : valueTypes;
+    this.#elements = narrow ? narrowElements : elementTypes;
+    const indexType = narrow ? 'i32' : tape.pick(['i32', 'i64'] as const);
+    this.#p = new ProgramBuilder('random', size, { indexType });
     this.#grid = tape.pick([1, 2, 3]);
     const p = this.#p;
     this.#outputs = elementTypes.map((element) => p.array(`out_${element}`, element));
-    this.#inputs = elementTypes.map((element) => p.array(`in_${element}`, element, 'readonly'));
+    this.#inputs = this.#elements.map((element) => p.array(`in_${element}`, element, 'readonly'));
     this.#counters = p.array('counters', 'u32');
     this.#count = p.scalar('count', p.indexType);
     this.#scalars = valueTypes.map((type) => p.scalar(`scalar_${type}`, type));
-    this.#locals = [p.local('local_i32', 'i32', 4), p.local('local_f64', 'f64', 2)];
-    this.#variables = valueTypes.flatMap((type) =>
+    this.#locals = [p.local('local_i32', 'i32', 4), ...(narrow ? [] : [p.local('local_f64', 'f64', 2)])];
+    this.#variables = this.#types.flatMap((type) =>
       [1, 2].map((n) => [type, p.variable(`${type}_${n}`, type)] as const),
     );
   }
@@ -142,7 +152,7 @@ class Generator {
     const [integers, floats] = this.#locals;
     return [0, 1, 2, 3].flatMap((i) => [
       store(integers!, this.#p.index(i), constant('i32', i)),
-      ...(i < 2 ? [store(floats!, this.#p.index(i), constant('f64', -i))] : []),
+      ...(i < 2 && floats ? [store(floats, this.#p.index(i), constant('f64', -i))] : []),
     ]);
   }
 
@@ -253,7 +263,7 @@ class Generator {
         ];
       }
       case 6: {
-        const element = tape.pick(elementTypes);
+        const element = tape.pick(this.#elements);
         return [
           this.#storeOwn(element, tape.below(ownElements), this.#value(place, elementValueType(element))),
         ];
@@ -371,7 +381,7 @@ class Generator {
 
   /** Each thread writes an element of shared memory; after a sync it reads another's. */
   #exchange(place: Place): Statement[] {
-    const element = this.#tape.pick(elementTypes);
+    const element = this.#tape.pick(this.#elements);
     const shared = this.#shared(element, this.#p.blockSize);
     const type = elementValueType(element);
     const [, variable] = this.#variables.find(([of]) => of === type)!;
@@ -593,6 +603,7 @@ class Generator {
   #scope({ extra }: Place): Scope {
     const p = this.#p;
     return {
+      types: this.#types,
       leaves: (type) => [
         ...this.#variables
           .filter(([of]) => of === type)
