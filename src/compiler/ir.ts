@@ -10,6 +10,7 @@
 // - An expression has no side effect and may be evaluated again; only a `load` (out of range)
 //   and an integer `divide` or `remainder` (by zero) can fail. Whatever has an effect is a
 //   statement, in the order of JavaScript's evaluation.
+// - Every statement stands at one place: analyses know it by its identity.
 // - Operands of a binary or compare node have the same type; conversions are explicit.
 // - `index` of the kernel language is the program's `indexType`, i32 or i64.
 // - Loads of 8- and 16-bit elements give i32 (i8, i16) or u32 (u8, u16); stores take the same

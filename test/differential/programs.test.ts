@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
-import type { Fault } from '#warpstage/targets/executable.js';
+import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { interpreter } from '../support/interpreter.ts';
 import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
@@ -45,7 +45,18 @@ function inputs(): Record<string, HostArray> {
   );
 }
 
+function wayOf(executable: Executable): string {
+  if (executable.target !== 'wasm') return executable.target;
+  return executable.vectorised ? 'lanes' : executable.mode;
+}
+
+function expectedWays(target: Target): readonly string[] {
+  if (target === wasm) return ['regions', 'lanes', 'states'];
+  return target === wasmStates ? ['states'] : ['interpreter'];
+}
+
 interface Outcome {
+  readonly executable: Executable;
   readonly fault: Fault | null;
   readonly arrays: Readonly<Record<string, string>>;
 }
@@ -56,12 +67,16 @@ function outcome(target: Target, { program, grid, threads }: RandomProgram): Out
     elementTypes.map((element) => [`out_${element}`, new hostArrays[element](grid * threads * ownElements)]),
   );
   const counters = Uint32Array.from({ length: counterLength }, (_, i) => i * 1000);
-  const { fault } = runProgram(target, program, {
+  const { fault, executable } = runProgram(target, program, {
     grid,
     arguments: { ...inputs(), ...outputs, ...scalarsOf(program), counters },
   });
   const arrays = Object.entries({ ...outputs, counters });
-  return { fault, arrays: Object.fromEntries(arrays.map(([name, array]) => [name, bitsOf(array)])) };
+  return {
+    executable,
+    fault,
+    arrays: Object.fromEntries(arrays.map(([name, array]) => [name, bitsOf(array)])),
+  };
 }
 
 function scalarsOf(program: Program) {
@@ -73,16 +88,22 @@ const targets: readonly Target[] = [interpreter('eager'), interpreter(1), interp
 
 describe('random programs', () => {
   test.each(targets)('$name agrees with the oracle', (target) => {
+    const ways = new Map<string, number>();
     fc.assert(
       fc.property(tapes(400), (tape) => {
         const random = randomProgram(tape);
         const expected = outcome(oracle, random);
         const actual = outcome(target, random);
         expect(expected.fault, printProgram(random.program)).toBeNull();
-        expect(actual, printProgram(random.program)).toEqual(expected);
+        const { executable, ...results } = actual;
+        expect(results, printProgram(random.program)).toEqual({ fault: null, arrays: expected.arrays });
+        const way = wayOf(executable);
+        ways.set(way, (ways.get(way) ?? 0) + 1);
       }),
       randomRuns(100),
     );
+    // Each way of WebAssembly really ran.
+    for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(5);
   });
 });
 

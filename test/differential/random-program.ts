@@ -430,7 +430,7 @@ class Generator {
     });
     return [
       makePipeline(pipeline),
-      ...this.#stagingLoop(staged, pipeline, copy, [], place, this.#threadOfBlock(place)),
+      ...this.#stagingLoop(staged, pipeline, copy, () => [], place, this.#threadOfBlock(place)),
     ];
   }
 
@@ -451,7 +451,7 @@ class Generator {
     });
     return [
       makePipeline(pipeline),
-      ...this.#stagingLoop(staged, pipeline, copy, [sync()], place, this.#threadOfBlock(place)),
+      ...this.#stagingLoop(staged, pipeline, copy, () => [sync()], place, this.#threadOfBlock(place)),
     ];
   }
 
@@ -459,7 +459,7 @@ class Generator {
     staged: Staged,
     pipeline: number,
     copy: Statement,
-    barrier: readonly Statement[],
+    barrier: () => readonly Statement[],
     place: Place,
     at: Expression,
   ): Statement[] {
@@ -488,11 +488,11 @@ class Generator {
           [fetched.set(add(fetched.value, p.index(1)))],
         ),
         pipelineCall('consumerWait', pipeline),
-        ...barrier,
+        ...barrier(),
         ...this.#some(inside, 3),
         this.#consume(inside),
         pipelineCall('consumerRelease', pipeline),
-        ...barrier,
+        ...barrier(),
       ]),
     ];
   }

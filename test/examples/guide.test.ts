@@ -89,6 +89,21 @@ describe.each(allTargets)('$name', (target) => {
   });
 });
 
+test.each(staging)('$kernel.name as it is: four lanes at a time', ({ kernel }) => {
+  for (const element of ['i32', 'u32', 'f32'] as const) {
+    const globalIn = counting(element, grid * 256 * 5);
+    const globalOut = globalIn.map(() => 0);
+    const { fault, executable } = runKernel(wasm, retyped(kernel, element), {
+      grid,
+      block: 256,
+      arguments: { globalOut, globalIn, batchCount: 5 },
+    });
+    expect(fault).toBeNull();
+    expect(executable).toMatchObject({ mode: 'regions', vectorised: true });
+    expect(globalOut).toEqual(globalIn.map((x) => x * 3 + 1));
+  }
+});
+
 describe.each(targets)('$name: withSpecializedStaging', (target) => {
   const kernel = withSpecializedStaging as Kernel;
   const run = (block: number, batchCount: number, stagesCount: number, element: ElementType = 'i32') => {
