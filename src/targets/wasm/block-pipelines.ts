@@ -4,7 +4,8 @@
 // it can never be: an acquire when every stage is taken, a wait when nothing was committed.
 // Those are deadlocks, and one comparison of the counters finds them.
 
-import type { Call } from '../../compiler/ir.ts';
+import type { Call, Program } from '../../compiler/ir.ts';
+import { forEachStatement } from './analysis/walk.ts';
 import type { Code, Local } from './encoder/code.ts';
 import type { ThreadContext } from './thread-context.ts';
 
@@ -14,18 +15,25 @@ export const pipelineStates = { absent: 0, made: 1, quit: 2, producer: 3, consum
 interface Counters {
   readonly committed: Local;
   readonly released: Local;
-  /** One of `pipelineStates`. */
-  readonly state: Local;
+  /** One of `pipelineStates`; null where the pipeline is surely there. */
+  readonly state: Local | null;
 }
 
 type PipelineCall = Extract<Call, { pipeline: number }>;
 
 export class BlockPipelines {
   readonly #counters = new Map<number, Counters>();
+  readonly #surelyMade: ReadonlySet<number>;
+
+  constructor(program: Program) {
+    this.#surelyMade = surelyMade(program);
+  }
 
   /** Writes the start of a block: no pipeline is made. */
   writeStart(code: Code): void {
-    for (const { state } of this.#counters.values()) code.i32(pipelineStates.absent).set(state);
+    for (const { state } of this.#counters.values()) {
+      if (state !== null) code.i32(pipelineStates.absent).set(state);
+    }
   }
 
   /** Writes a call that all threads of the block make together. */
@@ -33,7 +41,8 @@ export class BlockPipelines {
     const { code } = context;
     const { committed, released, state } = this.#of(context, call.pipeline);
     if (call.intrinsic === 'makePipeline') {
-      code.i32(0).set(committed).i32(0).set(released).i32(pipelineStates.made).set(state);
+      code.i32(0).set(committed).i32(0).set(released);
+      if (state !== null) code.i32(pipelineStates.made).set(state);
       return;
     }
     this.writePresence(context, call);
@@ -55,7 +64,7 @@ export class BlockPipelines {
         code.get(released).i32(1).op('i32.add').set(released);
         return;
       case 'quit':
-        code.i32(pipelineStates.quit).set(state);
+        if (state !== null) code.i32(pipelineStates.quit).set(state);
         return;
       case 'memcpyAsync':
         return;
@@ -69,6 +78,7 @@ export class BlockPipelines {
     const { code, unit, launch, frame } = context;
     if (unit.program.pipelines[call.pipeline]!.scope === 'thread') return;
     const { state } = this.#of(context, call.pipeline);
+    if (state === null) return;
     code
       .get(state)
       .i32(pipelineStates.made)
@@ -88,7 +98,7 @@ export class BlockPipelines {
     const counters = {
       committed: code.local('i32', `${name}.committed`),
       released: code.local('i32', `${name}.released`),
-      state: code.local('i32', `${name}.state`),
+      state: this.#surelyMade.has(pipeline) ? null : code.local('i32', `${name}.state`),
     };
     this.#counters.set(pipeline, counters);
     return counters;
@@ -105,4 +115,21 @@ function writeDeadlock(context: ThreadContext, call: PipelineCall, counter: Loca
     code.call(unit.host('fault', 'deadlock'));
     frame.fail();
   });
+}
+
+/** The pipelines that every thread makes before anything is done with them, and that none quits. */
+function surelyMade({ body }: Program): Set<number> {
+  const made = new Set<number>();
+  const excluded = new Set<number>();
+  for (const statement of body) {
+    if (statement.kind === 'call' && statement.intrinsic === 'makePipeline') {
+      made.add(statement.pipeline);
+      continue;
+    }
+    forEachStatement([statement], (each) => {
+      if (each.kind !== 'call' || !('pipeline' in each)) return;
+      if (each.intrinsic === 'quit' || !made.has(each.pipeline)) excluded.add(each.pipeline);
+    });
+  }
+  return new Set([...made].filter((pipeline) => !excluded.has(pipeline)));
 }

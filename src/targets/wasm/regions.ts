@@ -37,12 +37,13 @@ class RegionWriter {
   readonly #code: Code;
   readonly #launch: LaunchValues;
   readonly #variables: Variables;
-  readonly #pipelines = new BlockPipelines();
+  readonly #pipelines: BlockPipelines;
   readonly #uniform: ThreadContext;
   #endOfBlock: Label | null = null;
 
   constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes) {
     this.#unit = unit;
+    this.#pipelines = new BlockPipelines(unit.program);
     this.#uniformity = uniformity;
     this.#lanes = lanes;
     this.#code = new Code([

@@ -9,15 +9,14 @@ import { addCopyFunction } from './copy-function.ts';
 import type { FunctionReference, WasmType } from './encoder/code.ts';
 import { ModuleWriter } from './encoder/module.ts';
 import { type HostSignatures, hostSignatures, mathImportName } from './host-functions.ts';
-import { addTruncateFunction } from './truncate-function.ts';
+import { addStoreFunction, addTruncateFunction } from './lane-functions.ts';
 import { wasmType } from './types.ts';
 
 /** What is the module's, whichever of its programs is being written. */
 class Whole {
   readonly module = new ModuleWriter();
   readonly sites: FaultSite[] = [];
-  copy: FunctionReference | null = null;
-  truncate: FunctionReference | null = null;
+  readonly ownFunctions = new Map<string, FunctionReference>();
   scratchBytes = 0;
 }
 
@@ -125,14 +124,24 @@ export class Unit {
 
   /** The module's own function that copies bytes. */
   copyFunction(): FunctionReference {
-    this.#whole.copy ??= addCopyFunction(this.module);
-    return this.#whole.copy;
+    return this.#own('copy', () => addCopyFunction(this.module));
   }
 
   /** The module's own function that converts floats to integers where that is not one instruction. */
   truncateFunction(): FunctionReference {
-    this.#whole.truncate ??= addTruncateFunction(this);
-    return this.#whole.truncate;
+    return this.#own('truncate', () => addTruncateFunction(this));
+  }
+
+  /** The module's own function that stores some lanes of a vector. */
+  storeFunction(): FunctionReference {
+    return this.#own('store', () => addStoreFunction(this));
+  }
+
+  #own(name: string, add: () => FunctionReference): FunctionReference {
+    const { ownFunctions } = this.#whole;
+    const reference = ownFunctions.get(name) ?? add();
+    ownFunctions.set(name, reference);
+    return reference;
   }
 
   host<M extends keyof HostSignatures>(module: M, name: keyof HostSignatures[M] & string): FunctionReference {

@@ -145,7 +145,7 @@ export class MaskedWriter {
 
   /** Stores only the lanes of the mask: memory beside them may be another thread's. */
   #store(statement: Structure<'store'>, mask: Mask | null): void {
-    const { code } = this.#group;
+    const { code, unit } = this.#group;
     eachVectorSharing(this.#group, (vector, shared) => {
       if (mask === null) {
         writeVectorStore(this.#group, shared, statement, vector);
@@ -165,16 +165,9 @@ export class MaskedWriter {
             .memory('v128.store', offset + 16 * vector, 4);
         },
         () => {
-          for (let lane = 0; lane < 4; lane += 1) {
-            code
-              .get(there)
-              .i32(1 << lane)
-              .op('i32.and');
-            code.if(() => {
-              code.get(address).get(lanes).lane('i32x4.extract_lane', lane);
-              code.memory('i32.store', offset + 16 * vector + 4 * lane);
-            });
-          }
+          code.get(address);
+          if (offset + 16 * vector > 0) code.i32(offset + 16 * vector).op('i32.add');
+          code.get(lanes).get(there).call(unit.storeFunction());
         },
       );
     });

@@ -1,0 +1,37 @@
+// Functions of the module that do for the lanes of a vector, one by one, what no instruction
+// does for all of them.
+
+import { Code, type FunctionReference } from './encoder/code.ts';
+import { writeConversion } from './operators.ts';
+import type { Unit } from './unit.ts';
+
+/** Adds `truncate(value)`: four f32 as integers, modulo 2^32. */
+export function addTruncateFunction(unit: Unit): FunctionReference {
+  const code = new Code([{ name: 'value', type: 'v128' }]);
+  const value = 0;
+  code.get(value);
+  for (let lane = 0; lane < 4; lane += 1) {
+    code.get(value).lane('f32x4.extract_lane', lane);
+    writeConversion(unit, code, 'f32', 'i32');
+    code.lane('i32x4.replace_lane', lane);
+  }
+  return unit.module.function('truncate', code, ['v128'], ['v128']);
+}
+
+/** Adds `storeLanes(address, value, lanes)`: stores those lanes whose bit is set, and touches nothing else. */
+export function addStoreFunction(unit: Unit): FunctionReference {
+  const code = new Code([
+    { name: 'address', type: 'i32' },
+    { name: 'value', type: 'v128' },
+    { name: 'lanes', type: 'i32' },
+  ]);
+  const [address, value, lanes] = [0, 1, 2];
+  for (let lane = 0; lane < 4; lane += 1) {
+    code.get(lanes).i32(1 << lane);
+    code.op('i32.and').if(() => {
+      code.get(address).get(value).lane('i32x4.extract_lane', lane);
+      code.memory('i32.store', 4 * lane);
+    });
+  }
+  return unit.module.function('storeLanes', code, ['i32', 'v128', 'i32'], []);
+}
