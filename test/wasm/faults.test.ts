@@ -195,8 +195,11 @@ describe('pipelines', () => {
   test('an acquire with every stage taken', () => {
     const fault = run((p) => {
       const pipeline = p.pipeline('pipeline', 2);
-      const fill = [pipelineCall('producerAcquire', pipeline), pipelineCall('producerCommit', pipeline)];
-      return [makePipeline(pipeline), ...fill, ...fill, ...fill];
+      const fill = () => [
+        pipelineCall('producerAcquire', pipeline),
+        pipelineCall('producerCommit', pipeline),
+      ];
+      return [makePipeline(pipeline), ...fill(), ...fill(), ...fill()];
     });
     expect(fault).toMatchObject({
       kind: 'deadlock',
