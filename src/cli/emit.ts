@@ -1,7 +1,8 @@
 // `warpstage emit`: the code that a kernel becomes.
 //
 // `ir` is the typed program as the compiler understood it; `wasm` the module as a device runs
-// it; `wat` that module as text, which the wabt package writes where it is installed.
+// it; `wat` that module as text, which the wabt package writes where it is installed; `cuda` the CUDA
+// C++ that a GPU's device compiles at run time.
 
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
@@ -18,7 +19,8 @@ import { isTerminal, type Terminal } from './terminal.ts';
 import { addSetting, parseBlock, type Settings } from './values.ts';
 
 interface EmitOptions {
-  readonly target: 'wasm' | 'wat' | 'ir';
+  readonly target: 'wasm' | 'wat' | 'ir' | 'cuda';
+  readonly architecture: number;
   readonly kernel?: string;
   readonly block: Extent3;
   readonly set?: Settings;
@@ -32,7 +34,14 @@ export function emitCommand(context: CommandContext): Command {
     .description('Compiles a kernel of a module for one block shape and shows what came of it.')
     .argument('<module>', 'the TypeScript or JavaScript file that exports the kernel')
     .addOption(
-      new Option('-t, --target <target>', 'what to show').choices(['wasm', 'wat', 'ir']).default('wat'),
+      new Option('-t, --target <target>', 'what to show')
+        .choices(['wasm', 'wat', 'ir', 'cuda'])
+        .default('wat'),
+    )
+    .addOption(
+      new Option('--architecture <number>', 'of the GPU, for --target cuda')
+        .argParser(parseArchitecture)
+        .default(90),
     )
     .option('-k, --kernel <name>', 'which kernel, or the job it belongs to, where the module has several')
     .addOption(
@@ -48,6 +57,7 @@ export function emitCommand(context: CommandContext): Command {
         'warpstage emit affine.ts --target ir',
         'warpstage emit staging.ts --kernel withStagingUnified --set stagesCount=4 --target wat',
         'warpstage emit staging.ts --target wasm --block 16x16 -o staging.wasm',
+        'warpstage emit staging.ts --target cuda --architecture 80',
       ]),
     )
     .action((modulePath: string, options: EmitOptions) => emit(modulePath, options, context.terminal));
@@ -63,7 +73,7 @@ async function emit(modulePath: string, options: EmitOptions, { output }: Termin
     constants,
     functions: {},
   });
-  const code = await codeOf(program, options.target);
+  const code = await codeOf(program, options);
   if (options.output !== undefined) return writeCode(options.output, code);
   if (typeof code !== 'string' && isTerminal(output)) {
     throw usageError(
@@ -88,7 +98,20 @@ function constantsOf(kernel: Kernel, settings: Settings): Settings {
   return settings;
 }
 
-async function codeOf(program: Program, target: EmitOptions['target']): Promise<string | Uint8Array> {
+/** 75, 80, 90, …: the compute capability without its point. */
+function parseArchitecture(text: string): number {
+  if (/^\d{2,3}$/.test(text) && Number(text) >= 75) return Number(text);
+  throw usageError(
+    `the architecture must be a number from 75, and \`${text}\` was given`,
+    'it is the compute capability without its point: 80 for an A100, 90 for an H200',
+  );
+}
+
+async function codeOf(program: Program, { target, architecture }: EmitOptions): Promise<string | Uint8Array> {
+  if (target === 'cuda') {
+    const { cudaText } = await import('../targets/cuda/compile.ts');
+    return cudaText(program, architecture);
+  }
   if (target === 'ir') {
     const { printProgram } = await import('../compiler/print.ts');
     return printProgram(program);

@@ -56,6 +56,19 @@ test('the module itself goes to a file, or to a pipe', async () => {
   expect(readFileSync(file).equals(piped.stdout)).toBe(true);
 });
 
+test('the CUDA C++ of a kernel, for an architecture', async () => {
+  const guide = 'examples/guide/staging-unified.ts';
+  const { code, text } = await runHere('emit', guide, '--target', 'cuda', '--set', 'stagesCount=4');
+  expect(code).toBe(0);
+  expect(text).toContain('extern "C" __global__ void __launch_bounds__(256) withStagingUnified(');
+  expect(text).toContain('ws_bulk_copy(s_shared_0');
+  const older = await runHere('emit', guide, '--target', 'cuda', '--architecture', '80');
+  expect(older.text).toContain('ws_copy_async<16>(s_shared_0');
+  const wrong = await runHere('emit', guide, '--target', 'cuda', '--architecture', 'hopper');
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('the architecture must be a number from 75, and `hopper` was given');
+});
+
 test('the kernel of a job goes by the name of the job', async () => {
   const { text } = await runHere(
     'emit',

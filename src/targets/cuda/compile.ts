@@ -19,14 +19,27 @@ export function nvrtcOptions(architecture: number): readonly string[] {
   return [`--gpu-architecture=sm_${architecture}${suffix}`, '--std=c++17', '--fmad=false'];
 }
 
-/** Compiles a program for arrays whose addresses are divisible by the given powers of two. */
-export function compileCuda(program: Program, alignments: readonly number[], target: CudaTarget): Executable {
-  const { text, entry, lowerings, shared } = generateCuda(program, {
-    architecture: target.architecture,
+function generate(program: Program, alignments: readonly number[], architecture: number) {
+  return generateCuda(program, {
+    architecture,
     alignments,
     blockUniform: blockUniformPipelines(program),
     lineDirective: () => null,
   });
+}
+
+/** The CUDA C++ of a program whose arrays begin at multiples of 16 bytes. */
+export function cudaText(program: Program, architecture: number): string {
+  return generate(
+    program,
+    program.parameters.map(() => 16),
+    architecture,
+  ).text;
+}
+
+/** Compiles a program for arrays whose addresses are divisible by the given powers of two. */
+export function compileCuda(program: Program, alignments: readonly number[], target: CudaTarget): Executable {
+  const { text, entry, lowerings, shared } = generate(program, alignments, target.architecture);
   const image = target.compile(text, `${entry}.cu`, nvrtcOptions(target.architecture));
   return { target: 'cuda', program, scratchBytes: 0, entry, image, lowerings, shared };
 }
