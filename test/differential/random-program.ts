@@ -365,9 +365,11 @@ class Generator {
   // What all threads of a block do together.
 
   #together(place: Place): Statement[] {
-    switch (this.#tape.below(5)) {
+    switch (this.#tape.below(6)) {
       case 0:
         return this.#exchange(place);
+      case 5:
+        return this.#tiles(place);
       case 1:
         return this.#unifiedPipeline(place);
       case 2:
@@ -390,6 +392,28 @@ class Generator {
       sync(),
       variable.set(load(shared, this.#threadOfBlock(place))),
       sync(),
+    ];
+  }
+
+  /** The same among the threads of a tile; each thread reads that of its neighbour there. */
+  #tiles(place: Place): Statement[] {
+    const p = this.#p;
+    const size = this.#tape.pick([4, 2, 8]);
+    const element = this.#tape.pick(this.#elements);
+    // The last tile of a block may lack threads; what they would have written is not read, but there.
+    const shared = this.#shared(element, Math.ceil(p.blockSize / size) * size);
+    const type = elementValueType(element);
+    const [, variable] = this.#variables.find(([of]) => of === type)!;
+    const rank = p.builtin('threadRank');
+    const own = binary('remainder', rank, p.index(size));
+    const next = binary('remainder', add(own, p.index(1)), p.index(size));
+    const neighbour = add(binary('subtract', rank, own), next);
+    const isThere = compare('less', neighbour, p.index(p.blockSize));
+    return [
+      store(shared, rank, this.#value(place, type)),
+      sync({ kind: 'tile', size }),
+      when(isThere, [variable.set(load(shared, neighbour))]),
+      sync({ kind: 'tile', size }),
     ];
   }
 
@@ -421,11 +445,15 @@ class Generator {
     const size = p.blockSize;
     const staged = this.#staged(size);
     const pipeline = p.pipeline(`pipeline${this.#arrays}`, staged.stages);
+    const from = staged.sourceOffset(staged.fetched.value, size);
+    const bytes = elementBytes[staged.source.element];
+    // A promise of 16 bytes can be kept where a stage is so large.
+    const promises = (size * bytes) % 16 === 0 && this.#tape.chance(1, 2);
     const copy = memcpyAsync({
       to: [staged.shared, staged.offsetOf(staged.fetched.value)],
-      from: [staged.source, staged.sourceOffset(staged.fetched.value, size)],
+      from: [staged.source, promises ? binary('and', from, p.index(-16)) : from],
       count: p.index(size),
-      alignment: elementBytes[staged.source.element],
+      alignment: promises ? 16 : bytes,
       pipeline,
     });
     return [

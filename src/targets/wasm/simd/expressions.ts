@@ -5,6 +5,7 @@
 // for the first and kept in locals for the rest of the statement.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
+import { elementBytes } from '../../../kernel/types.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
@@ -185,7 +186,9 @@ function pushUniform(group: GroupContext, shared: Shared, expression: Expression
     group.code.get(constant);
     return;
   }
-  const location = expression.kind === 'load' ? group.locate(expression) : null;
+  // Elements of less than 4 bytes have to be widened before they are spread.
+  const spreads = expression.kind === 'load' && elementBytes[group.unit.elementOf(expression.array)] === 4;
+  const location = spreads ? group.locate(expression) : null;
   const local = sharedLocal(shared, `splat ${keyOf(expression)}`, 'v128', (filled) => {
     if (location === null) {
       pushExpression(group.first, expression);

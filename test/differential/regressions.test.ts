@@ -1,0 +1,33 @@
+// What random programs have found, as small as it became: each case failed once.
+
+import { expect, test } from 'vitest';
+import { interpreter } from '../support/interpreter.ts';
+import { add, convert, load, ProgramBuilder, store } from '../support/ir.ts';
+import { runProgram } from '../support/run-program.ts';
+import { wasm, wasmStates } from '../support/wasm.ts';
+
+test.each(['u8', 'i8', 'u16', 'i16'] as const)('a uniform element of %s for four lanes', (element) => {
+  const p = new ProgramBuilder('spread', 32);
+  const out = p.array('out', 'i32');
+  const y = p.array('y', 'i32', 'readonly');
+  const small = p.array('small', element, 'readonly');
+  const uniform = convert(load(small, p.builtin('blockIdx.x')), 'i32');
+  const program = p.build([store(out, p.gridRank(), add(load(y, p.gridRank()), uniform))]);
+  const bytes = Uint8Array.from({ length: 64 }, (_, i) => 200 + i);
+  const elements = {
+    u8: bytes,
+    i8: new Int8Array(bytes.buffer),
+    u16: new Uint16Array(bytes.buffer),
+    i16: new Int16Array(bytes.buffer),
+  }[element];
+  const expected = Int32Array.from({ length: 96 }, (_, i) => i + elements[Math.floor(i / 32)]!);
+  for (const target of [interpreter(), wasm, wasmStates]) {
+    const array = new Int32Array(96);
+    const { executable } = runProgram(target, program, {
+      grid: 3,
+      arguments: { out: array, y: Int32Array.from(array.keys()), small: elements },
+    });
+    expect(array).toEqual(expected);
+    if (target === wasm) expect(executable).toMatchObject({ vectorised: true });
+  }
+});
