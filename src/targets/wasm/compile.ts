@@ -52,9 +52,8 @@ function regionsModule(program: Program): Module | null {
 
 function statesModule(program: Program): Module {
   const prepared = prepare(program, 'counted');
-  const unit = new Unit({ ...prepared, body: structure(prepared.body) });
-  writeStates(unit);
-  return finished(unit, 'states', false);
+  const { unit, vectorised } = writeStates({ ...prepared, body: structure(prepared.body) });
+  return finished(unit, 'states', vectorised);
 }
 
 function finished(unit: Unit, mode: Module['mode'], vectorised: boolean): Module {

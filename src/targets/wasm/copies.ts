@@ -26,46 +26,67 @@ interface CopyLocals {
 
 /** Writes a copy, or a thread's share of it; what a share pushes is of type i32. */
 export function writeCopy(context: ThreadContext, call: CopyCall, share: Share): void {
-  const { code, unit } = context;
-  const { indexType } = unit.program;
-  code.withTemporary(indexType, (to) => {
-    code.withTemporary(indexType, (from) => {
-      code.withTemporary(indexType, (count) => {
-        pushExpression(context, call.destination.offset);
-        code.set(to);
-        pushExpression(context, call.source.offset);
-        code.set(from);
-        pushExpression(context, call.count);
-        code.set(count);
-        writeCopyCheck(context, call, { to, from, count });
-        writeTransfer(context, call, { to, from, count }, share);
-      });
+  withOperands(context, call, (locals) => {
+    writeCopyCheck(context, call, locals);
+    writeTransfer(context, call, locals, share);
+  });
+}
+
+/** Writes a copy that is only tried: if nothing is wrong with it, it is done, and then `done`. */
+export function writeCopyIfRight(context: ThreadContext, call: CopyCall, done: () => void): void {
+  withOperands(context, call, (locals) => {
+    pushIsWrong(context, call, locals);
+    context.code.op('i32.eqz').if(() => {
+      writeTransfer(context, call, locals, 'whole');
+      done();
     });
+  });
+}
+
+function withOperands(context: ThreadContext, call: CopyCall, use: (locals: CopyLocals) => void): void {
+  const { code, unit } = context;
+  code.withTemporaries((take) => {
+    const locals = {
+      to: take(unit.program.indexType),
+      from: take(unit.program.indexType),
+      count: take(unit.program.indexType),
+    };
+    pushExpression(context, call.destination.offset);
+    code.set(locals.to);
+    pushExpression(context, call.source.offset);
+    code.set(locals.from);
+    pushExpression(context, call.count);
+    code.set(locals.count);
+    use(locals);
   });
 }
 
 /** Writes what the calling thread does of a copy: alone, all; in a group, every so-manieth element. */
 export function writeShareOfCopy(context: ThreadContext, call: CopyCall): void {
   const { code, frame, unit } = context;
-  const { blockSize } = unit;
   const { group } = call;
+  const threads = unit.threadsOfBlock;
+  const pushRankInBlock = () => {
+    frame.pushRank();
+    unit.writeRankInBlock(code);
+  };
   if (group.kind === 'thread') {
     writeCopy(context, call, 'whole');
     return;
   }
-  const size = group.kind === 'tile' ? Math.min(group.size, blockSize) : blockSize;
+  const size = group.kind === 'tile' ? Math.min(group.size, threads) : threads;
   writeCopy(context, call, {
     pushFirst: () => {
-      frame.pushRank();
-      if (size < blockSize) code.i32(size).op('i32.rem_u');
+      pushRankInBlock();
+      if (size < threads) code.i32(size).op('i32.rem_u');
     },
     pushStride: () => {
       code.i32(size);
-      const whole = blockSize - (blockSize % size);
-      if (whole === blockSize) return;
+      const whole = threads - (threads % size);
+      if (whole === threads) return;
       // The last tile is smaller than the others.
-      code.i32(blockSize - whole);
-      frame.pushRank();
+      code.i32(threads - whole);
+      pushRankInBlock();
       code.i32(whole).op('i32.lt_u', 'select');
     },
   });
@@ -131,11 +152,7 @@ function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLo
 /** Stops the thread if the copy as a whole is wrong. */
 function writeCopyCheck(context: ThreadContext, call: CopyCall, locals: CopyLocals): void {
   const { code, unit, launch, frame } = context;
-  pushOutside(context, call.source.array, locals.from, locals.count);
-  pushOutside(context, call.destination.array, locals.to, locals.count);
-  code.op('i32.or');
-  if (pushOverlap(context, call, locals)) code.op('i32.or');
-  if (pushMisaligned(context, call, locals)) code.op('i32.or');
+  pushIsWrong(context, call, locals);
   code.if(() => {
     code.i32(unit.copySite(call));
     frame.pushRank();
@@ -147,6 +164,16 @@ function writeCopyCheck(context: ThreadContext, call: CopyCall, locals: CopyLoca
     code.call(unit.host('fault', 'copy'));
     frame.fail();
   });
+}
+
+/** Pushes whether anything is wrong with a copy as a whole. */
+function pushIsWrong(context: ThreadContext, call: CopyCall, locals: CopyLocals): void {
+  const { code } = context;
+  pushOutside(context, call.source.array, locals.from, locals.count);
+  pushOutside(context, call.destination.array, locals.to, locals.count);
+  code.op('i32.or');
+  if (pushOverlap(context, call, locals)) code.op('i32.or');
+  if (pushMisaligned(context, call, locals)) code.op('i32.or');
 }
 
 /** Pushes whether count > length or offset > length - count, unsigned: so negative ones count as outside. */

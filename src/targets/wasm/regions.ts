@@ -158,6 +158,7 @@ class RegionWriter {
       variables: this.#variables,
       uniform: this.#uniform,
       threadContext: (rank, endOfThread, hoisting) => this.#threadContext(rank, endOfThread, hoisting),
+      writePresence: (context, call) => this.#pipelines.writePresence(context, call),
     });
     if (vectorised) this.vectorised = true;
   }

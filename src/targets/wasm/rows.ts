@@ -1,10 +1,13 @@
 // A region's threads, one after the other: row by row, and in a row by lanes where that is
-// possible. A row is the threads that differ in threadIdx.x alone.
+// possible, or by one copy where all that they do is to copy. A row is the threads that differ in
+// threadIdx.x alone.
 
 import type { Uniformity } from './analysis/uniformity.ts';
 import { assignedIn } from './analysis/walk.ts';
+import { type CopyCall, writeCopyIfRight } from './copies.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
 import { Hoisting } from './hoisting.ts';
+import { jointCopy } from './joint-copies.ts';
 import type { Region } from './plan.ts';
 import type { Lanes } from './simd/lanes.ts';
 import { planLanes, writeLaneRow } from './simd/region.ts';
@@ -24,6 +27,8 @@ export interface RowsParts {
   readonly uniform: ThreadContext;
   /** The context of a thread by its rank; `endOfThread` is where its code ends, null where none of it leaves. */
   readonly threadContext: (rank: Local, endOfThread: Label | null, hoisting: Hoisting) => ThreadContext;
+  /** Stops a thread that may not copy for the pipeline. */
+  readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
 }
 
 /** Writes a loop over all threads of the block; tells whether it runs any of them in lanes. */
@@ -31,6 +36,9 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
   const { unit, code, region, lanes, uniformity, variables, uniform } = parts;
   const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.statements));
   const plan = planLanes(lanes, region);
+  const [only] = region.statements.length === 1 ? region.statements : [];
+  const copy =
+    only?.kind === 'call' && only.intrinsic === 'memcpyAsync' ? jointCopy(unit, lanes, only) : null;
   const resets = region.resets.map((id) => ({ id, entry: code.local(unit.wasmTypeOfVariable(id)) }));
   const writeEntry = () => {
     for (const { id, entry } of resets) code.get(entry).set(variables.local(id));
@@ -61,6 +69,11 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
           writePrologue = inLanes.writePrologue;
         }
         code.block((done) => {
+          if (copy !== null) {
+            const context = parts.threadContext(rank, null, hoisting);
+            parts.writePresence(context, copy);
+            writeCopyIfRight(context, copy, () => void code.get(end).set(rank).br(done));
+          }
           if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);
           code.loop((next) => {
             code.block((endOfThread) => {

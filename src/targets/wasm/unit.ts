@@ -6,7 +6,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { FaultSite, Team } from '../executable.ts';
 import { addCopyFunction } from './copy-function.ts';
-import type { FunctionReference, WasmType } from './encoder/code.ts';
+import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
 import { ModuleWriter } from './encoder/module.ts';
 import { type HostSignatures, hostSignatures, mathImportName } from './host-functions.ts';
 import { addStoreFunction, addTruncateFunction } from './lane-functions.ts';
@@ -14,10 +14,16 @@ import { wasmType } from './types.ts';
 
 /** What is the module's, whichever of its programs is being written. */
 class Whole {
+  /** Threads of a block. */
+  readonly threads: number;
   readonly module = new ModuleWriter();
   readonly sites: FaultSite[] = [];
   readonly ownFunctions = new Map<string, FunctionReference>();
   scratchBytes = 0;
+
+  constructor({ block: [x, y, z] }: Program) {
+    this.threads = x * y * z;
+  }
 }
 
 export class Unit {
@@ -28,7 +34,7 @@ export class Unit {
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
 
-  constructor(program: Program, team: Team | null = null, whole = new Whole()) {
+  constructor(program: Program, team: Team | null = null, whole = new Whole(program)) {
     this.program = program;
     this.team = team;
     this.#whole = whole;
@@ -37,6 +43,19 @@ export class Unit {
   /** The unit of what a team of threads does, in the same module. */
   ofTeam(team: Team, program: Program): Unit {
     return new Unit(program, team, this.#whole);
+  }
+
+  /** Threads of a block, of all teams together. */
+  get threadsOfBlock(): number {
+    return this.#whole.threads;
+  }
+
+  /** Makes a rank on the stack, as the program counts them, the thread's rank in the block. */
+  writeRankInBlock(code: Code): void {
+    if (this.team === null) return;
+    const { first, stride } = this.team;
+    if (stride !== 1) code.i32(stride).op('i32.mul');
+    if (first !== 0) code.i32(first).op('i32.add');
   }
 
   get module(): ModuleWriter {

@@ -191,11 +191,11 @@
                   (block  ;; label = @8
                     (loop  ;; label = @9
                       (block  ;; label = @10
-                        (local.set 11
+                        (local.set 13
                           (i32.add
                             (local.get 21)
                             (local.get 9)))
-                        (local.set 13
+                        (local.set 11
                           (i32.add
                             (local.get 22)
                             (i32.rem_s
@@ -205,7 +205,7 @@
                               (i32.const 64))))
                         (if  ;; label = @11
                           (i32.ge_u
-                            (local.get 13)
+                            (local.get 11)
                             (i32.const 128))
                           (then
                             (call $outOfRange
@@ -213,7 +213,7 @@
                               (local.get 9)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 13))
+                                (local.get 11))
                               (i64.const 1)
                               (i32.const 128))
                             (return
@@ -224,14 +224,14 @@
                               (i32.load
                                 (i32.add
                                   (i32.shl
-                                    (local.get 13)
+                                    (local.get 11)
                                     (i32.const 2))
                                   (local.get $shared)))
                               (i32.const 3))
                             (i32.const 1)))
                         (if  ;; label = @11
                           (i32.ge_u
-                            (local.get 11)
+                            (local.get 13)
                             (local.get $globalOut.length))
                           (then
                             (call $outOfRange
@@ -239,7 +239,7 @@
                               (local.get 9)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 11))
+                                (local.get 13))
                               (i64.const 1)
                               (local.get $globalOut.length))
                             (return
@@ -247,7 +247,7 @@
                         (i32.store
                           (i32.add
                             (i32.shl
-                              (local.get 11)
+                              (local.get 13)
                               (i32.const 2))
                             (local.get $globalOut))
                           (local.get 12)))

@@ -205,7 +205,7 @@
                 (local.set 26
                   (i32x4.splat
                     (i32.const 1)))
-                (local.set 9
+                (local.set 11
                   (i32.const 0))
                 (local.set 10
                   (i32.const 256))
@@ -219,7 +219,7 @@
                       (i32.gt_u
                         (i32.add
                           (local.get 19)
-                          (local.get 9))
+                          (local.get 11))
                         (i32.sub
                           (local.get $globalOut.length)
                           (i32.const 256))))
@@ -231,19 +231,19 @@
                       (i32.gt_u
                         (i32.add
                           (local.get 20)
-                          (local.get 9))
+                          (local.get 11))
                         (i32.sub
                           (local.get $shared.length)
                           (i32.const 256))))
-                    (local.set 11
+                    (local.set 9
                       (i32.add
-                        (local.get 9)
+                        (local.get 11)
                         (i32.const 256)))
                     (loop  ;; label = @9
                       (local.set 22
                         (i32.add
                           (local.get 19)
-                          (local.get 9)))
+                          (local.get 11)))
                       (local.set 21
                         (i32.add
                           (i32.shl
@@ -253,7 +253,7 @@
                       (local.set 22
                         (i32.add
                           (local.get 20)
-                          (local.get 9)))
+                          (local.get 11)))
                       (local.set 24
                         (i32.add
                           (i32.shl
@@ -294,26 +294,26 @@
                           (local.get 26)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
-                          (local.tee 9
+                          (local.tee 11
                             (i32.add
-                              (local.get 9)
+                              (local.get 11)
                               (i32.const 16)))
-                          (local.get 11)))))
+                          (local.get 9)))))
                   (block  ;; label = @8
                     (br_if 0 (;@8;)
                       (i32.ge_u
-                        (local.get 9)
+                        (local.get 11)
                         (local.get 10)))
                     (loop  ;; label = @9
                       (block  ;; label = @10
-                        (local.set 11
+                        (local.set 9
                           (i32.add
                             (local.get 19)
-                            (local.get 9)))
+                            (local.get 11)))
                         (local.set 27
                           (i32.add
                             (local.get 20)
-                            (local.get 9)))
+                            (local.get 11)))
                         (if  ;; label = @11
                           (i32.ge_u
                             (local.get 27)
@@ -321,7 +321,7 @@
                           (then
                             (call $outOfRange
                               (i32.const 3)
-                              (local.get 9)
+                              (local.get 11)
                               (local.get $block)
                               (i64.extend_i32_s
                                 (local.get 27))
@@ -342,15 +342,15 @@
                             (i32.const 1)))
                         (if  ;; label = @11
                           (i32.ge_u
-                            (local.get 11)
+                            (local.get 9)
                             (local.get $globalOut.length))
                           (then
                             (call $outOfRange
                               (i32.const 4)
-                              (local.get 9)
+                              (local.get 11)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 11))
+                                (local.get 9))
                               (i64.const 1)
                               (local.get $globalOut.length))
                             (return
@@ -358,15 +358,15 @@
                         (i32.store
                           (i32.add
                             (i32.shl
-                              (local.get 11)
+                              (local.get 9)
                               (i32.const 2))
                             (local.get $globalOut))
                           (local.get 22)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
-                          (local.tee 9
+                          (local.tee 11
                             (i32.add
-                              (local.get 9)
+                              (local.get 11)
                               (i32.const 1)))
                           (local.get 10))))))
                 (local.set $pipeline.released

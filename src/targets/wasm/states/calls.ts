@@ -189,11 +189,13 @@ function writeBlockCopy(
   call: CopyCall,
   thread: (rank: Local) => ThreadContext,
 ): void {
-  code.get(cohort.count).i32(unit.blockSize).op('i32.eq');
-  code.if(
-    () => writeCopy(uniform, call, 'whole'),
-    () => cohort.forEachThread((rank) => writeShareOfCopy(thread(rank), call)),
-  );
+  const writeShares = () => cohort.forEachThread((rank) => writeShareOfCopy(thread(rank), call));
+  if (unit.team !== null) {
+    writeShares();
+    return;
+  }
+  cohort.pushIsWhole();
+  code.if(() => writeCopy(uniform, call, 'whole'), writeShares);
 }
 
 /** The cohort's threads return: nobody expects them any more. */

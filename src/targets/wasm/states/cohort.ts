@@ -1,24 +1,36 @@
 // The cohort that code is written for: its record, and ways through its threads.
+//
+// A thread is known by its rank in its team; groups are those of the block.
 
 import type { Group } from '../../../compiler/ir.ts';
 import type { Code, Local } from '../encoder/code.ts';
+import type { Unit } from '../unit.ts';
 import { cohortFields, type GroupSlots, groupSize } from './layout.ts';
 
 /** Pushes an i32. */
 export type Push = () => void;
 
+/** Threads of one group that are in the cohort. */
+export interface GroupThreads {
+  /** Pushes how many they are. */
+  readonly count: Push;
+  /** Pushes the number of the group among its kind, and how many threads it has. */
+  readonly index: Push;
+  readonly size: Push;
+}
+
 export class Cohort {
+  readonly #unit: Unit;
   readonly #code: Code;
-  readonly #blockSize: number;
   /** Address of the record. */
   readonly record: Local;
   /** Address of the first thread's rank, and how many threads there are. */
   readonly members: Local;
   readonly count: Local;
 
-  constructor(code: Code, blockSize: number, record: Local) {
+  constructor(unit: Unit, code: Code, record: Local) {
+    this.#unit = unit;
     this.#code = code;
-    this.#blockSize = blockSize;
     this.record = record;
     this.members = code.local('i32', 'members');
     this.count = code.local('i32', 'count');
@@ -54,19 +66,23 @@ export class Cohort {
     this.#code.get(this.members).memory('i32.load');
   }
 
+  /** Pushes whether no thread of the team has parted from the others. */
+  pushIsWhole(): void {
+    this.#code.get(this.count).i32(this.#unit.blockSize).op('i32.eq');
+  }
+
   /** Writes what is done for each thread, by ascending rank; `position` is the address of its rank. */
   forEachThread(write: (rank: Local, position: Local) => void): void {
     const code = this.#code;
-    code.withTemporary('i32', (position) => {
-      code.withTemporary('i32', (end) => {
-        code.withTemporary('i32', (rank) => {
-          code.get(this.members).tee(position).get(this.count).i32(2).op('i32.shl', 'i32.add').set(end);
-          code.loop((next) => {
-            code.get(position).memory('i32.load').set(rank);
-            write(rank, position);
-            code.get(position).i32(4).op('i32.add').tee(position).get(end).op('i32.ne').brIf(next);
-          });
-        });
+    code.withTemporaries((take) => {
+      const position = take('i32');
+      const end = take('i32');
+      const rank = take('i32');
+      code.get(this.members).tee(position).get(this.count).i32(2).op('i32.shl', 'i32.add').set(end);
+      code.loop((next) => {
+        code.get(position).memory('i32.load').set(rank);
+        write(rank, position);
+        code.get(position).i32(4).op('i32.add').tee(position).get(end).op('i32.ne').brIf(next);
       });
     });
   }
@@ -77,58 +93,58 @@ export class Cohort {
    */
   forEachGroup(group: Group, write: (threads: GroupThreads) => void): void {
     const code = this.#code;
-    if (!this.isOneGroup(group)) {
+    const only = this.#onlyGroup(group);
+    if (only === null) {
       this.forEachThread((rank) => write(this.groupOf(rank, group)));
       return;
     }
+    const size = groupSize(group, this.#unit.threadsOfBlock);
     write({
-      first: () => this.pushFirstRank(),
       count: () => void code.get(this.count),
-      index: () => void code.i32(0),
-      size: () => void code.i32(this.#blockSize),
+      index: () => void code.i32(only),
+      size: () => void code.i32(Math.min(size, this.#unit.threadsOfBlock - only * size)),
     });
   }
 
-  /** Whether all threads of a block are in the same group of that kind. */
+  /** Whether all threads of the team are in the same group of that kind. */
   isOneGroup(group: Group): boolean {
-    return groupSize(group, this.#blockSize) === this.#blockSize;
+    return this.#onlyGroup(group) !== null;
   }
 
   /** One thread, as a part of its group. */
   groupOf(rank: Local, group: Group): GroupThreads {
     const code = this.#code;
-    const size = groupSize(group, this.#blockSize);
+    const size = groupSize(group, this.#unit.threadsOfBlock);
     return {
-      first: () => void code.get(rank),
       count: () => void code.i32(1),
-      index: () => void code.get(rank).i32(size).op('i32.div_u'),
+      index: () => {
+        code.get(rank);
+        this.#unit.writeRankInBlock(code);
+        code.i32(size).op('i32.div_u');
+      },
       size: () => this.#pushTileSize(rank, size),
     };
+  }
+
+  #onlyGroup(group: Group): number | null {
+    const { threadsOfBlock, blockSize } = this.#unit;
+    const { first, stride } = this.#unit.team ?? { first: 0, stride: 1 };
+    const size = groupSize(group, threadsOfBlock);
+    const index = Math.floor(first / size);
+    return first + stride * (blockSize - 1) < (index + 1) * size ? index : null;
   }
 
   /** The last tile may be smaller. */
   #pushTileSize(rank: Local, size: number): void {
     const code = this.#code;
-    const whole = this.#blockSize - (this.#blockSize % size);
+    const { threadsOfBlock } = this.#unit;
+    const whole = threadsOfBlock - (threadsOfBlock % size);
     code.i32(size);
-    if (whole === this.#blockSize) return;
-    code
-      .i32(this.#blockSize - whole)
-      .get(rank)
-      .i32(whole)
-      .op('i32.lt_u', 'select');
+    if (whole === threadsOfBlock) return;
+    code.i32(threadsOfBlock - whole).get(rank);
+    this.#unit.writeRankInBlock(code);
+    code.i32(whole).op('i32.lt_u', 'select');
   }
-}
-
-/** Threads of one group that are in the cohort. */
-export interface GroupThreads {
-  /** Pushes the lowest of their ranks. */
-  readonly first: Push;
-  /** Pushes how many they are. */
-  readonly count: Push;
-  /** Pushes the number of the group among its kind, and how many threads it has. */
-  readonly index: Push;
-  readonly size: Push;
 }
 
 /** Pushes the address of what a group has in the scratch memory. */

@@ -4,29 +4,51 @@
 // Threads run in cohorts (facts.ts): sets that came the same way, and so stand at the same place
 // with the same cursors. A cohort is one resumable state machine (flow.ts, resume.ts): it runs, region
 // by region, all of its threads, until they must wait; then the scheduler (schedule.ts) resumes another.
-// Where threads part, the cohort splits; at worst each thread is a cohort of its own. So this is right
-// for every program, and fast where threads wait in company.
+// Where threads part, the cohort splits; at worst each thread is a cohort of its own. Threads that
+// are known to part by their ranks start as teams (teams.ts), each with a program of its own. So this
+// is right for every program, and fast where threads wait in company.
 
+import type { Program } from '../../../compiler/ir.ts';
 import { analyseLiveness } from '../analysis/liveness.ts';
-import type { Unit } from '../unit.ts';
+import { analyseUniformity } from '../analysis/uniformity.ts';
+import { splitAffine } from '../split-affine.ts';
+import { Unit } from '../unit.ts';
 import { CohortFacts } from './facts.ts';
 import { flowOf } from './flow.ts';
 import { StatesLayout } from './layout.ts';
+import { Meetings } from './meetings.ts';
 import { Parting } from './parting.ts';
 import { addReport } from './report.ts';
 import { addResume } from './resume.ts';
 import { addSchedule } from './schedule.ts';
+import { programOf, teamsOf } from './teams.ts';
 
-/** Adds `run` to the module. */
-export function writeStates(unit: Unit): void {
-  const { program } = unit;
-  const facts = new CohortFacts(program);
-  const segments = flowOf(program.body, program.variables.length, facts, analyseLiveness(program.body));
-  const layout = new StatesLayout(unit);
-  const parting = new Parting(unit.module, layout);
-  const resume = addResume(unit, layout, parting, facts, segments);
+/** Writes the module of a program; tells whether any of it is run in lanes. */
+export function writeStates(program: Program): { readonly unit: Unit; readonly vectorised: boolean } {
+  const teams = teamsOf(program);
+  const [only] = teams.length === 1 ? teams : [];
+  const whole = new Unit(only === undefined ? program : withUniformBases(program));
+  const units =
+    only === undefined
+      ? teams.map((team) => whole.ofTeam(team, withUniformBases(programOf(program, team))))
+      : [whole];
+  const layout = new StatesLayout(whole);
+  const parting = new Parting(whole.module, layout);
+  const meetings = new Meetings(whole.module);
+  const written = units.map((unit) => {
+    const facts = new CohortFacts(unit.program);
+    const liveness = analyseLiveness(unit.program.body);
+    const { body, variables } = unit.program;
+    const segments = flowOf(body, variables.length, facts, liveness);
+    return { unit, segments, ...addResume({ unit, layout, parting, meetings, facts, liveness, segments }) };
+  });
   const records = layout.reserveCohorts();
   parting.write(records);
-  const report = addReport(unit, layout, records, segments);
-  addSchedule(unit, layout, records, resume, report);
+  addSchedule(layout, records, written, addReport(layout, records, written));
+  return { unit: whole, vectorised: written.some(({ vectorised }) => vectorised) };
+}
+
+/** The same program, in which an index that grows from thread to thread has a uniform base. */
+function withUniformBases(program: Program): Program {
+  return splitAffine(program, analyseUniformity(program, analyseLiveness(program.body), 'row'));
 }

@@ -243,7 +243,7 @@ class Lowering {
         }
         this.#wait(call);
         this.#current!.steps.push({ kind: 'open', call });
-        if (producers?.type === 'bool') this.#partByRole(call);
+        if (producers?.type === 'bool') this.#partByRole(call, producers);
         return;
       }
       case 'sync':
@@ -264,13 +264,17 @@ class Lowering {
     this.#place(to);
   }
 
-  #partByRole(call: MakeCall): void {
+  #partByRole(call: MakeCall, isProducer: Expression): void {
     const after = emptySegment();
     const live = this.#liveness.after(call);
     const [producers, consumers] = (['producer', 'consumer'] as const).map((role): Segment => {
       return { head: null, steps: [{ kind: 'role', call, role }], end: { kind: 'jump', to: after } };
     });
-    this.#end({ kind: 'part', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
+    if (this.#facts.isUniform(isProducer)) {
+      this.#end({ kind: 'branch', test: isProducer, then: producers!, otherwise: consumers! });
+    } else {
+      this.#end({ kind: 'part', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
+    }
     this.#segments.push(producers!, consumers!);
     this.#place(after);
   }

@@ -26,8 +26,8 @@ export const stageFields = { produced: 0, consumed: 8 } as const;
 export const stageBarrierFields = { arrived: 0, phase: 4 } as const;
 export const stageBytes = 16;
 
-/** A cohort: the segment where it enters next (-1 when its threads have returned), and its threads. */
-export const cohortFields = { segment: 0, members: 4, count: 8 } as const;
+/** A cohort: the segment where it enters next (-1 when its threads have returned), its threads, and their team. */
+export const cohortFields = { segment: 0, members: 4, count: 8, team: 12 } as const;
 
 /** What a cohort knows of a pipeline: the state of the threads' handles, and where their cursors are. */
 export interface HandleFields {
@@ -63,8 +63,9 @@ export interface PipelineSlots extends GroupSlots {
 }
 
 export class StatesLayout {
-  readonly #unit: Unit;
-  #cohortBytes = 12;
+  /** Of the block, not of a team. */
+  readonly unit: Unit;
+  #cohortBytes = 16;
   readonly #values = new Map<number, number>();
   readonly #syncs = new Map<number, SyncSlots>();
   readonly #pipelines = new Map<number, PipelineSlots>();
@@ -77,8 +78,8 @@ export class StatesLayout {
   readonly meetings: { readonly offset: number; readonly bytes: number };
 
   constructor(unit: Unit) {
-    this.#unit = unit;
-    this.membersBytes = 4 * unit.blockSize;
+    this.unit = unit;
+    this.membersBytes = 4 * unit.threadsOfBlock;
     this.members = unit.reserveScratch(3 * this.membersBytes);
     this.cohortCount = unit.reserveScratch(4);
     const offset = unit.scratchBytes;
@@ -87,7 +88,7 @@ export class StatesLayout {
     unit.program.pipelines.forEach(({ partition }, id) => {
       const slots = this.#pipelines.get(id);
       if (slots === undefined || partition === 'unified') return;
-      this.#pipelines.set(id, { ...slots, notes: unit.reserveScratch(8 * unit.blockSize) });
+      this.#pipelines.set(id, { ...slots, notes: unit.reserveScratch(8 * unit.threadsOfBlock) });
     });
   }
 
@@ -108,7 +109,7 @@ export class StatesLayout {
   value(variable: number): number {
     const known = this.#values.get(variable);
     if (known !== undefined) return known;
-    const offset = this.#field(valueBytes(this.#unit.program.variables[variable]!.type));
+    const offset = this.#field(valueBytes(this.unit.program.variables[variable]!.type));
     this.#values.set(variable, offset);
     return offset;
   }
@@ -116,7 +117,7 @@ export class StatesLayout {
   /** Reserves the cohorts' records, when all that they hold is known. */
   reserveCohorts(): { readonly offset: number; readonly bytes: number } {
     const bytes = Math.ceil(this.#cohortBytes / 8) * 8;
-    return { offset: this.#unit.reserveScratch(bytes * this.#unit.blockSize), bytes };
+    return { offset: this.unit.reserveScratch(bytes * this.unit.threadsOfBlock), bytes };
   }
 
   #reserveMeetings(program: Program): void {
@@ -146,8 +147,8 @@ export class StatesLayout {
   }
 
   #groupSlots(group: Group, bytes: number): GroupSlots {
-    const groups = Math.ceil(this.#unit.blockSize / groupSize(group, this.#unit.blockSize));
-    return { group, offset: this.#unit.reserveScratch(groups * bytes), bytes };
+    const groups = Math.ceil(this.unit.threadsOfBlock / groupSize(group, this.unit.threadsOfBlock));
+    return { group, offset: this.unit.reserveScratch(groups * bytes), bytes };
   }
 
   #field(bytes: 4 | 8): number {
@@ -158,9 +159,9 @@ export class StatesLayout {
 }
 
 /** Threads of a group that is not a smaller last one. */
-export function groupSize(group: Group, blockSize: number): number {
-  if (group.kind === 'tile') return Math.min(group.size, blockSize);
-  return group.kind === 'thread' ? 1 : blockSize;
+export function groupSize(group: Group, threadsOfBlock: number): number {
+  if (group.kind === 'tile') return Math.min(group.size, threadsOfBlock);
+  return group.kind === 'thread' ? 1 : threadsOfBlock;
 }
 
 /** A block's own barrier is apart from that of a tile as large. */

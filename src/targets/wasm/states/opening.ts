@@ -19,11 +19,13 @@ export const noNote = -(2n ** 63n);
 
 /** Pushes the address of a thread's note. */
 export function pushNote(
-  { code, launch }: Pick<CohortWriter, 'code' | 'launch'>,
+  { unit, code, launch }: Pick<CohortWriter, 'unit' | 'code' | 'launch'>,
   notes: number,
   rank: Local,
 ): void {
-  code.get(launch.scratch()).i32(notes).op('i32.add').get(rank).i32(3).op('i32.shl', 'i32.add');
+  code.get(launch.scratch()).i32(notes).op('i32.add').get(rank);
+  unit.writeRankInBlock(code);
+  code.i32(3).op('i32.shl', 'i32.add');
 }
 
 /** Notes what a thread brings: 1 for a producer, or its count. */
@@ -54,7 +56,7 @@ export function writeOpening(writer: CohortWriter, call: MakeCall): void {
       code.op('i32.ne').if(() => {
         code.get(launch.scratch()).get(state);
         threads.index();
-        code.i32(groupSize(slots.group, unit.blockSize)).op('i32.mul');
+        code.i32(groupSize(slots.group, unit.threadsOfBlock)).op('i32.mul');
         threads.size();
         code
           .get(launch.block)
@@ -120,7 +122,8 @@ function addOpen({ unit, layout }: CohortWriter, call: MakeCall): FunctionRefere
           },
         );
     });
-    const site = unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
+    // Ranks are those of the block here.
+    const site = layout.unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
     if (partition === 'count') {
       code.get(different).if(() => {
         forEachNote(() => void code.get(note).call(unit.host('fault', 'count')));

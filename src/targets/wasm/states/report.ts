@@ -10,48 +10,59 @@ import { cohortFields, type StatesLayout } from './layout.ts';
 import { pushProgress, type WaitingCall } from './waits.ts';
 
 export function addReport(
-  unit: Unit,
   layout: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
-  segments: readonly Segment[],
+  teams: readonly { readonly unit: Unit; readonly segments: readonly Segment[] }[],
 ): FunctionReference {
+  const whole = layout.unit;
   const parameters = ['record', 'arena', 'block'] as const;
   const code = new Code(parameters.map((name) => ({ name, type: 'i32' })));
   const [record, arena, block] = [0, 1, 2];
-  const launch = new LaunchValues(unit, code, { record, arena, block });
+  const launch = new LaunchValues(whole, code, { record, arena, block });
   const current = code.local('i32', 'cohort');
   const left = code.local('i32', 'left');
-  const cohort = new Cohort(code, unit.blockSize, current);
+  const cohorts = teams.map(({ unit }) => new Cohort(unit, code, current));
   const scratch = launch.scratch();
+  const writeThreads = (unit: Unit, cohort: Cohort, call: WaitingCall | null, number: number) => {
+    if (call === null) return;
+    const group = 'group' in call ? call.group : layout.pipelines.get(call.pipeline)!.group;
+    cohort.pushField(cohortFields.segment);
+    code
+      .i32(number)
+      .op('i32.eq')
+      .if(() => {
+        cohort.forEachThread((rank) => {
+          code.i32(waitSite(unit, call)).get(rank);
+          pushProgress({ unit, code, launch, layout, cohort }, call, cohort.groupOf(rank, group));
+          code.call(unit.host('fault', 'waits'));
+        });
+      });
+  };
   const body = code.capture(() => {
     code.get(scratch).i32(records.offset).op('i32.add').set(current);
     code.get(scratch).memory('i32.load', layout.cohortCount).set(left);
     code.loop((next) => {
-      cohort.writeMembers();
-      segments.forEach(({ head }, number) => {
-        const call = head?.wait;
-        if (!call) return;
-        const group = 'group' in call ? call.group : layout.pipelines.get(call.pipeline)!.group;
-        cohort.pushField(cohortFields.segment);
+      teams.forEach(({ unit, segments }, team) => {
+        const cohort = cohorts[team]!;
+        cohort.pushField(cohortFields.team);
         code
-          .i32(number)
+          .i32(team)
           .op('i32.eq')
           .if(() => {
-            cohort.forEachThread((rank) => {
-              code.i32(waitSite(unit, call)).get(rank);
-              pushProgress({ unit, code, launch, layout, cohort }, call, cohort.groupOf(rank, group));
-              code.call(unit.host('fault', 'waits'));
-            });
+            cohort.writeMembers();
+            for (const [number, { head }] of segments.entries()) {
+              writeThreads(unit, cohort, head?.wait ?? null, number);
+            }
           });
       });
       code.get(current).i32(records.bytes).op('i32.add').set(current);
       code.get(left).i32(1).op('i32.sub').tee(left).brIf(next);
     });
-    code.get(block).call(unit.host('fault', 'stuck'));
+    code.get(block).call(whole.host('fault', 'stuck'));
   });
   launch.writeLaunchPrologue();
   code.append(body);
-  return unit.module.function(
+  return whole.module.function(
     'report',
     code,
     parameters.map(() => 'i32'),

@@ -6,13 +6,20 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import { assignedIn } from '../analysis/walk.ts';
+import type { Expression, Group } from '../../../compiler/ir.ts';
+import type { Liveness } from '../analysis/liveness.ts';
+import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
+import { assignedIn, operandsOf } from '../analysis/walk.ts';
 import { pipelineStates } from '../block-pipelines.ts';
 import { writeShareOfCopy } from '../copies.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { Hoisting } from '../hoisting.ts';
 import { LaunchValues } from '../launch-values.ts';
+import type { Region as RegionOfRows } from '../plan.ts';
+import { writeRows } from '../rows.ts';
+import { Lanes } from '../simd/lanes.ts';
+import { planLanes } from '../simd/region.ts';
 import { writeStatement, writeStatements } from '../statements.ts';
 import type { Frame, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
@@ -22,7 +29,7 @@ import { Cohort } from './cohort.ts';
 import type { CohortFacts } from './facts.ts';
 import type { End, Head, Region, Segment, Step } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
-import { Meetings } from './meetings.ts';
+import type { Meetings } from './meetings.ts';
 import { pushNote, writeNote, writeOpening } from './opening.ts';
 import type { Parting } from './parting.ts';
 import { pushReady, type WaitingCall } from './waits.ts';
@@ -30,15 +37,24 @@ import type { CohortWriter } from './writer.ts';
 
 const parameters = ['record', 'arena', 'block', 'cohort', 'parts'] as const;
 
-/** Adds `resume` to the module. */
-export function addResume(
-  unit: Unit,
-  layout: StatesLayout,
-  parting: Parting,
-  facts: CohortFacts,
-  segments: readonly Segment[],
-): FunctionReference {
-  return new ResumeWriter(unit, layout, parting, facts, segments).write();
+export interface ResumeParts {
+  readonly unit: Unit;
+  readonly layout: StatesLayout;
+  readonly parting: Parting;
+  readonly meetings: Meetings;
+  readonly facts: CohortFacts;
+  readonly liveness: Liveness;
+  readonly segments: readonly Segment[];
+}
+
+/** Adds `resume` of a team to the module; tells whether it runs any threads in lanes. */
+export function addResume(parts: ResumeParts): {
+  readonly resume: FunctionReference;
+  readonly vectorised: boolean;
+} {
+  const writer = new ResumeWriter(parts);
+  const resume = writer.write();
+  return { resume, vectorised: writer.vectorised };
 }
 
 class ResumeWriter implements CohortWriter {
@@ -52,6 +68,10 @@ class ResumeWriter implements CohortWriter {
   readonly uniform: ThreadContext;
   readonly #parting: Parting;
   readonly #facts: CohortFacts;
+  readonly #lanes: Lanes;
+  /** Whether threads of the team may part; else they all are where one is. */
+  readonly #maySplit: boolean;
+  vectorised = false;
   readonly #segments: readonly Segment[];
   readonly #numbers: ReadonlyMap<Segment, number>;
   readonly #parts: Local;
@@ -61,23 +81,19 @@ class ResumeWriter implements CohortWriter {
   /** Where a thread's `return` goes, in the region that is being written. */
   #returns: Label | null = null;
 
-  constructor(
-    unit: Unit,
-    layout: StatesLayout,
-    parting: Parting,
-    facts: CohortFacts,
-    segments: readonly Segment[],
-  ) {
+  constructor({ unit, layout, parting, meetings, facts, liveness, segments }: ResumeParts) {
     this.unit = unit;
     this.layout = layout;
     this.code = new Code(parameters.map((name) => ({ name, type: 'i32' })));
     const [record, arena, block, cohort, parts] = [0, 1, 2, 3, 4];
     this.launch = new LaunchValues(unit, this.code, { record, arena, block });
     this.variables = new Variables(unit, this.code, this.launch);
-    this.cohort = new Cohort(this.code, unit.blockSize, cohort);
-    this.meetings = new Meetings(unit.module);
+    this.cohort = new Cohort(unit, this.code, cohort);
+    this.meetings = meetings;
     this.#parting = parting;
     this.#facts = facts;
+    this.#lanes = new Lanes(unit, inLanes(facts, analyseUniformity(unit.program, liveness, 'row')));
+    this.#maySplit = segments.some((segment) => this.#maySplitAt(segment));
     this.#segments = segments;
     this.#numbers = new Map(segments.map((segment, number) => [segment, number]));
     this.#parts = parts;
@@ -150,10 +166,20 @@ class ResumeWriter implements CohortWriter {
     code.i32(1).set(this.#progress);
   }
 
+  #groupOf(call: WaitingCall): Group {
+    return 'group' in call ? call.group : this.layout.pipelines.get(call.pipeline)!.group;
+  }
+
+  #maySplitAt({ head, end }: Segment): boolean {
+    if (end!.kind === 'part') return true;
+    const wait = head?.wait ?? null;
+    return wait !== null && !this.cohort.isOneGroup(this.#groupOf(wait));
+  }
+
   /** Leaves if the threads cannot go on. */
   #writeWait(call: WaitingCall): void {
     const { code, cohort } = this;
-    const group = 'group' in call ? call.group : this.layout.pipelines.get(call.pipeline)!.group;
+    const group = this.#groupOf(call);
     const leave = () => void code.get(this.#progress).op('return');
     if (cohort.isOneGroup(group)) {
       cohort.forEachGroup(group, (threads) => pushReady(this, call, threads));
@@ -186,7 +212,7 @@ class ResumeWriter implements CohortWriter {
   #writeStep(step: Step): void {
     switch (step.kind) {
       case 'region':
-        this.#writeRegion(step.region, null);
+        this.#writePlainRegion(step.region);
         return;
       case 'once':
         writeStatement(this.uniform, step.statement);
@@ -314,6 +340,40 @@ class ResumeWriter implements CohortWriter {
     code.get(sum).get(threadCode).op('i32.add').set(sum);
   }
 
+  /** A region that all threads leave alike: while the team is whole, by rows and in lanes. */
+  #writePlainRegion(region: Region): void {
+    const { code } = this;
+    const inRows = { ...region, resets: [] };
+    const canBeWhole = region.exits.length === 0 && region.yields === null;
+    if (canBeWhole && !this.#maySplit) {
+      this.#writeRows(inRows);
+    } else if (canBeWhole && planLanes(this.#lanes, inRows) !== null) {
+      this.cohort.pushIsWhole();
+      code.if(
+        () => this.#writeRows(inRows),
+        () => this.#writeRegion(region, null),
+      );
+    } else {
+      this.#writeRegion(region, null);
+    }
+  }
+
+  #writeRows(region: RegionOfRows): void {
+    const { unit, code, variables, uniform } = this;
+    const { vectorised } = writeRows({
+      unit,
+      code,
+      region,
+      lanes: this.#lanes,
+      uniformity: this.#facts,
+      variables,
+      uniform,
+      threadContext: (rank, _, hoisting) => this.#threadContext(rank, hoisting),
+      writePresence: (context, call) => writeHandleCheck(this, context, call),
+    });
+    if (vectorised) this.vectorised = true;
+  }
+
   /** All threads of the cohort carry out the region, one after the other; `sum` gets that of their codes. */
   #writeRegion(region: Region, sum: Local | null): void {
     const { code, cohort, variables } = this;
@@ -397,4 +457,21 @@ class ResumeWriter implements CohortWriter {
     };
     return { unit, code, launch, frame: complete, labels: new Map() };
   }
+}
+
+/** What lanes may take for the same: also what is so for no longer than the threads of a row are together. */
+function inLanes(facts: CohortFacts, row: Uniformity): Uniformity {
+  const varies = (variable: number) => facts.varies(variable) && row.varies(variable);
+  const isUniform = (expression: Expression): boolean => {
+    switch (expression.kind) {
+      case 'variable':
+        return !varies(expression.id);
+      case 'builtin':
+      case 'load':
+        return row.isUniform(expression);
+      default:
+        return operandsOf(expression).every(isUniform);
+    }
+  };
+  return { ...row, varies, isUniform };
 }

@@ -1,7 +1,7 @@
 // Writes `run(record, arena, first, end)` → 0, or 1 after a fault was noted: blocks one after the
 // other, and of each the cohorts in turns.
 //
-// A block begins with one cohort of all its threads. Every cohort that has not returned is resumed
+// A block begins with a cohort for each team. Every cohort that has not returned is resumed
 // once a round, those that come into being as well. After a round in which none went on, the next
 // lets threads part from others of their cohort that must wait; if none goes on then either,
 // that is a deadlock, and every thread says what it waits for.
@@ -12,13 +12,18 @@ import type { Unit } from '../unit.ts';
 import { returned } from './calls.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 
+export interface ScheduledTeam {
+  readonly unit: Unit;
+  readonly resume: FunctionReference;
+}
+
 export function addSchedule(
-  unit: Unit,
   layout: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
-  resume: FunctionReference,
+  teams: readonly ScheduledTeam[],
   report: FunctionReference,
 ): void {
+  const { unit } = layout;
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
   const [record, arena, block, end] = [0, 1, 2, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });
@@ -27,13 +32,27 @@ export function addSchedule(
     (name) => code.local('i32', name),
   ) as [number, number, number, number, number];
 
+  /** Pushes what the cohort's team gives; it is this one or a later one. */
+  const writeResume = (team: number) => {
+    const resume = () => {
+      code.get(record).get(arena).get(block).get(cohort).get(parts).call(teams[team]!.resume);
+    };
+    if (team === teams.length - 1) {
+      resume();
+      return;
+    }
+    code.get(cohort).memory('i32.load', cohortFields.team).i32(team).op('i32.eq');
+    code.if(resume, () => writeResume(team + 1), 'i32');
+  };
+
   const writeRound = () => {
     code.i32(0).tee(progress).set(running);
     code.get(scratch).i32(records.offset).op('i32.add').set(cohort);
     code.loop((next) => {
       code.get(cohort).memory('i32.load', cohortFields.segment).i32(returned).op('i32.ne');
       code.if(() => {
-        code.get(record).get(arena).get(block).get(cohort).get(parts).call(resume).tee(result);
+        writeResume(0);
+        code.tee(result);
         code
           .i32(0)
           .op('i32.lt_s')
@@ -48,7 +67,7 @@ export function addSchedule(
   };
 
   const writeBlock = () => {
-    writeStart(code, unit, layout, records, scratch);
+    writeStart(code, layout, records, teams, scratch);
     code.i32(0).set(parts);
     code.block((done) => {
       code.loop((again) => {
@@ -79,34 +98,40 @@ export function addSchedule(
   unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
 }
 
-/** A block begins: nobody has met anybody, and one cohort has all threads. */
+/** A block begins: nobody has met anybody, and each team is one cohort. */
 function writeStart(
   code: Code,
-  unit: Unit,
   { meetings, members, cohortCount }: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
+  teams: readonly ScheduledTeam[],
   scratch: number,
 ): void {
   if (meetings.bytes > 0) {
     code.get(scratch).i32(meetings.offset).op('i32.add').i32(0).i32(meetings.bytes).memoryFill();
   }
-  code.get(scratch).i32(records.offset).op('i32.add').i32(0).i32(records.bytes).memoryFill();
-  code.get(scratch).i32(1).memory('i32.store', cohortCount);
-  code
-    .get(scratch)
-    .get(scratch)
-    .i32(members)
-    .op('i32.add')
-    .memory('i32.store', records.offset + cohortFields.members);
-  code
-    .get(scratch)
-    .i32(unit.blockSize)
-    .memory('i32.store', records.offset + cohortFields.count);
-  code.withTemporary('i32', (rank) => {
-    code.i32(0).set(rank);
-    code.loop((next) => {
-      code.get(rank).i32(2).op('i32.shl').get(scratch).op('i32.add').get(rank).memory('i32.store', members);
-      code.get(rank).i32(1).op('i32.add').tee(rank).i32(unit.blockSize).op('i32.lt_u').brIf(next);
+  code.get(scratch).i32(records.offset).op('i32.add').i32(0);
+  code.i32(teams.length * records.bytes).memoryFill();
+  code.get(scratch).i32(teams.length).memory('i32.store', cohortCount);
+  let first = members;
+  teams.forEach(({ unit }, team) => {
+    const count = unit.blockSize;
+    const record = records.offset + team * records.bytes;
+    const set = (field: number, push: () => void) => {
+      code.get(scratch);
+      push();
+      code.memory('i32.store', record + field);
+    };
+    set(cohortFields.team, () => void code.i32(team));
+    set(cohortFields.count, () => void code.i32(count));
+    set(cohortFields.members, () => void code.get(scratch).i32(first).op('i32.add'));
+    code.withTemporary('i32', (rank) => {
+      code.i32(0).set(rank);
+      code.loop((next) => {
+        code.get(rank).i32(2).op('i32.shl').get(scratch).op('i32.add');
+        code.get(rank).memory('i32.store', first);
+        code.get(rank).i32(1).op('i32.add').tee(rank).i32(count).op('i32.lt_u').brIf(next);
+      });
     });
+    first += 4 * count;
   });
 }
