@@ -195,7 +195,9 @@ function tell(
 ): void {
   const { value, report } = result;
   if (json) {
-    output.write(`${valueJson({ value, outputs, report })}\n`);
+    // The whole process's: what the run needed at its peak, all threads and buffers together.
+    const peakResidentBytes = process.resourceUsage().maxRSS * 1024;
+    output.write(`${valueJson({ value, outputs, report, peakResidentBytes })}\n`);
     return;
   }
   const reduces = jobsOf(named.work).at(-1)!.definition.accumulators !== undefined;
