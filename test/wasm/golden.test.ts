@@ -10,8 +10,7 @@ import { scale, stagingThreadScope, stagingUnified } from '../support/programs.t
 test.each<[name: string, program: Program, vectorised: boolean]>([
   ['scale', scale({ block: 64 }), true],
   ['staging-unified', stagingUnified({ block: 256, stages: 4 }), true],
-  // Each thread reads its neighbour's element, modulo the block's size: not side by side.
-  ['staging-scope-thread', stagingThreadScope({ block: 64 }), false],
+  ['staging-scope-thread', stagingThreadScope({ block: 64 }), true],
 ])('%s', async (name, program, vectorised) => {
   expect(compileWasm(program)).toMatchObject({ target: 'wasm', mode: 'regions', vectorised });
   await expect(disassemble(wasmBytes(program))).toMatchFileSnapshot(`golden/${name}.wat`);

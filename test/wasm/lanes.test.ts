@@ -18,11 +18,21 @@ function outcome(target: Target, { program, grid, threads }: LaneProgram, missin
     in_u32: Uint32Array.from({ length: n + margin - missing }, (_, i) => (i * 40_503) >>> (i % 16)),
     in_f32: Float32Array.from({ length: n + margin - missing }, (_, i) => (i * 37 - 400) / 8),
   };
-  const outputs = { out_i32: new Int32Array(n), out_u32: new Uint32Array(n), out_f32: new Float32Array(n) };
+  const narrow = {
+    in_u8: Uint8Array.from({ length: n - missing }, (_, i) => i * 37),
+    in_i16: Int16Array.from({ length: n - missing }, (_, i) => i * 12_345),
+  };
+  const outputs = {
+    mirror: new Int16Array(n),
+    out_i32: new Int32Array(n),
+    out_u32: new Uint32Array(n),
+    out_f32: new Float32Array(n),
+  };
   const { fault, executable } = runProgram(target, program, {
     grid,
     arguments: {
       ...inputs,
+      ...narrow,
       ...outputs,
       limit: n - 3,
       scalar_i32: -5,

@@ -19,7 +19,11 @@ import {
   leave,
   load,
   loop,
+  makePipeline,
+  memcpyAsync,
+  multiply,
   ProgramBuilder,
+  pipelineCall,
   store,
   sync,
   unary,
@@ -70,6 +74,10 @@ class Generator {
   readonly #inputs: Record<LaneType, ArrayHandle>;
   readonly #outputs: Record<LaneType, ArrayHandle>;
   readonly #shared: Record<LaneType, ArrayHandle>;
+  readonly #narrow: readonly ArrayHandle[];
+  readonly #mirror: ArrayHandle;
+  readonly #copied: ArrayHandle;
+  readonly #pipeline: number;
   readonly #local: ArrayHandle;
   readonly #limit: Expression;
   readonly #scalar: Record<LaneType, Expression>;
@@ -92,6 +100,10 @@ class Generator {
     this.#inputs = each((type) => p.array(`in_${type}`, type, 'readonly'));
     this.#outputs = each((type) => p.array(`out_${type}`, type));
     this.#shared = each((type) => p.shared(`shared_${type}`, type, this.#threads));
+    this.#narrow = [p.array('in_u8', 'u8', 'readonly'), p.array('in_i16', 'i16', 'readonly')];
+    this.#mirror = p.array('mirror', 'i16');
+    this.#copied = p.shared('copied', 'i32', this.#threads);
+    this.#pipeline = p.pipeline('pipeline', 0);
     this.#local = p.local('local', 'i32', 4);
     this.#limit = p.scalar('limit', 'i32');
     this.#scalar = each((type) => p.scalar(`scalar_${type}`, type));
@@ -105,6 +117,7 @@ class Generator {
     const p = this.#p;
     const grid = 1 + this.#tape.below(4);
     const body: Statement[] = [this.#own.set(p.gridRank())];
+    body.push(makePipeline(this.#pipeline));
     for (let i = 0; i < 4; i += 1) body.push(store(this.#local, p.index(i), constant('i32', i)));
     const guarded = this.#tape.chance(1, 2);
     const count = 1 + this.#tape.below(6);
@@ -129,7 +142,7 @@ class Generator {
   #statement(place: Place): Statement[] {
     const tape = this.#tape;
     const deeper = (together: boolean): Place => ({ ...place, depth: place.depth + 1, together });
-    switch (tape.below(place.depth < 3 ? 16 : 8)) {
+    switch (tape.below(place.depth < 3 ? 18 : 10)) {
       case 0:
       case 1:
       case 2: {
@@ -155,20 +168,41 @@ class Generator {
         ];
         return jumps.length === 0 ? [] : [when(this.#expression('bool', 2), [tape.pick(jumps)])];
       }
-      case 8:
-      case 9:
-      case 10: {
+      case 8: {
+        // The element of the thread opposite, which no other thread writes.
+        const last = binary('subtract', this.#p.index(this.#threads - 1), this.#p.builtin('threadRank'));
+        const index = add(multiply(this.#p.builtin('blockIdx.x'), this.#p.index(this.#threads)), last);
+        return [store(this.#mirror, index, this.#expression('i32', 2))];
+      }
+      case 9: {
+        const rank = this.#p.builtin('threadRank');
+        return [
+          memcpyAsync({
+            group: { kind: 'thread' },
+            to: [this.#copied, rank],
+            from: [this.#inputs.i32, add(this.#own.value, this.#p.index(tape.below(margin)))],
+            count: this.#p.index(1),
+            pipeline: this.#pipeline,
+          }),
+          pipelineCall('producerCommit', this.#pipeline),
+          pipelineCall('consumerWait', this.#pipeline),
+          tape.pick(this.#varying.i32).set(load(this.#copied, rank)),
+        ];
+      }
+      case 10:
+      case 11:
+      case 12: {
         const test = tape.chance(1, 4) ? this.#uniformTest() : this.#expression('bool', 2);
         const then = this.#list(1 + tape.below(3), deeper(false));
         const otherwise = this.#list(tape.below(3), deeper(false));
         return [when(test, then, otherwise)];
       }
-      case 11: {
+      case 13: {
         const label = this.#p.label();
         return [block(label, this.#list(2, { ...deeper(false), breaks: [...place.breaks, label] }))];
       }
-      case 12:
-      case 13:
+      case 14:
+      case 15:
         return this.#loop(place, this.#expression('bool', 2));
       default:
         return this.#loop(place, null);
@@ -294,10 +328,16 @@ class Generator {
   #leaf(type: LaneType | 'bool'): Expression {
     const tape = this.#tape;
     if (type === 'bool') return tape.pick(this.#varying.bool).value;
-    switch (tape.below(7)) {
+    switch (tape.below(8)) {
       case 0:
       case 1:
         return tape.pick(this.#varying[type]).value;
+      case 7: {
+        // Anywhere in an array, or of a narrower one.
+        const anywhere = binary('and', tape.pick(this.#varying.i32).value, this.#p.index(3));
+        const index = tape.pick([anywhere, this.#own.value, this.#p.index(2)]);
+        return convert(load(tape.pick([this.#inputs.i32, ...this.#narrow]), index), type);
+      }
       case 2:
         return constant(type, tape.pick([0, 1, 2, 7, 100]));
       case 3:

@@ -17,13 +17,14 @@ import { assignedIn, expressionsOf, operandsOf } from '../analysis/walk.ts';
 import type { Local } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import { constantOf } from '../unit.ts';
+import type { Access } from './expressions.ts';
 import type { Bounds, Range } from './indices.ts';
 import { type AccessShape, type Lanes, leaves } from './lanes.ts';
 
 /** Accesses that are checked together: the first lane's indices are `common` plus what follows. */
 export interface Check {
   readonly array: ArrayReference;
-  readonly shape: Exclude<AccessShape, null>;
+  readonly shape: Exclude<AccessShape, 'separate'>;
   /** Null stands for zero. */
   readonly common: Expression | null;
   readonly place: Expression;
@@ -43,8 +44,6 @@ export interface Address {
   local: Local | null;
 }
 
-/** A load, or a statement that stores. */
-type Access = Statement | Expression;
 type List = readonly Statement[];
 type Loop = Extract<Statement, { kind: 'loop' }>;
 
@@ -106,6 +105,11 @@ export class Checkpoints {
     if (statement.kind === 'store') {
       this.#access(statement, statement.array, statement.index, enclosing, masked);
     }
+    if (statement.kind === 'call' && statement.intrinsic === 'memcpyAsync') {
+      for (const view of [statement.destination, statement.source]) {
+        this.#access(view, view.array, view.offset, enclosing, masked);
+      }
+    }
     for (const expression of expressionsOf(statement)) this.#expression(expression, enclosing, masked);
     switch (statement.kind) {
       case 'if': {
@@ -164,10 +168,9 @@ export class Checkpoints {
     enclosing: readonly Enclosing[],
     masked: boolean,
   ): void {
-    // A local array's index is uniform; it is checked where it is, and never under a mask.
-    if (array.space === 'local') return;
     const shape = this.#lanes.shapeOf(array, index);
-    if (shape === null) return;
+    // These are checked where they are, and never under a mask.
+    if (array.space === 'local' || shape === 'separate') return;
     const { indices } = this.#lanes;
     const guard = enclosing.findLastIndex(({ isGuarded }) => isGuarded);
     for (const [position, { list, assigned, isCheckpoint }] of enclosing.entries()) {

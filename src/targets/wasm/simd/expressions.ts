@@ -4,8 +4,9 @@
 // written for each vector in turn. What they share (addresses, broadcast values) is computed
 // for the first and kept in locals for the rest of the statement.
 
-import type { Expression, Statement } from '../../../compiler/ir.ts';
+import type { Expression, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
+import type { CopyCall } from '../copies.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
@@ -15,6 +16,10 @@ import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import { constantOf, type Unit } from '../unit.ts';
 import { binaryInstruction, compareInstruction, type LaneType, unaryInstruction } from './instructions.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
+import { pushGather, writeScatter } from './separate.ts';
+
+/** A load, a statement that stores, or one side of a copy. */
+export type Access = Expression | Statement | View;
 
 /** What the lanes of a region's groups share. */
 export interface GroupContext {
@@ -24,10 +29,12 @@ export interface GroupContext {
   readonly constants: VectorConstants;
   /** The thread in the first lane: uniform expressions are computed for it. */
   readonly first: ThreadContext;
+  /** That thread's rank. */
+  readonly rank: Local;
   /** Vectors of a group. */
   readonly vectors: number;
   /** Where an access is found whose address was computed at a checkpoint. */
-  locate(access: Expression | Statement): ElementLocation | null;
+  locate(access: Access): ElementLocation | null;
   /** The local of a variable in one of the group's vectors. */
   variable(id: number, vector: number): Local;
 }
@@ -119,6 +126,10 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       code.get(constants.counting(vector)).op('i32x4.add');
       return;
     case 'load': {
+      if (!lanes.isSideBySide(expression)) {
+        pushGather(group, expression, vector, () => push(expression.index));
+        return;
+      }
       const { address, offset } = placeOf(group, shared, expression);
       code.get(address).memory('v128.load', offset + 16 * vector, 4);
       return;
@@ -300,9 +311,20 @@ export function writeVectorStore(
   statement: Statement & { readonly kind: 'store' },
   vector: number,
 ): void {
+  const { index, value } = statement;
+  if (!group.lanes.isSideBySide(statement)) {
+    writeScatter(
+      group,
+      statement,
+      vector,
+      () => pushLanes(group, shared, index, vector),
+      () => pushLanes(group, shared, value, vector),
+    );
+    return;
+  }
   const { address, offset } = placeOf(group, shared, statement);
   group.code.get(address);
-  pushLanes(group, shared, statement.value, vector);
+  pushLanes(group, shared, value, vector);
   group.code.memory('v128.store', offset + 16 * vector, 4);
 }
 
@@ -315,4 +337,19 @@ export function eachVectorSharing(
     const shared: Shared = { locals: new Map(), take };
     for (let vector = 0; vector < group.vectors; vector += 1) write(vector, shared);
   });
+}
+
+/** Writes a vector of a copy in which each thread copies one element. */
+export function writeVectorCopy(
+  { code, locate }: GroupContext,
+  { destination, source }: CopyCall,
+  vector: number,
+): void {
+  const to = locate(destination)!;
+  const from = locate(source)!;
+  code
+    .get(to.address)
+    .get(from.address)
+    .memory('v128.load', from.offset + 16 * vector, 4);
+  code.memory('v128.store', to.offset + 16 * vector, 4);
 }

@@ -8,7 +8,7 @@
 // Under a mask only part of the lanes are there. Then nothing may be done that could fail for
 // the sake of a lane that is not.
 
-import type { ArrayReference, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import type { ArrayReference, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { AffineForms } from '../analysis/affine.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
@@ -21,6 +21,7 @@ import {
   listsOf,
   operandsOf,
 } from '../analysis/walk.ts';
+import type { CopyCall } from '../copies.ts';
 import { mayFail } from '../expressions.ts';
 import type { Unit } from '../unit.ts';
 import { constantOf } from '../unit.ts';
@@ -33,7 +34,8 @@ import {
   unaryInstruction,
 } from './instructions.ts';
 
-export type AccessShape = 'uniform' | 'contiguous' | null;
+/** How the elements lie that the lanes of a group access; `separate` is anywhere. */
+export type AccessShape = 'uniform' | 'contiguous' | 'separate';
 
 /**
  * How lanes go through a branch or a loop. `uniform`: together, as one thread would. `masked`: all through
@@ -77,15 +79,30 @@ export class Lanes {
 
   /** How the lanes' elements lie. */
   shapeOf(array: ArrayReference, index: Expression): AccessShape {
-    if (array.space === 'local') return this.isUniform(index) ? 'contiguous' : null;
+    const narrow = elementBytes[this.#unit.elementOf(array)] !== 4;
+    if (array.space === 'local') return this.isUniform(index) && !narrow ? 'contiguous' : 'separate';
     switch (this.#forms.of(index)?.coefficient) {
       case 0:
         return 'uniform';
       case 1:
-        return 'contiguous';
+        return narrow ? 'separate' : 'contiguous';
       default:
-        return null;
+        return 'separate';
     }
+  }
+
+  /** Whether the lanes' elements are loaded or stored by one instruction. */
+  isSideBySide({ array, index }: { readonly array: ArrayReference; readonly index: Expression }): boolean {
+    return this.shapeOf(array, index) === 'contiguous';
+  }
+
+  /** Whether lanes access anything one by one. */
+  hasSeparate(list: List): boolean {
+    let found = false;
+    forEachAccess(list, (array, index) => {
+      if (this.shapeOf(array, index) === 'separate') found = true;
+    });
+    return found;
   }
 
   /** Whether lanes can carry out a whole region, and gain by it. */
@@ -106,12 +123,10 @@ export class Lanes {
         );
       case 'store':
         switch (this.shapeOf(statement.array, statement.index)) {
-          case 'contiguous':
-            return this.#isLaneElement(statement.array) && this.#canCompute(statement.value);
           case 'uniform':
             return this.isUniform(statement.index) && this.isUniform(statement.value);
           default:
-            return false;
+            return this.#canCompute(statement.index) && this.#canCompute(statement.value);
         }
       case 'if':
         if (!this.#canAll(statement.then) || !this.#canAll(statement.otherwise)) return false;
@@ -131,10 +146,22 @@ export class Lanes {
       case 'return':
         return false;
       case 'call':
-        return false;
+        return statement.intrinsic === 'memcpyAsync' && this.#canCopy(statement);
       default:
         return statement satisfies never;
     }
+  }
+
+  /** A copy in which each thread copies its own element, from one kind of memory to another. */
+  #canCopy({ group, count, destination, source, alignment }: CopyCall): boolean {
+    const isBeside = ({ array, offset }: View) => this.isSideBySide({ array, index: offset });
+    return (
+      group.kind === 'thread' &&
+      constantOf(count) === 1 &&
+      alignment <= 4 &&
+      destination.array.space !== source.array.space &&
+      [destination, source].every((view) => view.array.space !== 'local' && isBeside(view))
+    );
   }
 
   /** Whether all lanes' values of an expression can be computed, where all lanes are there. */
@@ -150,10 +177,8 @@ export class Lanes {
       case 'builtin':
         return true;
       case 'load':
-        return (
-          this.shapeOf(expression.array, expression.index) === 'contiguous' &&
-          this.#isLaneElement(expression.array)
-        );
+        // What all lanes share, but atomics may change from one to the next, is for each alone.
+        return this.shapeOf(expression.array, expression.index) !== 'uniform' && operands();
       case 'unary':
         return unaryInstruction(expression.operator, expression.type) !== undefined && operands();
       case 'binary': {
@@ -170,7 +195,7 @@ export class Lanes {
         return convertsInLanes(expression.operand.type, expression.type) && operands();
       case 'conditional':
         // Both branches are computed for all lanes.
-        return operands() && !mayFailInVain([expression.then, expression.otherwise]);
+        return operands() && !this.#mayFailInVain([expression.then, expression.otherwise]);
       case 'math':
         return false;
       default:
@@ -205,7 +230,8 @@ export class Lanes {
     if (!can) return false;
     const assigned = assignedIn(list);
     forEachAccess(list, (array, index, loops, stores) => {
-      if (array.space === 'local' || (stores && this.shapeOf(array, index) !== 'contiguous')) can = false;
+      const shape = this.shapeOf(array, index);
+      if (array.space === 'local' || shape === 'separate' || (stores && shape === 'uniform')) can = false;
       else if (this.indices.boundsBefore(index, list, assigned, loops) === null) can = false;
     });
     forEachExpression(list, (each) => {
@@ -226,31 +252,29 @@ export class Lanes {
     return cost <= cheap;
   }
 
+  /** Whether there is anything that is not checked for all lanes beforehand, and may fail. */
+  #mayFailInVain(expressions: readonly Expression[]): boolean {
+    let found = false;
+    for (const expression of expressions) {
+      forEachOperand(expression, (each) => {
+        if (each.kind === 'binary' && mayFail(each)) found = true;
+        if (each.kind !== 'load') return;
+        if (each.array.space === 'local' || this.shapeOf(each.array, each.index) === 'separate') found = true;
+      });
+    }
+    return found;
+  }
+
   /** Whether anything is done in lanes that would otherwise be done thread by thread. */
   #gains(statements: readonly Statement[]): boolean {
     let gains = false;
     forEachStatement(statements, (statement) => {
       if (statement.kind === 'assign' && this.varies(statement.variable)) gains = true;
       if (statement.kind === 'store' && !this.isUniform(statement.index)) gains = true;
+      if (statement.kind === 'call') gains = true;
     });
     return gains;
   }
-
-  #isLaneElement(array: ArrayReference): boolean {
-    return elementBytes[this.#unit.elementOf(array)] === 4;
-  }
-}
-
-/** Whether there is anything that is not checked for all lanes beforehand, and may fail. */
-function mayFailInVain(expressions: readonly Expression[]): boolean {
-  let found = false;
-  for (const expression of expressions) {
-    forEachOperand(expression, (each) => {
-      if (each.kind === 'binary' && mayFail(each)) found = true;
-      if (each.kind === 'load' && each.array.space === 'local') found = true;
-    });
-  }
-  return found;
 }
 
 /** Visits the accesses in a list, each with the loops of the list that it stands in. */

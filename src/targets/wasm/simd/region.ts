@@ -4,7 +4,6 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { assignedIn, forEachExpression, forEachStatement } from '../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
@@ -14,7 +13,7 @@ import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { VectorConstants } from './expressions.ts';
+import { type Access, VectorConstants } from './expressions.ts';
 import type { Lanes } from './lanes.ts';
 import { LaneWriter } from './statements.ts';
 
@@ -57,6 +56,8 @@ function mostVectors(lanes: Lanes, { statements, loads }: Region): number {
     });
     accesses = Math.max(accesses, inside);
   });
+  // One by one, four of a kind are enough to overlap.
+  if (lanes.hasSeparate(statements)) return 2;
   return loops ? registers / Math.max(values + accesses, 1) : 4;
 }
 
@@ -89,7 +90,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     locals.set(key, local);
     return local;
   };
-  const locate = (access: Statement | Expression): ElementLocation | null => {
+  const locate = (access: Access): ElementLocation | null => {
     const location = plan.checkpoints.locate(access);
     if (location === null) return null;
     const { address, distance } = location;
@@ -102,6 +103,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     lanes,
     constants,
     first: { ...single, frame: { ...single.frame, located: locate } },
+    rank,
     vectors: plan.vectors,
     variable,
     locate,

@@ -15,7 +15,13 @@ import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses, writeCheck } from './checks.ts';
-import { eachVectorSharing, type GroupContext, pushLanes, writeVectorStore } from './expressions.ts';
+import {
+  eachVectorSharing,
+  type GroupContext,
+  pushLanes,
+  writeVectorCopy,
+  writeVectorStore,
+} from './expressions.ts';
 import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
@@ -123,6 +129,10 @@ export class LaneWriter {
       case 'break':
       case 'continue':
         writeStatement(first, statement);
+        return;
+      case 'call':
+        if (statement.intrinsic !== 'memcpyAsync') throw new Error(`lanes cannot ${statement.intrinsic}`);
+        this.#eachVector((vector) => writeVectorCopy(this.#group, statement, vector));
         return;
       default:
         throw new Error(`lanes cannot carry out a ${statement.kind}`);
