@@ -6,7 +6,7 @@
   (import "fault" "copy" (func $copy (type 0)))
   (import "fault" "outOfRange" (func $outOfRange (type 1)))
   (func $run (export "run") (type 2) (param $record i32) (param $arena i32) (param $block i32) (param $end i32) (result i32)
-    (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32 i32 i32 i32 i32 i32 i32) (local $globalIn.length i32) (local $shared i32) (local $globalIn i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local i32 i32) (local $globalOut.length i32) (local $globalOut i32)
+    (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32 i32 i64 i64 i64 i32 i32 i32 i32) (local $globalIn.length i32) (local i32 i32 i32) (local $shared i32) (local i32) (local $globalIn i32) (local i32 i32 i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local $globalOut.length i32) (local i32 i32) (local $globalOut i32) (local v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 i32)
     (local.set $batchCount
       (i32.load offset=48
         (local.get $record)))
@@ -55,10 +55,6 @@
               (block  ;; label = @6
                 (local.set 7
                   (local.get $fetchBatch))
-                (local.set 10
-                  (i32.add
-                    (local.get $computeBatch)
-                    (i32.const 2)))
                 (local.set 14
                   (i32.mul
                     (local.get $blockIdx.x)
@@ -67,12 +63,303 @@
                   (i32.mul
                     (local.get $gridDim.x)
                     (i32.const 64)))
+                (local.set 16
+                  (i32.sub
+                    (local.get $batchCount)
+                    (i32.const 1)))
+                (local.set 17
+                  (i32.mul
+                    (i32.mul
+                      (local.get $gridDim.x)
+                      (i32.const 64))
+                    (i32.const 1)))
+                (local.set 19
+                  (i32.add
+                    (local.get $computeBatch)
+                    (i32.const 2)))
                 (local.set 8
                   (i32.const 0))
                 (local.set 9
                   (i32.const 64))
                 (loop  ;; label = @7
                   (block  ;; label = @8
+                    (local.set $fetchBatch
+                      (local.get 7))
+                    (local.set 12
+                      (local.tee 11
+                        (i64.extend_i32_s
+                          (i32.add
+                            (i32.add
+                              (local.get 14)
+                              (i32.mul
+                                (local.get 15)
+                                (local.get $fetchBatch)))
+                            (local.get 8)))))
+                    (br_if 0 (;@8;)
+                      (i32.gt_s
+                        (local.get 16)
+                        (i32.const 2147483646)))
+                    (br_if 0 (;@8;)
+                      (i64.gt_u
+                        (i64.add
+                          (local.tee 13
+                            (i64.mul
+                              (select
+                                (local.tee 13
+                                  (i64.sub
+                                    (i64.extend_i32_s
+                                      (local.get 16))
+                                    (i64.extend_i32_s
+                                      (local.get $fetchBatch))))
+                                (i64.const 0)
+                                (i64.gt_s
+                                  (local.get 13)
+                                  (i64.const 0)))
+                              (i64.extend_i32_s
+                                (local.get 17))))
+                          (i64.const 1099511627776))
+                        (i64.const 2199023255552)))
+                    (local.set 11
+                      (i64.add
+                        (local.get 11)
+                        (select
+                          (local.get 13)
+                          (i64.const 0)
+                          (i64.lt_s
+                            (local.get 13)
+                            (i64.const 0)))))
+                    (local.set 12
+                      (i64.add
+                        (local.get 12)
+                        (select
+                          (local.get 13)
+                          (i64.const 0)
+                          (i64.gt_s
+                            (local.get 13)
+                            (i64.const 0)))))
+                    (br_if 0 (;@8;)
+                      (i64.lt_s
+                        (local.get 11)
+                        (i64.const 0)))
+                    (br_if 0 (;@8;)
+                      (i64.gt_s
+                        (i64.add
+                          (local.get 12)
+                          (i64.const 64))
+                        (i64.extend_i32_u
+                          (local.get $globalIn.length))))
+                    (local.set 10
+                      (i32.add
+                        (local.get 8)
+                        (i32.const 64)))
+                    (loop  ;; label = @9
+                      (local.set $fetchBatch
+                        (local.get 7))
+                      (block  ;; label = @10
+                        (block  ;; label = @11
+                          (block  ;; label = @12
+                            (loop  ;; label = @13
+                              (br_if 1 (;@12;)
+                                (i32.eqz
+                                  (if (result i32)  ;; label = @14
+                                    (i32.lt_s
+                                      (local.get $fetchBatch)
+                                      (local.get $batchCount))
+                                    (then
+                                      (i32.lt_s
+                                        (local.get $fetchBatch)
+                                        (local.get 19)))
+                                    (else
+                                      (i32.const 0)))))
+                              (block  ;; label = @14
+                                (br_if 3 (;@11;)
+                                  (i32.gt_u
+                                    (i32.add
+                                      (i32.mul
+                                        (i32.rem_s
+                                          (local.get $fetchBatch)
+                                          (i32.const 2))
+                                        (i32.const 64))
+                                      (local.get 8))
+                                    (i32.const 96)))
+                                (local.set 21
+                                  (i32.add
+                                    (i32.mul
+                                      (i32.rem_s
+                                        (local.get $fetchBatch)
+                                        (i32.const 2))
+                                      (i32.const 64))
+                                    (local.get 8)))
+                                (local.set 20
+                                  (i32.add
+                                    (i32.shl
+                                      (local.get 21)
+                                      (i32.const 2))
+                                    (local.get $shared)))
+                                (local.set 21
+                                  (i32.add
+                                    (i32.add
+                                      (local.get 14)
+                                      (i32.mul
+                                        (local.get 15)
+                                        (local.get $fetchBatch)))
+                                    (local.get 8)))
+                                (local.set 23
+                                  (i32.add
+                                    (i32.shl
+                                      (local.get 21)
+                                      (i32.const 2))
+                                    (local.get $globalIn)))
+                                (v128.store align=4
+                                  (local.get 20)
+                                  (v128.load align=4
+                                    (local.get 23)))
+                                (v128.store offset=16 align=4
+                                  (local.get 20)
+                                  (v128.load offset=16 align=4
+                                    (local.get 23)))
+                                (v128.store offset=32 align=4
+                                  (local.get 20)
+                                  (v128.load offset=32 align=4
+                                    (local.get 23)))
+                                (v128.store offset=48 align=4
+                                  (local.get 20)
+                                  (v128.load offset=48 align=4
+                                    (local.get 23)))
+                                (v128.store offset=64 align=4
+                                  (local.get 20)
+                                  (v128.load offset=64 align=4
+                                    (local.get 23)))
+                                (v128.store offset=80 align=4
+                                  (local.get 20)
+                                  (v128.load offset=80 align=4
+                                    (local.get 23)))
+                                (v128.store offset=96 align=4
+                                  (local.get 20)
+                                  (v128.load offset=96 align=4
+                                    (local.get 23)))
+                                (v128.store offset=112 align=4
+                                  (local.get 20)
+                                  (v128.load offset=112 align=4
+                                    (local.get 23))))
+                              (local.set $fetchBatch
+                                (i32.add
+                                  (local.get $fetchBatch)
+                                  (i32.const 1)))
+                              (br 0 (;@13;))))
+                          (br 1 (;@10;)))
+                        (local.set 26
+                          (local.get $fetchBatch))
+                        (local.set 25
+                          (i32.add
+                            (local.tee 21
+                              (local.get 8))
+                            (i32.const 32)))
+                        (loop  ;; label = @11
+                          (local.set $fetchBatch
+                            (local.get 26))
+                          (block  ;; label = @12
+                            (loop  ;; label = @13
+                              (br_if 1 (;@12;)
+                                (i32.eqz
+                                  (if (result i32)  ;; label = @14
+                                    (i32.lt_s
+                                      (local.get $fetchBatch)
+                                      (local.get $batchCount))
+                                    (then
+                                      (i32.lt_s
+                                        (local.get $fetchBatch)
+                                        (local.get 19)))
+                                    (else
+                                      (i32.const 0)))))
+                              (block  ;; label = @14
+                                (local.set 27
+                                  (i32.add
+                                    (i32.mul
+                                      (i32.rem_s
+                                        (local.get $fetchBatch)
+                                        (i32.const 2))
+                                      (i32.const 64))
+                                    (local.get 21)))
+                                (local.set 28
+                                  (i32.add
+                                    (i32.add
+                                      (local.get 14)
+                                      (i32.mul
+                                        (local.get 15)
+                                        (local.get $fetchBatch)))
+                                    (local.get 21)))
+                                (local.set 29
+                                  (i32.const 1))
+                                (if  ;; label = @15
+                                  (i32.or
+                                    (i32.or
+                                      (i32.gt_u
+                                        (local.get 29)
+                                        (local.get $globalIn.length))
+                                      (i32.gt_u
+                                        (local.get 28)
+                                        (i32.sub
+                                          (local.get $globalIn.length)
+                                          (local.get 29))))
+                                    (i32.or
+                                      (i32.gt_u
+                                        (local.get 29)
+                                        (i32.const 128))
+                                      (i32.gt_u
+                                        (local.get 27)
+                                        (i32.sub
+                                          (i32.const 128)
+                                          (local.get 29)))))
+                                  (then
+                                    (call $copy
+                                      (i32.const 0)
+                                      (local.get 21)
+                                      (local.get $block)
+                                      (i64.extend_i32_s
+                                        (local.get 27))
+                                      (i64.extend_i32_s
+                                        (local.get 28))
+                                      (i64.extend_i32_s
+                                        (local.get 29)))
+                                    (return
+                                      (i32.const 1))))
+                                (i32.store
+                                  (i32.add
+                                    (i32.shl
+                                      (local.get 27)
+                                      (i32.const 2))
+                                    (local.get $shared))
+                                  (i32.load
+                                    (i32.add
+                                      (i32.shl
+                                        (local.get 28)
+                                        (i32.const 2))
+                                      (local.get $globalIn)))))
+                              (local.set $fetchBatch
+                                (i32.add
+                                  (local.get $fetchBatch)
+                                  (i32.const 1)))
+                              (br 0 (;@13;))))
+                          (br_if 0 (;@11;)
+                            (i32.lt_u
+                              (local.tee 21
+                                (i32.add
+                                  (local.get 21)
+                                  (i32.const 1)))
+                              (local.get 25)))))
+                      (br_if 0 (;@9;)
+                        (i32.lt_u
+                          (local.tee 8
+                            (i32.add
+                              (local.get 8)
+                              (i32.const 32)))
+                          (local.get 10)))))
+                  (block  ;; label = @8
+                    (br_if 0 (;@8;)
+                      (i32.ge_u
+                        (local.get 8)
+                        (local.get 9)))
                     (loop  ;; label = @9
                       (block  ;; label = @10
                         (local.set $fetchBatch
@@ -88,11 +375,11 @@
                                   (then
                                     (i32.lt_s
                                       (local.get $fetchBatch)
-                                      (local.get 10)))
+                                      (local.get 19)))
                                   (else
                                     (i32.const 0)))))
                             (block  ;; label = @13
-                              (local.set 11
+                              (local.set 10
                                 (i32.add
                                   (i32.mul
                                     (i32.rem_s
@@ -100,7 +387,7 @@
                                       (i32.const 2))
                                     (i32.const 64))
                                   (local.get 8)))
-                              (local.set 12
+                              (local.set 26
                                 (i32.add
                                   (i32.add
                                     (local.get 14)
@@ -108,51 +395,51 @@
                                       (local.get 15)
                                       (local.get $fetchBatch)))
                                   (local.get 8)))
-                              (local.set 13
+                              (local.set 25
                                 (i32.const 1))
                               (if  ;; label = @14
                                 (i32.or
                                   (i32.or
                                     (i32.gt_u
-                                      (local.get 13)
+                                      (local.get 25)
                                       (local.get $globalIn.length))
                                     (i32.gt_u
-                                      (local.get 12)
+                                      (local.get 26)
                                       (i32.sub
                                         (local.get $globalIn.length)
-                                        (local.get 13))))
+                                        (local.get 25))))
                                   (i32.or
                                     (i32.gt_u
-                                      (local.get 13)
+                                      (local.get 25)
                                       (i32.const 128))
                                     (i32.gt_u
-                                      (local.get 11)
+                                      (local.get 10)
                                       (i32.sub
                                         (i32.const 128)
-                                        (local.get 13)))))
+                                        (local.get 25)))))
                                 (then
                                   (call $copy
-                                    (i32.const 0)
+                                    (i32.const 1)
                                     (local.get 8)
                                     (local.get $block)
                                     (i64.extend_i32_s
-                                      (local.get 11))
+                                      (local.get 10))
                                     (i64.extend_i32_s
-                                      (local.get 12))
+                                      (local.get 26))
                                     (i64.extend_i32_s
-                                      (local.get 13)))
+                                      (local.get 25)))
                                   (return
                                     (i32.const 1))))
                               (i32.store
                                 (i32.add
                                   (i32.shl
-                                    (local.get 11)
+                                    (local.get 10)
                                     (i32.const 2))
                                   (local.get $shared))
                                 (i32.load
                                   (i32.add
                                     (i32.shl
-                                      (local.get 12)
+                                      (local.get 26)
                                       (i32.const 2))
                                     (local.get $globalIn)))))
                             (local.set $fetchBatch
@@ -167,7 +454,7 @@
                               (local.get 8)
                               (i32.const 1)))
                           (local.get 9))))))
-                (local.set 21
+                (local.set 33
                   (i32.add
                     (i32.mul
                       (local.get $blockIdx.x)
@@ -177,27 +464,366 @@
                         (local.get $gridDim.x)
                         (i32.const 64))
                       (local.get $computeBatch))))
-                (local.set 22
+                (local.set 47
                   (i32.mul
                     (i32.rem_s
                       (local.get $computeBatch)
                       (i32.const 2))
                     (i32.const 64)))
+                (local.set 38
+                  (i32x4.splat
+                    (local.get 47)))
+                (local.set 40
+                  (v128.const i32x4 0x00000000 0x00000001 0x00000002 0x00000003))
+                (local.set 41
+                  (i32x4.splat
+                    (i32.const 1)))
+                (local.set 44
+                  (v128.const i32x4 0x0000003f 0x0000003f 0x0000003f 0x0000003f))
+                (local.set 45
+                  (i32x4.splat
+                    (i32.const 3)))
+                (local.set 46
+                  (v128.const i32x4 0x00000004 0x00000005 0x00000006 0x00000007))
                 (local.set 9
                   (i32.const 0))
                 (local.set 8
                   (i32.const 64))
                 (loop  ;; label = @7
                   (block  ;; label = @8
+                    (br_if 0 (;@8;)
+                      (i32.lt_u
+                        (local.get $globalOut.length)
+                        (i32.const 64)))
+                    (br_if 0 (;@8;)
+                      (i32.gt_u
+                        (i32.add
+                          (local.get 33)
+                          (local.get 9))
+                        (i32.sub
+                          (local.get $globalOut.length)
+                          (i32.const 64))))
+                    (local.set 25
+                      (i32.add
+                        (local.get 9)
+                        (i32.const 64)))
+                    (loop  ;; label = @9
+                      (local.set 26
+                        (i32.add
+                          (local.get 33)
+                          (local.get 9)))
+                      (local.set 34
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $globalOut)))
+                      (local.get 34)
+                      (local.get 38)
+                      (local.set 39
+                        (i32x4.splat
+                          (local.get 9)))
+                      (i32x4.sub
+                        (v128.and
+                          (i32x4.add
+                            (local.tee 43
+                              (v128.and
+                                (i32x4.shr_s
+                                  (local.tee 42
+                                    (i32x4.add
+                                      (i32x4.add
+                                        (local.get 39)
+                                        (local.get 40))
+                                      (local.get 41)))
+                                  (i32.const 31))
+                                (local.get 44)))
+                            (local.get 42))
+                          (local.get 44))
+                        (local.get 43))
+                      (local.set 36
+                        (i32x4.add))
+                      (local.set 26
+                        (i32x4.extract_lane 0
+                          (local.get 36)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (local.get 9)
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (local.set 37
+                        (i32x4.splat
+                          (i32.load
+                            (i32.add
+                              (i32.shl
+                                (local.get 26)
+                                (i32.const 2))
+                              (local.get $shared)))))
+                      (local.get 37)
+                      (local.set 26
+                        (i32x4.extract_lane 1
+                          (local.get 36)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 1))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 37
+                        (i32x4.replace_lane 1))
+                      (local.get 37)
+                      (local.set 26
+                        (i32x4.extract_lane 2
+                          (local.get 36)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 2))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 37
+                        (i32x4.replace_lane 2))
+                      (local.get 37)
+                      (local.set 26
+                        (i32x4.extract_lane 3
+                          (local.get 36)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 3))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 37
+                        (i32x4.replace_lane 3))
+                      (i32x4.add
+                        (i32x4.mul
+                          (local.get 37)
+                          (local.get 45))
+                        (local.get 41))
+                      (v128.store align=4)
+                      (local.get 34)
+                      (local.set 37
+                        (i32x4.add
+                          (local.get 38)
+                          (i32x4.sub
+                            (v128.and
+                              (i32x4.add
+                                (local.tee 43
+                                  (v128.and
+                                    (i32x4.shr_s
+                                      (local.tee 42
+                                        (i32x4.add
+                                          (i32x4.add
+                                            (local.get 39)
+                                            (local.get 46))
+                                          (local.get 41)))
+                                      (i32.const 31))
+                                    (local.get 44)))
+                                (local.get 42))
+                              (local.get 44))
+                            (local.get 43))))
+                      (local.set 26
+                        (i32x4.extract_lane 0
+                          (local.get 37)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 4))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (local.set 36
+                        (i32x4.splat
+                          (i32.load
+                            (i32.add
+                              (i32.shl
+                                (local.get 26)
+                                (i32.const 2))
+                              (local.get $shared)))))
+                      (local.get 36)
+                      (local.set 26
+                        (i32x4.extract_lane 1
+                          (local.get 37)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 5))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 36
+                        (i32x4.replace_lane 1))
+                      (local.get 36)
+                      (local.set 26
+                        (i32x4.extract_lane 2
+                          (local.get 37)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 6))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 36
+                        (i32x4.replace_lane 2))
+                      (local.get 36)
+                      (local.set 26
+                        (i32x4.extract_lane 3
+                          (local.get 37)))
+                      (if  ;; label = @10
+                        (i32.ge_u
+                          (local.get 26)
+                          (i32.const 128))
+                        (then
+                          (call $outOfRange
+                            (i32.const 2)
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 7))
+                            (local.get $block)
+                            (i64.extend_i32_s
+                              (local.get 26))
+                            (i64.const 1)
+                            (i32.const 128))
+                          (return
+                            (i32.const 1))))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 36
+                        (i32x4.replace_lane 3))
+                      (i32x4.add
+                        (i32x4.mul
+                          (local.get 36)
+                          (local.get 45))
+                        (local.get 41))
+                      (v128.store offset=16 align=4)
+                      (br_if 0 (;@9;)
+                        (i32.lt_u
+                          (local.tee 9
+                            (i32.add
+                              (local.get 9)
+                              (i32.const 8)))
+                          (local.get 25)))))
+                  (block  ;; label = @8
+                    (br_if 0 (;@8;)
+                      (i32.ge_u
+                        (local.get 9)
+                        (local.get 8)))
                     (loop  ;; label = @9
                       (block  ;; label = @10
-                        (local.set 13
+                        (local.set 25
                           (i32.add
-                            (local.get 21)
+                            (local.get 33)
                             (local.get 9)))
-                        (local.set 11
+                        (local.set 10
                           (i32.add
-                            (local.get 22)
+                            (local.get 47)
                             (i32.rem_s
                               (i32.add
                                 (local.get 9)
@@ -205,41 +831,41 @@
                               (i32.const 64))))
                         (if  ;; label = @11
                           (i32.ge_u
-                            (local.get 11)
+                            (local.get 10)
                             (i32.const 128))
-                          (then
-                            (call $outOfRange
-                              (i32.const 1)
-                              (local.get 9)
-                              (local.get $block)
-                              (i64.extend_i32_s
-                                (local.get 11))
-                              (i64.const 1)
-                              (i32.const 128))
-                            (return
-                              (i32.const 1))))
-                        (local.set 12
-                          (i32.add
-                            (i32.mul
-                              (i32.load
-                                (i32.add
-                                  (i32.shl
-                                    (local.get 11)
-                                    (i32.const 2))
-                                  (local.get $shared)))
-                              (i32.const 3))
-                            (i32.const 1)))
-                        (if  ;; label = @11
-                          (i32.ge_u
-                            (local.get 13)
-                            (local.get $globalOut.length))
                           (then
                             (call $outOfRange
                               (i32.const 2)
                               (local.get 9)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 13))
+                                (local.get 10))
+                              (i64.const 1)
+                              (i32.const 128))
+                            (return
+                              (i32.const 1))))
+                        (local.set 26
+                          (i32.add
+                            (i32.mul
+                              (i32.load
+                                (i32.add
+                                  (i32.shl
+                                    (local.get 10)
+                                    (i32.const 2))
+                                  (local.get $shared)))
+                              (i32.const 3))
+                            (i32.const 1)))
+                        (if  ;; label = @11
+                          (i32.ge_u
+                            (local.get 25)
+                            (local.get $globalOut.length))
+                          (then
+                            (call $outOfRange
+                              (i32.const 3)
+                              (local.get 9)
+                              (local.get $block)
+                              (i64.extend_i32_s
+                                (local.get 25))
                               (i64.const 1)
                               (local.get $globalOut.length))
                             (return
@@ -247,10 +873,10 @@
                         (i32.store
                           (i32.add
                             (i32.shl
-                              (local.get 13)
+                              (local.get 25)
                               (i32.const 2))
                             (local.get $globalOut))
-                          (local.get 12)))
+                          (local.get 26)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
                           (local.tee 9
