@@ -12,12 +12,12 @@ import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import {
   kernelCounterLength,
-  kernelElements,
   kernelInputLength,
   kernelOwnElements,
   type RandomKernel,
   randomKernel,
 } from './random-kernel.ts';
+import { kernelElements } from './random-text.ts';
 import { randomRuns, tapes } from './tape.ts';
 
 const scalars = {

@@ -9,15 +9,8 @@ import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { interpreter } from '../support/interpreter.ts';
 import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
-import {
-  counterLength,
-  elementTypes,
-  inputLength,
-  ownElements,
-  type RandomProgram,
-  randomProgram,
-  riskyProgram,
-} from './random-program.ts';
+import { counterLength, elementTypes, inputLength, ownElements } from './random-data.ts';
+import { type RandomProgram, randomProgram, riskyProgram } from './random-program.ts';
 import { randomRuns, tapes } from './tape.ts';
 
 const scalars = {

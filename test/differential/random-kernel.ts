@@ -5,15 +5,8 @@
 // kernel's types do anyhow. Free of races and faults by construction, like random-program.ts.
 
 import type { Schema } from '#warpstage/kernel/schema.js';
-import type { ElementType } from '#warpstage/kernel/types.js';
+import { kernelElements, numberTypes, RandomText, type Surroundings, valueTypeOf } from './random-text.ts';
 import type { Tape } from './tape.ts';
-
-type NumberType = 'i32' | 'u32' | 'f32' | 'f64';
-type TextType = NumberType | 'bool';
-
-const numberTypes: readonly NumberType[] = ['i32', 'f64', 'f32', 'u32'];
-
-export const kernelElements: readonly ElementType[] = ['i32', 'f64', 'f32', 'u32', 'u8', 'i16'];
 
 /** Elements of each input: any index up to 255, and a block more. */
 export const kernelInputLength = 512;
@@ -50,31 +43,24 @@ function schemaOf(): Schema {
   };
 }
 
-interface Place {
+interface Place extends Surroundings {
   readonly uniform: boolean;
   readonly depth: number;
   readonly inLoop: boolean;
   readonly inSwitch: boolean;
   readonly mayReturn: boolean;
-  /** Names and types of what is readable beside the variables. */
-  readonly extra: readonly (readonly [type: NumberType, text: string])[];
-}
-
-function valueTypeOf(element: ElementType): NumberType {
-  if (element === 'u8' || element === 'u16') return 'u32';
-  return element === 'i8' || element === 'i16' ? 'i32' : element;
 }
 
 class Writer {
   readonly #tape: Tape;
-  readonly #block: number;
+  readonly #text: RandomText;
   readonly #lines: string[] = [];
   #indent = '  ';
   #names = 0;
 
   constructor(tape: Tape, block: number) {
     this.#tape = tape;
-    this.#block = block;
+    this.#text = new RandomText(tape, block);
   }
 
   write(): string {
@@ -174,19 +160,21 @@ class Writer {
         const type = tape.pick(['i32', 'u32'] as const);
         const operator = tape.pick(['+=', '-=', '^=', '&=', '|=']);
         const wrapped = type === 'i32' ? '| 0' : '>>> 0';
-        this.#line(`${type}_2 ${operator} ${this.#value(place, type, 2)}; ${type}_2 = ${type}_2 ${wrapped};`);
+        this.#line(
+          `${type}_2 ${operator} ${this.#text.value(place, type, 2)}; ${type}_2 = ${type}_2 ${wrapped};`,
+        );
         return;
       }
       case 5:
-        this.#line(`local_i32[${this.#masked(3)}] = ${this.#value(place, 'i32', 2)};`);
+        this.#line(`local_i32[${this.#text.masked(3)}] = ${this.#text.value(place, 'i32', 2)};`);
         return;
       case 6:
-        this.#line(`local_f64[${this.#masked(1)}] = ${this.#value(place, 'f64', 2)};`);
+        this.#line(`local_f64[${this.#text.masked(1)}] = ${this.#text.value(place, 'f64', 2)};`);
         return;
       case 7: {
         const element = tape.pick(kernelElements);
         const slot = tape.below(kernelOwnElements);
-        const value = this.#value(place, valueTypeOf(element), 3);
+        const value = this.#text.value(place, valueTypeOf(element), 3);
         this.#line(`out_${element}[own * ${kernelOwnElements} + ${slot}] = ${value};`);
         return;
       }
@@ -194,12 +182,12 @@ class Writer {
         this.#countUp('counters', place);
         return;
       case 3:
-        this.#line(`bool_1 = ${this.#value(place, 'bool', 3)};`);
+        this.#line(`bool_1 = ${this.#text.value(place, 'bool', 3)};`);
         return;
       default: {
         const type = tape.pick(numberTypes);
         const name = `${type}_${1 + tape.below(2)}`;
-        this.#line(`${name} = ${this.#value(place, type, 3)};`);
+        this.#line(`${name} = ${this.#text.value(place, type, 3)};`);
         return;
       }
     }
@@ -208,13 +196,13 @@ class Writer {
   #countUp(array: string, place: Place): void {
     const element = this.#tape.below(kernelCounterLength);
     const operator = ['Add', 'Xor', 'Max', 'Min', 'Or', 'And'][element]!;
-    this.#line(`cuda.atomic${operator}(${array}, ${element}, ${this.#value(place, 'u32', 2)});`);
+    this.#line(`cuda.atomic${operator}(${array}, ${element}, ${this.#text.value(place, 'u32', 2)});`);
   }
 
   #if(place: Place): void {
     const uniform = place.uniform && this.#tape.chance(1, 2);
     const inside = { ...place, uniform };
-    this.#line(`if (${uniform ? this.#uniformTest() : this.#value(place, 'bool', 3)}) {`);
+    this.#line(`if (${uniform ? this.#text.uniformTest() : this.#text.value(place, 'bool', 3)}) {`);
     this.#branch(inside);
     if (this.#tape.chance(1, 2)) {
       this.#line('} else {');
@@ -241,7 +229,7 @@ class Writer {
     const i = this.#name('i');
     const limit = uniform
       ? this.#tape.pick(['count', '2', '5', '1'])
-      : `(${this.#value(place, 'i32', 2)} & 3)`;
+      : `(${this.#text.value(place, 'i32', 2)} & 3)`;
     const step = this.#tape.pick([`++${i}`, `${i}++`, `${i} += 2`, `${i} = ${i} + 1`]);
     this.#line(`for (let ${i} = 0; ${i} < ${limit}; ${step}) {`);
     const inside: Place = uniform
@@ -257,7 +245,7 @@ class Writer {
   #while(place: Place): void {
     const rounds = this.#name('rounds');
     this.#line(`let ${rounds} = 0;`);
-    this.#line(`while (${this.#value(place, 'bool', 3)}) {`);
+    this.#line(`while (${this.#text.value(place, 'bool', 3)}) {`);
     this.#rounds(place, rounds);
     this.#line('}');
   }
@@ -267,7 +255,7 @@ class Writer {
     this.#line(`let ${rounds} = 0;`);
     this.#line('do {');
     this.#rounds(place, rounds);
-    this.#line(`} while (${this.#value(place, 'bool', 2)});`);
+    this.#line(`} while (${this.#text.value(place, 'bool', 2)});`);
   }
 
   #rounds(place: Place, rounds: string): void {
@@ -278,7 +266,7 @@ class Writer {
   }
 
   #switch(place: Place): void {
-    this.#line(`switch (${this.#value(place, 'i32', 2)} & 3) {`);
+    this.#line(`switch (${this.#text.value(place, 'i32', 2)} & 3) {`);
     const inside: Place = { ...place, uniform: false, inLoop: false, inSwitch: true };
     this.#nested(() => {
       const labels = this.#tape.pick([
@@ -322,9 +310,9 @@ class Writer {
     const type = valueTypeOf(element);
     const shared = this.#name('shared');
     this.#line(`const ${shared} = cuda.sharedArray("${element}", block.size());`);
-    this.#line(`${shared}[rank] = ${this.#value(place, type, 3)};`);
+    this.#line(`${shared}[rank] = ${this.#text.value(place, type, 3)};`);
     this.#line('block.sync();');
-    this.#line(`${type}_1 = ${shared}[${this.#threadOfBlock()}];`);
+    this.#line(`${type}_1 = ${shared}[${this.#text.threadOfBlock()}];`);
     this.#line('cuda.syncthreads();');
   }
 
@@ -334,7 +322,7 @@ class Writer {
     this.#line(`const ${shared} = cuda.sharedArray("u32", ${kernelCounterLength});`);
     this.#line(`if (rank === 0) for (let i = 0; i < ${kernelCounterLength}; ++i) ${shared}[i] = 0;`);
     this.#line('block.sync();');
-    this.#line(`if (${this.#value(inside, 'bool', 2)}) {`);
+    this.#line(`if (${this.#text.value(inside, 'bool', 2)}) {`);
     this.#nested(() => this.#countUp(shared, inside));
     this.#line('}');
     this.#line('block.sync();');
@@ -377,7 +365,7 @@ class Writer {
       this.#line(`${pipeline}.consumerWait();`);
       if (scope === 'thread') this.#line('block.sync();');
       const staged = this.#name('staged');
-      this.#line(`const ${staged} = ${shared}[${stage(computed)} + ${this.#threadOfBlock()}];`);
+      this.#line(`const ${staged} = ${shared}[${stage(computed)} + ${this.#text.threadOfBlock()}];`);
       const inside: Place = {
         ...place,
         uniform: false,
@@ -396,168 +384,5 @@ class Writer {
       if (scope === 'thread') this.#line('block.sync();');
     });
     this.#line('}');
-  }
-
-  // Values, each in parentheses where it needs them.
-
-  #value(place: Place, type: TextType, depth: number): string {
-    const tape = this.#tape;
-    if (depth <= 0 || tape.chance(1, 4)) return this.#leaf(place, type);
-    const inner = (of: TextType) => this.#value(place, of, depth - 1);
-    if (tape.chance(1, 6)) return `(${inner('bool')} ? ${inner(type)} : ${inner(type)})`;
-    switch (type) {
-      case 'bool':
-        return this.#truth(inner);
-      case 'i32':
-        return this.#integer(inner);
-      case 'u32':
-        return this.#unsigned(inner);
-      case 'f32':
-      case 'f64':
-        return this.#float(type, inner);
-      default:
-        return type satisfies never;
-    }
-  }
-
-  #truth(inner: (type: TextType) => string): string {
-    const tape = this.#tape;
-    switch (tape.below(5)) {
-      case 1:
-        return `(${inner('bool')} && ${inner('bool')})`;
-      case 2:
-        return `(${inner('bool')} || ${inner('bool')})`;
-      case 3:
-        return `!${inner('bool')}`;
-      default: {
-        const operator = tape.pick(['<', '===', '>=', '!==', '>', '<=']);
-        const type = tape.pick(numberTypes);
-        return `(${inner(type)} ${operator} ${inner(type)})`;
-      }
-    }
-  }
-
-  #integer(inner: (type: TextType) => string): string {
-    const [a, b] = [inner('i32'), inner('i32')];
-    return this.#tape.pick([
-      () => `((${a} + ${b}) | 0)`,
-      () => `((${a} - ${b}) | 0)`,
-      () => `Math.imul(${a}, ${b})`,
-      () => `(${a} & ${b})`,
-      () => `(${a} | ${b})`,
-      () => `(${a} ^ ${b})`,
-      () => `(${a} << ${b})`,
-      () => `(${a} >> ${b})`,
-      () => `(Math.trunc(${a} / (${b} | 1)) | 0)`,
-      () => `((${a} % (${b} | 1)) | 0)`,
-      () => `Math.min(${a}, ${b})`,
-      () => `Math.max(${a}, ${b})`,
-      () => `(Math.abs(${a}) | 0)`,
-      () => `(-(${a}) | 0)`,
-      () => `(~(${a}))`,
-      () => `Math.clz32(${a})`,
-      () => `(${inner('f64')} | 0)`,
-      () => `(${inner('f32')} | 0)`,
-      () => `(${inner('u32')} | 0)`,
-      () => `Math.sign(${a})`,
-      () => `mix(${a}, ${b})`,
-    ])();
-  }
-
-  #unsigned(inner: (type: TextType) => string): string {
-    const [a, b] = [inner('u32'), inner('u32')];
-    return this.#tape.pick([
-      () => `((${a} + ${b}) >>> 0)`,
-      () => `((${a} - ${b}) >>> 0)`,
-      () => `(Math.imul(${a}, ${b}) >>> 0)`,
-      () => `((${a} & ${b}) >>> 0)`,
-      () => `((${a} | ${b}) >>> 0)`,
-      () => `((${a} ^ ${b}) >>> 0)`,
-      () => `((${a} << ${b}) >>> 0)`,
-      () => `(${a} >>> ${b})`,
-      () => `Math.trunc(${a} / ((${b} | 1) >>> 0))`,
-      () => `(${a} % ((${b} | 1) >>> 0))`,
-      () => `Math.min(${a}, ${b})`,
-      () => `Math.max(${a}, ${b})`,
-      () => `(${inner('f64')} >>> 0)`,
-      () => `(${inner('i32')} >>> 0)`,
-    ])();
-  }
-
-  #float(type: 'f32' | 'f64', inner: (type: TextType) => string): string {
-    const [a, b] = [inner(type), inner(type)];
-    const rounded = (text: string) => (type === 'f32' ? `Math.fround(${text})` : `(${text})`);
-    return this.#tape.pick([
-      () => rounded(`${a} + ${b}`),
-      () => rounded(`${a} - ${b}`),
-      () => rounded(`${a} * ${b}`),
-      () => rounded(`${a} / ${b}`),
-      () => rounded(`${a} % ${b}`),
-      () => `Math.min(${a}, ${b})`,
-      () => `Math.max(${a}, ${b})`,
-      () => `Math.abs(${a})`,
-      () => `(-(${a}))`,
-      () => rounded(`Math.sqrt(${a})`),
-      () => `Math.floor(${a})`,
-      () => `Math.ceil(${a})`,
-      () => `Math.trunc(${a})`,
-      () => `Math.round(${a})`,
-      () => rounded(`Math.sin(${a})`),
-      () => rounded(`Math.hypot(${a}, ${b})`),
-      () => rounded(`Math.pow(${a}, ${b})`),
-      () => (type === 'f32' ? `Math.fround(${inner('f64')})` : `cuda.f64(${inner('f32')})`),
-      () => (type === 'f32' ? `Math.fround(${inner('i32')})` : `cuda.f64(${inner('i32')})`),
-      () => (type === 'f32' ? `Math.fround(${inner('u32')})` : `cuda.f64(${inner('u32')})`),
-    ])();
-  }
-
-  #leaf(place: Place, type: TextType): string {
-    const tape = this.#tape;
-    if (type === 'bool') return tape.pick(['bool_1', 'scalar_bool', 'true', 'false', '(rank > 2)']);
-    const elements = kernelElements.filter((element) => valueTypeOf(element) === type);
-    const literals = {
-      i32: ['0', '1', '-1', '7', '-2147483648', '2147483647', '31'],
-      u32: ['cuda.u32(0)', 'cuda.u32(7)', 'cuda.u32(-1)', 'cuda.u32(-2147483648)'],
-      f32: ['Math.fround(0.5)', 'Math.fround(0.1)', 'Math.fround(-2.5)', 'Math.fround(16777216)'],
-      f64: ['cuda.f64(0.5)', 'cuda.f64(-2.5)', 'cuda.f64(4096.5)'],
-    }[type];
-    return tape.pick([
-      () => `${type}_1`,
-      () => `${type}_2`,
-      () => `scalar_${type}`,
-      () => `in_${tape.pick(elements)}[${this.#index()}]`,
-      () => tape.pick(place.extra.filter(([of]) => of === type).map(([, text]) => text)) ?? `${type}_1`,
-      () => tape.pick(literals),
-      () => {
-        if (type === 'i32') return `local_i32[${this.#masked(3)}]`;
-        return type === 'f64' ? `local_f64[${this.#masked(1)}]` : `${type}_2`;
-      },
-    ])();
-  }
-
-  #index(): string {
-    return this.#tape.pick([
-      () => 'own',
-      () => `((own + ${this.#tape.below(9)}) & 255)`,
-      () => String(this.#tape.below(256)),
-      () => this.#masked(255),
-    ])();
-  }
-
-  #masked(mask: number): string {
-    return `(${this.#tape.pick(['i32_1', 'i32_2', 'rank', 'own'])} & ${mask})`;
-  }
-
-  #threadOfBlock(): string {
-    return this.#tape.pick([
-      () => 'rank',
-      () => '(block.size() - 1 - rank)',
-      () => '((rank + 1) % block.size())',
-      () => `(${this.#masked(255)} % ${this.#block})`,
-    ])();
-  }
-
-  #uniformTest(): string {
-    return this.#tape.pick(['cuda.blockIdx.x < 1', 'count < 3', 'cuda.gridDim.x > 1', 'scalar_bool']);
   }
 }

@@ -86,6 +86,7 @@ export function checkProgram(program: Program): void {
     expression(one);
   };
 
+  const seen = new Set<Statement>();
   const labels = new Set<number>();
   const block = (statements: readonly Statement[], around: readonly number[]) => {
     for (const one of statements) statement(one, around);
@@ -95,6 +96,8 @@ export function checkProgram(program: Program): void {
     labels.add(label);
   };
   const statement = (one: Statement, around: readonly number[]): void => {
+    if (seen.has(one)) throw new Error(`a statement (${one.kind}) stands at two places`);
+    seen.add(one);
     switch (one.kind) {
       case 'assign':
         isType(one.value, program.variables[one.variable]?.type ?? 'no variable', 'an assigned value');

@@ -6,7 +6,7 @@
 
 import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
-import type { Program, Statement } from '#warpstage/compiler/ir.js';
+import type { Program } from '#warpstage/compiler/ir.js';
 import { type Extent, type Extent3, elementBytes, type HostArrays } from '#warpstage/kernel/types.js';
 import {
   type BlockRunner,
@@ -15,6 +15,7 @@ import {
   launchRecordBytes,
   type RunnerContext,
 } from '#warpstage/targets/executable.js';
+import { checkProgram } from './check-program.ts';
 
 /** How a program gets to run. */
 export interface Target {
@@ -45,7 +46,7 @@ const guardBytes = 64;
 
 /** Runs a program; the arrays of `launch.arguments` hold the results. */
 export function runProgram(target: Target, program: Program, launch: ProgramLaunch): ProgramResult {
-  checkPlaces(program.body);
+  checkProgram(program);
   const executable = target.compile(program);
   const grid = extent3(launch.grid);
   const layout = new Layout();
@@ -121,17 +122,6 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
     bytesOf(argument).set(bytes.subarray(address, address + argument.byteLength));
   }
   return { fault, printed, executable };
-}
-
-/** A statement that stands at two places is a mistake of whoever made the program. */
-function checkPlaces(statements: readonly Statement[], seen = new Set<Statement>()): void {
-  for (const statement of statements) {
-    if (seen.has(statement)) throw new Error(`a statement (${statement.kind}) stands at two places`);
-    seen.add(statement);
-    if (statement.kind === 'if') checkPlaces([...statement.then, ...statement.otherwise], seen);
-    if (statement.kind === 'loop') checkPlaces([...statement.body, ...statement.update], seen);
-    if (statement.kind === 'block') checkPlaces(statement.body, seen);
-  }
 }
 
 /** Places things in memory with guard bytes around each. */
