@@ -51,11 +51,13 @@ function rotate(outer: Loop): Statement {
     operand,
     range,
   });
+  // Every statement stands at one place; these, which hold no others, now stand at two.
+  const refill = [...fill.body, ...fill.update].map((statement): Statement => ({ ...statement }));
   const turn: Statement[] = [
     ...use,
     ...outer.update,
     { kind: 'if', test: not(outer.test!), then: [leave], otherwise: [], range },
-    { kind: 'if', test: fill.test!, then: [...fill.body, ...fill.update], otherwise: [], range: fill.range },
+    { kind: 'if', test: fill.test!, then: refill, otherwise: [], range: fill.range },
   ];
   const steady: Statement = {
     kind: 'loop',
