@@ -71,36 +71,48 @@ function teamOf(ranks: readonly number[]): Team | null {
 export function programOf(program: Program, team: Team): Program {
   const [x, y, z] = program.block;
   if (team.count === x * y * z) return program;
-  const block = [team.count, 1, 1] as const;
-  // By the rank in the block, and by that in the team. Variables are not looked into: what they are defined
-  // as is mapped where it stands.
+  return withKnownValues(countedInTeam(program, team));
+}
+
+/** The program with what it says of the rank in the block said of the rank in the team. */
+function countedInTeam(program: Program, team: Team): Program {
   const inBlock = new ByRank(program, new Map());
-  const inTeam = new ByRank({ ...program, block }, new Map());
   const expression = (mapped: Expression): Expression => {
-    switch (mapped.kind) {
-      case 'constant':
-      case 'variable':
-        return mapped;
-      case 'builtin': {
-        const value = inBlock.of(mapped);
-        if (value === null) return mapped;
-        const ofMember: OfRank = (rank) => value(team.first + team.stride * rank);
-        return simplified(program, mapped, team, ofMember) ?? builtInOf(program, mapped, team);
-      }
-      default: {
-        const value = inTeam.of(mapped);
-        return (value && simplified(program, mapped, team, value)) ?? mapped;
-      }
-    }
+    const value = mapped.kind === 'builtin' ? inBlock.of(mapped) : null;
+    if (value === null || mapped.kind !== 'builtin') return mapped;
+    const ofMember: OfRank = (rank) => value(team.first + team.stride * rank);
+    return simplified(mapped, program.indexType, team.count, ofMember) ?? builtInOf(program, mapped, team);
   };
-  return { ...program, block, body: mapStatements(program.body, { expression }) };
+  return { ...program, block: [team.count, 1, 1], body: mapStatements(program.body, { expression }) };
+}
+
+/** The program with what follows from the rank alone made simple, and without the branches that nobody takes. */
+function withKnownValues(program: Program): Program {
+  const { indexType, block } = program;
+  const byRank = new ByRank(program, onlyDefinitions(program));
+  const body = mapStatements(program.body, {
+    expression: (mapped) => {
+      const value = mapped.kind === 'constant' ? null : byRank.of(mapped);
+      return (value && simplified(mapped, indexType, block[0], value)) ?? mapped;
+    },
+    statement: (mapped) => {
+      if (mapped.kind !== 'if' || mapped.test.kind !== 'constant') return mapped;
+      return mapped.test.value === true ? { ...mapped, otherwise: [] } : { ...mapped, then: [] };
+    },
+  });
+  return { ...program, body };
 }
 
 /** An expression as a constant, or a constant and so much more from one thread of the team to the next. */
-function simplified(program: Program, expression: Expression, team: Team, value: OfRank): Expression | null {
+function simplified(
+  expression: Expression,
+  indexType: ValueType,
+  threads: number,
+  value: OfRank,
+): Expression | null {
   const values: Value[] = [];
   try {
-    for (let rank = 0; rank < team.count; rank += 1) values.push(value(rank));
+    for (let rank = 0; rank < threads; rank += 1) values.push(value(rank));
   } catch {
     return null;
   }
@@ -111,7 +123,7 @@ function simplified(program: Program, expression: Expression, team: Team, value:
   const difference = binaryOperation('subtract', type);
   const step = difference(values[1]!, first);
   const isEven = values.every((each, rank) => rank === 0 || difference(each, values[rank - 1]!) === step);
-  return isEven ? plus(scaled(rankIn(program, expression, type), BigInt(step)), BigInt(first)) : null;
+  return isEven ? plus(scaled(rankIn(indexType, expression, type), BigInt(step)), BigInt(first)) : null;
 }
 
 /** A built-in value that does not grow evenly in a team: out of the rank in the block. */
@@ -121,7 +133,7 @@ function builtInOf(
   { first, stride }: Team,
 ): Expression {
   const [x, y] = program.block;
-  const rank = plus(scaled(rankIn(program, builtin, builtin.type), BigInt(stride)), BigInt(first));
+  const rank = plus(scaled(rankIn(program.indexType, builtin, builtin.type), BigInt(stride)), BigInt(first));
   switch (builtin.name) {
     case 'threadIdx.x':
       return by('remainder', rank, BigInt(x));
@@ -134,8 +146,8 @@ function builtInOf(
   }
 }
 
-function rankIn(program: Program, { range }: Expression, type: ValueType): Expression {
-  const rank: Expression = { kind: 'builtin', name: 'threadRank', type: program.indexType, range };
+function rankIn(indexType: ValueType, { range }: Expression, type: ValueType): Expression {
+  const rank: Expression = { kind: 'builtin', name: 'threadRank', type: indexType, range };
   return type === rank.type ? rank : { kind: 'convert', operand: rank, type, range };
 }
 
