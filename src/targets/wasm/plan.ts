@@ -269,7 +269,8 @@ class Planner {
   }
 }
 
-function canFail(statement: Statement): boolean {
+/** Whether a statement reads an element or divides, which may fail. */
+export function canFail(statement: Statement): boolean {
   let found = false;
   forEachExpression([statement], (each) => {
     if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) found = true;

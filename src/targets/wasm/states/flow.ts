@@ -11,15 +11,8 @@
 
 import type { Call, Expression, Statement } from '../../../compiler/ir.ts';
 import { bit, has, type Liveness, type VariableSet } from '../analysis/liveness.ts';
-import {
-  assignedIn,
-  expressionsOf,
-  forEachExpression,
-  forEachStatement,
-  readBy,
-  readIn,
-} from '../analysis/walk.ts';
-import { mayFail } from '../expressions.ts';
+import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../analysis/walk.ts';
+import { canFail } from '../plan.ts';
 import type { CohortFacts } from './facts.ts';
 import type { WaitingCall } from './waits.ts';
 
@@ -109,7 +102,7 @@ class Lowering {
   readonly #facts: CohortFacts;
   readonly #liveness: Liveness;
   readonly #segments: Segment[] = [];
-  /** Heads of segments for threads that part, written after all others. */
+  /** For threads that part; written after all others. */
   readonly #entries: Segment[] = [];
   readonly #finish = { head: { wait: null, live: [] }, steps: [], end: { kind: 'finish' } } satisfies Segment;
   readonly #jumps = new Map<number, { readonly break: Place; readonly continue: Place | null }>();
@@ -150,7 +143,7 @@ class Lowering {
   #canPrecedePending(statement: Statement): boolean {
     const pending = this.#pending;
     // A region whose threads leave it is followed by another segment: what comes behind is not for them.
-    if (readsMemoryOrFails(statement) || exitsOf(pending).length > 0) return false;
+    if (canFail(statement) || exitsOf(pending).length > 0) return false;
     const assigned = assignedIn([statement]);
     const touched = new Set([...assignedIn(pending), ...readIn(pending)]);
     return ![...assigned].some((variable) => touched.has(variable));
@@ -390,12 +383,4 @@ function readsOf(expressions: readonly Expression[]): VariableSet {
   let set = 0n;
   for (const expression of expressions) for (const variable of readBy(expression)) set |= bit(variable);
   return set;
-}
-
-function readsMemoryOrFails(statement: Statement): boolean {
-  let found = false;
-  forEachExpression([statement], (each) => {
-    if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) found = true;
-  });
-  return found;
 }

@@ -6,34 +6,27 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import type { Expression, Group } from '../../../compiler/ir.ts';
+import type { Group } from '../../../compiler/ir.ts';
 import type { Liveness } from '../analysis/liveness.ts';
-import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
-import { assignedIn, operandsOf } from '../analysis/walk.ts';
 import { pipelineStates } from '../block-pipelines.ts';
-import { writeShareOfCopy } from '../copies.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
-import { Hoisting } from '../hoisting.ts';
 import { LaunchValues } from '../launch-values.ts';
-import type { Region as RegionOfRows } from '../plan.ts';
-import { writeRows } from '../rows.ts';
-import { Lanes } from '../simd/lanes.ts';
-import { planLanes } from '../simd/region.ts';
-import { writeStatement, writeStatements } from '../statements.ts';
-import type { Frame, ThreadContext } from '../thread-context.ts';
+import { writeStatement } from '../statements.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { Variables } from '../variables.ts';
-import { writeCall, writeHandleCheck, writeReturn } from './calls.ts';
+import { writeCall, writeReturn } from './calls.ts';
 import { Cohort } from './cohort.ts';
 import type { CohortFacts } from './facts.ts';
-import type { End, Head, Region, Segment, Step } from './flow.ts';
+import type { End, Head, Segment, Step } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import type { Meetings } from './meetings.ts';
-import { pushNote, writeNote, writeOpening } from './opening.ts';
+import { writeOpening } from './opening.ts';
 import type { Parting } from './parting.ts';
+import { RegionWriter } from './regions.ts';
 import { pushReady, type WaitingCall } from './waits.ts';
-import type { CohortWriter } from './writer.ts';
+import { type CohortWriter, contextOf } from './writer.ts';
 
 const parameters = ['record', 'arena', 'block', 'cohort', 'parts'] as const;
 
@@ -67,19 +60,13 @@ class ResumeWriter implements CohortWriter {
   readonly meetings: Meetings;
   readonly uniform: ThreadContext;
   readonly #parting: Parting;
-  readonly #facts: CohortFacts;
-  readonly #lanes: Lanes;
-  /** Whether threads of the team may part; else they all are where one is. */
-  readonly #maySplit: boolean;
-  vectorised = false;
+  readonly #regions: RegionWriter;
   readonly #segments: readonly Segment[];
   readonly #numbers: ReadonlyMap<Segment, number>;
   readonly #parts: Local;
   readonly #next: Local;
   readonly #progress: Local;
   #dispatch: Label | null = null;
-  /** Where a thread's `return` goes, in the region that is being written. */
-  #returns: Label | null = null;
 
   constructor({ unit, layout, parting, meetings, facts, liveness, segments }: ResumeParts) {
     this.unit = unit;
@@ -91,15 +78,12 @@ class ResumeWriter implements CohortWriter {
     this.cohort = new Cohort(unit, this.code, cohort);
     this.meetings = meetings;
     this.#parting = parting;
-    this.#facts = facts;
-    this.#lanes = new Lanes(unit, inLanes(facts, analyseUniformity(unit.program, liveness, 'row')));
-    this.#maySplit = segments.some((segment) => this.#maySplitAt(segment));
     this.#segments = segments;
     this.#numbers = new Map(segments.map((segment, number) => [segment, number]));
     this.#parts = parts;
     this.#next = this.code.local('i32', 'segment');
     this.#progress = this.code.local('i32', 'progress');
-    this.uniform = this.#context({
+    this.uniform = contextOf(this, {
       pushRank: () => this.cohort.pushFirstRank(),
       cached: () => null,
       finish: () => {
@@ -109,6 +93,12 @@ class ResumeWriter implements CohortWriter {
         throw new Error(`${call.intrinsic} is a step of a segment`);
       },
     });
+    const maySplit = segments.some((segment) => this.#maySplitAt(segment));
+    this.#regions = new RegionWriter(this, { facts, liveness, maySplit });
+  }
+
+  get vectorised(): boolean {
+    return this.#regions.vectorised;
   }
 
   write(): FunctionReference {
@@ -212,13 +202,13 @@ class ResumeWriter implements CohortWriter {
   #writeStep(step: Step): void {
     switch (step.kind) {
       case 'region':
-        this.#writePlainRegion(step.region);
+        this.#regions.write(step.region);
         return;
       case 'once':
         writeStatement(this.uniform, step.statement);
         return;
       case 'call':
-        writeCall(this, step.call, (rank) => this.#threadContext(rank, null));
+        writeCall(this, step.call, (rank) => this.#regions.threadContext(rank, null));
         return;
       case 'open':
         writeOpening(this, step.call);
@@ -291,8 +281,7 @@ class ResumeWriter implements CohortWriter {
     const { code, cohort } = this;
     code.withTemporary('i32', (sum) => {
       code.i32(0).set(sum);
-      if (by.kind === 'region') this.#writeRegion(by, sum);
-      else this.#writeRoles(by.pipeline, sum);
+      this.#regions.writeCodes(by, sum);
       code.get(sum).if(() => {
         if (exits.length === 1) {
           code
@@ -320,158 +309,4 @@ class ResumeWriter implements CohortWriter {
     });
     this.#goTo(next, number);
   }
-
-  /** Code 0 for producers, 1 for consumers. */
-  #writeRoles(pipeline: number, sum: Local): void {
-    const { code, cohort } = this;
-    const { notes } = this.layout.pipelines.get(pipeline)!;
-    code.withTemporary('i32', (role) => {
-      cohort.forEachThread((rank, position) => {
-        pushNote(this, notes!, rank);
-        code.memory('i64.load').op('i64.eqz').set(role);
-        this.#writeCode(role, position, sum);
-      });
-    });
-  }
-
-  #writeCode(threadCode: Local, position: Local, sum: Local): void {
-    const { code } = this;
-    code.get(position).get(threadCode).memory('i32.store', this.layout.membersBytes);
-    code.get(sum).get(threadCode).op('i32.add').set(sum);
-  }
-
-  /** A region that all threads leave alike: while the team is whole, by rows and in lanes. */
-  #writePlainRegion(region: Region): void {
-    const { code } = this;
-    const inRows = { ...region, resets: [] };
-    const canBeWhole = region.exits.length === 0 && region.yields === null;
-    if (canBeWhole && !this.#maySplit) {
-      this.#writeRows(inRows);
-    } else if (canBeWhole && planLanes(this.#lanes, inRows) !== null) {
-      this.cohort.pushIsWhole();
-      code.if(
-        () => this.#writeRows(inRows),
-        () => this.#writeRegion(region, null),
-      );
-    } else {
-      this.#writeRegion(region, null);
-    }
-  }
-
-  #writeRows(region: RegionOfRows): void {
-    const { unit, code, variables, uniform } = this;
-    const { vectorised } = writeRows({
-      unit,
-      code,
-      region,
-      lanes: this.#lanes,
-      uniformity: this.#facts,
-      variables,
-      uniform,
-      threadContext: (rank, _, hoisting) => this.#threadContext(rank, hoisting),
-      writePresence: (context, call) => writeHandleCheck(this, context, call),
-    });
-    if (vectorised) this.vectorised = true;
-  }
-
-  /** All threads of the cohort carry out the region, one after the other; `sum` gets that of their codes. */
-  #writeRegion(region: Region, sum: Local | null): void {
-    const { code, cohort, variables } = this;
-    const hoisting = new Hoisting(this.uniform, this.#facts, assignedIn(region.statements));
-    const threads = code.capture(() => {
-      cohort.forEachThread((rank, position) => {
-        code.withTemporary('i32', (threadCode) => {
-          for (const id of region.loads) variables.writeReload(id, rank);
-          const context = this.#threadContext(rank, hoisting);
-          if (sum !== null) code.i32(0).set(threadCode);
-          this.#writeWithExits(region, context, threadCode);
-          for (const id of region.stores) variables.writeSpill(id, rank);
-          if (region.yields !== null && region.yields.noteFor !== null) {
-            writeNote(this, context, region.yields, rank);
-          } else if (region.yields !== null) {
-            pushExpression(context, region.yields.value);
-            code.op('i32.eqz').set(threadCode);
-          }
-          if (sum !== null) this.#writeCode(threadCode, position, sum);
-        });
-      });
-    });
-    hoisting.write();
-    code.append(threads);
-  }
-
-  /** A jump out of the region leads behind it, and gives the thread the code of that exit. */
-  #writeWithExits({ statements, exits }: Region, context: ThreadContext, threadCode: Local): void {
-    const { code } = this;
-    if (exits.length === 0) {
-      writeStatements(context, statements);
-      return;
-    }
-    code.block((end) => {
-      const write = (exit: number) => {
-        if (exit === 0) {
-          writeStatements(context, statements);
-          code.br(end);
-          return;
-        }
-        code.block((label) => {
-          const jump = exits[exit - 1]!;
-          if (jump.kind === 'return') this.#returns = label;
-          else {
-            const known = context.labels.get(jump.label) ?? { break: label, continue: label };
-            context.labels.set(jump.label, { ...known, [jump.kind]: label });
-          }
-          write(exit - 1);
-        });
-        code.i32(exit).set(threadCode);
-        if (exit < exits.length) code.br(end);
-      };
-      write(exits.length);
-    });
-  }
-
-  #threadContext(rank: Local, hoisting: Hoisting | null): ThreadContext {
-    const context = this.#context({
-      pushRank: () => void this.code.get(rank),
-      cached: (expression) => hoisting?.localOf(expression) ?? null,
-      finish: () => void this.code.br(this.#returns!),
-      collective: (call) => {
-        if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} is a step of a segment`);
-        writeHandleCheck(this, context, call);
-        writeShareOfCopy(context, call);
-      },
-    });
-    return context;
-  }
-
-  #context(frame: Omit<Frame, 'readVariable' | 'writeVariable' | 'fail'>): ThreadContext {
-    const { unit, code, launch } = this;
-    const complete: Frame = {
-      ...frame,
-      readVariable: (id) => void code.get(this.variables.local(id)),
-      writeVariable: (id, push) => {
-        push();
-        code.set(this.variables.local(id));
-      },
-      fail: () => void code.i32(-1).op('return'),
-    };
-    return { unit, code, launch, frame: complete, labels: new Map() };
-  }
-}
-
-/** What lanes may take for the same: also what is so for no longer than the threads of a row are together. */
-function inLanes(facts: CohortFacts, row: Uniformity): Uniformity {
-  const varies = (variable: number) => facts.varies(variable) && row.varies(variable);
-  const isUniform = (expression: Expression): boolean => {
-    switch (expression.kind) {
-      case 'variable':
-        return !varies(expression.id);
-      case 'builtin':
-      case 'load':
-        return row.isUniform(expression);
-      default:
-        return operandsOf(expression).every(isUniform);
-    }
-  };
-  return { ...row, varies, isUniform };
 }
