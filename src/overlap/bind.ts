@@ -2,6 +2,7 @@
 // the chunks, uploads the constant arrays, and opens the outputs. Everything that can be found
 // wrong before the first chunk is found here.
 
+import { availableParallelism } from 'node:os';
 import { parseSchema } from '../kernel/parameters.ts';
 import type { ElementType } from '../kernel/types.ts';
 import {
@@ -88,7 +89,7 @@ class Binder {
       ...inputs.map((input) => ({ rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo })),
       ...outputs.map((output) => ({ rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 })),
     ];
-    const plan = planChunks({ streams, rows, chunk, depth, free });
+    const plan = planChunks({ streams, rows, chunk, depth, free, processors: availableParallelism() });
 
     const known = { settings, rows: kept, chunkRows: plan.chunkRows };
     const arrays = await residents.upload(definition, this.#elements, operands, known);

@@ -2,8 +2,9 @@
 //
 // A chunk is large enough that its transfers run at full rate and small enough that the first
 // one is through early and all slots fit into memory; small inputs are cut into enough chunks to
-// overlap at all. Four chunks in flight keep the slowest of the five stages busy unless it is
-// faster than the average of the others by a third.
+// overlap at all. As many chunks are in flight as there are processors to work on them, two at
+// least and four at most: beyond that, chunks only push one another out of the caches (on two
+// processors, four chunks in flight took a fifth longer than two).
 
 import { count, problem } from './problem.ts';
 
@@ -28,6 +29,8 @@ export interface PlanRequest {
   readonly depth: number | 'auto';
   /** Bytes that the device can still allocate. */
   readonly free: number;
+  /** How many threads the machine runs at a time. */
+  readonly processors: number;
 }
 
 export interface Plan {
@@ -41,6 +44,7 @@ export interface Plan {
 const MiB = 2 ** 20;
 const usualChunk = 8 * MiB;
 const leastChunk = MiB;
+/** Chunks in flight at most, when nobody asked for more; how long a chunk is depends on this alone, not on the machine. */
 const usualDepth = 4;
 const greatestDepth = 64;
 /** What all slots may take on the device, and again on the host, when nobody asked for more. */
@@ -51,16 +55,20 @@ export function planChunks(request: PlanRequest): Plan {
   const { streams, rows, free } = request;
   const granularity = granularityOf(streams);
   const widest = Math.max(...streams.map((stream) => perRow(stream)));
-  const depth = request.depth === 'auto' ? usualDepth : checkDepth(request.depth);
+  const depth =
+    request.depth === 'auto'
+      ? Math.min(usualDepth, Math.max(2, request.processors))
+      : checkDepth(request.depth);
+  const sharing = request.depth === 'auto' ? usualDepth : depth;
   const wish = parseChunk(request.chunk, widest);
 
   let chunkRows: number;
   if (wish === undefined) {
     const total = rows === undefined ? Infinity : rows * widest;
     // At least two chunks for every slot, unless that makes them small.
-    const bytes = Math.min(usualChunk, Math.max(leastChunk, total / (2 * depth)));
+    const bytes = Math.min(usualChunk, Math.max(leastChunk, total / (2 * sharing)));
     const rowOfAll = streams.reduce((sum, stream) => sum + perRow(stream), 0);
-    const affordable = Math.min(usualMemory, free / 4) / (depth * rowOfAll);
+    const affordable = Math.min(usualMemory, free / 4) / (sharing * rowOfAll);
     chunkRows = roundTo(granularity, Math.min(bytes / widest, affordable));
   } else {
     chunkRows = roundTo(granularity, wish);

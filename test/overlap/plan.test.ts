@@ -12,12 +12,22 @@ const request: PlanRequest = {
   rows: 2 ** 30,
   chunk: 'auto',
   depth: 'auto',
+  processors: 8,
   free: 4096 * MiB,
 };
 const plan = (changes: Partial<PlanRequest>) => planChunks({ ...request, ...changes });
 const refused = (changes: Partial<PlanRequest>) => Promise.resolve().then(() => plan(changes));
 
 describe('by itself', () => {
+  test.each([
+    [1, 2],
+    [2, 2],
+    [3, 3],
+    [64, 4],
+  ])('as many chunks in flight as there are processors, 2 to 4: %i gives %i', (processors, depth) => {
+    expect(plan({ processors })).toEqual({ chunkRows: 2 * MiB, depth, chunkBytes: 16 * MiB });
+  });
+
   test('chunks of 8 MiB, four in flight', () => {
     expect(plan({})).toEqual({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
   });

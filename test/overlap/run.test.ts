@@ -50,7 +50,7 @@ describe('map', () => {
       chunks: 11,
       chunkRows: 999,
       chunkBytes: 7992,
-      depth: 4,
+      depth: expect.toSatisfy((depth: number) => depth >= 2 && depth <= 4),
       passes: 1,
     });
   });
