@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { AffineForms } from '#warpstage/targets/wasm/analysis/affine.js';
-import { analyseLiveness } from '#warpstage/targets/wasm/analysis/liveness.js';
-import { analyseUniformity } from '#warpstage/targets/wasm/analysis/uniformity.js';
+import { analyseLiveness } from '#warpstage/targets/analysis/liveness.js';
+import { analyseUniformity } from '#warpstage/targets/analysis/uniformity.js';
+import { AffineForms } from '#warpstage/targets/wasm/affine.js';
 import { splitAffine } from '#warpstage/targets/wasm/split-affine.js';
 import { structure } from '#warpstage/targets/wasm/structure.js';
 import {

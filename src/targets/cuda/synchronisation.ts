@@ -2,8 +2,8 @@
 // pipeline's own.
 
 import type { Program } from '../../compiler/ir.ts';
-import { analyseLiveness } from '../wasm/analysis/liveness.ts';
-import { analyseUniformity } from '../wasm/analysis/uniformity.ts';
+import { analyseLiveness } from '../analysis/liveness.ts';
+import { analyseUniformity } from '../analysis/uniformity.ts';
 import { forEachCall } from './lowering.ts';
 
 /** A function that says of a pipeline whether each of its uses stands where all threads of the block arrive. */

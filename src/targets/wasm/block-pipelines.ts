@@ -5,7 +5,7 @@
 // Those are deadlocks, and one comparison of the counters finds them.
 
 import type { Call, Program } from '../../compiler/ir.ts';
-import { forEachStatement } from './analysis/walk.ts';
+import { forEachStatement } from '../analysis/walk.ts';
 import type { Code, Local } from './encoder/code.ts';
 import type { ThreadContext } from './thread-context.ts';
 

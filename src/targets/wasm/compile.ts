@@ -1,9 +1,9 @@
 // From a program to a WebAssembly module: analyse, choose how the block is run, write the code.
 
 import type { Program } from '../../compiler/ir.ts';
+import { analyseLiveness, type Liveness } from '../analysis/liveness.ts';
+import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
 import type { Executable } from '../executable.ts';
-import { analyseLiveness, type Liveness } from './analysis/liveness.ts';
-import { analyseUniformity, type Uniformity } from './analysis/uniformity.ts';
 import { planRegions } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { writeRegions } from './regions.ts';

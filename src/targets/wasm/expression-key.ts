@@ -2,7 +2,7 @@
 // variables in them keep their values.
 
 import type { Expression } from '../../compiler/ir.ts';
-import { operandsOf } from './analysis/walk.ts';
+import { operandsOf } from '../analysis/walk.ts';
 
 const keys = new WeakMap<Expression, string>();
 

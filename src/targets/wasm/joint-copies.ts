@@ -3,7 +3,7 @@
 
 import type { View } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import { AffineForms, integer } from './analysis/affine.ts';
+import { AffineForms, integer } from './affine.ts';
 import type { CopyCall } from './copies.ts';
 import type { Lanes } from './simd/lanes.ts';
 import { constantOf, type Unit } from './unit.ts';

@@ -10,8 +10,8 @@
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { analyseLiveness, bit, has, type Liveness, type VariableSet } from './analysis/liveness.ts';
-import type { Uniformity } from './analysis/uniformity.ts';
+import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../analysis/liveness.ts';
+import type { Uniformity } from '../analysis/uniformity.ts';
 import {
   assignedIn,
   expressionsOf,
@@ -19,7 +19,7 @@ import {
   forEachStatement,
   listsOf,
   readIn,
-} from './analysis/walk.ts';
+} from '../analysis/walk.ts';
 import { mayFail } from './expressions.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;

@@ -9,7 +9,7 @@
 import { zeroOf } from '../../compiler/arithmetic.ts';
 import type { Call, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { analyseLiveness, has } from './analysis/liveness.ts';
+import { analyseLiveness, has } from '../analysis/liveness.ts';
 
 /** Whether all threads of a group quit its pipelines together. */
 type Quitting = 'together' | 'counted';

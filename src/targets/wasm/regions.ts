@@ -3,7 +3,7 @@
 //   run(record, arena, first, end) → 0, or 1 after a fault was noted
 
 import type { Call } from '../../compiler/ir.ts';
-import type { Uniformity } from './analysis/uniformity.ts';
+import type { Uniformity } from '../analysis/uniformity.ts';
 import { BlockPipelines } from './block-pipelines.ts';
 import { writeCopy, writeShareOfCopy } from './copies.ts';
 import { Code, type Label, type Local } from './encoder/code.ts';

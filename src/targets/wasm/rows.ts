@@ -2,8 +2,8 @@
 // possible, or by one copy where all that they do is to copy. A row is the threads that differ in
 // threadIdx.x alone.
 
-import type { Uniformity } from './analysis/uniformity.ts';
-import { assignedIn } from './analysis/walk.ts';
+import type { Uniformity } from '../analysis/uniformity.ts';
+import { assignedIn } from '../analysis/walk.ts';
 import { type CopyCall, writeCopyIfRight } from './copies.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
 import { Hoisting } from './hoisting.ts';

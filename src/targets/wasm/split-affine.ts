@@ -6,9 +6,9 @@
 // is seen to lie side by side. The counter of a grid-stride loop, too.
 
 import type { Expression, Program } from '../../compiler/ir.ts';
-import { type Affine, AffineForms, integer, isInteger } from './analysis/affine.ts';
-import type { Uniformity } from './analysis/uniformity.ts';
-import { forEachStatement } from './analysis/walk.ts';
+import type { Uniformity } from '../analysis/uniformity.ts';
+import { forEachStatement } from '../analysis/walk.ts';
+import { type Affine, AffineForms, integer, isInteger } from './affine.ts';
 import { mapExpression, mapStatements } from './map.ts';
 
 /**

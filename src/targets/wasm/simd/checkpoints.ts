@@ -12,8 +12,8 @@
 // to the largest, one address for all.
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
-import { integer } from '../analysis/affine.ts';
-import { assignedIn, expressionsOf, operandsOf } from '../analysis/walk.ts';
+import { assignedIn, expressionsOf, operandsOf } from '../../analysis/walk.ts';
+import { integer } from '../affine.ts';
 import type { Local } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import { constantOf } from '../unit.ts';

@@ -10,8 +10,7 @@
 
 import type { ArrayReference, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
-import { AffineForms } from '../analysis/affine.ts';
-import type { Uniformity } from '../analysis/uniformity.ts';
+import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
   assignedIn,
   expressionsOf,
@@ -20,7 +19,8 @@ import {
   forEachStatement,
   listsOf,
   operandsOf,
-} from '../analysis/walk.ts';
+} from '../../analysis/walk.ts';
+import { AffineForms } from '../affine.ts';
 import type { CopyCall } from '../copies.ts';
 import { mayFail } from '../expressions.ts';
 import type { Unit } from '../unit.ts';

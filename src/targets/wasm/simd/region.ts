@@ -5,7 +5,7 @@
 // they fail. Threads that do not fill a group are left to that code too.
 
 import { elementBytes } from '../../../kernel/types.ts';
-import { assignedIn, forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
 import type { Region } from '../plan.ts';

@@ -6,8 +6,8 @@
 // The same island is where lanes go when a check of theirs fails.
 
 import type { Statement } from '../../../compiler/ir.ts';
-import { analyseLiveness, bit, has } from '../analysis/liveness.ts';
-import { assignedIn, readIn } from '../analysis/walk.ts';
+import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
+import { assignedIn, readIn } from '../../analysis/walk.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { writeLoop, writeStatement } from '../statements.ts';

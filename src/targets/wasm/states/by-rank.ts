@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../../../compiler/arithmetic.ts';
 import type { BuiltIn, Expression, Program } from '../../../compiler/ir.ts';
-import { assignedBy, forEachStatement } from '../analysis/walk.ts';
+import { assignedBy, forEachStatement } from '../../analysis/walk.ts';
 
 /** A value for each thread. */
 export type OfRank = (rank: number) => Value;

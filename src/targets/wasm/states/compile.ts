@@ -9,8 +9,8 @@
 // is right for every program, and fast where threads wait in company.
 
 import type { Program } from '../../../compiler/ir.ts';
-import { analyseLiveness } from '../analysis/liveness.ts';
-import { analyseUniformity } from '../analysis/uniformity.ts';
+import { analyseLiveness } from '../../analysis/liveness.ts';
+import { analyseUniformity } from '../../analysis/uniformity.ts';
 import { splitAffine } from '../split-affine.ts';
 import { Unit } from '../unit.ts';
 import { CohortFacts } from './facts.ts';

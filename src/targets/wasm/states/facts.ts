@@ -20,7 +20,7 @@ import {
   forEachStatement,
   listsOf,
   operandsOf,
-} from '../analysis/walk.ts';
+} from '../../analysis/walk.ts';
 
 export class CohortFacts {
   readonly #block: Program['block'];

@@ -10,8 +10,8 @@
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
 import type { Call, Expression, Statement } from '../../../compiler/ir.ts';
-import { bit, has, type Liveness, type VariableSet } from '../analysis/liveness.ts';
-import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../analysis/walk.ts';
+import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
+import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
 import { canFail } from '../plan.ts';
 import type { CohortFacts } from './facts.ts';
 import type { WaitingCall } from './waits.ts';

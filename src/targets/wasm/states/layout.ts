@@ -10,7 +10,7 @@
 // Offsets are from the start of the scratch memory, or of the record that they lie in.
 
 import type { Group, Program } from '../../../compiler/ir.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { forEachStatement } from '../../analysis/walk.ts';
 import { valueBytes } from '../types.ts';
 import type { Unit } from '../unit.ts';
 

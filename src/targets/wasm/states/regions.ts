@@ -1,9 +1,9 @@
 // What the threads of a cohort do one by one: regions, and the codes by which they part.
 
 import type { Expression } from '../../../compiler/ir.ts';
-import type { Liveness } from '../analysis/liveness.ts';
-import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
-import { assignedIn, operandsOf } from '../analysis/walk.ts';
+import type { Liveness } from '../../analysis/liveness.ts';
+import { analyseUniformity, type Uniformity } from '../../analysis/uniformity.ts';
+import { assignedIn, operandsOf } from '../../analysis/walk.ts';
 import { writeShareOfCopy } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';

@@ -7,7 +7,7 @@
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
 import type { Group } from '../../../compiler/ir.ts';
-import type { Liveness } from '../analysis/liveness.ts';
+import type { Liveness } from '../../analysis/liveness.ts';
 import { pipelineStates } from '../block-pipelines.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';

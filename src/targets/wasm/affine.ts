@@ -5,8 +5,8 @@
 // Integer addition, subtraction and multiplication wrap, so what is said here holds modulo
 // 2^width whatever overflows. A coefficient of 1 is what a vector load wants, 0 a broadcast.
 
-import type { Expression, Program, ValueType } from '../../../compiler/ir.ts';
-import { constantOf } from '../unit.ts';
+import type { Expression, Program, ValueType } from '../../compiler/ir.ts';
+import { constantOf } from './unit.ts';
 
 export interface Affine {
   /** The value where threadIdx.x is 0; null stands for zero. */

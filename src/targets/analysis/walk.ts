@@ -1,6 +1,6 @@
 // Ways through the IR that every analysis needs: what a statement or an expression is made of.
 
-import type { Expression, Statement } from '../../../compiler/ir.ts';
+import type { Expression, Statement } from '../../compiler/ir.ts';
 
 /** The expressions that an expression is made of. */
 export function operandsOf(expression: Expression): readonly Expression[] {

@@ -4,7 +4,7 @@
 // through every list from its end to its beginning, loops until nothing changes. Sets are bits
 // of a bigint.
 
-import type { Expression, Statement } from '../../../compiler/ir.ts';
+import type { Expression, Statement } from '../../compiler/ir.ts';
 import { assignedBy, expressionsOf, readBy } from './walk.ts';
 
 /** A set of variables: bit i for variable i. */

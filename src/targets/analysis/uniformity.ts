@@ -15,7 +15,7 @@
 // new varies. It counts on the program being free of races: an element at a uniform index is
 // uniform, unless atomics change its array.
 
-import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { has, type Liveness } from './liveness.ts';
 import { assignedBy, forEachStatement, operandsOf } from './walk.ts';
 
