@@ -3,8 +3,7 @@
 // A chunk is large enough that its transfers run at full rate and small enough that the first
 // one is through early and all slots fit into memory; small inputs are cut into enough chunks to
 // overlap at all. As many chunks are in flight as there are processors to work on them, two at
-// least and four at most: beyond that, chunks only push one another out of the caches (on two
-// processors, four chunks in flight took a fifth longer than two).
+// least and four at most: more chunks only compete with the writer for processors and caches.
 
 import { count, problem } from './problem.ts';
 
