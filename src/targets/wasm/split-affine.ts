@@ -6,10 +6,10 @@
 // is seen to lie side by side. The counter of a grid-stride loop, too.
 
 import type { Expression, Program } from '../../compiler/ir.ts';
+import { mapExpression, mapStatements } from '../analysis/map.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { forEachStatement } from '../analysis/walk.ts';
 import { type Affine, AffineForms, integer, isInteger } from './affine.ts';
-import { mapExpression, mapStatements } from './map.ts';
 
 /**
  * `uniformity` says what is the same in a row. The result shares no statement or load between two places,
