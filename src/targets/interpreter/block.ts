@@ -82,11 +82,17 @@ export class Block {
 
   /** Runs all threads to their end. */
   run(body: Sequence): void {
+    const { observer } = this.launch;
+    observer?.blockBegan(this);
     if (body.kind === 'plain') {
-      for (const thread of this.#order([...this.threads])) body.run(thread);
+      for (const thread of this.#order([...this.threads])) {
+        body.run(thread);
+        observer?.threadEnded(thread);
+      }
     } else {
       this.#runTogether(body);
     }
+    observer?.blockEnded(this);
   }
 
   #runTogether(body: Extract<Sequence, { kind: 'coroutine' }>): void {
@@ -115,6 +121,7 @@ export class Block {
   }
 
   #leave(thread: Thread): void {
+    thread.observer?.threadEnded(thread);
     this.#returned.push(thread.rank);
     for (const barriers of this.#syncs.values()) barriers.leave(thread.rank);
     for (const maker of this.makers) maker.leave(thread);

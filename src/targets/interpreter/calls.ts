@@ -1,17 +1,18 @@
 // The intrinsics with an effect, compiled to steps.
 
 import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
-import type { Call, Group, Program, View } from '../../compiler/ir.ts';
+import type { Call, Group, View } from '../../compiler/ir.ts';
 import { printedLine } from '../printed-line.ts';
 import { waitsAtSync } from '../waiting.ts';
 import { membership } from './barrier.ts';
 import { shareOfCopy } from './copies.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { updateElement } from './memory.ts';
+import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
 import type { Thread } from './thread.ts';
 
-export function compileCall(program: Program, call: Call): Step {
+export function compileCall(program: ObservedProgram, call: Call): Step {
   switch (call.intrinsic) {
     case 'sync':
       return compileSync(call);
@@ -20,8 +21,8 @@ export function compileCall(program: Program, call: Call): Step {
     case 'producerAcquire':
       return {
         kind: 'wait',
-        begin: (thread) => thread.pipeline(call.pipeline, call.range).acquire(call.range),
-        end: () => {},
+        begin: (thread) => thread.pipeline(call.pipeline, call.range).beginAcquire(call.range),
+        end: (thread) => thread.pipeline(call.pipeline, call.range).endAcquire(call.range),
       };
     case 'producerCommit':
       return effect((thread) => thread.pipeline(call.pipeline, call.range).commit(call.range));
@@ -29,7 +30,7 @@ export function compileCall(program: Program, call: Call): Step {
       return {
         kind: 'wait',
         begin: (thread) => thread.pipeline(call.pipeline, call.range).beginWait(call.range),
-        end: (thread) => thread.pipeline(call.pipeline, call.range).endWait(),
+        end: (thread) => thread.pipeline(call.pipeline, call.range).endWait(call.range),
       };
     case 'consumerRelease':
       return effect((thread) => thread.pipeline(call.pipeline, call.range).release(call.range));
@@ -60,6 +61,8 @@ function compileSync({ group, range }: Extract<Call, { intrinsic: 'sync' }>): St
       const barriers = thread.block.syncs(group);
       const barrier = barriers.of(thread.rank);
       const { phase } = barrier;
+      thread.observer?.syncBegan(thread, group, range);
+      thread.observer?.arrived(thread, barrier, phase, range);
       barrier.arrive();
       return {
         range,
@@ -67,7 +70,13 @@ function compileSync({ group, range }: Extract<Call, { intrinsic: 'sync' }>): St
         describe: () => waitsAtSync(group, groupIndex(group, thread), barriers.progress(thread.rank)),
       };
     },
-    end: () => {},
+    end(thread) {
+      if (thread.observer === null) return;
+      // The next phase cannot complete without this thread.
+      const barrier = thread.block.syncs(group).of(thread.rank);
+      thread.observer.waited(thread, barrier, barrier.phase - 1, range);
+      thread.observer.syncEnded(thread, group, range);
+    },
   };
 }
 
@@ -75,7 +84,10 @@ function groupIndex(group: Group, thread: Thread): number {
   return membership(group, thread.rank, thread.block.threads.length).index;
 }
 
-function compileMakePipeline(program: Program, call: Extract<Call, { intrinsic: 'makePipeline' }>): Step {
+function compileMakePipeline(
+  program: ObservedProgram,
+  call: Extract<Call, { intrinsic: 'makePipeline' }>,
+): Step {
   const producers = call.producers === null ? () => null : compileExpression(program, call.producers);
   return {
     kind: 'wait',
@@ -87,24 +99,25 @@ function compileMakePipeline(program: Program, call: Extract<Call, { intrinsic: 
   };
 }
 
-function compileCopy(program: Program, call: Extract<Call, { intrinsic: 'memcpyAsync' }>): Step {
+function compileCopy(program: ObservedProgram, call: Extract<Call, { intrinsic: 'memcpyAsync' }>): Step {
   const destination = compileView(program, call.destination);
   const source = compileView(program, call.source);
   const count = compileIndex(program, call.count);
   return effect((thread) => {
     const copy = shareOfCopy(thread, call, destination(thread), source(thread), count(thread));
+    thread.observer?.issued(copy);
     thread.pipeline(call.pipeline, call.range).add(copy, call.range);
     thread.block.copies.issue(copy);
   });
 }
 
-function compileView(program: Program, view: View) {
+function compileView(program: ObservedProgram, view: View) {
   const array = arrayOf(view.array);
   const offset = compileIndex(program, view.offset);
   return (thread: Thread) => ({ elements: array(thread), offset: offset(thread) });
 }
 
-function compileAtomic(program: Program, call: Extract<Call, { intrinsic: 'atomic' }>): Step {
+function compileAtomic(program: ObservedProgram, call: Extract<Call, { intrinsic: 'atomic' }>): Step {
   const { range, result } = call;
   const array = arrayOf(call.array);
   const index = compileIndex(program, call.index);
@@ -115,11 +128,12 @@ function compileAtomic(program: Program, call: Extract<Call, { intrinsic: 'atomi
     const position = index(thread);
     const comparand = compared(thread);
     const operand = value(thread);
+    thread.observer?.update(thread, array(thread), position, range);
     assign(thread, result, updateElement(thread, array(thread), position, update, operand, comparand, range));
   });
 }
 
-function compilePrint(program: Program, call: Extract<Call, { intrinsic: 'print' }>): Step {
+function compilePrint(program: ObservedProgram, call: Extract<Call, { intrinsic: 'print' }>): Step {
   const parts = call.parts.map((part) =>
     typeof part === 'string' ? () => part : compileExpression(program, part),
   );

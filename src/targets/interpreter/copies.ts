@@ -11,7 +11,7 @@ import { elementBytes } from '../../kernel/types.ts';
 import { copyFault } from '../copy-operands.ts';
 import { membership } from './barrier.ts';
 import { KernelFault } from './fault.ts';
-import type { BitArray, Elements } from './memory.ts';
+import type { Elements } from './memory.ts';
 import type { Random } from './random.ts';
 import type { Thread } from './thread.ts';
 
@@ -20,22 +20,22 @@ export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 /** One thread's share of a copy: elements `first`, `first + stride`, … below `count`. */
 export class PendingCopy {
   #delivered = false;
-  readonly #to: BitArray;
-  readonly #toOffset: number;
-  readonly #from: BitArray;
-  readonly #fromOffset: number;
-  readonly #count: number;
-  readonly #first: number;
-  readonly #stride: number;
+  readonly thread: Thread;
+  readonly call: CopyCall;
+  readonly to: Operand;
+  readonly from: Operand;
+  readonly count: number;
+  readonly first: number;
+  readonly stride: number;
 
-  constructor(to: Operand, from: Operand, count: number, first: number, stride: number) {
-    this.#to = to.elements.bits;
-    this.#toOffset = to.offset;
-    this.#from = from.elements.bits;
-    this.#fromOffset = from.offset;
-    this.#count = count;
-    this.#first = first;
-    this.#stride = stride;
+  constructor(thread: Thread, call: CopyCall, operands: CopyOperands, first: number, stride: number) {
+    this.thread = thread;
+    this.call = call;
+    this.to = operands.to;
+    this.from = operands.from;
+    this.count = operands.count;
+    this.first = first;
+    this.stride = stride;
   }
 
   get delivered(): boolean {
@@ -45,15 +45,25 @@ export class PendingCopy {
   deliver(): void {
     if (this.#delivered) return;
     this.#delivered = true;
-    for (let i = this.#first; i < this.#count; i += this.#stride) {
-      this.#to[this.#toOffset + i] = this.#from[this.#fromOffset + i]!;
+    this.thread.observer?.delivered(this);
+    const { bits: to } = this.to.elements;
+    const { bits: from } = this.from.elements;
+    for (let i = this.first; i < this.count; i += this.stride) {
+      to[this.to.offset + i] = from[this.from.offset + i]!;
     }
   }
 }
 
-interface Operand {
+/** One side of a copy: from an element on. */
+export interface Operand {
   readonly elements: Elements;
   readonly offset: number;
+}
+
+interface CopyOperands {
+  readonly to: Operand;
+  readonly from: Operand;
+  readonly count: number;
 }
 
 /** The copies of one block that are in flight, under a policy. */
@@ -109,7 +119,7 @@ export function shareOfCopy(
 ): PendingCopy {
   checkOperands(thread, call, to, from, count);
   const { rank, size } = membership(call.group, thread.rank, thread.block.threads.length);
-  return new PendingCopy(to, from, count, rank, size);
+  return new PendingCopy(thread, call, { to, from, count }, rank, size);
 }
 
 function checkOperands(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {

@@ -11,11 +11,12 @@ import {
 import type { ArrayReference, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
 import { divisionByZero } from './fault.ts';
 import { type Elements, readElement } from './memory.ts';
+import type { ObservedProgram } from './observer.ts';
 import type { Thread } from './thread.ts';
 
 export type Evaluate = (thread: Thread) => Value;
 
-export function compileExpression(program: Program, expression: Expression): Evaluate {
+export function compileExpression(program: ObservedProgram, expression: Expression): Evaluate {
   const compile = (operand: Expression) => compileExpression(program, operand);
   switch (expression.kind) {
     case 'constant': {
@@ -40,7 +41,15 @@ export function compileExpression(program: Program, expression: Expression): Eva
       const { range } = expression;
       const array = arrayOf(expression.array);
       const index = compileIndex(program, expression.index);
-      return (thread) => readElement(thread, array(thread), index(thread), range);
+      const { observer } = program;
+      if (observer === undefined) {
+        return (thread) => readElement(thread, array(thread), index(thread), range);
+      }
+      return (thread) => {
+        const position = index(thread);
+        observer.read(thread, array(thread), position, range);
+        return readElement(thread, array(thread), position, range);
+      };
     }
     case 'unary': {
       const operation = unaryOperation(expression.operator, expression.type);
@@ -92,7 +101,7 @@ function compileBinary(program: Program, expression: Expression & { readonly kin
 }
 
 /** A position or count, as a number whatever the index type. Beyond 2^53 it is not exact, and out of every range. */
-export function compileIndex(program: Program, expression: Expression): (thread: Thread) => number {
+export function compileIndex(program: ObservedProgram, expression: Expression): (thread: Thread) => number {
   const evaluate = compileExpression(program, expression);
   return program.indexType === 'i64'
     ? (thread) => Number(evaluate(thread))

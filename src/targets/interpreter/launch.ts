@@ -6,6 +6,7 @@ import type { Program, ValueType } from '../../compiler/ir.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import type { RunnerContext } from '../executable.ts';
 import { type Elements, elementsAt, poisonBytes } from './memory.ts';
+import type { ObservedProgram, Observer } from './observer.ts';
 
 /** What all blocks of a launch share. */
 export interface Launch {
@@ -17,9 +18,15 @@ export interface Launch {
   /** In the arena, which one block after the other uses. */
   readonly sharedArrays: readonly Elements[];
   readonly print: RunnerContext['print'];
+  readonly observer: Observer | null;
 }
 
-export function readLaunch(program: Program, context: RunnerContext, record: number, arena: number): Launch {
+export function readLaunch(
+  program: ObservedProgram,
+  context: RunnerContext,
+  record: number,
+  arena: number,
+): Launch {
   const { buffer } = context.memory;
   const view = new DataView(buffer);
   const word = (address: number) => view.getUint32(address, true);
@@ -38,7 +45,8 @@ export function readLaunch(program: Program, context: RunnerContext, record: num
     return elementsAt(name, element, buffer, arena + word(slot), word(slot + 4));
   });
   const grid: Extent3 = [word(record), word(record + 4), word(record + 8)];
-  return { program, grid, arrays, scalars, sharedArrays, print: context.print };
+  const { observer = null } = program;
+  return { program, grid, arrays, scalars, sharedArrays, print: context.print, observer };
 }
 
 function readScalar(view: DataView, address: number, type: ValueType): Value {

@@ -40,6 +40,8 @@ export class PipelineMaker {
   /** A thread arrives with its role (true for a producer) or count; it must wait for the others of its group. */
   begin(thread: Thread, producers: Value | null, call: MakeCall): Wait | null {
     const { scope, name } = this.#declaration;
+    const role = typeof producers === 'boolean' || producers === null ? producers : Number(producers);
+    thread.observer?.makeBegan(thread, this.#declaration, role, call.range);
     if (scope === 'thread') return null;
     const barrier = this.#barriers.of(thread.rank);
     const round = barrier.phase + 1;
@@ -52,6 +54,7 @@ export class PipelineMaker {
     this.#ownMakings[thread.rank] = making;
     if (producers === true) making.producers += 1;
     else if (typeof producers !== 'boolean' && producers !== null) making.counts.add(Number(producers));
+    thread.observer?.arrived(thread, barrier, barrier.phase, call.range);
     barrier.arrive();
     return {
       range: call.range,
@@ -62,8 +65,16 @@ export class PipelineMaker {
 
   /** All have arrived: the thread's handle. */
   end(thread: Thread, producers: Value | null, call: MakeCall): PipelineHandle {
+    const handle = this.#handleOf(thread, producers, call);
+    thread.observer?.made(thread, handle.pipeline, call.range);
+    return handle;
+  }
+
+  #handleOf(thread: Thread, producers: Value | null, call: MakeCall): PipelineHandle {
     const { scope, group, partition } = this.#declaration;
-    if (scope === 'thread') return new ThreadPipeline();
+    if (scope === 'thread') return new ThreadPipeline(this.#declaration, thread);
+    const barrier = this.#barriers.of(thread.rank);
+    thread.observer?.waited(thread, barrier, barrier.phase - 1, call.range);
     const { size } = membership(group, thread.rank, this.#blockSize);
     const making = this.#ownMakings[thread.rank]!;
     making.state ??= this.#makeState(thread, size, making, call);

@@ -15,19 +15,23 @@ import { type Progress, waitsForCommit, waitsForRelease } from '../waiting.ts';
 import { PhaseBarrier } from './barrier.ts';
 import type { PendingCopy } from './copies.ts';
 import { pipelineMisuse } from './fault.ts';
+import type { MadePipeline, StageUse } from './observer.ts';
 import type { Thread, Wait } from './thread.ts';
 
 /** A thread's handle of a pipeline. */
 export interface PipelineHandle {
+  /** What was made, whoever holds it. */
+  readonly pipeline: MadePipeline;
   /** What the thread must wait for before it may fill the head stage. */
-  acquire(range: Range): Wait | null;
+  beginAcquire(range: Range): Wait | null;
+  endAcquire(range: Range): void;
   /** Takes note of a copy that the thread issued; the next commit covers it. */
   add(copy: PendingCopy, range: Range): void;
   commit(range: Range): void;
   /** What the thread must wait for before the tail stage is there. */
   beginWait(range: Range): Wait | null;
   /** The wait is over: what it covers is delivered. */
-  endWait(): void;
+  endWait(range: Range): void;
   release(range: Range): void;
   /** The thread is done with the pipeline; true in the one thread that is the last. */
   quit(range: Range): boolean;
@@ -80,7 +84,12 @@ export class BlockPipeline implements PipelineHandle {
     this.#role = role;
   }
 
-  acquire(range: Range): Wait | null {
+  get pipeline(): MadePipeline {
+    return this.#state;
+  }
+
+  beginAcquire(range: Range): Wait | null {
+    this.#thread.observer?.acquireBegan(this.#thread, this.#use(this.#head, range));
     this.#check('producerAcquire', range, 'producer');
     const state = this.#state;
     const { index, stage, use } = this.#at(this.#head);
@@ -92,23 +101,37 @@ export class BlockPipeline implements PipelineHandle {
     };
   }
 
+  endAcquire(range: Range): void {
+    const { observer } = this.#thread;
+    if (observer === null) return;
+    const { stage, use } = this.#at(this.#head);
+    if (use > 0) observer.waited(this.#thread, stage.consumed, use - 1, range);
+    observer.acquired(this.#thread, this.#use(this.#head, range));
+  }
+
   add(copy: PendingCopy, range: Range): void {
     this.#check('memcpyAsync', range, 'producer');
     this.#uncommitted.push(copy);
   }
 
   commit(range: Range): void {
+    const { observer } = this.#thread;
+    observer?.committed(this.#thread, this.#use(this.#head, range), this.#uncommitted);
     this.#check('producerCommit', range, 'producer');
     const { stage } = this.#at(this.#head);
+    const { phase } = stage.produced;
     if (this.#uncommitted.length > 0) {
-      stage.committed.push({ phase: stage.produced.phase, copies: this.#uncommitted });
+      stage.committed.push({ phase, copies: this.#uncommitted });
+      observer?.bound(this.#uncommitted, stage.produced, phase, range);
       this.#uncommitted = [];
     }
+    observer?.arrived(this.#thread, stage.produced, phase, range);
     stage.produced.arrive();
     this.#head += 1;
   }
 
   beginWait(range: Range): Wait | null {
+    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range));
     this.#check('consumerWait', range, 'consumer');
     const state = this.#state;
     const { index, stage, use } = this.#at(this.#tail);
@@ -120,8 +143,14 @@ export class BlockPipeline implements PipelineHandle {
     };
   }
 
-  endWait(): void {
+  endWait(range: Range): void {
     const { stage, use } = this.#at(this.#tail);
+    this.#deliver(stage, use);
+    this.#thread.observer?.waited(this.#thread, stage.produced, use, range);
+    this.#thread.observer?.waitEnded(this.#thread, this.#use(this.#tail, range));
+  }
+
+  #deliver(stage: Stage, use: number): void {
     if (stage.committed.length === 0) return;
     const covered = stage.committed;
     stage.committed = covered.filter(({ phase }) => phase > use);
@@ -131,12 +160,17 @@ export class BlockPipeline implements PipelineHandle {
   }
 
   release(range: Range): void {
+    const { observer } = this.#thread;
+    observer?.released(this.#thread, this.#use(this.#tail, range));
     this.#check('consumerRelease', range, 'consumer');
-    this.#at(this.#tail).stage.consumed.arrive();
+    const { consumed } = this.#at(this.#tail).stage;
+    observer?.arrived(this.#thread, consumed, consumed.phase, range);
+    consumed.arrive();
     this.#tail += 1;
   }
 
   quit(range: Range): boolean {
+    this.#thread.observer?.quit(this.#thread, this.#use(this.#tail, range));
     this.#check('quit', range, null);
     this.#active = false;
     this.#state.owners -= 1;
@@ -156,6 +190,16 @@ export class BlockPipeline implements PipelineHandle {
     return { index, stage: stages[index]!, use: (cursor - index) / stages.length };
   }
 
+  #use(cursor: number, range: Range): StageUse {
+    return {
+      pipeline: this.#state,
+      stage: cursor % this.#state.stages.length,
+      batch: cursor,
+      role: this.#role,
+      range,
+    };
+  }
+
   #progress({ arrived, expected }: PhaseBarrier): Progress {
     return { arrived, expected, left: this.#state.returned };
   }
@@ -170,36 +214,73 @@ export class BlockPipeline implements PipelineHandle {
 }
 
 export class ThreadPipeline implements PipelineHandle {
+  readonly declaration: Pipeline;
+  readonly #thread: Thread;
   #uncommitted: PendingCopy[] = [];
   readonly #batches: PendingCopy[][] = [];
+  #head = 0;
+  #tail = 0;
 
-  acquire(): null {
+  constructor(declaration: Pipeline, thread: Thread) {
+    this.declaration = declaration;
+    this.#thread = thread;
+  }
+
+  get pipeline(): MadePipeline {
+    return this;
+  }
+
+  beginAcquire(range: Range): null {
+    this.#thread.observer?.acquireBegan(this.#thread, this.#use(this.#head, range));
     return null;
+  }
+
+  endAcquire(range: Range): void {
+    this.#thread.observer?.acquired(this.#thread, this.#use(this.#head, range));
   }
 
   add(copy: PendingCopy): void {
     this.#uncommitted.push(copy);
   }
 
-  commit(): void {
+  commit(range: Range): void {
+    const { observer } = this.#thread;
+    observer?.committed(this.#thread, this.#use(this.#head, range), this.#uncommitted);
+    observer?.bound(this.#uncommitted, this, this.#head, range);
     this.#batches.push(this.#uncommitted);
     this.#uncommitted = [];
+    this.#head += 1;
   }
 
-  beginWait(): null {
+  beginWait(range: Range): null {
+    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range));
     return null;
   }
 
   // With nothing committed there is nothing to wait for: unlike block scope's, this wait never blocks.
-  endWait(): void {
-    for (const copy of this.#batches.shift() ?? []) copy.deliver();
+  endWait(range: Range): void {
+    const use = this.#use(this.#tail, range);
+    const batch = this.#batches.shift();
+    if (batch !== undefined) {
+      for (const copy of batch) copy.deliver();
+      this.#thread.observer?.waited(this.#thread, this, this.#tail, range);
+      this.#tail += 1;
+    }
+    this.#thread.observer?.waitEnded(this.#thread, use);
   }
 
-  release(): void {}
+  release(range: Range): void {
+    this.#thread.observer?.released(this.#thread, this.#use(this.#tail, range));
+  }
 
-  quit(): boolean {
+  quit(range: Range): boolean {
+    this.#thread.observer?.quit(this.#thread, this.#use(this.#tail, range));
     return true;
   }
 
   leave(): void {}
+
+  #use(batch: number, range: Range): StageUse {
+    return { pipeline: this, stage: batch, batch, role: null, range };
+  }
 }

@@ -1,10 +1,12 @@
 // The interpreter behind the seam of executable.ts: slow, and right.
 
 import type { Program } from '../../compiler/ir.ts';
-import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
+import type { BlockRunner, Executable, Fault, RunnerContext } from '../executable.ts';
 import { Block } from './block.ts';
 import { KernelFault } from './fault.ts';
 import { readLaunch } from './launch.ts';
+import type { ObservedProgram } from './observer.ts';
+import { Random } from './random.ts';
 import { compileProgram } from './statements.ts';
 
 export type InterpreterExecutable = Extract<Executable, { target: 'interpreter' }>;
@@ -24,23 +26,45 @@ export function interpreterExecutable(
   return { target: 'interpreter', program, scratchBytes: 0, delivery, steps };
 }
 
+/** Who is told of what a runner's threads do, and of which arithmetic. */
+export type Observation = Pick<ObservedProgram, 'observer' | 'exact'>;
+
 /** Compiles the program to closures; the runner runs one block after the other. */
 export function createInterpreterRunner(
   executable: InterpreterExecutable,
   context: RunnerContext,
+  observation: Observation = {},
 ): BlockRunner {
-  const { program, delivery, steps } = executable;
+  const { delivery, steps } = executable;
+  const program: ObservedProgram = { ...executable.program, ...observation };
   const body = compileProgram(program);
   return (record, arena, first, end) => {
     const launch = readLaunch(program, context, record, arena);
-    try {
-      for (let linear = first; linear < end; linear += 1) {
+    const { observer } = launch;
+    observer?.launchBegan(launch);
+    const fault = faultOf(() => {
+      for (const linear of orderOfBlocks(first, end, observer === null ? 'eager' : delivery)) {
         new Block(launch, linear, { delivery, steps }).run(body);
       }
-      return null;
-    } catch (error) {
-      if (error instanceof KernelFault) return error.fault;
-      throw error;
-    }
+    });
+    observer?.launchEnded(launch, fault);
+    return fault;
   };
+}
+
+function faultOf(run: () => void): Fault | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    if (error instanceof KernelFault) return error.fault;
+    throw error;
+  }
+}
+
+/** Blocks in their order; under a seed in a random one, as blocks may not rely on any. */
+function orderOfBlocks(first: number, end: number, delivery: Delivery): number[] {
+  const blocks = Array.from({ length: end - first }, (_, i) => first + i);
+  if (typeof delivery === 'number') new Random(delivery, -1).shuffle(blocks);
+  return blocks;
 }

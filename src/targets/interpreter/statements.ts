@@ -1,9 +1,10 @@
 // Statements, compiled once to steps.
 
-import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Expression, Statement } from '../../compiler/ir.ts';
 import { compileCall } from './calls.ts';
 import { arrayOf, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
 import { writeElement } from './memory.ts';
+import type { ObservedProgram } from './observer.ts';
 import {
   breaks,
   type Completion,
@@ -18,15 +19,15 @@ import {
 import type { Thread } from './thread.ts';
 
 /** All of a program's body. */
-export function compileProgram(program: Program): Sequence {
+export function compileProgram(program: ObservedProgram): Sequence {
   return compileAll(program, program.body);
 }
 
-function compileAll(program: Program, statements: readonly Statement[]): Sequence {
+function compileAll(program: ObservedProgram, statements: readonly Statement[]): Sequence {
   return sequence(statements.map((statement) => compileStatement(program, statement)));
 }
 
-function compileStatement(program: Program, statement: Statement): Step {
+function compileStatement(program: ObservedProgram, statement: Statement): Step {
   const expression = (operand: Expression) => compileExpression(program, operand);
   switch (statement.kind) {
     case 'assign': {
@@ -41,9 +42,18 @@ function compileStatement(program: Program, statement: Statement): Step {
       const array = arrayOf(statement.array);
       const index = compileIndex(program, statement.index);
       const value = expression(statement.value);
+      const { observer } = program;
+      if (observer === undefined) {
+        return effect((thread) => {
+          const position = index(thread);
+          writeElement(thread, array(thread), position, value(thread) as number, range);
+        });
+      }
       return effect((thread) => {
         const position = index(thread);
-        writeElement(thread, array(thread), position, value(thread) as number, range);
+        const written = value(thread) as number;
+        observer.write(thread, array(thread), position, written, range);
+        writeElement(thread, array(thread), position, written, range);
       });
     }
     case 'if':
@@ -97,7 +107,7 @@ function compileBlock(body: Sequence, breaksHere: Completion): Step {
   };
 }
 
-function compileLoop(program: Program, loop: Statement & { readonly kind: 'loop' }): Step {
+function compileLoop(program: ObservedProgram, loop: Statement & { readonly kind: 'loop' }): Step {
   const { label, testFirst, range } = loop;
   const breaksHere = breaks(label);
   const continuesHere = continues(label);

@@ -7,6 +7,7 @@ import { notMade } from '../pipeline-misuse.ts';
 import type { Block } from './block.ts';
 import { pipelineMisuse } from './fault.ts';
 import type { Elements } from './memory.ts';
+import type { Observer } from './observer.ts';
 import type { PipelineHandle } from './pipeline.ts';
 
 /** Why a thread cannot go on at the moment. */
@@ -23,6 +24,7 @@ export class Thread {
   readonly index: Extent3;
   readonly variables: Value[];
   readonly localArrays: readonly Elements[];
+  readonly observer: Observer | null;
   /** By the program's pipelines; a hole until this thread has made it. */
   readonly pipelines: (PipelineHandle | undefined)[] = [];
   waiting: Wait | null = null;
@@ -34,6 +36,7 @@ export class Thread {
     this.index = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / (x * y))];
     this.variables = variables;
     this.localArrays = localArrays;
+    this.observer = block.launch.observer;
   }
 
   /** The thread's handle of a pipeline, which it must have made. */

@@ -1,0 +1,69 @@
+// The checker is a list of observers, each of which looks for one kind of fault; to the
+// interpreter they are one.
+
+import type { Observer } from '../interpreter/observer.ts';
+
+/** An observer that listens to some events only. */
+export type PartialObserver = Partial<Observer>;
+
+type Listener = (...event: never[]) => void;
+
+const silence = () => {};
+
+/** One observer that passes each event to all that listen to it, in their order. */
+export function combineObservers(parts: readonly PartialObserver[]): Observer {
+  const together = <Name extends keyof Observer>(name: Name): Observer[Name] => {
+    const listeners = parts.flatMap((part) => {
+      const listener = part[name];
+      return listener === undefined ? [] : [listener.bind(part) as Listener];
+    });
+    return fanOut(listeners) as Observer[Name];
+  };
+  return {
+    launchBegan: together('launchBegan'),
+    launchEnded: together('launchEnded'),
+    blockBegan: together('blockBegan'),
+    blockEnded: together('blockEnded'),
+    threadEnded: together('threadEnded'),
+    read: together('read'),
+    write: together('write'),
+    update: together('update'),
+    wrapped: together('wrapped'),
+    issued: together('issued'),
+    delivered: together('delivered'),
+    bound: together('bound'),
+    arrived: together('arrived'),
+    waited: together('waited'),
+    syncBegan: together('syncBegan'),
+    syncEnded: together('syncEnded'),
+    makeBegan: together('makeBegan'),
+    made: together('made'),
+    acquireBegan: together('acquireBegan'),
+    acquired: together('acquired'),
+    committed: together('committed'),
+    waitBegan: together('waitBegan'),
+    waitEnded: together('waitEnded'),
+    released: together('released'),
+    quit: together('quit'),
+  };
+}
+
+// Accesses come by the million: up to five arguments are passed without an array of them.
+function fanOut(listeners: readonly Listener[]): Listener {
+  type Five = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => void;
+  const [first, second, third, ...others] = listeners as readonly Five[];
+  if (first === undefined) return silence;
+  if (second === undefined) return first as Listener;
+  const both: Five =
+    third === undefined
+      ? (a, b, c, d, e) => {
+          first(a, b, c, d, e);
+          second(a, b, c, d, e);
+        }
+      : (a, b, c, d, e) => {
+          first(a, b, c, d, e);
+          second(a, b, c, d, e);
+          third(a, b, c, d, e);
+        };
+  return (others.length === 0 ? both : fanOut([both as Listener, ...(others as Listener[])])) as Listener;
+}

@@ -1,0 +1,98 @@
+// The observer seam: the interpreter tells whoever listens what its threads do.
+//
+// An observer is told of every access, of every asynchronous copy and of everything that orders
+// threads, each before or after it takes effect as its method says. It changes nothing. The
+// accesses of a program that nobody observes are compiled as if this file did not exist; the rarer
+// events cost a comparison with null.
+//
+// Order between threads is told in two events, whatever the primitive: a thread `arrived` at a
+// phase of a synchronisation object, and a thread that `waited` for the phase comes after all
+// that arrived at it or at an earlier phase. Objects are told apart by identity. The completion of
+// copies goes by the same objects and phases: copies that are `bound` to a phase are there for
+// whoever waited for it, or for a later one.
+//
+// What throws a fault is told of before it is checked, so that an observer sees the misuse itself.
+
+import type { Expression, Group, Pipeline, Program } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import type { Fault } from '../executable.ts';
+import type { PipelineRole } from '../pipeline-misuse.ts';
+import type { Block } from './block.ts';
+import type { PendingCopy } from './copies.ts';
+import type { Launch } from './launch.ts';
+import type { Elements } from './memory.ts';
+import type { Thread } from './thread.ts';
+
+/** A program as the interpreter compiles it. */
+export interface ObservedProgram extends Program {
+  readonly observer?: Observer;
+  /** Integer arithmetic whose exact result matters: that it was not representable is told. */
+  readonly exact?: ReadonlySet<Expression>;
+}
+
+/** A pipeline that a group has made: told apart by identity. For thread scope each thread has one of its own. */
+export interface MadePipeline {
+  readonly declaration: Pipeline;
+}
+
+/** A thread's use of one stage of a pipeline. */
+export interface StageUse {
+  readonly pipeline: MadePipeline;
+  /** Which stage; for thread scope, which has none, the batch. */
+  readonly stage: number;
+  /** How many times the thread has used the pipeline this way before. */
+  readonly batch: number;
+  /** Of the thread, where the pipeline was made with roles. */
+  readonly role: PipelineRole | null;
+  readonly range: Range;
+}
+
+export interface Observer {
+  launchBegan(launch: Launch): void;
+  launchEnded(launch: Launch, fault: Fault | null): void;
+  /** Its threads are about to start. */
+  blockBegan(block: Block): void;
+  /** All of its threads have returned. */
+  blockEnded(block: Block): void;
+  /** It has returned. */
+  threadEnded(thread: Thread): void;
+
+  /** An element is about to be read. The index may be out of range. */
+  read(thread: Thread, array: Elements, index: number, range: Range): void;
+  /** An element is about to be written. The index may be out of range. */
+  write(thread: Thread, array: Elements, index: number, value: number, range: Range): void;
+  /** An element is about to be read and written in one step. The index may be out of range. */
+  update(thread: Thread, array: Elements, index: number, range: Range): void;
+  /** Arithmetic of the program's `exact` set has wrapped: what it would have been, and what it was. */
+  wrapped(thread: Thread, expression: Expression, exact: number | bigint, actual: number | bigint): void;
+
+  /** A thread has issued its share of a copy, with valid operands. It is not delivered yet. */
+  issued(copy: PendingCopy): void;
+  /** The bytes of a copy are about to move. */
+  delivered(copy: PendingCopy): void;
+  /** From now on it is phase `phase` of `sync` that completes these copies. */
+  bound(copies: readonly PendingCopy[], sync: object, phase: number, range: Range): void;
+
+  /** What the thread did so far comes before phase `phase` of `sync` completes. */
+  arrived(thread: Thread, sync: object, phase: number, range: Range): void;
+  /** Phase `phase` of `sync` has completed, and what the thread does from now on comes after it. */
+  waited(thread: Thread, sync: object, phase: number, range: Range): void;
+
+  /** A thread comes to a sync of its group. */
+  syncBegan(thread: Thread, group: Group, range: Range): void;
+  /** It goes on from there. */
+  syncEnded(thread: Thread, group: Group, range: Range): void;
+
+  /** A thread comes to a makePipeline: as a producer (true), a consumer, or with a count of producers. */
+  makeBegan(thread: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void;
+  made(thread: Thread, pipeline: MadePipeline, range: Range): void;
+  acquireBegan(thread: Thread, use: StageUse): void;
+  acquired(thread: Thread, use: StageUse): void;
+  /** A thread is about to commit; `copies` are those that it issued since its last commit. */
+  committed(thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void;
+  waitBegan(thread: Thread, use: StageUse): void;
+  /** The wait is over. */
+  waitEnded(thread: Thread, use: StageUse): void;
+  released(thread: Thread, use: StageUse): void;
+  quit(thread: Thread, use: StageUse): void;
+}
