@@ -68,6 +68,7 @@ export type {
   Stream,
   StreamOptions,
 } from './runtime/device.ts';
+export type { KernelTime, TimedLaunch } from './runtime/model/operation-times.ts';
 export { type OpenOptions, open } from './runtime/open.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
 export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';

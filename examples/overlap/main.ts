@@ -1,15 +1,12 @@
-// The post's program: sequential, V1 and V2, with their times and errors.
-//
-//     npx jiti examples/overlap/main.ts
-//
-// On Node 22.18 and later, plain `node` does as well.
+// Runs the post's program on one device: `npx jiti examples/overlap/main.ts [device]`.
 
+import { argv } from 'node:process';
 import { open } from 'warpstage';
-import { measure } from './measure.ts';
+import { measure } from './program.ts';
 
-await using device = await open();
+await using device = await open(argv[2]);
 console.log(`Device : ${device.properties.name}`);
 for (const { schedule, milliseconds, maxError } of await measure(device)) {
-  console.log(`Time for ${schedule} (ms): ${milliseconds.toFixed(6)}`);
+  console.log(`Time for ${schedule} transfer and execute (ms): ${milliseconds.toFixed(6)}`);
   console.log(`  max error: ${maxError.toExponential(7)}`);
 }

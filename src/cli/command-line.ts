@@ -11,6 +11,7 @@ import { devicesCommand } from './devices.ts';
 import { emitCommand } from './emit.ts';
 import { reportFailure, usageError } from './failure.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
+import { overlapCommand } from './overlap.ts';
 import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -47,6 +48,7 @@ function buildProgram(context: CommandContext): Command {
     )
     .addCommand(runCommand(context))
     .addCommand(emitCommand(context))
+    .addCommand(overlapCommand(context))
     .addCommand(devicesCommand(context));
 }
 

@@ -40,8 +40,8 @@ export class Command {
   readonly stream: string;
   /** Lower is more urgent. */
   readonly priority: number;
-  /** When it was issued, began and ended, on the clock of `performance.now()`. */
-  readonly queued = performance.now();
+  /** When it was issued, began and ended, on the clock of `performance.now()`, or that of its carrier. */
+  queued = performance.now();
   started = 0;
   ended = 0;
   #dependencies: readonly Command[];

@@ -3,10 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { specialise } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { CpuDevice } from './cpu/device.ts';
+import { CpuDevice, type CpuSettings } from './cpu/device.ts';
 import { maximumBytes } from './cpu/linear-memory.ts';
 import { loadTarget } from './cpu/targets.ts';
 import type { Device } from './device.ts';
+import type { KernelTime } from './model/operation-times.ts';
 
 /** Options of `open`; those that a device has no use for are ignored. */
 export interface OpenOptions {
@@ -20,6 +21,11 @@ export interface OpenOptions {
   readonly delivery?: 'eager' | 'late' | number;
   /** Whether the default stream synchronises with the others (as CUDA's does) or is one of them. Default `legacy`. */
   readonly defaultStream?: 'legacy' | 'perThread';
+  /**
+   * On a virtual device: the milliseconds that a kernel takes when it has the device to itself. Default: its
+   * bytes and operations, estimated from its text, over the device's rates.
+   */
+  readonly kernelTime?: KernelTime;
 }
 
 /**
@@ -34,17 +40,11 @@ export async function open(name = 'cpu', options: OpenOptions = {}): Promise<Dev
   if (name === 'cpu') return openCpu(options);
   const gpu = /^cuda(?::(\d+))?$/.exec(name);
   if (gpu !== null) return openCuda(Number(gpu[1] ?? 0), options);
-  if (String(name).startsWith('model:')) {
-    throw new WarpstageError({
-      code: 'WS4003',
-      message: `device '${name}' is not available: this version of warpstage has no virtual devices yet`,
-      hint: "use open('cpu'); every kernel and stream runs there",
-    });
-  }
+  if (String(name).startsWith('model:')) return openModel(name.slice('model:'.length), options);
   throw new WarpstageError({
     code: 'WS4003',
     message: `there is no device '${String(name)}'`,
-    hint: "the devices of this version are: 'cpu', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU",
+    hint: "the devices of this version are: 'cpu', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU, and 'model:h200' or 'model:my-device.json' for a virtual device",
   });
 }
 
@@ -54,13 +54,31 @@ async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptio
   return new CudaDevice({ ordinal, defaultStream, specialise });
 }
 
-async function openCpu({
+async function openCpu(options: OpenOptions): Promise<Device> {
+  return new CpuDevice(await cpuSettings(options));
+}
+
+async function openModel(name: string, options: OpenOptions): Promise<Device> {
+  const [{ findModel }, { createModelDevice }] = await Promise.all([
+    import('./model/device-file.ts'),
+    import('./model/device.ts'),
+  ]);
+  const model = findModel(name);
+  const { kernelTime } = options;
+  const known = kernelTime === undefined || typeof kernelTime === 'function';
+  check('kernelTime', kernelTime, known, 'a function of a launch that gives milliseconds');
+  // Kernels and data are real, so they must fit the CPU's memory too.
+  const memory = Math.min(options.memory ?? model.memory, maximumBytes);
+  return createModelDevice(model, await cpuSettings({ ...options, memory }), kernelTime);
+}
+
+async function cpuSettings({
   memory = maximumBytes,
   threads = availableParallelism(),
   target = 'wasm',
   delivery = 'eager',
   defaultStream = 'legacy',
-}: OpenOptions): Promise<Device> {
+}: OpenOptions): Promise<CpuSettings> {
   check('memory', memory, memory >= 65536 && memory <= maximumBytes, `bytes, from 65536 to ${maximumBytes}`);
   check(
     'threads',
@@ -72,13 +90,7 @@ async function openCpu({
   const known = delivery === 'eager' || delivery === 'late' || Number.isSafeInteger(delivery);
   check('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
   checkDefaultStream(defaultStream);
-  return new CpuDevice({
-    memory,
-    threads,
-    defaultStream,
-    target: await loadTarget(target, delivery),
-    specialise,
-  });
+  return { memory, threads, defaultStream, target: await loadTarget(target, delivery), specialise };
 }
 
 function checkDefaultStream(defaultStream: unknown): void {

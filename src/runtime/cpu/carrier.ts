@@ -171,6 +171,12 @@ export class CpuCarrier implements Carrier {
     }
   }
 
+  /** Blocks until a command is complete. */
+  finish(command: Command): void {
+    const flight = this.#flights.get(command);
+    if (flight !== undefined) this.#block(flight);
+  }
+
   #block(flight: Flight): void {
     if (this.#engines.isStopping('compute')) {
       throw noRoomWhileStopping(this.#flights.size);

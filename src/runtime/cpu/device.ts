@@ -8,6 +8,7 @@ import type { Executable } from '../../targets/executable.ts';
 import type { Span } from '../../timeline/span.ts';
 import { Allocation, checkElement, checkLength, DeviceMemoryArray, PinnedMemoryArray } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
+import type { Carrier, Command, Work } from '../command.ts';
 import type {
   Device,
   DeviceArray,
@@ -52,6 +53,20 @@ export interface CpuSettings {
   readonly defaultStream: DefaultStreamMode;
   readonly target: CpuTarget;
   readonly specialise: LaunchCompiler['specialise'];
+  /** What a virtual device has of its own; the CPU still does its work. */
+  readonly virtual?: {
+    readonly properties: Partial<DeviceProperties>;
+    readonly carrier: (
+      executor: CpuCarrier,
+      finished: (command: Command, work: Work, engine: string) => void,
+    ) => VirtualCarrier;
+  };
+}
+
+/** Carries commands out in a time of its own. */
+export interface VirtualCarrier extends Carrier {
+  waitForOldest(): boolean;
+  close(): Promise<void>;
 }
 
 /** What an sm_90 GPU gives a block at most, so that a kernel that runs here fits there. */
@@ -68,6 +83,8 @@ export class CpuDevice implements Device {
   readonly #memory: LinearMemory;
   readonly #staging = new LinearMemory(stagingBytes);
   readonly #carrier: CpuCarrier;
+  /** What the queue gives its commands to: the carrier, or that of a virtual device before it. */
+  readonly #front: VirtualCarrier;
   readonly #queue: CommandQueue;
   readonly #area: LaunchArea;
   readonly #streamHost: StreamHost;
@@ -81,7 +98,8 @@ export class CpuDevice implements Device {
   constructor(settings: CpuSettings) {
     const threads = settings.target.parallel ? settings.threads : 1;
     this.#memory = new LinearMemory(settings.memory);
-    this.properties = propertiesOf(threads, this.#memory.allocator.total);
+    const { virtual } = settings;
+    this.properties = { ...propertiesOf(threads, this.#memory.allocator.total), ...virtual?.properties };
     const boardMemory = createBoardMemory();
     const board = new Board(boardMemory);
     const common = {
@@ -101,12 +119,17 @@ export class CpuDevice implements Device {
       {
         assign: (work) => assign(work, { stagingHost, area: this.#area, engines: this.#carrier.engines }),
         print: (line) => this.print(line),
-        finished: (command, work, engine) => this.recorder?.(spanOf(command, work, engine)),
+        finished: (command, work, engine) => {
+          if (virtual === undefined) this.#record(command, work, engine);
+        },
       },
       board,
       (events) => new Engines(common, board, threads, events),
     );
-    this.#queue = new CommandQueue(this.#carrier, settings.defaultStream);
+    this.#front =
+      virtual?.carrier(this.#carrier, (command, work, engine) => this.#record(command, work, engine)) ??
+      this.#carrier;
+    this.#queue = new CommandQueue(this.#front, settings.defaultStream);
     const binder = new LaunchBinder(this, {
       specialise: settings.specialise,
       compile: (program) => settings.target.compile(program),
@@ -123,6 +146,10 @@ export class CpuDevice implements Device {
       },
     };
     this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
+  }
+
+  #record(command: Command, work: Work, engine: string): void {
+    this.recorder?.(spanOf(command, work, engine));
   }
 
   #checkOpen(purpose: string): void {
@@ -167,7 +194,7 @@ export class CpuDevice implements Device {
   /** Tries; where memory is short, waits for what commands in flight will give back, as cudaFree would have. */
   #orWait(allocate: () => number | null): number | null {
     for (let address = allocate(); ; address = allocate()) {
-      if (address !== null || !this.#carrier.waitForOldest()) return address;
+      if (address !== null || !this.#front.waitForOldest()) return address;
     }
   }
 
@@ -220,7 +247,7 @@ export class CpuDevice implements Device {
 
   close(): Promise<void> {
     this.#closing = true;
-    return this.#carrier.close();
+    return this.#front.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

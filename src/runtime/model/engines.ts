@@ -33,6 +33,11 @@ export interface EngineModel {
   readonly operationRate: number;
   /** What issuing one operation costs the host. */
   readonly issueTime: number;
+  /** How many threads run at the same time: a kernel of fewer leaves room for another. */
+  readonly threadsAtOnce: number;
+  readonly multiProcessors: number;
+  /** Bytes. */
+  readonly memory: number;
 }
 
 /** What an operation needs. `none`: nothing (an event, a wait). */

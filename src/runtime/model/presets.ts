@@ -9,13 +9,29 @@ import type { EngineModel } from './engines.ts';
 /** The post's problem: 4 * 1024 * 256 * 4 floats. */
 export const postBytes = 4 * 1024 * 256 * 4 * 4;
 
+/** The milliseconds that the post published, by the presets' names. */
+export const published: Readonly<
+  Record<string, { readonly sequential: number; readonly V1: number; readonly V2: number }>
+> = {
+  c1060: { sequential: 12.92381, V1: 13.6369, V2: 8.84588 },
+  c2050: { sequential: 9.984512, V1: 5.735584, V2: 7.597984 },
+  k20c: { sequential: 7.10176, V1: 3.974144, V2: 3.967616 },
+};
+
 /** A device of the post, from the milliseconds of its sequential schedule. */
 function ofPost(
   name: string,
-  sequential: number,
+  { sequential }: { readonly sequential: number },
   rules: Pick<
     EngineModel,
-    'computeCapability' | 'copyEngines' | 'kernelsAtOnce' | 'hyperQ' | 'delayedSignal'
+    | 'computeCapability'
+    | 'copyEngines'
+    | 'kernelsAtOnce'
+    | 'hyperQ'
+    | 'delayedSignal'
+    | 'multiProcessors'
+    | 'threadsAtOnce'
+    | 'memory'
   >,
 ): EngineModel {
   const rate = postBytes / (sequential / 3);
@@ -35,26 +51,35 @@ function ofPost(
 }
 
 export const presets: Readonly<Record<string, EngineModel>> = {
-  c1060: ofPost('Tesla C1060', 12.92381, {
+  c1060: ofPost('Tesla C1060', published.c1060!, {
     computeCapability: '1.3',
     copyEngines: 1,
     kernelsAtOnce: 1,
     hyperQ: false,
     delayedSignal: false,
+    multiProcessors: 30,
+    threadsAtOnce: 30 * 1024,
+    memory: 4 * 2 ** 30,
   }),
-  c2050: ofPost('Tesla C2050', 9.984512, {
+  c2050: ofPost('Tesla C2050', published.c2050!, {
     computeCapability: '2.0',
     copyEngines: 2,
     kernelsAtOnce: 16,
     hyperQ: false,
     delayedSignal: true,
+    multiProcessors: 14,
+    threadsAtOnce: 14 * 1536,
+    memory: 3 * 2 ** 30,
   }),
-  k20c: ofPost('Tesla K20c', 7.10176, {
+  k20c: ofPost('Tesla K20c', published.k20c!, {
     computeCapability: '3.5',
     copyEngines: 2,
     kernelsAtOnce: 32,
     hyperQ: true,
     delayedSignal: false,
+    multiProcessors: 13,
+    threadsAtOnce: 13 * 2048,
+    memory: 5 * 2 ** 30,
   }),
   h200: {
     name: 'NVIDIA H200',
@@ -63,6 +88,9 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     kernelsAtOnce: 128,
     hyperQ: true,
     delayedSignal: false,
+    multiProcessors: 132,
+    threadsAtOnce: 132 * 2048,
+    memory: 141e9,
     bothWays: 1.1,
     hostToDevice: 55.4e6,
     deviceToHost: 55.3e6,

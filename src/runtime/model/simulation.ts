@@ -12,6 +12,8 @@ interface Entry {
   readonly operation: Operation;
   readonly engine: string;
   readonly issued: number;
+  /** What it waits for; empty once it has started, so that a chain of operations is not kept alive. */
+  dependencies: readonly Entry[];
   /** The operation that was issued next, if any: what the delayed signal looks at. */
   next: Entry | null;
   started: number;
@@ -42,6 +44,7 @@ export class Simulation {
 
   /** Adds an operation that the host issues at that time; time must not go back. */
   issue(operation: Operation, at: number): void {
+    const dependencies = operation.dependencies.map((id) => this.entry(id));
     this.advance(at);
     const engine = engineOf(this.model, operation.kind);
     const never = Number.POSITIVE_INFINITY;
@@ -49,6 +52,7 @@ export class Simulation {
       operation,
       engine,
       issued: at,
+      dependencies,
       next: null,
       started: never,
       left: operation.duration,
@@ -72,19 +76,38 @@ export class Simulation {
     if (until > this.now && until !== Number.POSITIVE_INFINITY) this.now = until;
   }
 
-  /** Lets time go on until the operation is complete, and says when it ran. */
-  complete(id: number): Stay {
-    const entry = this.entries.get(id);
-    if (entry === undefined) throw new RangeError(`no operation ${id} was issued`);
+  /** Lets time go on until the first of these operations is complete, and says which that is. */
+  completeFirst(ids: readonly number[]): number {
+    const entries = ids.map((id) => this.entry(id));
     for (;;) {
       this.startWhatCan();
-      if (entry.signalled !== Number.POSITIVE_INFINITY) break;
-      const end = this.nextEnd();
-      if (end === Number.POSITIVE_INFINITY)
-        throw new RangeError(`operation ${id} depends on one that was not issued`);
-      this.moveTo(end);
+      const complete = entries.find(({ signalled }) => signalled <= this.now);
+      if (complete !== undefined) return complete.operation.id;
+      this.moveTo(this.nextEnd());
     }
-    return this.stay(entry);
+  }
+
+  /** When an operation ran, or null if it is not complete by now. */
+  stayOf(id: number): Stay | null {
+    const entry = this.entry(id);
+    return entry.signalled > this.now ? null : this.stay(entry);
+  }
+
+  /** Forgets an operation that is complete; nothing that is issued later may depend on it. */
+  forget(id: number): void {
+    this.entries.delete(id);
+  }
+
+  /** Lets time go on until the operation is complete, and says when it ran. */
+  complete(id: number): Stay {
+    this.completeFirst([id]);
+    return this.stay(this.entry(id));
+  }
+
+  private entry(id: number): Entry {
+    const entry = this.entries.get(id);
+    if (entry === undefined) throw new RangeError(`no operation ${id} was issued`);
+    return entry;
   }
 
   /** When every operation ran, in the order of issue. */
@@ -153,13 +176,10 @@ export class Simulation {
     return false;
   }
 
-  private ready({ operation }: Entry): boolean {
-    return operation.dependencies.every((id) => {
-      const before = this.entries.get(id);
-      if (before === undefined) return false;
-      // The compute engine itself knows at once that a kernel is complete.
-      return (operation.kind === 'kernel' ? before.ended : before.signalled) <= this.now;
-    });
+  private ready({ operation, dependencies }: Entry): boolean {
+    // The compute engine itself knows at once that a kernel is complete.
+    const known = (before: Entry) => (operation.kind === 'kernel' ? before.ended : before.signalled);
+    return dependencies.every((before) => known(before) <= this.now);
   }
 
   private engineHasRoom(entry: Entry): boolean {
@@ -184,6 +204,7 @@ export class Simulation {
         if (ready && this.engineHasRoom(entry)) {
           this.settle();
           entry.started = this.now;
+          entry.dependencies = [];
           again = true;
           if (entry.left <= tick) this.end(entry);
           else this.running.push(entry);

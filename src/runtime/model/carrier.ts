@@ -1,0 +1,191 @@
+// The carrier of a virtual device: the CPU does the work, the simulation keeps the time.
+//
+// Each command is carried twice. The CPU's carrier executes it as soon as it can, and the
+// simulation is told of it at the host's virtual time; a command is settled when both are through
+// with it, in the order of virtual time. The host's time goes on by what issuing costs, and by
+// waiting. When all of a program's code waits for something, time goes on to the first command
+// that anybody awaits. So nothing here depends on how fast this machine is.
+
+import { type Carrier, Command, type Stamp, type Work } from '../command.ts';
+import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
+import type { OperationTimes } from './operation-times.ts';
+import { Simulation } from './simulation.ts';
+
+interface Flight {
+  readonly command: Command;
+  readonly work: Work;
+  readonly kind: EngineKind;
+  /** What the CPU executes. */
+  readonly executed: Command;
+}
+
+/** What executes the commands. */
+export interface Executor extends Carrier {
+  /** Blocks until a command is complete. */
+  finish(command: Command): void;
+  close(): Promise<void>;
+}
+
+/** Virtual milliseconds that asking costs at least, so that a loop of queries gets on. */
+const queryTime = 1e-3;
+
+export class ModelCarrier implements Carrier {
+  readonly #model: EngineModel;
+  readonly #times: OperationTimes;
+  readonly #executor: Executor;
+  readonly #finished: (command: Command, work: Work, engine: string) => void;
+  readonly #simulation: Simulation;
+  /** In the order of issue. */
+  readonly #flights = new Map<Command, Flight>();
+  readonly #streams = new Map<string, number>();
+  readonly #awaited = new Set<Command>();
+  /** The host's virtual time. */
+  #now = 0;
+  #waiting = false;
+
+  constructor(
+    model: EngineModel,
+    times: OperationTimes,
+    executor: Executor,
+    finished: (command: Command, work: Work, engine: string) => void,
+  ) {
+    this.#model = model;
+    this.#times = times;
+    this.#executor = executor;
+    this.#finished = finished;
+    this.#simulation = new Simulation(model);
+  }
+
+  carry(command: Command, work: Work): void {
+    const { id, stream, priority, dependencies } = command;
+    const before = dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
+    const executed = new Command(
+      id,
+      { name: stream, priority },
+      before.map((flight) => flight.executed),
+      [],
+    );
+    const time = this.#times.of(work);
+    this.#executor.carry(executed, work);
+    this.#now += this.#model.issueTime;
+    command.queued = this.#now;
+    const flight = { command, work, kind: time.kind, executed };
+    this.#flights.set(command, flight);
+    this.#simulation.issue(
+      {
+        id,
+        kind: time.kind,
+        stream: this.#numberOf(stream),
+        duration: time.duration,
+        dependencies: before.map((flight) => flight.command.id),
+        share: time.share,
+      },
+      this.#now,
+    );
+    if (time.blocksHost) this.#waitFor(flight);
+  }
+
+  #numberOf(stream: string): number {
+    const number = this.#streams.get(stream) ?? this.#streams.size;
+    this.#streams.set(stream, number);
+    return number;
+  }
+
+  // Time
+
+  /** Somebody asks: that takes a little time, and what is complete by then is settled. */
+  poll(): void {
+    this.#now += Math.max(queryTime, this.#model.issueTime);
+    this.#simulation.advance(this.#now);
+    this.#settleComplete();
+  }
+
+  /** The host waits for a command where it stands. */
+  #waitFor({ command }: Flight): void {
+    this.#simulation.completeFirst([command.id]);
+    this.#now = Math.max(this.#now, this.#simulation.now);
+  }
+
+  waitForOldest(): boolean {
+    const [oldest] = this.#flights.values();
+    if (oldest === undefined) return false;
+    this.#waitFor(oldest);
+    this.#settleComplete();
+    return true;
+  }
+
+  /** Settles what is complete at the host's time, in the order of virtual time. */
+  #settleComplete(): void {
+    for (const flight of this.#complete()) {
+      this.#executor.finish(flight.executed);
+      this.#settle(flight);
+    }
+  }
+
+  #complete(): Flight[] {
+    const ended = (flight: Flight) => this.#simulation.stayOf(flight.command.id)?.signalled;
+    return [...this.#flights.values()]
+      .filter((flight) => (ended(flight) ?? Number.POSITIVE_INFINITY) <= this.#now)
+      .sort((a, b) => ended(a)! - ended(b)! || a.command.id - b.command.id);
+  }
+
+  #settle(flight: Flight): void {
+    const { command, work, kind, executed } = flight;
+    if (!this.#flights.delete(command)) return;
+    this.#awaited.delete(command);
+    const { started, ended } = this.#simulation.stayOf(command.id)!;
+    this.#simulation.forget(command.id);
+    command.settle(executed.failure, started, ended);
+    if (executed.failure === null) this.#finished(command, work, engineOf(this.#model, kind));
+  }
+
+  // Waiting
+
+  watch(command: Command): void {
+    if (!this.#flights.has(command)) return;
+    this.#awaited.add(command);
+    if (this.#waiting) return;
+    this.#waiting = true;
+    // By then, all code that can go on without waiting has done so.
+    setImmediate(() => void this.#wait());
+  }
+
+  async #wait(): Promise<void> {
+    while (this.#awaited.size > 0) {
+      this.#simulation.completeFirst([...this.#awaited].map(({ id }) => id));
+      this.#now = Math.max(this.#now, this.#simulation.now);
+      for (const flight of this.#complete()) {
+        await this.#executed(flight);
+        this.#settle(flight);
+      }
+      // Whoever awaited goes on now, and issues more or awaits again.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#waiting = false;
+  }
+
+  #executed({ executed }: Flight): Promise<void> {
+    return new Promise((resolve) => {
+      executed.whenSettled(resolve);
+      this.#executor.watch(executed);
+    });
+  }
+
+  stamp(_stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
+    const recorded = this.#now;
+    return {
+      time: () => behind.reduce((latest, { ended }) => Math.max(latest, ended), recorded),
+      release: () => {},
+    };
+  }
+
+  /** Stops the executor; what was in flight is settled as that left it. */
+  async close(): Promise<void> {
+    await this.#executor.close();
+    for (const { command, executed } of [...this.#flights.values()]) {
+      this.#flights.delete(command);
+      command.settle(executed.failure, this.#now, this.#now);
+    }
+    this.#awaited.clear();
+  }
+}

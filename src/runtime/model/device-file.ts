@@ -1,0 +1,118 @@
+// Virtual devices by name: a preset, or a JSON file of one's own.
+//
+// A file has the fields of EngineModel. It may start from a preset (`"like": "h200"`) and then
+// needs only what differs. Every field is checked, and every wrong one is told at once.
+
+import { readFileSync } from 'node:fs';
+import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
+import type { EngineModel } from './engines.ts';
+import { presets } from './presets.ts';
+
+/** The model that is meant by what stands after `model:`. */
+export function findModel(name: string): EngineModel {
+  const preset = presetNamed(name);
+  if (preset !== undefined) return preset;
+  if (/\.json$/i.test(name)) return readModel(name);
+  throw new WarpstageError({
+    code: 'WS4003',
+    message: `there is no virtual device '${name}'`,
+    hint: `the virtual devices are ${Object.keys(presets).join(', ')}, and any JSON file: 'model:my-device.json'`,
+  });
+}
+
+function presetNamed(name: unknown): EngineModel | undefined {
+  return typeof name === 'string' && Object.hasOwn(presets, name) ? presets[name] : undefined;
+}
+
+function readModel(path: string): EngineModel {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new WarpstageError(
+      { code: 'WS4003', message: `the device file ${path} cannot be read: ${(error as Error).message}` },
+      { cause: error },
+    );
+  }
+  let fields: unknown;
+  try {
+    fields = JSON.parse(text);
+  } catch (error) {
+    throw new WarpstageError(
+      { code: 'WS4003', message: `the device file ${path} is not JSON: ${(error as Error).message}` },
+      { cause: error },
+    );
+  }
+  return checkModel(path, fields);
+}
+
+type Check = readonly [expected: string, holds: (value: unknown) => boolean];
+
+const isRate = (value: unknown) => typeof value === 'number' && value > 0;
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
+const rate: Check = ['a number of bytes a millisecond, above 0', isRate];
+const count: Check = ['a whole number from 1 on', isCount];
+const truth: Check = ['true or false', (value) => typeof value === 'boolean'];
+
+const checks: Readonly<Record<keyof EngineModel, Check>> = {
+  name: ['a text', (value) => typeof value === 'string' && value !== ''],
+  computeCapability: [
+    "a text such as '9.0'",
+    (value) => typeof value === 'string' && /^\d+\.\d+$/.test(value),
+  ],
+  copyEngines: count,
+  kernelsAtOnce: count,
+  hyperQ: truth,
+  delayedSignal: truth,
+  bothWays: ['a number from 1 on', (value) => typeof value === 'number' && value >= 1],
+  hostToDevice: rate,
+  deviceToHost: rate,
+  pageableHostToDevice: rate,
+  pageableDeviceToHost: rate,
+  memoryRate: rate,
+  // JSON has no infinity; null stands for it.
+  operationRate: ['a number of operations a millisecond, above 0, or null for no limit', isRate],
+  issueTime: ['a number of milliseconds, 0 or above', (value) => typeof value === 'number' && value >= 0],
+  threadsAtOnce: count,
+  multiProcessors: count,
+  memory: ['a number of bytes, at least 65536', (value) => isCount(value) && (value as number) >= 65536],
+};
+
+/** Checks what a device file says. */
+export function checkModel(path: string, given: unknown): EngineModel {
+  const issues: Issue[] = [];
+  const wrong = (message: string, hint?: string) =>
+    issues.push({ code: 'WS4007', message: `${path}: ${message}`, ...(hint === undefined ? {} : { hint }) });
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new WarpstageError({ code: 'WS4007', message: `${path}: a device file holds one JSON object` });
+  }
+  const { like, ...own } = given as Record<string, unknown>;
+  const base = like === undefined ? undefined : presetNamed(like);
+  if (like !== undefined && base === undefined) {
+    wrong(`\`like\` must be one of ${Object.keys(presets).join(', ')}, and is ${JSON.stringify(like)}`);
+  }
+  const fields: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(own)) {
+    if (Object.hasOwn(checks, name)) {
+      fields[name] = name === 'operationRate' && value === null ? Number.POSITIVE_INFINITY : value;
+    } else wrong(`there is no field \`${name}\``, `the fields are like, ${Object.keys(checks).join(', ')}`);
+  }
+  for (const [name, [expected, holds]] of Object.entries(checks)) {
+    if (!Object.hasOwn(fields, name)) {
+      wrong(`the field \`${name}\` is missing`, `give ${expected}, or begin with "like": "h200"`);
+    } else if (!holds(fields[name])) {
+      wrong(`\`${name}\` must be ${expected}, and is ${JSON.stringify(own[name])}`);
+    }
+  }
+  if (issues.length > 0) throw new WarpstageError(issues);
+  return fields as unknown as EngineModel;
+}
+
+/** The text of a device file. */
+export function modelText(model: EngineModel): string {
+  const plain = {
+    ...model,
+    operationRate: Number.isFinite(model.operationRate) ? model.operationRate : null,
+  };
+  return `${JSON.stringify(plain, null, 2)}\n`;
+}

@@ -1,0 +1,34 @@
+// A virtual device: the CPU device with the engines, the rates and the time of another.
+
+import { CpuDevice, type CpuSettings } from '../cpu/device.ts';
+import type { DeviceProperties } from '../device.ts';
+import { ModelCarrier } from './carrier.ts';
+import type { EngineModel } from './engines.ts';
+import { type KernelTime, OperationTimes } from './operation-times.ts';
+
+/** Opens a virtual device; what it runs is executed by the CPU that the settings describe. */
+export function createModelDevice(
+  model: EngineModel,
+  settings: CpuSettings,
+  kernelTime?: KernelTime,
+): CpuDevice {
+  const times = new OperationTimes(model, kernelTime);
+  return new CpuDevice({
+    ...settings,
+    virtual: {
+      properties: propertiesOf(model),
+      carrier: (executor, finished) => new ModelCarrier(model, times, executor, finished),
+    },
+  });
+}
+
+function propertiesOf(model: EngineModel): Partial<DeviceProperties> {
+  return {
+    name: model.name,
+    kind: 'model',
+    computeCapability: model.computeCapability,
+    multiProcessorCount: model.multiProcessors,
+    asyncEngineCount: model.copyEngines,
+    concurrentKernels: model.kernelsAtOnce > 1,
+  };
+}
