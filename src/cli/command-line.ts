@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
 import type { WarpstageError } from '../diagnostics/error.ts';
+import { calibrateCommand } from './calibrate.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { devicesCommand } from './devices.ts';
 import { emitCommand } from './emit.ts';
@@ -49,6 +50,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(runCommand(context))
     .addCommand(emitCommand(context))
     .addCommand(overlapCommand(context))
+    .addCommand(calibrateCommand(context))
     .addCommand(devicesCommand(context));
 }
 

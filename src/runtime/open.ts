@@ -26,6 +26,11 @@ export interface OpenOptions {
    * bytes and operations, estimated from its text, over the device's rates.
    */
   readonly kernelTime?: KernelTime;
+  /**
+   * On a virtual device: whether copies and kernels are carried out (default), or only timed, which leaves
+   * the arrays as they are.
+   */
+  readonly execute?: boolean;
 }
 
 /**
@@ -64,12 +69,13 @@ async function openModel(name: string, options: OpenOptions): Promise<Device> {
     import('./model/device.ts'),
   ]);
   const model = findModel(name);
-  const { kernelTime } = options;
+  const { kernelTime, execute = true } = options;
   const known = kernelTime === undefined || typeof kernelTime === 'function';
   check('kernelTime', kernelTime, known, 'a function of a launch that gives milliseconds');
+  check('execute', execute, typeof execute === 'boolean', 'true or false');
   // Kernels and data are real, so they must fit the CPU's memory too.
   const memory = Math.min(options.memory ?? model.memory, maximumBytes);
-  return createModelDevice(model, await cpuSettings({ ...options, memory }), kernelTime);
+  return createModelDevice(model, await cpuSettings({ ...options, memory }), { kernelTime, execute });
 }
 
 async function cpuSettings({

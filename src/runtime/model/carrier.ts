@@ -67,7 +67,7 @@ export class ModelCarrier implements Carrier {
     );
     const time = this.#times.of(work);
     this.#executor.carry(executed, work);
-    this.#now += this.#model.issueTime;
+    this.#now += time.issue;
     command.queued = this.#now;
     const flight = { command, work, kind: time.kind, executed };
     this.#flights.set(command, flight);

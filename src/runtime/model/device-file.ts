@@ -54,6 +54,11 @@ const rate: Check = ['a number of bytes a millisecond, above 0', isRate];
 const count: Check = ['a whole number from 1 on', isCount];
 const truth: Check = ['true or false', (value) => typeof value === 'boolean'];
 
+const time: Check = [
+  'a number of milliseconds, 0 or above',
+  (value) => typeof value === 'number' && value >= 0,
+];
+
 const checks: Readonly<Record<keyof EngineModel, Check>> = {
   name: ['a text', (value) => typeof value === 'string' && value !== ''],
   computeCapability: [
@@ -72,7 +77,10 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   memoryRate: rate,
   // JSON has no infinity; null stands for it.
   operationRate: ['a number of operations a millisecond, above 0, or null for no limit', isRate],
-  issueTime: ['a number of milliseconds, 0 or above', (value) => typeof value === 'number' && value >= 0],
+  copyOverhead: time,
+  kernelOverhead: time,
+  issueTime: time,
+  launchTime: time,
   threadsAtOnce: count,
   multiProcessors: count,
   memory: ['a number of bytes, at least 65536', (value) => isCount(value) && (value as number) >= 65536],

@@ -4,20 +4,28 @@ import { CpuDevice, type CpuSettings } from '../cpu/device.ts';
 import type { DeviceProperties } from '../device.ts';
 import { ModelCarrier } from './carrier.ts';
 import type { EngineModel } from './engines.ts';
+import { idleExecutor } from './idle-executor.ts';
 import { type KernelTime, OperationTimes } from './operation-times.ts';
+
+interface ModelOptions {
+  readonly kernelTime: KernelTime | undefined;
+  /** Whether copies and kernels are carried out, or only timed. */
+  readonly execute: boolean;
+}
 
 /** Opens a virtual device; what it runs is executed by the CPU that the settings describe. */
 export function createModelDevice(
   model: EngineModel,
   settings: CpuSettings,
-  kernelTime?: KernelTime,
+  { kernelTime, execute }: ModelOptions,
 ): CpuDevice {
   const times = new OperationTimes(model, kernelTime);
   return new CpuDevice({
     ...settings,
     virtual: {
       properties: propertiesOf(model),
-      carrier: (executor, finished) => new ModelCarrier(model, times, executor, finished),
+      carrier: (cpu, finished) =>
+        new ModelCarrier(model, times, execute ? cpu : idleExecutor(() => cpu.close()), finished),
     },
   });
 }

@@ -31,8 +31,12 @@ export interface EngineModel {
   /** Bytes a millisecond that a kernel reads and writes, and its operations a millisecond. */
   readonly memoryRate: number;
   readonly operationRate: number;
-  /** What issuing one operation costs the host. */
+  /** What a copy and a kernel take on their engine beside their work. */
+  readonly copyOverhead: number;
+  readonly kernelOverhead: number;
+  /** What issuing a copy or a set, and what launching a kernel, costs the host. */
   readonly issueTime: number;
+  readonly launchTime: number;
   /** How many threads run at the same time: a kernel of fewer leaves room for another. */
   readonly threadsAtOnce: number;
   readonly multiProcessors: number;

@@ -31,6 +31,8 @@ export type KernelTime = (launch: TimedLaunch) => number;
 interface OperationTime {
   readonly kind: EngineKind;
   readonly duration: number;
+  /** What issuing it costs the host. */
+  readonly issue: number;
   /** Which part of the device a kernel fills. */
   readonly share: number;
   /** Whether the call returns only when the operation is complete, as a copy of pageable memory does. */
@@ -58,7 +60,14 @@ export class OperationTimes {
   }
 
   #onCompute(duration: number, share: number): OperationTime {
-    return { kind: 'kernel', duration, share, blocksHost: false };
+    const { kernelOverhead, issueTime } = this.#model;
+    return {
+      kind: 'kernel',
+      duration: kernelOverhead + duration,
+      issue: issueTime,
+      share,
+      blocksHost: false,
+    };
   }
 
   #ofCopy({ direction, box, source, destination }: CopyWork): OperationTime {
@@ -66,7 +75,8 @@ export class OperationTimes {
     const bytes = boxBytes(box);
     const pageable = source.memory.kind === 'pageable' || destination.memory.kind === 'pageable';
     const copy = (kind: EngineKind, rate: number) => {
-      return { kind, duration: bytes / rate, share: 1, blocksHost: pageable };
+      const duration = model.copyOverhead + bytes / rate;
+      return { kind, duration, issue: model.issueTime, share: 1, blocksHost: pageable };
     };
     switch (direction) {
       case 'host to device':
@@ -92,7 +102,10 @@ export class OperationTimes {
     const threads = threadsOf(grid) * threadsOf(program.block);
     const share = Math.min(1, threads / this.#model.threadsAtOnce);
     const duration = this.#kernelTime({ name, grid, block: program.block, ...workload });
-    return this.#onCompute(Math.max(0, Number(duration) || 0), share);
+    return {
+      ...this.#onCompute(Math.max(0, Number(duration) || 0), share),
+      issue: this.#model.launchTime,
+    };
   }
 
   #byRates({ bytes, operations }: TimedLaunch): number {

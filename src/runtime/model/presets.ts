@@ -46,7 +46,10 @@ function ofPost(
     // The post's kernel reads and writes each element once, in a third of the time.
     memoryRate: 2 * rate,
     operationRate: Number.POSITIVE_INFINITY,
+    copyOverhead: 0,
+    kernelOverhead: 0,
     issueTime: 0,
+    launchTime: 0,
   };
 }
 
@@ -98,6 +101,9 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     pageableDeviceToHost: 9e6,
     memoryRate: 4.2e9,
     operationRate: 6e10,
+    copyOverhead: 0.0015,
+    kernelOverhead: 0.0015,
     issueTime: 0.0036,
+    launchTime: 0.0036,
   },
 };

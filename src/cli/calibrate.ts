@@ -1,0 +1,88 @@
+// `warpstage calibrate`: measures a device, and writes what was measured as a device file, from
+// which a virtual device of the same rates can be opened anywhere.
+
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Device } from '../runtime/device.ts';
+import type { EngineModel } from '../runtime/model/engines.ts';
+import { formatDuration, formatRate } from '../timeline/quantities.ts';
+import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { openDevice } from './open-device.ts';
+import { parseCount } from './values.ts';
+
+interface CalibrateOptions {
+  readonly device: string;
+  readonly output?: string;
+  readonly size: number;
+  readonly json?: boolean;
+}
+
+const MiB = 2 ** 20;
+
+/** The command `calibrate`. */
+export function calibrateCommand(context: CommandContext): Command {
+  return newCommand('calibrate', context)
+    .summary("measure a device's rates for a virtual device")
+    .description(
+      'Measures copies in each direction alone and together, from pinned and pageable memory, kernels bound by ' +
+        'memory and by arithmetic, and what issuing costs; each by single operations. The device file that ' +
+        'it writes opens as a virtual device: --device model:<file>.',
+    )
+    .option('--device <name>', 'the device to measure', 'cpu')
+    .option('-o, --output <file>', 'write the device file')
+    .option('--size <MiB>', 'MiB of a large copy', parseCount, 256)
+    .option('--json', 'print the device file itself')
+    .addHelpText(
+      'after',
+      examplesText([
+        'warpstage calibrate --device cuda -o my-gpu.json',
+        'warpstage overlap --device cuda,model:my-gpu.json',
+      ]),
+    )
+    .action(async ({ device: name, output, size, json }: CalibrateOptions) => {
+      const [{ calibrate }, { modelText }] = await Promise.all([
+        import('../runtime/model/calibrate.ts'),
+        import('../runtime/model/device-file.ts'),
+      ]);
+      const model = await openAndMeasure(name, (device) => calibrate(device, { bytes: size * MiB }));
+      if (output !== undefined) await write(output, modelText(model));
+      context.terminal.output.write(json ? modelText(model) : describe(model));
+    });
+}
+
+async function openAndMeasure(
+  name: string,
+  measure: (device: Device) => Promise<EngineModel>,
+): Promise<EngineModel> {
+  await using device = await openDevice(name);
+  return await measure(device);
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await writeFile(path, text).catch((error: Error) => {
+    throw new WarpstageError(
+      { code: 'WS5006', message: `the device file ${path} cannot be written: ${error.message}` },
+      { cause: error },
+    );
+  });
+}
+
+function describe(model: EngineModel): string {
+  const rate = (bytes: number) => formatRate(bytes, 1);
+  const time = (milliseconds: number) => formatDuration(milliseconds);
+  const rows = [
+    ['copies to the device', `${rate(model.hostToDevice)}, pageable ${rate(model.pageableHostToDevice)}`],
+    ['copies from the device', `${rate(model.deviceToHost)}, pageable ${rate(model.pageableDeviceToHost)}`],
+    ['both directions at once', `each ${model.bothWays.toFixed(2)} times slower`],
+    ['kernels, bound by memory', rate(model.memoryRate)],
+    ['kernels, bound by arithmetic', `${(model.operationRate / 1e6).toPrecision(3)} G operations/s`],
+    [
+      'an operation takes beside its work',
+      `copy ${time(model.copyOverhead)}, kernel ${time(model.kernelOverhead)}`,
+    ],
+    ['issuing takes the host', `copy ${time(model.issueTime)}, launch ${time(model.launchTime)}`],
+  ] as const;
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return `${model.name}\n${rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('')}`;
+}

@@ -1,0 +1,235 @@
+// Measures a device's rates, each by single operations: what a virtual device is made of.
+//
+// Every figure comes from events of the device, the median of a few rounds after one that warms
+// up. A fixed cost is told from a rate by doing the same amount of work in one large operation
+// and in many small ones. Small operations are issued behind a large one, so that they wait in
+// the queue and the host's pace does not count.
+
+import { kernel } from '../../kernel/kernel.ts';
+import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
+import type { EngineModel } from './engines.ts';
+
+/** How much a calibration moves and computes. */
+export interface CalibrationSize {
+  /** Bytes of a large copy; a small one is a 64th. Default 256 MiB. */
+  readonly bytes?: number;
+  readonly rounds?: number;
+}
+
+const copyKernel = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  y[i] = x[i]! + 1;
+});
+
+/** Multiplications and additions of each thread of `arithmetic`. */
+const operationsOfThread = 4096;
+
+const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  let a = y[i]!;
+  for (let k = 0; k < pairs; ++k) a = a * 0.999 + 0.001;
+  y[i] = a;
+});
+
+const block = 256;
+
+/** Measures the device's rates. Engines and rules are those of its properties. */
+export async function calibrate(
+  device: Device,
+  { bytes = 256 * 2 ** 20, rounds = 5 }: CalibrationSize = {},
+): Promise<EngineModel> {
+  using bench = new Bench(device, bytes, rounds);
+  const { properties } = device;
+  const into = await bench.copies('in');
+  const out = await bench.copies('out');
+  const kernels = await bench.kernels();
+  return {
+    name: properties.name,
+    computeCapability: properties.computeCapability,
+    copyEngines: properties.asyncEngineCount,
+    kernelsAtOnce: properties.concurrentKernels ? 128 : 1,
+    hyperQ: true,
+    delayedSignal: false,
+    bothWays: await bench.bothWays(into.rate, out.rate),
+    hostToDevice: into.rate,
+    deviceToHost: out.rate,
+    pageableHostToDevice: await bench.pageable('in'),
+    pageableDeviceToHost: await bench.pageable('out'),
+    memoryRate: kernels.memoryRate,
+    operationRate: kernels.operationRate,
+    copyOverhead: Math.max(0, Math.min(into.overhead, out.overhead)),
+    kernelOverhead: kernels.overhead,
+    issueTime: await bench.issueTime(({ small, host }, stream) => stream.memcpyAsync(small, host)),
+    launchTime: await bench.issueTime(({ data }, stream) =>
+      stream.launch(copyKernel, { grid: 1, block }, { y: data, x: data }),
+    ),
+    threadsAtOnce: properties.multiProcessorCount * 2048,
+    multiProcessors: properties.multiProcessorCount,
+    memory: properties.totalGlobalMemory,
+  };
+}
+
+/** Small operations to a large one. */
+const small = 64;
+
+type Direction = 'in' | 'out';
+
+class Bench implements Disposable {
+  readonly #device: Device;
+  readonly #rounds: number;
+  readonly #bytes: number;
+  readonly #data: DeviceArray<'f32'>;
+  readonly #other: DeviceArray<'f32'>;
+  readonly #host: PinnedArray<'f32'>;
+  readonly #back: PinnedArray<'f32'>;
+  readonly #streams: readonly [Stream, Stream];
+
+  constructor(device: Device, bytes: number, rounds: number) {
+    const unit = 4 * small * block;
+    this.#bytes = Math.max(unit, bytes - (bytes % unit));
+    this.#device = device;
+    this.#rounds = rounds;
+    const elements = this.#bytes / 4;
+    this.#data = device.alloc('f32', elements);
+    this.#other = device.alloc('f32', elements);
+    this.#host = device.allocPinned('f32', elements);
+    this.#back = device.allocPinned('f32', elements);
+    this.#streams = [device.createStream(), device.createStream()];
+    this.#host.array.fill(1);
+  }
+
+  [Symbol.dispose](): void {
+    for (const array of [this.#data, this.#other, this.#host, this.#back]) array.free();
+    for (const stream of this.#streams) void stream.destroy();
+  }
+
+  /** Median milliseconds that what `issue` issues takes on the device; `before` is issued first, and not timed. */
+  async #time(issue: (stream: Stream) => void, before?: (stream: Stream) => void): Promise<number> {
+    const [stream] = this.#streams;
+    const times: number[] = [];
+    for (let round = -1; round < this.#rounds; ++round) {
+      using start = this.#device.createEvent();
+      using stop = this.#device.createEvent();
+      before?.(stream);
+      stream.record(start);
+      issue(stream);
+      stream.record(stop);
+      await stop.synchronize();
+      if (round >= 0) times.push(stop.elapsedTime(start));
+    }
+    return median(times);
+  }
+
+  #copy(direction: Direction, stream: Stream, begin: number, end: number): void {
+    if (direction === 'in')
+      stream.memcpyAsync(this.#data.subarray(begin, end), this.#host.subarray(begin, end));
+    else stream.memcpyAsync(this.#back.subarray(begin, end), this.#other.subarray(begin, end));
+  }
+
+  async copies(direction: Direction): Promise<{ readonly rate: number; readonly overhead: number }> {
+    const elements = this.#data.length;
+    const large = await this.#time((stream) => this.#copy(direction, stream, 0, elements));
+    const part = elements / small;
+    const many = await this.#time(
+      (stream) => {
+        for (let i = 0; i < small; ++i) this.#copy(direction, stream, i * part, (i + 1) * part);
+      },
+      (stream) => this.#copy(direction, stream, 0, elements),
+    );
+    const overhead = Math.max(0, (many - large) / (small - 1));
+    return { rate: this.#bytes / Math.max(large - overhead, large / 2), overhead };
+  }
+
+  /** How many times slower the directions are together than the slower of them alone. */
+  async bothWays(into: number, out: number): Promise<number> {
+    const [, other] = this.#streams;
+    const elements = this.#data.length;
+    using begun = this.#device.createEvent();
+    using ended = this.#device.createEvent();
+    const turns = 4;
+    const together = await this.#time((stream) => {
+      stream.record(begun);
+      other.waitEvent(begun);
+      for (let turn = 0; turn < turns; ++turn) {
+        this.#copy('in', stream, 0, elements);
+        this.#copy('out', other, 0, elements);
+      }
+      other.record(ended);
+      stream.waitEvent(ended);
+    });
+    return Math.max(1, together / turns / (this.#bytes / Math.min(into, out)));
+  }
+
+  async pageable(direction: Direction): Promise<number> {
+    const memory = new Float32Array(this.#data.length / 4).fill(1);
+    const part = this.#data.subarray(0, memory.length);
+    const time = await this.#time((stream) => {
+      if (direction === 'in') stream.memcpyAsync(part, memory);
+      else stream.memcpyAsync(memory, part);
+    });
+    return memory.byteLength / time;
+  }
+
+  async kernels(): Promise<
+    Pick<EngineModel, 'memoryRate' | 'operationRate'> & { readonly overhead: number }
+  > {
+    const [y, x] = [this.#data, this.#other];
+    const grid = y.length / block;
+    const copy = (stream: Stream) => stream.launch(copyKernel, { grid, block }, { y, x });
+    const large = await this.#time(copy, copy);
+    const part = y.length / small;
+    const many = await this.#time(
+      (stream) => {
+        for (let i = 0; i < small; ++i) {
+          const views = { y: y.subarray(i * part, (i + 1) * part), x: x.subarray(i * part, (i + 1) * part) };
+          stream.launch(copyKernel, { grid: grid / small, block }, views);
+        }
+      },
+      (stream) => {
+        for (let i = 0; i < 8; ++i) copy(stream);
+      },
+    );
+    const threads = Math.min(y.length, this.#device.properties.multiProcessorCount * 2048 * 4);
+    const few = y.subarray(0, threads - (threads % block));
+    const computing = await this.#time((stream) =>
+      stream.launch(
+        arithmetic,
+        { grid: few.length / block, block },
+        { y: few, pairs: operationsOfThread / 2 },
+      ),
+    );
+    const overhead = Math.max(0, (many - large) / (small - 1));
+    return {
+      memoryRate: (2 * this.#bytes) / Math.max(large - overhead, large / 2),
+      operationRate: (few.length * operationsOfThread) / computing,
+      overhead,
+    };
+  }
+
+  /** Milliseconds of the host that issuing one operation takes. */
+  async issueTime(
+    issue: (
+      operands: { small: DeviceArray<'f32'>; host: PinnedArray<'f32'>; data: DeviceArray<'f32'> },
+      stream: Stream,
+    ) => void,
+  ): Promise<number> {
+    const [stream] = this.#streams;
+    const data = this.#data.subarray(0, block);
+    const operands = { small: data, host: this.#host.subarray(0, block), data };
+    const count = 256;
+    const times: number[] = [];
+    for (let round = -2; round < this.#rounds; ++round) {
+      const begin = performance.now();
+      for (let i = 0; i < count; ++i) issue(operands, stream);
+      const time = (performance.now() - begin) / count;
+      await stream.synchronize();
+      if (round >= 0) times.push(time);
+    }
+    return median(times);
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1]!;
+}
