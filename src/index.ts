@@ -4,11 +4,13 @@ export { type Code, codes } from './diagnostics/codes.ts';
 export { type Issue, type Location, WarpstageError } from './diagnostics/error.ts';
 export type {
   AlignedSize,
+  CooperativeGroups,
   Cuda,
   Dim3,
   Grid,
   Pipeline,
   PipelineRole,
+  PipelineScope,
   PipelineSharedState,
   Thread,
   ThreadBlock,

@@ -81,12 +81,20 @@ export interface LocalArray {
   readonly count: number;
 }
 
+/**
+ * Whose threads a pipeline is for. One that is not a thread's own lies inside a block, and means the same
+ * with every wider scope.
+ */
+export type PipelineScope = 'thread' | 'block' | 'cluster' | 'device' | 'system';
+
 /** A place in the kernel that makes a pipeline; its state belongs to the group's threads together. */
 export interface Pipeline {
   readonly name: string;
-  readonly scope: 'thread' | 'block';
+  readonly scope: PipelineScope;
   /** 1 to 255; 0 for thread scope, which has no stages of its own. */
   readonly stages: number;
+  /** Places that make pipelines of one shared state have the same number here; null for thread scope. */
+  readonly state: number | null;
   readonly group: Group;
   readonly partition: 'unified' | 'role' | 'count';
 }
@@ -296,6 +304,28 @@ export type Call =
       readonly pipeline: number;
       readonly range: Range;
     }
+  /** Thread scope: waits until at most `prior` of the thread's youngest commits are under way. */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'consumerWaitPrior';
+      readonly pipeline: number;
+      readonly prior: number;
+      readonly range: Range;
+    }
+  /**
+   * Waits for a stage no longer than so many nanoseconds, or until the clock `globaltimer` says so much; looks
+   * at least once.
+   */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'consumerWaitFor' | 'consumerWaitUntil';
+      readonly pipeline: number;
+      /** An f64. */
+      readonly time: Expression;
+      /** A bool variable that gets whether the stage is there, or null. */
+      readonly result: number | null;
+      readonly range: Range;
+    }
   | {
       readonly kind: 'call';
       readonly intrinsic: 'quit';
@@ -313,9 +343,25 @@ export type Call =
       readonly source: View;
       /** Elements, of the program's indexType; both arrays have the same element type. */
       readonly count: Expression;
+      /** So many elements at the end are set to zero instead, and not read; of the program's indexType. Null: none. */
+      readonly zeroFill: Expression | null;
       /** What the program promises: both addresses and the size are multiples of so many bytes. */
       readonly alignment: number;
       readonly pipeline: number;
+      readonly range: Range;
+    }
+  /** Reads a clock into an f64 variable: nanoseconds, or cycles of the processor. */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'globaltimer' | 'clock64';
+      readonly result: number;
+      readonly range: Range;
+    }
+  /** Lets other threads go on, for about so many nanoseconds (an f64). */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'nanosleep';
+      readonly duration: Expression;
       readonly range: Range;
     }
   | {

@@ -47,6 +47,15 @@ export interface Rules {
   effect(lowering: Lowering, node: AnyNode): void;
 }
 
+/** What all pipelines of a thread's own have in common. */
+export const threadPipeline = {
+  scope: 'thread',
+  stages: 0,
+  state: null,
+  group: { kind: 'thread' },
+  partition: 'unified',
+} as const satisfies Omit<Pipeline, 'name'>;
+
 /** Unwinds to the statement that could not be lowered; what is wrong is among the issues already. */
 export class LoweringFailure extends Error {}
 
@@ -86,6 +95,8 @@ export class Lowering {
   readonly #texts: string[] = [];
   readonly #sourceIds = new Map<AnyFunction, number>();
   #labels = 0;
+  #pipelineStates = 0;
+  #ownQueue: { readonly pipeline: number; readonly range: Range } | null = null;
   #statements: Statement[] = [];
   #frame: Frame | null = null;
 
@@ -106,7 +117,7 @@ export class Lowering {
       sharedArrays: this.sharedArrays,
       localArrays: this.localArrays,
       pipelines: this.pipelines,
-      body: this.#statements,
+      body: [...this.#ownQueueMade(), ...this.#statements],
     };
   }
 
@@ -264,6 +275,29 @@ export class Lowering {
 
   newLabel(): number {
     return this.#labels++;
+  }
+
+  // Pipelines
+
+  newPipelineState(): number {
+    return this.#pipelineStates++;
+  }
+
+  /**
+   * The pipeline that stands for the queue of each thread's own copies, for those that name no pipeline. It
+   * is made before anything else.
+   */
+  ownQueue(node: Node): number {
+    this.#ownQueue ??= {
+      pipeline: this.pipelines.push({ ...threadPipeline, name: 'queue' }) - 1,
+      range: this.range(node),
+    };
+    return this.#ownQueue.pipeline;
+  }
+
+  #ownQueueMade(): Statement[] {
+    if (this.#ownQueue === null) return [];
+    return [{ kind: 'call', intrinsic: 'makePipeline', producers: null, ...this.#ownQueue }];
   }
 
   // Variables and expressions

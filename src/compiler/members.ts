@@ -67,6 +67,7 @@ function ownerOf(receiver: string): string {
     thread: 'a thread',
     array: 'an array',
     pipeline: 'a pipeline',
+    cg: "'cuda.cg'",
   };
   return owners[receiver] ?? `'${receiver}'`;
 }

@@ -62,7 +62,7 @@ export function printProgram(program: Program): string {
     lines.push(`local ${names.local[id]}: ${array.element}[${array.count}]`);
   });
   program.pipelines.forEach((pipeline, id) => {
-    const stages = pipeline.scope === 'block' ? `, ${pipeline.stages} stages, ${pipeline.partition}` : '';
+    const stages = pipeline.scope !== 'thread' ? `, ${pipeline.stages} stages, ${pipeline.partition}` : '';
     lines.push(
       `pipeline ${names.pipelines[id]}: ${pipeline.scope} scope${stages}, group ${printGroup(pipeline.group)}`,
     );
@@ -291,6 +291,16 @@ class StatementPrinter {
       case 'consumerWait':
       case 'consumerRelease':
         return `${this.#pipeline(call.pipeline)}.${call.intrinsic}()`;
+      case 'consumerWaitPrior':
+        return `${this.#pipeline(call.pipeline)}.consumerWaitPrior(${call.prior})`;
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil':
+        return `${this.#result(call.result)}${this.#pipeline(call.pipeline)}.${call.intrinsic}(${print(call.time)})`;
+      case 'globaltimer':
+      case 'clock64':
+        return `${this.#result(call.result)}${call.intrinsic}()`;
+      case 'nanosleep':
+        return `nanosleep(${print(call.duration)})`;
       case 'quit':
         return `${this.#result(call.result)}${this.#pipeline(call.pipeline)}.quit()`;
       case 'memcpyAsync': {
@@ -299,6 +309,7 @@ class StatementPrinter {
           this.#view(call.destination),
           this.#view(call.source),
           print(call.count),
+          ...(call.zeroFill === null ? [] : [`zeros ${print(call.zeroFill)}`]),
           `align ${call.alignment}`,
           this.#pipeline(call.pipeline),
         ];

@@ -9,7 +9,7 @@ import type { IntrinsicName } from '../kernel/intrinsics.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { ElementType } from '../kernel/types.ts';
 import type { Frame } from './frame.ts';
-import type { ArrayReference, Expression, Group } from './ir.ts';
+import type { ArrayReference, Expression, Group, PipelineScope } from './ir.ts';
 import type { NumberType } from './number-types.ts';
 
 /** A number of a known type. */
@@ -99,6 +99,15 @@ export interface CountValue {
   readonly alignment: number;
 }
 
+/** Made by `cuda.pipelineSharedState`. */
+export interface PipelineStateValue {
+  readonly kind: 'pipelineState';
+  /** Which of the kernel's shared states. */
+  readonly id: number;
+  readonly scope: PipelineScope;
+  readonly stages: number;
+}
+
 /** An array that the kernel wrote as a list. */
 export interface ListValue {
   readonly kind: 'list';
@@ -147,8 +156,8 @@ export type Value =
   | DeviceFunctionValue
   | IntrinsicValue
   | { readonly kind: 'pipeline'; readonly id: number }
-  | { readonly kind: 'pipelineState'; readonly stages: number }
-  | { readonly kind: 'namespace'; readonly name: 'cuda' | 'Math' | 'Number' | 'console' }
+  | PipelineStateValue
+  | { readonly kind: 'namespace'; readonly name: 'cuda' | 'cg' | 'Math' | 'Number' | 'console' }
   | { readonly kind: 'undefined' }
   /** The result of something that was reported already; using it is no further error. */
   | { readonly kind: 'broken' };
@@ -214,7 +223,7 @@ export function describe(value: Value): string {
     case 'pipelineState':
       return "a pipeline's shared state";
     case 'namespace':
-      return `'${value.name}' itself`;
+      return value.name === 'cg' ? "'cuda.cg' itself" : `'${value.name}' itself`;
     case 'undefined':
       return 'undefined';
     case 'broken':

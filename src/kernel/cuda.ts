@@ -3,8 +3,18 @@
 // The table in intrinsics.ts says the same as data; a type-level test compares the two. Names are
 // CUDA's in camelCase. Nothing here exists at run time: the compiler reads what a kernel says.
 
-import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
+import type { CudaAsync } from './cuda-async.ts';
+import type { KernelArray } from './schema.ts';
 import type { ElementType } from './types.ts';
+
+export type {
+  AlignedSize,
+  CooperativeGroups,
+  Pipeline,
+  PipelineRole,
+  PipelineScope,
+  PipelineSharedState,
+} from './cuda-async.ts';
 
 /** Three extents or coordinates. CUDA: `dim3`, `uint3`. */
 export interface Dim3 {
@@ -81,52 +91,8 @@ export interface Thread {
   sync(): void;
 }
 
-declare const brand: unique symbol;
-
-/** A count of elements with a promise about its alignment, made by `cuda.alignedSize`. */
-export interface AlignedSize {
-  readonly [brand]: 'alignedSize';
-}
-
-/** What the threads of a pipeline share, made by `cuda.pipelineSharedState`. */
-export interface PipelineSharedState {
-  readonly [brand]: 'pipelineSharedState';
-}
-
-/** The part that a thread plays in a partitioned pipeline. CUDA: `cuda::pipeline_role`. */
-export type PipelineRole = 'producer' | 'consumer';
-
-/**
- * A queue of stages between producers and consumers. Each stage is acquired, filled by
- * asynchronous copies, committed, waited for, and released. CUDA: `cuda::pipeline`.
- */
-export interface Pipeline {
-  /**
-   * Waits until the next stage is free: until all consumers have released its previous use.
-   * With thread scope it does nothing. CUDA: `pipeline.producer_acquire()`.
-   */
-  producerAcquire(): void;
-  /**
-   * Hands the copies that this thread issued since its last commit over to the stage, and goes
-   * on to the next stage. It never waits. CUDA: `pipeline.producer_commit()`.
-   */
-  producerCommit(): void;
-  /**
-   * Waits until all producers have committed the oldest stage and its copies have arrived. With
-   * thread scope it waits for this thread's own copies alone. CUDA: `pipeline.consumer_wait()`.
-   */
-  consumerWait(): void;
-  /**
-   * Gives the oldest stage back to the producers. With thread scope it does nothing.
-   * CUDA: `pipeline.consumer_release()`.
-   */
-  consumerRelease(): void;
-  /** Leaves the pipeline; true in the one thread that left last. CUDA: `pipeline.quit()`. */
-  quit(): boolean;
-}
-
 /** The intrinsics: the second parameter of every kernel and device function. */
-export interface Cuda {
+export interface Cuda extends CudaAsync {
   /** All threads of the launch. CUDA: `cooperative_groups::this_grid()`. */
   thisGrid(): Grid;
   /** The threads of this block. CUDA: `cooperative_groups::this_thread_block()`. */
@@ -161,53 +127,6 @@ export interface Cuda {
   sharedArray(element: ElementType, count: number): KernelArray;
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
   localArray(element: ElementType, count: number): KernelArray;
-
-  /**
-   * Begins to copy `count` elements, which belong to the next commit of the pipeline. The threads
-   * of the group copy together, so all of them call it alike.
-   * CUDA: `cuda::memcpy_async(group, destination, source, bytes, pipeline)`.
-   *
-   * @example
-   * pipeline.producerAcquire();
-   * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), pipeline);
-   * pipeline.producerCommit();
-   */
-  memcpyAsync(
-    group: ThreadBlock | Tile | Thread,
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
-    count: number | AlignedSize,
-    pipeline: Pipeline,
-  ): void;
-  /**
-   * Begins to copy `count` elements; each calling thread copies all of them.
-   * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline)`.
-   */
-  memcpyAsync(
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
-    count: number | AlignedSize,
-    pipeline: Pipeline,
-  ): void;
-  /**
-   * A count of elements with the promise that the size in bytes and both addresses are multiples
-   * of `align` bytes. CUDA: `cuda::aligned_size_t<align>(bytes)`.
-   */
-  alignedSize(align: number, count: number): AlignedSize;
-
-  /**
-   * What the threads of a pipeline share: its `stages`, 1 to 255, known when the kernel is
-   * compiled. CUDA: `__shared__ cuda::pipeline_shared_state<scope, stages>`.
-   */
-  pipelineSharedState(scope: 'block', stages: number): PipelineSharedState;
-  /** A pipeline of the thread's own. CUDA: `cuda::make_pipeline()`. */
-  makePipeline(): Pipeline;
-  /** A pipeline whose threads are all producers and consumers. CUDA: `cuda::make_pipeline(group, &state)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState): Pipeline;
-  /** A pipeline in which each thread has a role. CUDA: `cuda::make_pipeline(group, &state, role)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, role: PipelineRole): Pipeline;
-  /** A pipeline with a number of producers; the others consume. CUDA: `cuda::make_pipeline(group, &state, producers)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, producers: number): Pipeline;
 
   /** Adds to an element of an i32, u32 or f32 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
   atomicAdd(array: KernelArray, index: number, value: number): number;

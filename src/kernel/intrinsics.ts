@@ -6,16 +6,20 @@
 // `pipeline.producerCommit`, `Math.sqrt`.
 
 import { castIntrinsics, consoleIntrinsics, mathIntrinsics } from './intrinsics/arithmetic.ts';
+import { copyIntrinsics } from './intrinsics/copies.ts';
 import type { Intrinsic } from './intrinsics/entry.ts';
 import { groupIntrinsics } from './intrinsics/groups.ts';
 import { atomicIntrinsics, memoryIntrinsics, pipelineIntrinsics } from './intrinsics/memory.ts';
+import { timeIntrinsics } from './intrinsics/time.ts';
 
 export type { ArgumentKind, Form, Intrinsic, ResultKind } from './intrinsics/entry.ts';
 
 export const intrinsics = {
   ...groupIntrinsics,
   ...memoryIntrinsics,
+  ...copyIntrinsics,
   ...pipelineIntrinsics,
+  ...timeIntrinsics,
   ...atomicIntrinsics,
   ...castIntrinsics,
   ...mathIntrinsics,

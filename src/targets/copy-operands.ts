@@ -19,6 +19,8 @@ export interface CopyOperands {
   readonly destination: CopyOperand;
   readonly source: CopyOperand;
   readonly count: number;
+  /** So many elements at the end are not read. */
+  readonly zeroFill: number;
   readonly elementBytes: number;
   /** What the program promises. */
   readonly alignment: number;
@@ -35,10 +37,12 @@ export interface CopyPlace {
 export function copyFault(operands: CopyOperands, place: CopyPlace): Fault | null {
   const outside = outsideOf(operands);
   if (outside !== null) {
-    const { array, offset: index, length } = outside;
-    return { kind: 'out-of-range', array, access: 'copy', index, count: operands.count, length, ...place };
+    const { operand, count } = outside;
+    const { array, offset: index, length } = operand;
+    return { kind: 'out-of-range', array, access: 'copy', index, count, length, ...place };
   }
-  const misuse = negativeCount(operands) ?? overlap(operands) ?? misalignment(operands);
+  const misuse =
+    negativeCount(operands) ?? wrongZeros(operands) ?? overlap(operands) ?? misalignment(operands);
   return misuse && { kind: 'misuse', code: 'WS3005', ...misuse, ...place };
 }
 
@@ -47,11 +51,31 @@ interface Misuse {
   readonly hint: string;
 }
 
-/** The first operand that is not inside its array; a copy of a negative count is wrong in another way. */
-function outsideOf({ source, destination, count }: CopyOperands): CopyOperand | null {
-  if (count < 0) return null;
-  const isInside = ({ offset, length }: CopyOperand) => offset >= 0 && offset + count <= length;
-  return [source, destination].find((operand) => !isInside(operand)) ?? null;
+/**
+ * The first operand that is not inside its array, and how much of it is accessed; what is wrong with a count
+ * itself is found elsewhere.
+ */
+function outsideOf({ source, destination, count, zeroFill }: CopyOperands) {
+  if (count < 0 || zeroFill < 0 || zeroFill > count) return null;
+  const parts = [
+    { operand: source, count: count - zeroFill },
+    { operand: destination, count },
+  ];
+  // A source of which nothing is read may lie anywhere: behind the end of an array all is zero.
+  const [read, written] = zeroFill > 0 && zeroFill === count ? [undefined, parts[1]] : parts;
+  return [read, written].find((part) => part !== undefined && !isInside(part.operand, part.count)) ?? null;
+}
+
+function isInside({ offset, length }: CopyOperand, count: number): boolean {
+  return offset >= 0 && offset + count <= length;
+}
+
+function wrongZeros({ source, destination, count, zeroFill }: CopyOperands): Misuse | null {
+  if (zeroFill >= 0 && zeroFill <= count) return null;
+  return {
+    message: `pipelineMemcpyAsync of ${count} elements from \`${source.array}\` to \`${destination.array}\` sets ${zeroFill} of them to zero`,
+    hint: `Pass 0 to ${count} as zeroFill.`,
+  };
 }
 
 function negativeCount({ source, destination, count }: CopyOperands): Misuse | null {

@@ -330,8 +330,12 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       `37 300: a pipeline has 1 to 255 stages, and this one 300 (two to four are common)`,
     ],
     [
-      `cuda.pipelineSharedState('device', 2);`,
-      `28 'device': scope of cuda.pipelineSharedState must be 'block', and is the string 'device' (it takes (scope, stages))`,
+      `cuda.pipelineSharedState('warp', 2);`,
+      `28 'warp': scope of cuda.pipelineSharedState must be 'block', 'cluster', 'device' or 'system', and is the string 'warp' (it takes (scope, stages))`,
+    ],
+    [
+      `cuda.pipelineSharedState('thread', 2);`,
+      `28 'thread': a pipeline of thread scope has no shared state: the scope is 'block', 'cluster', 'device' or 'system' (a pipeline of the thread's own is made without one: cuda.makePipeline())`,
     ],
     [
       `cuda.makePipeline(cuda.thisThreadBlock(), cuda.pipelineSharedState('block', 2), 'reader');`,

@@ -144,7 +144,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'scope and stages the other way round',
     "({ y }, cuda) => { cuda.pipelineSharedState(«2», 'block'); }",
-    "WS1009: scope of cuda.pipelineSharedState must be 'block', and is the number 2 (it takes (scope, stages))",
+    "WS1009: scope of cuda.pipelineSharedState must be 'block', 'cluster', 'device' or 'system', and is the number 2 (it takes (scope, stages))",
   ],
   [
     'a copy without a pipeline',

@@ -3,7 +3,15 @@
 
 import { expect, expectTypeOf, test } from 'vitest';
 import { deviceFunction, kernel, type LaunchArguments } from 'warpstage';
-import type { Cuda, Grid, Pipeline, Thread, ThreadBlock, Tile } from '#warpstage/kernel/cuda.js';
+import type {
+  CooperativeGroups,
+  Cuda,
+  Grid,
+  Pipeline,
+  Thread,
+  ThreadBlock,
+  Tile,
+} from '#warpstage/kernel/cuda.js';
 import { type IntrinsicName, intrinsics, membersOf } from '#warpstage/kernel/intrinsics.js';
 import type { ArrayArgument } from '#warpstage/kernel/kernel.js';
 import type { DeviceFunction, KernelArray, ReadonlyKernelArray } from '#warpstage/kernel/schema.js';
@@ -42,7 +50,7 @@ const sample = kernel(
     data.x[0] = 1;
     // @ts-expect-error: no such intrinsic
     cuda.makePipline();
-    // @ts-expect-error: the scope is 'block'
+    // @ts-expect-error: a pipeline of the thread's own has no shared state
     cuda.pipelineSharedState('thread', 2);
     // @ts-expect-error: no such element type
     cuda.sharedArray('f31', 2);
@@ -83,6 +91,7 @@ test('the typed intrinsics are those of the table', () => {
   expectTypeOf<TableMembers<'tile'>>().toEqualTypeOf<keyof Tile>();
   expectTypeOf<TableMembers<'thread'>>().toEqualTypeOf<keyof Thread>();
   expectTypeOf<TableMembers<'pipeline'>>().toEqualTypeOf<keyof Pipeline>();
+  expectTypeOf<TableMembers<'cg'>>().toEqualTypeOf<keyof CooperativeGroups>();
   expectTypeOf<TableMembers<'array'>>().toEqualTypeOf<Exclude<keyof KernelArray, number>>();
   expectTypeOf<TableMembers<'Math'>>().toExtend<keyof Math>();
   expectTypeOf<TableMembers<'Number'>>().toExtend<keyof NumberConstructor>();
@@ -116,6 +125,8 @@ test('every intrinsic says what it is in CUDA, and in one sentence what it does'
     'producerAcquire',
     'producerCommit',
     'consumerWait',
+    'consumerWaitFor',
+    'consumerWaitUntil',
     'consumerRelease',
     'quit',
   ]);

@@ -145,6 +145,7 @@ export function checkProgram(program: Program): void {
       case 'memcpyAsync':
         for (const view of [one.destination, one.source]) index(view.offset);
         index(one.count);
+        if (one.zeroFill !== null) index(one.zeroFill);
         if (elementOf(one.destination.array) !== elementOf(one.source.array))
           throw new Error('a copy of two types');
         break;
@@ -157,6 +158,13 @@ export function checkProgram(program: Program): void {
           throw new Error('a wrong result');
         break;
       }
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil':
+        isType(one.time, 'f64', 'a time');
+        break;
+      case 'nanosleep':
+        isType(one.duration, 'f64', 'a duration');
+        break;
       case 'makePipeline':
         if (one.producers !== null) expression(one.producers);
         break;

@@ -118,8 +118,8 @@ export class ProgramBuilder {
   ): number {
     this.#pipelines.push(
       stages === 0
-        ? { name, scope: 'thread', stages, group: { kind: 'thread' }, partition }
-        : { name, scope: 'block', stages, group, partition },
+        ? { name, scope: 'thread', stages, state: null, group: { kind: 'thread' }, partition }
+        : { name, scope: 'block', stages, state: this.#pipelines.length, group, partition },
     );
     return this.#pipelines.length - 1;
   }
@@ -288,6 +288,7 @@ export function memcpyAsync(operands: CopyOperands): Call {
     destination: view(to),
     source: view(from),
     count,
+    zeroFill: null,
     alignment,
     pipeline,
     range: range(),

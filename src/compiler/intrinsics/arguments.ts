@@ -3,8 +3,9 @@
 import type { Node } from 'acorn';
 import type { ArgumentKind, Form } from '../../kernel/intrinsics.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import type { PipelineScope } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
-import { knownNumber, numberHint, numeric, toIndex } from '../numbers.ts';
+import { knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
 import { describe, isNumeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import type { ArgumentTypes } from './handler.ts';
@@ -94,12 +95,16 @@ function nearest(candidates: readonly (readonly Slot[])[], given: readonly Given
   return candidates.reduce((best, one) => (mismatch(one, given) > mismatch(best, given) ? one : best));
 }
 
+/** A pipeline of the thread's own has no shared state; who asks for one is told so by its handler. */
+const scopes = { thread: 0, block: 0, cluster: 0, device: 0, system: 0 } satisfies Record<PipelineScope, 0>;
+
 function accepts(kind: ArgumentKind, value: Value): boolean {
   switch (kind) {
     case 'number':
     case 'index':
     case 'constant':
     case 'number or quotient':
+    case 'nanoseconds':
       return isNumeric(value) || value.kind === 'quotient';
     case 'count':
       return value.kind === 'count' || isNumeric(value) || value.kind === 'quotient';
@@ -117,7 +122,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'pipeline state':
       return value.kind === 'pipelineState';
     case 'scope':
-      return value.kind === 'text' && value.text === 'block';
+      return value.kind === 'text' && Object.hasOwn(scopes, value.text);
     case 'role':
       return value.kind === 'choice' || (value.kind === 'text' && /^(producer|consumer)$/.test(value.text));
     case 'anything':
@@ -138,6 +143,8 @@ function kindText(kind: ArgumentKind): string {
       return 'an integer';
     case 'constant':
       return 'a constant';
+    case 'nanoseconds':
+      return 'a number of nanoseconds';
     case 'count':
       return 'an integer or cuda.alignedSize(align, count)';
     case 'array':
@@ -156,7 +163,7 @@ function kindText(kind: ArgumentKind): string {
     case 'pipeline state':
       return 'made by cuda.pipelineSharedState';
     case 'scope':
-      return "'block'";
+      return "'block', 'cluster', 'device' or 'system'";
     case 'role':
       return "'producer' or 'consumer'";
     case 'anything':
@@ -202,8 +209,10 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'block or tile': same,
   pipeline: same,
   'pipeline state': same,
-  scope: (_lowering, value) => textOf(value),
+  scope: (_lowering, value) => textOf(value) as PipelineScope,
   role: same,
+  nanoseconds: (lowering, value, node, what) =>
+    toType(lowering, numeric(lowering, value, node, what), 'f64', node),
   anything: (_lowering, value) => value,
 };
 

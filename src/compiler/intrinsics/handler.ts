@@ -6,7 +6,7 @@
 import type { Node } from 'acorn';
 import type { ArgumentKind, Form, IntrinsicName, IntrinsicTable } from '../../kernel/intrinsics.ts';
 import type { ElementType } from '../../kernel/types.ts';
-import type { Expression } from '../ir.ts';
+import type { Expression, PipelineScope } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import type {
   ChoiceValue,
@@ -33,8 +33,10 @@ export interface ArgumentTypes {
   readonly 'block or tile': GroupValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
   readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;
-  readonly scope: string;
+  readonly scope: PipelineScope;
   readonly role: TextValue | ChoiceValue;
+  /** An f64. */
+  readonly nanoseconds: Expression;
   readonly anything: Value;
 }
 

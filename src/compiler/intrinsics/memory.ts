@@ -1,8 +1,7 @@
-// Arrays, asynchronous copies and atomics.
+// Arrays and atomics.
 
 import type { Node } from 'acorn';
 import type { memoryIntrinsics } from '../../kernel/intrinsics/memory.ts';
-import { elementBytes } from '../../kernel/types.ts';
 import { numberConstant, variable } from '../build.ts';
 import type { AtomicOperator, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -20,19 +19,6 @@ export const memoryHandlers: Handlers<MemoryIntrinsic> = {
   'array.length': ({ lowering, receiver, node }) => number('index', viewLength(lowering, receiver, node)),
   'array.subarray': ({ lowering, receiver, args, node }) =>
     subarray(lowering, receiver, args.begin ?? null, args.end ?? null, node),
-  'cuda.alignedSize': ({ lowering, args, at }) => {
-    const { align, count } = args;
-    if (align < 1 || !Number.isInteger(Math.log2(align))) {
-      lowering.fail(
-        at('align'),
-        'WS1009',
-        `an alignment must be a power of two, and is ${align}`,
-        'write 4, 8 or 16',
-      );
-    }
-    return { kind: 'count', count, alignment: align };
-  },
-  'cuda.memcpyAsync': memcpyAsync,
 
   'cuda.atomicAdd': (call) => atomic(call, 'add', call.args),
   'cuda.atomicSub': (call) => atomic(call, 'sub', call.args),
@@ -154,30 +140,6 @@ function clear(lowering: Lowering, { array, element }: ViewValue, count: number,
     ],
     range,
   });
-}
-
-function memcpyAsync({ lowering, args, node, at }: IntrinsicCall<'cuda.memcpyAsync'>): Value {
-  const { destination, source, count, pipeline } = args;
-  if (destination.element !== source.element) {
-    lowering.fail(
-      at('source'),
-      'WS1004',
-      `'${destination.name}' holds ${destination.element}, and '${source.name}' holds ${source.element}`,
-      'a copy keeps the bits: both arrays must have the same element type',
-    );
-  }
-  lowering.emit({
-    kind: 'call',
-    intrinsic: 'memcpyAsync',
-    group: 'group' in args ? args.group.group : { kind: 'thread' },
-    destination: { array: destination.array, offset: destination.offset },
-    source: { array: source.array, offset: source.offset },
-    count: count.count,
-    alignment: Math.max(elementBytes[source.element], count.alignment),
-    pipeline: pipeline.id,
-    range: lowering.range(node),
-  });
-  return undefinedValue;
 }
 
 interface AtomicArguments {

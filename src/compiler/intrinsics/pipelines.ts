@@ -3,19 +3,29 @@
 import { compare, numberConstant, variable } from '../build.ts';
 import { textCode } from '../comparisons.ts';
 import type { Expression, Pipeline } from '../ir.ts';
+import { threadPipeline } from '../lowering.ts';
 import { knownNumber } from '../numbers.ts';
-
 import { number, undefinedValue, type Value } from '../values.ts';
+import { batches } from './copies.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 
 type PipelineIntrinsic =
   | 'cuda.pipelineSharedState'
   | 'cuda.makePipeline'
+  | 'cuda.pipelineConsumerWaitPrior'
   | Extract<IntrinsicCall['name'], `pipeline.${string}`>;
 
 export const pipelineHandlers: Handlers<PipelineIntrinsic> = {
   'cuda.pipelineSharedState': ({ lowering, args, at }) => {
-    const { stages } = args;
+    const { scope, stages } = args;
+    if (scope === 'thread') {
+      lowering.fail(
+        at('scope'),
+        'WS1009',
+        "a pipeline of thread scope has no shared state: the scope is 'block', 'cluster', 'device' or 'system'",
+        "a pipeline of the thread's own is made without one: cuda.makePipeline()",
+      );
+    }
     if (stages < 1 || stages > 255) {
       lowering.fail(
         at('stages'),
@@ -24,13 +34,32 @@ export const pipelineHandlers: Handlers<PipelineIntrinsic> = {
         'two to four are common',
       );
     }
-    return { kind: 'pipelineState', stages };
+    return { kind: 'pipelineState', id: lowering.newPipelineState(), scope, stages };
   },
   'cuda.makePipeline': makePipeline,
   'pipeline.producerAcquire': (call) => stage(call, 'producerAcquire'),
   'pipeline.producerCommit': (call) => stage(call, 'producerCommit'),
   'pipeline.consumerWait': (call) => stage(call, 'consumerWait'),
   'pipeline.consumerRelease': (call) => stage(call, 'consumerRelease'),
+  'pipeline.consumerWaitFor': (call) => timedWait(call, 'consumerWaitFor', call.args.duration),
+  'pipeline.consumerWaitUntil': (call) => timedWait(call, 'consumerWaitUntil', call.args.time),
+  'cuda.pipelineConsumerWaitPrior': (call) => {
+    const { lowering, args, node, at } = call;
+    const { id } = args.pipeline;
+    const { name, scope } = lowering.pipelines[id]!;
+    if (scope !== 'thread') {
+      lowering.fail(
+        at('pipeline'),
+        'WS1009',
+        `cuda.pipelineConsumerWaitPrior takes a pipeline of the thread's own, and '${name}' is shared`,
+        `wait for its oldest stage: ${name}.consumerWait()`,
+      );
+    }
+    const prior = batches(call, args.n);
+    const range = lowering.range(node);
+    lowering.emit({ kind: 'call', intrinsic: 'consumerWaitPrior', pipeline: id, prior, range });
+    return undefinedValue;
+  },
   'pipeline.quit': ({ lowering, receiver, node }) => {
     const range = lowering.range(node);
     const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('last', 'bool');
@@ -53,18 +82,30 @@ function stage(
   return undefinedValue;
 }
 
+function timedWait(
+  {
+    lowering,
+    receiver,
+    node,
+  }: Pick<IntrinsicCall<'pipeline.consumerWaitFor'>, 'lowering' | 'receiver' | 'node'>,
+  intrinsic: 'consumerWaitFor' | 'consumerWaitUntil',
+  time: Expression,
+): Value {
+  const range = lowering.range(node);
+  const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('ready', 'bool');
+  lowering.emit({ kind: 'call', intrinsic, pipeline: receiver.id, time, result, range });
+  return result === null ? undefinedValue : number('bool', variable(result, 'bool', range));
+}
+
 function makePipeline(call: IntrinsicCall<'cuda.makePipeline'>): Value {
   const { lowering, args, node } = call;
   const name = lowering.nameOf(node, 'pipeline');
   if (!('group' in args)) {
-    return make(
-      call,
-      { name, scope: 'thread', stages: 0, group: { kind: 'thread' }, partition: 'unified' },
-      null,
-    );
+    return make(call, { ...threadPipeline, name, partition: 'unified' }, null);
   }
   const { group, state } = args;
-  const pipeline = { name, scope: 'block', stages: state.stages, group: group.group } as const;
+  const { id, scope, stages } = state;
+  const pipeline = { name, scope, stages, state: id, group: group.group };
   if ('role' in args) {
     const producer = numberConstant('i32', lowering.textCode('producer'), lowering.range(node));
     const isProducer = compare('equal', textCode(lowering, args.role, node), producer, lowering.range(node));

@@ -7,15 +7,19 @@ import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
 import { arithmeticHandlers } from './arithmetic.ts';
 import { consoleHandlers } from './console.ts';
+import { copyHandlers } from './copies.ts';
 import { groupHandlers } from './groups.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 import { memoryHandlers } from './memory.ts';
 import { pipelineHandlers } from './pipelines.ts';
+import { timeHandlers } from './time.ts';
 
 const handlers = {
   ...groupHandlers,
   ...memoryHandlers,
+  ...copyHandlers,
   ...pipelineHandlers,
+  ...timeHandlers,
   ...arithmeticHandlers,
   ...consoleHandlers,
 } satisfies Handlers<IntrinsicName>;

@@ -27,6 +27,8 @@ export type ArgumentKind =
   | 'pipeline state'
   | 'scope'
   | 'role'
+  /** A number of nanoseconds, with or without a fraction. */
+  | 'nanoseconds'
   /** Text or a number, to print. */
   | 'anything';
 
@@ -50,6 +52,8 @@ export type ResultKind =
   | 'extent'
   | 'array'
   | 'count'
+  /** `cuda.cg`. */
+  | 'cg'
   | 'grid'
   | 'block'
   | 'tile'

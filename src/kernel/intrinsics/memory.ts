@@ -1,4 +1,4 @@
-// The intrinsics of arrays, asynchronous copies, pipelines and atomics.
+// The intrinsics of arrays, pipelines and atomics.
 
 import type { Form, Intrinsic } from './entry.ts';
 
@@ -22,28 +22,6 @@ export const memoryIntrinsics = {
     result: 'array',
     doc: 'The part of the array from begin; accesses are checked against the whole array.',
   },
-  'cuda.alignedSize': {
-    cuda: 'cuda::aligned_size_t<align>(bytes)',
-    forms: [{ align: 'constant', count: 'index' }],
-    result: 'count',
-    doc: 'A count of elements with the promise that the size in bytes and both addresses are multiples of align.',
-  },
-  'cuda.memcpyAsync': {
-    cuda: 'cuda::memcpy_async([group,] destination, source, size, pipeline)',
-    forms: [
-      {
-        group: 'group',
-        destination: 'array',
-        source: 'readonly array',
-        count: 'count',
-        pipeline: 'pipeline',
-      },
-      { destination: 'array', source: 'readonly array', count: 'count', pipeline: 'pipeline' },
-    ],
-    result: 'nothing',
-    involves: 'group',
-    doc: 'Begins to copy count elements; the threads of the group copy together, without a group each calling thread copies all of it. The copy belongs to the next commit of the pipeline.',
-  },
 } as const satisfies Readonly<Record<string, Intrinsic>>;
 
 export const pipelineIntrinsics = {
@@ -51,7 +29,7 @@ export const pipelineIntrinsics = {
     cuda: 'cuda::pipeline_shared_state<scope, stages>',
     forms: [{ scope: 'scope', stages: 'constant' }],
     result: 'pipeline state',
-    doc: 'What the threads of a pipeline share: the barriers of its stages, 1 to 255 of them.',
+    doc: "What the threads of a pipeline share: the barriers of its stages, 1 to 255 of them; each group that makes a pipeline of it has its own. The scope is 'block', 'cluster', 'device' or 'system', which mean the same here.",
   },
   'cuda.makePipeline': {
     cuda: 'cuda::make_pipeline([group, &state [, role | producers]])',
@@ -65,6 +43,13 @@ export const pipelineIntrinsics = {
     synchronises: 'barrier',
     involves: 'group',
     doc: "Makes a pipeline: of the thread's own; of a group whose threads are all producers and consumers; or of a group parted by role or by the number of producers.",
+  },
+  'cuda.pipelineConsumerWaitPrior': {
+    cuda: 'cuda::pipeline_consumer_wait_prior<n>(pipeline)',
+    forms: [{ pipeline: 'pipeline', n: 'constant' }],
+    result: 'nothing',
+    synchronises: 'waits',
+    doc: "Waits until at most the n youngest commits of a pipeline of the thread's own are under way; what is older counts as waited for.",
   },
   'pipeline.producerAcquire': {
     cuda: 'cuda::pipeline::producer_acquire()',
@@ -89,6 +74,22 @@ export const pipelineIntrinsics = {
     synchronises: 'waits',
     involves: 'pipeline',
     doc: 'Waits until all producers have committed the oldest stage and its copies have arrived.',
+  },
+  'pipeline.consumerWaitFor': {
+    cuda: 'cuda::pipeline::consumer_wait_for(duration)',
+    forms: [{ duration: 'nanoseconds' }],
+    result: 'bool',
+    synchronises: 'waits',
+    involves: 'pipeline',
+    doc: 'Waits as consumerWait does, but no longer than so many nanoseconds; true if the stage is there. With 0 or less it looks once.',
+  },
+  'pipeline.consumerWaitUntil': {
+    cuda: 'cuda::pipeline::consumer_wait_until(time)',
+    forms: [{ time: 'nanoseconds' }],
+    result: 'bool',
+    synchronises: 'waits',
+    involves: 'pipeline',
+    doc: 'Waits as consumerWait does, but no longer than until cuda.globaltimer() gives that time; true if the stage is there. If the time is past it looks once.',
   },
   'pipeline.consumerRelease': {
     cuda: 'cuda::pipeline::consumer_release()',

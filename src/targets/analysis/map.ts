@@ -52,9 +52,20 @@ function mapParts(statement: Statement, mapping: Mapping): Statement {
     case 'makePipeline':
       return { ...statement, producers: statement.producers && map(statement.producers) };
     case 'memcpyAsync': {
-      const { destination, source, count } = statement;
-      return { ...statement, destination: view(destination), source: view(source), count: map(count) };
+      const { destination, source, count, zeroFill } = statement;
+      return {
+        ...statement,
+        destination: view(destination),
+        source: view(source),
+        count: map(count),
+        zeroFill: zeroFill && map(zeroFill),
+      };
     }
+    case 'consumerWaitFor':
+    case 'consumerWaitUntil':
+      return { ...statement, time: map(statement.time) };
+    case 'nanosleep':
+      return { ...statement, duration: map(statement.duration) };
     case 'atomic':
       return {
         ...statement,

@@ -55,12 +55,25 @@ export function expressionsOf(statement: Statement): readonly Expression[] {
     case 'producerCommit':
     case 'consumerWait':
     case 'consumerRelease':
+    case 'consumerWaitPrior':
     case 'quit':
+    case 'globaltimer':
+    case 'clock64':
       return [];
+    case 'consumerWaitFor':
+    case 'consumerWaitUntil':
+      return [statement.time];
+    case 'nanosleep':
+      return [statement.duration];
     case 'makePipeline':
       return statement.producers === null ? [] : [statement.producers];
     case 'memcpyAsync':
-      return [statement.destination.offset, statement.source.offset, statement.count];
+      return [
+        statement.destination.offset,
+        statement.source.offset,
+        statement.count,
+        ...(statement.zeroFill === null ? [] : [statement.zeroFill]),
+      ];
     case 'atomic':
       return statement.compare === null
         ? [statement.index, statement.value]
@@ -89,10 +102,7 @@ export function listsOf(statement: Statement): readonly (readonly Statement[])[]
 /** The variable that a statement itself gives a value, or null. */
 export function assignedBy(statement: Statement): number | null {
   if (statement.kind === 'assign') return statement.variable;
-  if (statement.kind === 'call' && (statement.intrinsic === 'quit' || statement.intrinsic === 'atomic')) {
-    return statement.result;
-  }
-  return null;
+  return statement.kind === 'call' && 'result' in statement ? statement.result : null;
 }
 
 /** Visits statements and all statements inside them, outer ones first. */

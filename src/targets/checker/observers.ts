@@ -43,6 +43,7 @@ export function combineObservers(parts: readonly PartialObserver[]): Observer {
     committed: together('committed'),
     waitBegan: together('waitBegan'),
     waitEnded: together('waitEnded'),
+    waitGaveUp: together('waitGaveUp'),
     released: together('released'),
     quit: together('quit'),
   };

@@ -6,7 +6,8 @@
 //   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
 //             barrier behind it everybody's. Before sm_80 the same with copies done at once.
 //   barriers  full and empty barriers a stage with one arrival a thread: partitioned roles,
-//             tiles, and waits that not all threads of the block reach together.
+//             tiles, waits that may time out, and those that not all threads of the block reach
+//             together.
 //   thread    thread scope: groups without any block barrier.
 
 import type { Call, Expression, Pipeline, Program, Statement } from '../../compiler/ir.ts';
@@ -40,6 +41,24 @@ export function forEachCall(statements: readonly Statement[], visit: (call: Call
       forEachCall(statement.update, visit);
     } else if (statement.kind === 'block') forEachCall(statement.body, visit);
   }
+}
+
+/** The pipelines that statements make inside of loops. */
+export function madeInLoops(statements: readonly Statement[]): Set<number> {
+  const made = new Set<number>();
+  const inside = (list: readonly Statement[]) =>
+    forEachCall(list, (call) => {
+      if (call.intrinsic === 'makePipeline') made.add(call.pipeline);
+    });
+  const outside = (list: readonly Statement[]): void => {
+    for (const statement of list) {
+      if (statement.kind === 'loop') inside([...statement.body, ...statement.update]);
+      else if (statement.kind === 'if') outside([...statement.then, ...statement.otherwise]);
+      else if (statement.kind === 'block') outside(statement.body);
+    }
+  };
+  outside(statements);
+  return made;
 }
 
 /** Whether a kernel writes to shared arrays by itself, by stores or atomics. */
@@ -77,7 +96,10 @@ export function copyAlignment(program: Program, alignments: readonly number[]): 
 export function chooseLowerings(program: Program, options: LoweringOptions): readonly Lowering[] {
   const alignmentOf = copyAlignment(program, options.alignments);
   const copies = program.pipelines.map((): Copy[] => []);
+  const timed = new Set<number>();
   forEachCall(program.body, (call) => {
+    if (call.intrinsic === 'consumerWaitFor' || call.intrinsic === 'consumerWaitUntil')
+      timed.add(call.pipeline);
     if (call.intrinsic === 'memcpyAsync') copies[call.pipeline]!.push(call);
   });
 
@@ -90,6 +112,7 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
 
   return program.pipelines.map((pipeline: Pipeline, id): Lowering => {
     if (pipeline.scope === 'thread') return 'thread';
+    if (timed.has(id)) return 'barriers';
     if (pipeline.partition !== 'unified' || pipeline.group.kind !== 'block' || !options.blockUniform(id))
       return 'barriers';
     return options.architecture >= 90 && copies[id]!.every(bulk) ? 'bulk' : 'groups';

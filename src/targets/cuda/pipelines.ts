@@ -7,11 +7,18 @@
 
 import type { Call, Group, Program } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import { type Copy, copyAlignment, forEachCall, type Lowering, storesToShared } from './lowering.ts';
-import type { CallLowering, StatementWriter } from './statements.ts';
+import {
+  type Copy,
+  copyAlignment,
+  forEachCall,
+  type Lowering,
+  madeInLoops,
+  storesToShared,
+} from './lowering.ts';
+import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import { arrayName, elementOf, identifier } from './types.ts';
 
-type PipelineCall = Exclude<Call, { intrinsic: 'atomic' | 'print' | 'sync' | 'memcpyAsync' }>;
+type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'memcpyAsync' }>;
 
 /** Where the head and the tail of a pipeline with barriers stand, and what they start at. */
 const cursors = [
@@ -28,6 +35,8 @@ export class PipelineWriter implements CallLowering {
   private readonly blockSize: number;
   /** Pipelines whose `quit` is asked for its result: they count their members. */
   private readonly quits: ReadonlySet<number>;
+  /** Pipelines that are made more than once. */
+  private readonly remade: ReadonlySet<number>;
   /** Whether the kernel's own stores reach shared memory, beside the copies. */
   private readonly writesShared: boolean;
 
@@ -41,6 +50,7 @@ export class PipelineWriter implements CallLowering {
       if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
     });
     this.quits = quits;
+    this.remade = madeInLoops(program.body);
     this.writesShared = storesToShared(program.body);
   }
 
@@ -73,6 +83,9 @@ export class PipelineWriter implements CallLowering {
           `ws_barrier* const ${name}_empty = ${name}_empty_all + ${this.instance(pipeline.group)} * ${pipeline.stages};`,
         );
       }
+      if (this.remade.has(id) && (lowering === 'bulk' || lowering === 'barriers')) {
+        out.line(`bool ${name}_made = false;`);
+      }
       if (this.quits.has(id)) {
         out.line(`__shared__ unsigned ${name}_members_all[${instances}];`);
         out.line(`unsigned* const ${name}_members = ${name}_members_all + ${this.instance(pipeline.group)};`);
@@ -101,7 +114,7 @@ export class PipelineWriter implements CallLowering {
       throw new TypeError('a grid cannot synchronise without a cooperative launch');
   }
 
-  write(call: Exclude<Call, { intrinsic: 'atomic' | 'print' }>, out: StatementWriter): void {
+  write(call: Exclude<Call, OwnCall>, out: StatementWriter): void {
     if (call.intrinsic === 'sync') this.sync(call.group, out);
     else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
     else this.pipelineCall(call, out);
@@ -153,6 +166,14 @@ export class PipelineWriter implements CallLowering {
           this.sync(group, out);
         }
         return;
+      case 'consumerWaitPrior':
+        out.line(`ws_wait_group<${Math.min(call.prior, 8)}>();`);
+        out.line(`if (${name}_filled > ${call.prior}u) ${name}_filled = ${call.prior}u;`);
+        return;
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil':
+        this.timedWait(call, out);
+        return;
       case 'consumerRelease':
         if (lowering === 'thread') return;
         if (lowering === 'barriers') out.line(`ws_arrive(&${name}_empty[${name}_tail]);`);
@@ -169,6 +190,25 @@ export class PipelineWriter implements CallLowering {
         return;
     }
     call satisfies never;
+  }
+
+  /** With thread scope the time is not looked at; all others have barriers. */
+  private timedWait(
+    call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>,
+    out: StatementWriter,
+  ): void {
+    const { pipeline, range } = call;
+    const name = this.name(pipeline);
+    const result =
+      call.result === null ? '' : `${identifier(this.program.variables[call.result]!.name, call.result)} = `;
+    if (this.lowerings[pipeline] === 'thread') {
+      this.pipelineCall({ kind: 'call', intrinsic: 'consumerWait', pipeline, range }, out);
+      if (result !== '') out.line(`${result}true;`);
+      return;
+    }
+    const wait = call.intrinsic === 'consumerWaitFor' ? 'ws_wait_for' : 'ws_wait_until';
+    const time = out.expressions.write(call.time);
+    out.line(`${result}${wait}(&${name}_full[${name}_tail], ${name}_tail_phase, ${time});`);
   }
 
   /** Sets the cursors back, and the barriers to the numbers of threads that will arrive at them. */
@@ -197,6 +237,7 @@ export class PipelineWriter implements CallLowering {
       if (lowering === 'groups' && !this.quits.has(call.pipeline)) return;
       out.nested(`if (${this.rank(group)} == 0)`, () => {
         if (lowering !== 'groups') {
+          if (this.remade.has(call.pipeline)) this.invalidate(name, lowering, stages, out);
           out.nested(`for (int stage = 0; stage < ${stages}; ++stage)`, () => {
             out.line(`ws_init(&${name}_full[stage], ${full});`);
             if (lowering === 'barriers') out.line(`ws_init(&${name}_empty[stage], ${empty});`);
@@ -209,14 +250,29 @@ export class PipelineWriter implements CallLowering {
     });
   }
 
+  /** Barriers that were initialised before must be given up first. */
+  private invalidate(name: string, lowering: Lowering, stages: number, out: StatementWriter): void {
+    out.nested(`if (${name}_made) for (int stage = 0; stage < ${stages}; ++stage)`, () => {
+      out.line(`ws_invalidate(&${name}_full[stage]);`);
+      if (lowering === 'barriers') out.line(`ws_invalidate(&${name}_empty[stage]);`);
+    });
+    out.line(`${name}_made = true;`);
+  }
+
   /** How many threads of the group have a true value. */
   private count(group: Group, value: string): string {
-    if (group.kind === 'block') return `__syncthreads_count(${value})`;
     if (group.kind === 'tile' && group.size <= 32) {
       const mask = `ws_tile_mask<${group.size}>(ws_thread_rank)`;
       return `__popc(__ballot_sync(${mask}, ${value}) & ${mask})`;
     }
-    throw new TypeError('roles need a block or a tile of at most 32 threads');
+    if (group.kind === 'tile') return `ws_tile_count<${group.size}>(ws_thread_rank, ${value})`;
+    return `__syncthreads_count(${value})`;
+  }
+
+  /** The size of a copy with zeros at its end: 4, 8 or 16. */
+  private bytesOf({ count, source }: Copy): number {
+    if (count.kind !== 'constant') throw new TypeError('a copy with zeros has a known size');
+    return Number(count.value) * elementBytes[elementOf(this.program, source.array)];
   }
 
   private copy(copy: Copy, out: StatementWriter): void {
@@ -236,6 +292,11 @@ export class PipelineWriter implements CallLowering {
       return;
     }
     const alignment = this.alignmentOf(copy);
+    if (copy.zeroFill !== null) {
+      const zeros = `(unsigned)${out.expressions.write(copy.zeroFill)} * ${bytes}u`;
+      out.line(`ws_copy_zero_filled<${this.bytesOf(copy)}>(${to}, ${from}, ${zeros});`);
+      return;
+    }
     const threads = `${this.rank(copy.group)}, ${this.groupSize(copy.group)}u`;
     const asynchronous =
       alignment >= 4 && copy.source.array.space === 'global' && copy.destination.array.space === 'shared';

@@ -11,6 +11,9 @@ struct ws_barrier { unsigned long long word; };
 WS_DEVICE void ws_init(ws_barrier* b, unsigned count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(ws_shared(b)), "r"(count) : "memory");
 }
+WS_DEVICE void ws_invalidate(ws_barrier* b) {
+  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(ws_shared(b)) : "memory");
+}
 WS_DEVICE void ws_arrive(ws_barrier* b) {
   asm volatile("{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(ws_shared(b)) : "memory");
 }
@@ -35,11 +38,20 @@ template <int Bytes> WS_DEVICE void ws_copy_chunk(void* to, const void* from) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(ws_shared(to)), "l"(from), "n"(Bytes) : "memory");
 }
+// Copies so many bytes but the last ones, which are set to zero and not read.
+template <int Bytes> WS_DEVICE void ws_copy_zero_filled(void* to, const void* from, unsigned zeros) {
+  if (zeros > Bytes) __trap();
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(ws_shared(to)), "l"(from), "r"(Bytes - zeros) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(ws_shared(to)), "l"(from), "n"(Bytes), "r"(Bytes - zeros) : "memory");
+}
 WS_DEVICE void ws_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int N> WS_DEVICE void ws_wait_group() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 #else
 struct ws_barrier { volatile unsigned phase; unsigned pending; unsigned count; };
 WS_DEVICE void ws_init(ws_barrier* b, unsigned count) { b->phase = 0; b->pending = count; b->count = count; }
+WS_DEVICE void ws_invalidate(ws_barrier*) {}
 WS_DEVICE void ws_arrive(ws_barrier* b) {
   __threadfence_block();
   if (atomicSub(&b->pending, 1u) == 1u) {
@@ -58,10 +70,26 @@ template <int Bytes> struct ws_chunk { unsigned word[Bytes / 4]; };
 template <int Bytes> WS_DEVICE void ws_copy_chunk(void* to, const void* from) {
   *(ws_chunk<Bytes>*)to = *(const ws_chunk<Bytes>*)from;
 }
+template <int Bytes> WS_DEVICE void ws_copy_zero_filled(void* to, const void* from, unsigned zeros) {
+  if (zeros > Bytes) __trap();
+  for (unsigned i = 0; i < Bytes; ++i) ((unsigned char*)to)[i] = i < Bytes - zeros ? ((const unsigned char*)from)[i] : 0;
+}
 WS_DEVICE void ws_commit() {}
 template <int N> WS_DEVICE void ws_wait_group() {}
 #endif
 WS_DEVICE void ws_wait(ws_barrier* b, unsigned parity) { while (!ws_test(b, parity)) {} }
+// Whether the phase was over at the last look: there is one at least, and one after every other that came too early.
+WS_DEVICE bool ws_wait_for(ws_barrier* b, unsigned parity, double duration) {
+  const unsigned long long start = ws_globaltimer();
+  while (!ws_test(b, parity))
+    if (!((double)(ws_globaltimer() - start) < duration)) return false;
+  return true;
+}
+WS_DEVICE bool ws_wait_until(ws_barrier* b, unsigned parity, double time) {
+  while (!ws_test(b, parity))
+    if (!((double)ws_globaltimer() < time)) return false;
+  return true;
+}
 // At most n of the thread's youngest groups of copies may still be under way.
 template <int Most> WS_DEVICE void ws_wait_groups(unsigned n) {
   if constexpr (Most == 0) ws_wait_group<0>();

@@ -47,8 +47,25 @@ WS_DEVICE double ws_pow(double a, double b) {
 WS_DEVICE float ws_pow(float a, float b) {
   return isnan(b) || (isinf(b) && fabsf(a) == 1.0f) ? b - b : powf(a, b);
 }
+// Nanoseconds.
+WS_DEVICE unsigned long long ws_globaltimer() {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time) :: "memory");
+  return time;
+}
+// The hardware sleeps a millisecond at most.
+WS_DEVICE void ws_nanosleep(double duration) {
+  if (duration > 0.0) __nanosleep(duration < 1000000.0 ? (unsigned)duration : 1000000u);
+}
 // The lanes of a thread's tile of its warp.
 template <int Size> WS_DEVICE unsigned ws_tile_mask(unsigned rank) {
   return Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1u) << (rank % 32 / Size * Size);
+}
+// How many threads of a tile of several warps have a true value; they meet at their own barrier.
+template <int Size> WS_DEVICE unsigned ws_tile_count(unsigned rank, bool value) {
+  unsigned count;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, %2, %3, p; }"
+               : "=r"(count) : "r"((unsigned)value), "r"(1 + rank / Size), "n"(Size) : "memory");
+  return count;
 }
 `;

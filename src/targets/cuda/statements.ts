@@ -10,9 +10,14 @@ import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './ty
 
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
 export interface CallLowering {
-  write(call: Exclude<Call, { intrinsic: 'atomic' | 'print' }>, out: StatementWriter): void;
+  write(call: Exclude<Call, OwnCall>, out: StatementWriter): void;
 }
 
+/** Calls that take no other thread; they are written here. */
+export type OwnCall = Extract<
+  Call,
+  { intrinsic: 'atomic' | 'print' | 'globaltimer' | 'clock64' | 'nanosleep' }
+>;
 type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
 type PrintCall = Extract<Call, { intrinsic: 'print' }>;
 
@@ -86,12 +91,34 @@ export class StatementWriter {
         this.line('return;');
         return;
       case 'call':
-        if (statement.intrinsic === 'atomic') this.atomic(statement);
-        else if (statement.intrinsic === 'print') this.print(statement);
-        else this.calls.write(statement, this);
+        this.call(statement);
         return;
     }
     statement satisfies never;
+  }
+
+  private call(call: Call): void {
+    switch (call.intrinsic) {
+      case 'atomic':
+        this.atomic(call);
+        return;
+      case 'print':
+        this.print(call);
+        return;
+      case 'globaltimer':
+      case 'clock64': {
+        const clock = call.intrinsic === 'clock64' ? 'clock64' : 'ws_globaltimer';
+        this.line(
+          `${identifier(this.program.variables[call.result]!.name, call.result)} = (double)${clock}();`,
+        );
+        return;
+      }
+      case 'nanosleep':
+        this.line(`ws_nanosleep(${this.expressions.write(call.duration)});`);
+        return;
+      default:
+        this.calls.write(call, this);
+    }
   }
 
   private loop(loop: Extract<Statement, { kind: 'loop' }>): void {

@@ -2,7 +2,8 @@
 //
 // A thread runs until it must wait; then the next one that can go on does. By default they
 // take turns by rank; under a seed the order of every round is random, and a thread that
-// could go on may be passed over. When no thread can go on, that is a deadlock.
+// could go on may be passed over. When no thread can go on, nor will when time passes, that is a
+// deadlock.
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
 import type { Group } from '../../compiler/ir.ts';
@@ -10,6 +11,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { deadlockOf } from '../waiting.ts';
 import { GroupBarriers } from './barrier.ts';
+import { Clock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { KernelFault, misuse } from './fault.ts';
 import { type Launch, localArraysOf, poisonShared } from './launch.ts';
@@ -29,6 +31,7 @@ export class Block {
   readonly index: Extent3;
   readonly threads: readonly Thread[];
   readonly copies: Copies;
+  readonly clock = new Clock();
   readonly makers: readonly PipelineMaker[];
   readonly #random: Random | null;
   readonly #syncs = new Map<number, GroupBarriers>();
@@ -105,14 +108,25 @@ export class Block {
         progress = true;
         if (this.#random?.oneIn(4)) continue;
         this.copies.pass();
+        this.clock.tick();
         const { done, value } = running.get(thread)!.next();
         thread.waiting = done ? null : value;
         if (!done) continue;
         running.delete(thread);
         this.#leave(thread);
       }
-      if (!progress) this.#reportDeadlock([...running.keys()]);
+      if (!progress) this.#letTimePass([...running.keys()]);
     }
+  }
+
+  /** Nobody can go on until a wait times out. */
+  #letTimePass(threads: readonly Thread[]): void {
+    const next = threads.reduce(
+      (least, { waiting }) => Math.min(least, waiting?.deadline ?? Number.POSITIVE_INFINITY),
+      Number.POSITIVE_INFINITY,
+    );
+    if (next === Number.POSITIVE_INFINITY) this.#reportDeadlock(threads);
+    this.clock.skipTo(next);
   }
 
   #order(threads: Thread[]): Thread[] {

@@ -30,8 +30,18 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
       return {
         kind: 'wait',
         begin: (thread) => thread.pipeline(call.pipeline, call.range).beginWait(call.range),
-        end: (thread) => thread.pipeline(call.pipeline, call.range).endWait(call.range),
+        end: (thread) => void thread.pipeline(call.pipeline, call.range).endWait(call.range),
       };
+    case 'consumerWaitFor':
+    case 'consumerWaitUntil':
+      return compileTimedWait(program, call);
+    case 'consumerWaitPrior':
+      return effect((thread) => thread.pipeline(call.pipeline, call.range).waitPrior(call.prior, call.range));
+    case 'globaltimer':
+    case 'clock64':
+      return effect((thread) => assign(thread, call.result, thread.block.clock.tick()));
+    case 'nanosleep':
+      return compileSleep(program, call);
     case 'consumerRelease':
       return effect((thread) => thread.pipeline(call.pipeline, call.range).release(call.range));
     case 'quit':
@@ -80,6 +90,50 @@ function compileSync({ group, range }: Extract<Call, { intrinsic: 'sync' }>): St
   };
 }
 
+/** Waits until the stage is there or the time is over; whether it is there is seen afterwards. */
+function compileTimedWait(
+  program: ObservedProgram,
+  call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>,
+): Step {
+  const { intrinsic, pipeline, range, result } = call;
+  const time = compileExpression(program, call.time);
+  return {
+    kind: 'wait',
+    begin(thread) {
+      const { clock } = thread.block;
+      const given = time(thread) as number;
+      const [limit, deadline] =
+        intrinsic === 'consumerWaitFor' ? [given, clock.now + given] : [given - clock.now, given];
+      const wait = thread.pipeline(pipeline, range).beginWait(range, intrinsic, limit);
+      if (wait === null) return null;
+      return {
+        range,
+        deadline,
+        ready: () => wait.ready() || clock.isPast(deadline),
+        describe: () => wait.describe(),
+      };
+    },
+    end: (thread) => assign(thread, result, thread.pipeline(pipeline, range).endWait(range)),
+  };
+}
+
+function compileSleep(program: ObservedProgram, call: Extract<Call, { intrinsic: 'nanosleep' }>): Step {
+  const duration = compileExpression(program, call.duration);
+  return {
+    kind: 'wait',
+    begin(thread) {
+      const { clock } = thread.block;
+      const deadline = clock.now + Math.min(duration(thread) as number, longestSleep);
+      const ready = () => clock.isPast(deadline);
+      return { range: call.range, deadline, ready, describe: () => 'nanosleep' };
+    },
+    end: () => {},
+  };
+}
+
+/** Nanoseconds, as on the hardware. */
+const longestSleep = 1e6;
+
 function groupIndex(group: Group, thread: Thread): number {
   return membership(group, thread.rank, thread.block.threads.length).index;
 }
@@ -103,8 +157,10 @@ function compileCopy(program: ObservedProgram, call: Extract<Call, { intrinsic: 
   const destination = compileView(program, call.destination);
   const source = compileView(program, call.source);
   const count = compileIndex(program, call.count);
+  const zeroFill = call.zeroFill === null ? () => 0 : compileIndex(program, call.zeroFill);
   return effect((thread) => {
-    const copy = shareOfCopy(thread, call, destination(thread), source(thread), count(thread));
+    const operands = [destination(thread), source(thread), count(thread), zeroFill(thread)] as const;
+    const copy = shareOfCopy(thread, call, ...operands);
     thread.observer?.issued(copy);
     thread.pipeline(call.pipeline, call.range).add(copy, call.range);
     thread.block.copies.issue(copy);

@@ -11,13 +11,16 @@ import { elementBytes } from '../../kernel/types.ts';
 import { copyFault } from '../copy-operands.ts';
 import { membership } from './barrier.ts';
 import { KernelFault } from './fault.ts';
-import type { Elements } from './memory.ts';
+import type { BitArray, Elements } from './memory.ts';
 import type { Random } from './random.ts';
 import type { Thread } from './thread.ts';
 
 export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 
-/** One thread's share of a copy: elements `first`, `first + stride`, … below `count`. */
+/**
+ * One thread's share of a copy: elements `first`, `first + stride`, … below `count`. From `copied` on they
+ * are not read, but zero.
+ */
 export class PendingCopy {
   #delivered = false;
   readonly thread: Thread;
@@ -25,6 +28,7 @@ export class PendingCopy {
   readonly to: Operand;
   readonly from: Operand;
   readonly count: number;
+  readonly copied: number;
   readonly first: number;
   readonly stride: number;
 
@@ -34,6 +38,7 @@ export class PendingCopy {
     this.to = operands.to;
     this.from = operands.from;
     this.count = operands.count;
+    this.copied = operands.count - operands.zeroFill;
     this.first = first;
     this.stride = stride;
   }
@@ -49,9 +54,15 @@ export class PendingCopy {
     const { bits: to } = this.to.elements;
     const { bits: from } = this.from.elements;
     for (let i = this.first; i < this.count; i += this.stride) {
-      to[this.to.offset + i] = from[this.from.offset + i]!;
+      const at = this.to.offset + i;
+      if (i < this.copied) to[at] = from[this.from.offset + i]!;
+      else to.fill(zeroOf(to), at, at + 1);
     }
   }
+}
+
+function zeroOf(bits: BitArray): never {
+  return (bits instanceof BigInt64Array ? 0n : 0) as never;
 }
 
 /** One side of a copy: from an element on. */
@@ -64,6 +75,7 @@ interface CopyOperands {
   readonly to: Operand;
   readonly from: Operand;
   readonly count: number;
+  readonly zeroFill: number;
 }
 
 /** The copies of one block that are in flight, under a policy. */
@@ -116,13 +128,21 @@ export function shareOfCopy(
   to: Operand,
   from: Operand,
   count: number,
+  zeroFill: number,
 ): PendingCopy {
-  checkOperands(thread, call, to, from, count);
+  checkOperands(thread, call, to, from, count, zeroFill);
   const { rank, size } = membership(call.group, thread.rank, thread.block.threads.length);
-  return new PendingCopy(thread, call, { to, from, count }, rank, size);
+  return new PendingCopy(thread, call, { to, from, count, zeroFill }, rank, size);
 }
 
-function checkOperands(thread: Thread, call: CopyCall, to: Operand, from: Operand, count: number): void {
+function checkOperands(
+  thread: Thread,
+  call: CopyCall,
+  to: Operand,
+  from: Operand,
+  count: number,
+  zeroFill: number,
+): void {
   const operandOf = ({ elements: { name, values, bits }, offset }: Operand) => ({
     array: name,
     offset,
@@ -135,6 +155,7 @@ function checkOperands(thread: Thread, call: CopyCall, to: Operand, from: Operan
       destination: operandOf(to),
       source: operandOf(from),
       count,
+      zeroFill,
       elementBytes: elementBytes[to.elements.element],
       alignment: call.alignment,
     },

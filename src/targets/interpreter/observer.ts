@@ -90,9 +90,12 @@ export interface Observer {
   acquired(thread: Thread, use: StageUse): void;
   /** A thread is about to commit; `copies` are those that it issued since its last commit. */
   committed(thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void;
-  waitBegan(thread: Thread, use: StageUse): void;
-  /** The wait is over. */
+  /** A thread comes to a wait; `limit` is how many nanoseconds it may last, where it may time out. */
+  waitBegan(thread: Thread, use: StageUse, limit?: number): void;
+  /** The wait is over: the stage is there. */
   waitEnded(thread: Thread, use: StageUse): void;
+  /** The wait is over: its time is, and the stage is not there. */
+  waitGaveUp(thread: Thread, use: StageUse): void;
   released(thread: Thread, use: StageUse): void;
   quit(thread: Thread, use: StageUse): void;
 }

@@ -5,8 +5,8 @@
 // has cursors of its own: its head moves at a commit, its tail at a release, and the n-th use
 // of a stage is phase n of its barriers. A wait looks at the tail without moving it.
 //
-// Thread scope: a thread has its own queue of committed batches and nothing else; acquire and
-// release do nothing, and a wait takes the oldest batch away.
+// Thread scope: there are no stages, acquire and release do nothing. Copies go into the thread's own
+// queue (copy-queue.ts); a wait is for the oldest commit of this pipeline that none has been for.
 
 import type { Pipeline } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
@@ -18,6 +18,9 @@ import { pipelineMisuse } from './fault.ts';
 import type { MadePipeline, StageUse } from './observer.ts';
 import type { Thread, Wait } from './thread.ts';
 
+/** How a thread waits for a stage. */
+export type WaitVerb = 'consumerWait' | 'consumerWaitFor' | 'consumerWaitUntil';
+
 /** A thread's handle of a pipeline. */
 export interface PipelineHandle {
   /** What was made, whoever holds it. */
@@ -28,10 +31,12 @@ export interface PipelineHandle {
   /** Takes note of a copy that the thread issued; the next commit covers it. */
   add(copy: PendingCopy, range: Range): void;
   commit(range: Range): void;
-  /** What the thread must wait for before the tail stage is there. */
-  beginWait(range: Range): Wait | null;
-  /** The wait is over: what it covers is delivered. */
-  endWait(range: Range): void;
+  /** What the thread must wait for before the tail stage is there; `limit` is how many nanoseconds at most. */
+  beginWait(range: Range, verb?: WaitVerb, limit?: number): Wait | null;
+  /** The wait is over, if it is: then what it covers is delivered. */
+  endWait(range: Range): boolean;
+  /** At most so many of the youngest commits may be under way now. Thread scope only. */
+  waitPrior(prior: number, range: Range): void;
   release(range: Range): void;
   /** The thread is done with the pipeline; true in the one thread that is the last. */
   quit(range: Range): boolean;
@@ -130,9 +135,9 @@ export class BlockPipeline implements PipelineHandle {
     this.#head += 1;
   }
 
-  beginWait(range: Range): Wait | null {
-    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range));
-    this.#check('consumerWait', range, 'consumer');
+  beginWait(range: Range, verb: WaitVerb = 'consumerWait', limit?: number): Wait | null {
+    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), limit);
+    this.#check(verb, range, 'consumer');
     const state = this.#state;
     const { index, stage, use } = this.#at(this.#tail);
     return {
@@ -143,11 +148,21 @@ export class BlockPipeline implements PipelineHandle {
     };
   }
 
-  endWait(range: Range): void {
+  endWait(range: Range): boolean {
     const { stage, use } = this.#at(this.#tail);
+    const { observer } = this.#thread;
+    if (stage.produced.phase <= use) {
+      observer?.waitGaveUp(this.#thread, this.#use(this.#tail, range));
+      return false;
+    }
     this.#deliver(stage, use);
-    this.#thread.observer?.waited(this.#thread, stage.produced, use, range);
-    this.#thread.observer?.waitEnded(this.#thread, this.#use(this.#tail, range));
+    observer?.waited(this.#thread, stage.produced, use, range);
+    observer?.waitEnded(this.#thread, this.#use(this.#tail, range));
+    return true;
+  }
+
+  waitPrior(): never {
+    throw new TypeError('the stages of a shared pipeline are waited for in their order');
   }
 
   #deliver(stage: Stage, use: number): void {
@@ -216,8 +231,6 @@ export class BlockPipeline implements PipelineHandle {
 export class ThreadPipeline implements PipelineHandle {
   readonly declaration: Pipeline;
   readonly #thread: Thread;
-  #uncommitted: PendingCopy[] = [];
-  readonly #batches: PendingCopy[][] = [];
   #head = 0;
   #tail = 0;
 
@@ -240,33 +253,39 @@ export class ThreadPipeline implements PipelineHandle {
   }
 
   add(copy: PendingCopy): void {
-    this.#uncommitted.push(copy);
+    this.#thread.queue.add(copy);
   }
 
   commit(range: Range): void {
-    const { observer } = this.#thread;
-    observer?.committed(this.#thread, this.#use(this.#head, range), this.#uncommitted);
-    observer?.bound(this.#uncommitted, this, this.#head, range);
-    this.#batches.push(this.#uncommitted);
-    this.#uncommitted = [];
+    const { observer, queue } = this.#thread;
+    observer?.committed(this.#thread, this.#use(this.#head, range), queue.uncommitted);
+    queue.commit(range);
     this.#head += 1;
   }
 
-  beginWait(range: Range): null {
-    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range));
+  beginWait(range: Range, _verb?: WaitVerb, limit?: number): null {
+    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), limit);
     return null;
   }
 
   // With nothing committed there is nothing to wait for: unlike block scope's, this wait never blocks.
-  endWait(range: Range): void {
+  endWait(range: Range): boolean {
     const use = this.#use(this.#tail, range);
-    const batch = this.#batches.shift();
-    if (batch !== undefined) {
-      for (const copy of batch) copy.deliver();
-      this.#thread.observer?.waited(this.#thread, this, this.#tail, range);
+    if (this.#head > this.#tail) {
+      this.#thread.queue.waitForAllBut(this.#head - this.#tail - 1, range);
       this.#tail += 1;
     }
     this.#thread.observer?.waitEnded(this.#thread, use);
+    return true;
+  }
+
+  // With fewer commits than that nothing is waited for, and none of them is waited for twice.
+  waitPrior(prior: number, range: Range): void {
+    const { observer, queue } = this.#thread;
+    observer?.waitBegan(this.#thread, this.#use(this.#tail, range));
+    queue.waitForAllBut(prior, range);
+    this.#tail = Math.max(this.#tail, this.#head - prior);
+    observer?.waitEnded(this.#thread, this.#use(Math.max(this.#tail - 1, 0), range));
   }
 
   release(range: Range): void {

@@ -5,6 +5,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { notMade } from '../pipeline-misuse.ts';
 import type { Block } from './block.ts';
+import { CopyQueue } from './copy-queue.ts';
 import { pipelineMisuse } from './fault.ts';
 import type { Elements } from './memory.ts';
 import type { Observer } from './observer.ts';
@@ -13,6 +14,8 @@ import type { PipelineHandle } from './pipeline.ts';
 /** Why a thread cannot go on at the moment. */
 export interface Wait {
   readonly range: Range;
+  /** When the block's clock says so much, it waits no longer. */
+  readonly deadline?: number;
   ready(): boolean;
   /** In words, for the report of a deadlock. */
   describe(): string;
@@ -27,6 +30,8 @@ export class Thread {
   readonly observer: Observer | null;
   /** By the program's pipelines; a hole until this thread has made it. */
   readonly pipelines: (PipelineHandle | undefined)[] = [];
+  /** Its copies that belong to no stage. */
+  readonly queue = new CopyQueue(this);
   waiting: Wait | null = null;
 
   constructor(block: Block, rank: number, variables: Value[], localArrays: readonly Elements[]) {

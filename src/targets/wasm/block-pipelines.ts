@@ -19,7 +19,11 @@ interface Counters {
   readonly state: Local | null;
 }
 
-type PipelineCall = Extract<Call, { pipeline: number }>;
+/** Waits that may end otherwise for one thread than for another have no place here. */
+type PipelineCall = Exclude<
+  Extract<Call, { pipeline: number }>,
+  { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' | 'consumerWaitPrior' }
+>;
 
 export class BlockPipelines {
   readonly #counters = new Map<number, Counters>();

@@ -5,12 +5,13 @@
 // wrong (a negative count, operands outside their arrays, overlapping, not aligned as
 // promised) is one cheap test; the host finds out which it was.
 
-import type { ArrayReference, Call } from '../../compiler/ir.ts';
+import { type ArrayReference, type Call, elementValueType } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import type { Local } from './encoder/code.ts';
+import type { Code, Local, WasmType } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import { pushElementAddress, writeLoad, writeStore } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
+import { wasmType } from './types.ts';
 import { constantOf } from './unit.ts';
 
 export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
@@ -22,6 +23,8 @@ interface CopyLocals {
   readonly to: Local;
   readonly from: Local;
   readonly count: Local;
+  /** Elements at the end that are set to zero; null if there are none. */
+  readonly zeros: Local | null;
 }
 
 /** Writes a copy, or a thread's share of it; what a share pushes is of type i32. */
@@ -50,6 +53,7 @@ function withOperands(context: ThreadContext, call: CopyCall, use: (locals: Copy
       to: take(unit.program.indexType),
       from: take(unit.program.indexType),
       count: take(unit.program.indexType),
+      zeros: call.zeroFill === null ? null : take(unit.program.indexType),
     };
     pushExpression(context, call.destination.offset);
     code.set(locals.to);
@@ -57,6 +61,10 @@ function withOperands(context: ThreadContext, call: CopyCall, use: (locals: Copy
     code.set(locals.from);
     pushExpression(context, call.count);
     code.set(locals.count);
+    if (call.zeroFill !== null) {
+      pushExpression(context, call.zeroFill);
+      code.set(locals.zeros!);
+    }
     use(locals);
   });
 }
@@ -97,7 +105,9 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   const { array: target } = call.destination;
   const { array: source } = call.source;
   const element = unit.elementOf(target);
-  if (share === 'whole' && constantOf(call.count) === 1) {
+  if (locals.zeros !== null) {
+    writeElementLoop(context, call, locals, share);
+  } else if (share === 'whole' && constantOf(call.count) === 1) {
     pushElementAddress(context, target, locals.to);
     pushElementAddress(context, source, locals.from);
     writeLoad(context, element);
@@ -130,14 +140,22 @@ function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLo
       code.block((done) => {
         code.loop((next) => {
           code.get(position).get(locals.count).op(`${wasm}.ge_s`).brIf(done);
-          for (const [array, offset] of [
-            [call.destination.array, locals.to],
-            [call.source.array, locals.from],
-          ] as const) {
+          const pushAddress = (array: ArrayReference, offset: Local) => {
             code.get(offset).get(position).op(`${wasm}.add`).set(index);
             pushElementAddress(context, array, index);
+          };
+          pushAddress(call.destination.array, locals.to);
+          const pushElement = () => {
+            pushAddress(call.source.array, locals.from);
+            writeLoad(context, element);
+          };
+          if (locals.zeros === null) {
+            pushElement();
+          } else {
+            const type = wasmType(elementValueType(element));
+            code.get(position).get(locals.count).get(locals.zeros).op(`${wasm}.sub`, `${wasm}.lt_s`);
+            code.if(pushElement, () => pushZero(code, type), type);
           }
-          writeLoad(context, element);
           writeStore(context, element);
           code.get(position);
           pushStride();
@@ -149,6 +167,12 @@ function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLo
   });
 }
 
+function pushZero(code: Code, type: Exclude<WasmType, 'v128'>): void {
+  if (type === 'i32') code.i32(0);
+  else if (type === 'i64') code.i64(0n);
+  else code[type](0);
+}
+
 /** Stops the thread if the copy as a whole is wrong. */
 function writeCopyCheck(context: ThreadContext, call: CopyCall, locals: CopyLocals): void {
   const { code, unit, launch, frame } = context;
@@ -157,7 +181,11 @@ function writeCopyCheck(context: ThreadContext, call: CopyCall, locals: CopyLoca
     code.i32(unit.copySite(call));
     frame.pushRank();
     code.get(launch.block);
-    for (const local of [locals.to, locals.from, locals.count]) {
+    for (const local of [locals.to, locals.from, locals.count, locals.zeros]) {
+      if (local === null) {
+        code.i64(0n);
+        continue;
+      }
       code.get(local);
       if (unit.program.indexType === 'i32') code.op('i64.extend_i32_s');
     }
@@ -169,11 +197,28 @@ function writeCopyCheck(context: ThreadContext, call: CopyCall, locals: CopyLoca
 /** Pushes whether anything is wrong with a copy as a whole. */
 function pushIsWrong(context: ThreadContext, call: CopyCall, locals: CopyLocals): void {
   const { code } = context;
-  pushOutside(context, call.source.array, locals.from, locals.count);
+  pushSourceOutside(context, call, locals);
   pushOutside(context, call.destination.array, locals.to, locals.count);
   code.op('i32.or');
   if (pushOverlap(context, call, locals)) code.op('i32.or');
   if (pushMisaligned(context, call, locals)) code.op('i32.or');
+}
+
+/** Pushes whether what is read of the source lies outside of it; where nothing is read, it may lie anywhere. */
+function pushSourceOutside(context: ThreadContext, call: CopyCall, locals: CopyLocals): void {
+  const { code, unit } = context;
+  const { zeros, count, from } = locals;
+  const wasm = unit.program.indexType;
+  if (zeros === null) {
+    pushOutside(context, call.source.array, from, count);
+    return;
+  }
+  code.withTemporary(wasm, (read) => {
+    code.get(zeros).get(count).op(`${wasm}.gt_u`);
+    code.get(count).get(zeros).op(`${wasm}.sub`).set(read);
+    pushOutside(context, call.source.array, from, read);
+    code.get(read).op(`${wasm}.eqz`, 'i32.eqz', 'i32.and', 'i32.or');
+  });
 }
 
 /** Pushes whether count > length or offset > length - count, unsigned: so negative ones count as outside. */

@@ -61,7 +61,7 @@ export class FaultReader {
         const { range } = this.#sites[site]!;
         this.#fault = { kind: 'division-by-zero', range, ...this.#place(site, rank, block) };
       },
-      copy: (site, rank, block, to, from, count) => {
+      copy: (site, rank, block, to, from, count, zeroFill) => {
         const { range, copy } = this.#sites[site]!;
         const { destination, source, alignment } = copy!;
         this.#fault = copyFault(
@@ -69,6 +69,7 @@ export class FaultReader {
             destination: this.#operand(destination, to),
             source: this.#operand(source, from),
             count: Number(count),
+            zeroFill: Number(zeroFill),
             elementBytes: elementBytes[this.#arrayOf(destination).element],
             alignment,
           },

@@ -4,6 +4,7 @@
 // - `math`: what Math computes, in f64, named `function/operands`;
 // - `exact`: operations on floats that WebAssembly lacks and JavaScript defines;
 // - `fault`: how a kernel stops. The function only notes what happened; the code returns then;
+// - `clock`: the time;
 // - `print`: the values of a line, one call each, and then the line.
 
 import type { MathFunction } from '../../compiler/ir.ts';
@@ -21,8 +22,8 @@ export const hostSignatures = {
     outOfRange: [['i32', 'i32', 'i32', 'i64', 'i64', 'i32'], []],
     /** Site, thread rank, block. */
     divisionByZero: [['i32', 'i32', 'i32'], []],
-    /** Site, thread rank, block, destination's offset, source's offset, count. */
-    copy: [['i32', 'i32', 'i32', 'i64', 'i64', 'i64'], []],
+    /** Site, thread rank, block, destination's offset, source's offset, count, how many of them are zeros. */
+    copy: [['i32', 'i32', 'i32', 'i64', 'i64', 'i64', 'i64'], []],
     /** A pipeline that all threads wait for in vain: site, block, stage. */
     deadlock: [['i32', 'i32', 'i32'], []],
     /** A pipeline that is not there (0), was quit (2), or is a producer's (3) or a consumer's (4): site, thread rank, block, state. */
@@ -35,6 +36,10 @@ export const hostSignatures = {
     /** Threads that wait for different things: each in turn (site, thread rank, group or stage, arrived, expected, returned), then the block. */
     waits: [['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], []],
     stuck: [['i32'], []],
+  },
+  clock: {
+    /** Nanoseconds. */
+    now: [[], ['f64']],
   },
   print: {
     i32: [['i32'], []],
@@ -75,6 +80,11 @@ export const exactFunctions: HostFunctions['exact'] = {
   remainder: (a, b) => a % b,
   toInt32: (a) => a | 0,
   toInt64: (a) => (Number.isFinite(a) ? BigInt.asIntN(64, BigInt(Math.trunc(a))) : 0n),
+};
+
+/** Nanoseconds of Unix time: one clock for all workers. It ticks in quarters of a microsecond or more. */
+export const clockFunctions: HostFunctions['clock'] = {
+  now: () => (performance.timeOrigin + performance.now()) * 1e6,
 };
 
 /** The name under which a function of Math with so many operands is imported. */

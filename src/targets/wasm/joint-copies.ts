@@ -11,7 +11,7 @@ import { constantOf, type Unit } from './unit.ts';
 /** What a row's threads copy as one, by operands that its first thread can tell; null if that is not so. */
 export function jointCopy(unit: Unit, lanes: Lanes, call: CopyCall): CopyCall | null {
   const each = constantOf(call.count);
-  if (call.group.kind !== 'thread' || each === null || each < 1) return null;
+  if (call.group.kind !== 'thread' || call.zeroFill !== null || each === null || each < 1) return null;
   // Each thread's own copy must be as aligned as it promises.
   const bytes = each * elementBytes[unit.elementOf(call.destination.array)];
   if (bytes % call.alignment !== 0) return null;

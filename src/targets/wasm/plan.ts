@@ -162,6 +162,16 @@ class Planner {
       case 'sync':
         if (call.group.kind === 'grid') throw new Refusal('the grid synchronises', call.range);
         return true;
+      case 'globaltimer':
+      case 'clock64':
+        return false;
+      case 'nanosleep':
+        return true;
+      case 'consumerWaitPrior':
+        throw new Error('a thread waits for its own copies alone');
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil':
+        throw new Refusal('a wait may time out in some threads and not in others', call.range);
       case 'makePipeline':
       case 'producerAcquire':
       case 'producerCommit':

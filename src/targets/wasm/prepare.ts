@@ -4,79 +4,169 @@
 //   copies are done when they are issued.
 // - What `quit` gives is an assignment where all threads quit together: true in the last thread of
 //   the pipeline's group. Where they do not, the threads are counted as they quit.
+// - Where threads run as state machines, a wait that may time out is a loop: it looks, and lets others
+//   go on. What is left of the call is the look, which waits for no time at all.
 // - A variable that may be read before it is assigned is assigned its zero at the beginning.
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
-import type { Call, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
+import type { Call, Expression, Group, Program, Statement, ValueType, Variable } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { analyseLiveness, has } from '../analysis/liveness.ts';
+import { forEachStatement } from '../analysis/walk.ts';
 
 /** Whether all threads of a group quit its pipelines together. */
 type Quitting = 'together' | 'counted';
 
 export function prepare(program: Program, quitting: Quitting): Program {
-  const body = preparedList(program, program.body, quitting);
+  const preparation = new Preparation(program, quitting);
+  const body = preparation.list(program.body);
   const { atStart } = analyseLiveness(body);
-  const zeros = program.variables.flatMap(({ type }, variable): Statement[] => {
+  const { variables } = preparation;
+  const zeros = variables.flatMap(({ type }, variable): Statement[] => {
     if (!has(atStart, variable)) return [];
     const range = nowhere(program);
     const value: Expression = { kind: 'constant', type, value: zeroOf(type), range };
     return [{ kind: 'assign', variable, value, range }];
   });
-  return { ...program, body: [...zeros, ...body] };
+  return { ...program, variables, body: [...zeros, ...body] };
 }
 
-function preparedList(
-  program: Program,
-  statements: readonly Statement[],
-  quitting: Quitting,
-): readonly Statement[] {
-  return statements.flatMap((statement) => prepared(program, statement, quitting));
-}
+class Preparation {
+  readonly #program: Program;
+  readonly #quitting: Quitting;
+  /** Those of the program, and those that it takes to say what is implicit. */
+  readonly variables: Variable[];
+  #labels: number;
 
-function prepared(program: Program, statement: Statement, quitting: Quitting): readonly Statement[] {
-  switch (statement.kind) {
-    case 'if': {
-      const then = preparedList(program, statement.then, quitting);
-      const otherwise = preparedList(program, statement.otherwise, quitting);
-      return [{ ...statement, then, otherwise }];
+  constructor(program: Program, quitting: Quitting) {
+    this.#program = program;
+    this.#quitting = quitting;
+    this.variables = [...program.variables];
+    this.#labels = labelsIn(program);
+  }
+
+  list(statements: readonly Statement[]): readonly Statement[] {
+    return statements.flatMap((statement) => this.#statement(statement));
+  }
+
+  #statement(statement: Statement): readonly Statement[] {
+    switch (statement.kind) {
+      case 'if': {
+        const then = this.list(statement.then);
+        return [{ ...statement, then, otherwise: this.list(statement.otherwise) }];
+      }
+      case 'loop': {
+        const body = this.list(statement.body);
+        return [{ ...statement, body, update: this.list(statement.update) }];
+      }
+      case 'block':
+        return [{ ...statement, body: this.list(statement.body) }];
+      case 'call':
+        return this.#call(statement);
+      default:
+        return [statement];
     }
-    case 'loop': {
-      const body = preparedList(program, statement.body, quitting);
-      return [{ ...statement, body, update: preparedList(program, statement.update, quitting) }];
+  }
+
+  #call(call: Call): readonly Statement[] {
+    switch (call.intrinsic) {
+      case 'sync':
+        return call.group.kind === 'thread' ? [] : [call];
+      case 'consumerWaitPrior':
+        return [];
+      case 'makePipeline':
+      case 'producerAcquire':
+      case 'producerCommit':
+      case 'consumerWait':
+      case 'consumerRelease':
+        return this.#isOwn(call.pipeline) ? [] : [call];
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil':
+        if (this.#isOwn(call.pipeline)) return assigned(call.result, always(call.range), call.range);
+        return this.#quitting === 'counted' ? this.#timedWait(call) : [call];
+      case 'quit': {
+        const { result, range } = call;
+        if (this.#isOwn(call.pipeline)) return assigned(result, always(range), range);
+        if (this.#quitting === 'counted') return [call];
+        const { group } = this.#program.pipelines[call.pipeline]!;
+        return [{ ...call, result: null }, ...assigned(result, isLast(this.#program, group, range), range)];
+      }
+      default:
+        return [call];
     }
-    case 'block':
-      return [{ ...statement, body: preparedList(program, statement.body, quitting) }];
-    case 'call':
-      return preparedCall(program, statement, quitting);
-    default:
-      return [statement];
+  }
+
+  #isOwn(pipeline: number): boolean {
+    return this.#program.pipelines[pipeline]!.scope === 'thread';
+  }
+
+  /** A look at the stage, a look at the clock, and so on until one of them says that the wait is over. */
+  #timedWait(call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>): Statement[] {
+    const { range } = call;
+    const limit = this.#variable('limit', 'f64', range);
+    const start = this.#variable('start', 'f64', range);
+    const now = this.#variable('now', 'f64', range);
+    const ready = call.result ?? this.#variable('ready', 'bool', range).id;
+    const label = this.#labels++;
+    const read = (result: number): Statement => ({ kind: 'call', intrinsic: 'globaltimer', result, range });
+    const leaveIf = (test: Expression): Statement => {
+      return { kind: 'if', test, then: [{ kind: 'break', label, range }], otherwise: [], range };
+    };
+    // Differences of times are more exact than sums.
+    const passed: Expression =
+      call.intrinsic === 'consumerWaitUntil'
+        ? now
+        : { kind: 'binary', operator: 'subtract', left: now, right: start, type: 'f64', range };
+    const early: Expression = {
+      kind: 'compare',
+      operator: 'less',
+      left: passed,
+      right: limit,
+      type: 'bool',
+      range,
+    };
+    const zero: Expression = { kind: 'constant', type: 'f64', value: 0, range };
+    return [
+      { kind: 'assign', variable: limit.id, value: call.time, range },
+      ...(call.intrinsic === 'consumerWaitFor' ? [read(start.id)] : []),
+      {
+        kind: 'loop',
+        label,
+        test: null,
+        testFirst: true,
+        body: [
+          { ...call, time: zero, result: ready },
+          leaveIf({ kind: 'variable', id: ready, type: 'bool', range }),
+          read(now.id),
+          leaveIf({ kind: 'unary', operator: 'not', operand: early, type: 'bool', range }),
+          { kind: 'call', intrinsic: 'nanosleep', duration: zero, range },
+        ],
+        update: [],
+        range,
+      },
+    ];
+  }
+
+  #variable(name: string, type: ValueType, range: Range): Expression & { readonly kind: 'variable' } {
+    return { kind: 'variable', id: this.variables.push({ name, type }) - 1, type, range };
   }
 }
 
-function preparedCall(program: Program, call: Call, quitting: Quitting): readonly Statement[] {
-  switch (call.intrinsic) {
-    case 'sync':
-      return call.group.kind === 'thread' ? [] : [call];
-    case 'makePipeline':
-    case 'producerAcquire':
-    case 'producerCommit':
-    case 'consumerWait':
-    case 'consumerRelease':
-      return program.pipelines[call.pipeline]!.scope === 'thread' ? [] : [call];
-    case 'quit': {
-      const { scope, group } = program.pipelines[call.pipeline]!;
-      if (scope === 'block' && quitting === 'counted') return [call];
-      const { result, range } = call;
-      const value = isLast(program, scope === 'thread' ? { kind: 'thread' } : group, range);
-      return [
-        ...(scope === 'thread' ? [] : [{ ...call, result: null }]),
-        ...(result === null ? [] : [{ kind: 'assign' as const, variable: result, value, range }]),
-      ];
-    }
-    default:
-      return [call];
-  }
+function assigned(variable: number | null, value: Expression, range: Range): Statement[] {
+  return variable === null ? [] : [{ kind: 'assign', variable, value, range }];
+}
+
+function always(range: Range): Expression {
+  return { kind: 'constant', type: 'bool', value: true, range };
+}
+
+/** A number above those of all labels. */
+function labelsIn({ body }: Program): number {
+  let labels = 0;
+  forEachStatement(body, (statement) => {
+    if ('label' in statement) labels = Math.max(labels, statement.label + 1);
+  });
+  return labels;
 }
 
 /** Whether a thread is the last of its group. */
@@ -90,7 +180,7 @@ function isLast(program: Program, group: Group, range: Range): Expression {
   const equal = (left: Expression, right: Expression): Expression => {
     return { kind: 'compare', operator: 'equal', left, right, type: 'bool', range };
   };
-  const then: Expression = { kind: 'constant', type: 'bool', value: true, range };
+  const then = always(range);
   const lastOfBlock = equal(rank, index(size - 1));
   switch (group.kind) {
     case 'thread':

@@ -140,9 +140,18 @@ class RegionWriter {
         this.#pipelines.writePresence(this.#uniform, call);
         writeCopy(this.#uniform, call, 'whole');
         return;
+      // Nobody is behind whom the others could let go first.
+      case 'nanosleep':
+        return;
       case 'atomic':
       case 'print':
+      case 'globaltimer':
+      case 'clock64':
+      case 'consumerWaitPrior':
         throw new Error(`${call.intrinsic} is a thread's own business`);
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil':
+        throw new Error('a wait that may time out is refused');
       default:
         this.#pipelines.write(this.#uniform, call);
     }

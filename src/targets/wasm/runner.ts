@@ -8,7 +8,7 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
 import { printedLine } from '../printed-line.ts';
 import { FaultReader } from './faults.ts';
-import { exactFunctions, type HostFunctions, mathImport } from './host-functions.ts';
+import { clockFunctions, exactFunctions, type HostFunctions, mathImport } from './host-functions.ts';
 
 type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
@@ -22,6 +22,7 @@ export function createWasmRunner(executable: WasmExecutable, context: RunnerCont
     env: { memory: context.memory },
     math: mathImports(executable.module),
     exact: exactFunctions,
+    clock: clockFunctions,
     fault: faults.functions,
     print: printFunctions(executable, context, faults),
   };

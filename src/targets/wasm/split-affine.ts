@@ -8,7 +8,7 @@
 import type { Expression, Program } from '../../compiler/ir.ts';
 import { mapExpression, mapStatements } from '../analysis/map.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { assignedBy, forEachStatement } from '../analysis/walk.ts';
 import { type Affine, AffineForms, integer, isInteger } from './affine.ts';
 
 /**
@@ -42,8 +42,9 @@ function coefficientsOf(program: Program, uniformity: Uniformity): Map<number, n
       const values = assignments.get(statement.variable) ?? [];
       values.push(statement.value);
       assignments.set(statement.variable, values);
-    } else if (statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.result !== null) {
-      excluded.add(statement.result);
+    } else {
+      const variable = assignedBy(statement);
+      if (variable !== null) excluded.add(variable);
     }
   });
   const candidates = [...assignments.keys()].filter(

@@ -118,6 +118,12 @@ function writeCall(context: ThreadContext, call: Call): void {
     case 'print':
       writePrint(context, call);
       return;
+    case 'globaltimer':
+    case 'clock64':
+      context.frame.writeVariable(call.result, () => {
+        context.code.call(context.unit.host('clock', 'now'));
+      });
+      return;
     default:
       context.frame.collective(call);
   }

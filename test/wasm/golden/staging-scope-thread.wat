@@ -1,5 +1,5 @@
 (module
-  (type (;0;) (func (param i32 i32 i32 i64 i64 i64)))
+  (type (;0;) (func (param i32 i32 i32 i64 i64 i64 i64)))
   (type (;1;) (func (param i32 i32 i32 i64 i64 i32)))
   (type (;2;) (func (param i32 i32 i32 i32) (result i32)))
   (import "env" "memory" (memory (;0;) 0 65536 shared))
@@ -321,7 +321,8 @@
                                       (i64.extend_i32_s
                                         (local.get 28))
                                       (i64.extend_i32_s
-                                        (local.get 29)))
+                                        (local.get 29))
+                                      (i64.const 0))
                                     (return
                                       (i32.const 1))))
                                 (i32.store
@@ -427,7 +428,8 @@
                                     (i64.extend_i32_s
                                       (local.get 26))
                                     (i64.extend_i32_s
-                                      (local.get 25)))
+                                      (local.get 25))
+                                    (i64.const 0))
                                   (return
                                     (i32.const 1))))
                               (i32.store

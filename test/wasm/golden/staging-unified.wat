@@ -1,6 +1,6 @@
 (module
   (type (;0;) (func (param i32 i32 i32)))
-  (type (;1;) (func (param i32 i32 i32 i64 i64 i64)))
+  (type (;1;) (func (param i32 i32 i32 i64 i64 i64 i64)))
   (type (;2;) (func (param i32 i32 i32 i64 i64 i32)))
   (type (;3;) (func (param i32 i32 i32 i32) (result i32)))
   (import "env" "memory" (memory (;0;) 0 65536 shared))
@@ -142,7 +142,8 @@
                             (i64.extend_i32_s
                               (local.get 10))
                             (i64.extend_i32_s
-                              (local.get 11)))
+                              (local.get 11))
+                            (i64.const 0))
                           (return
                             (i32.const 1))))
                       (call $copy.1

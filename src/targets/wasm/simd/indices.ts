@@ -225,10 +225,11 @@ function definitionsIn(body: List): Map<number, Expression> {
   const definitions = new Map<number, Expression>();
   const again = new Set<number>();
   forEachStatement(body, (statement) => {
-    if (statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.result !== null) {
-      again.add(statement.result);
+    const variable = assignedBy(statement);
+    if (statement.kind !== 'assign') {
+      if (variable !== null) again.add(variable);
+      return;
     }
-    if (statement.kind !== 'assign') return;
     if (definitions.has(statement.variable)) again.add(statement.variable);
     definitions.set(statement.variable, statement.value);
   });

@@ -153,11 +153,12 @@ export class Lanes {
   }
 
   /** A copy in which each thread copies its own element, from one kind of memory to another. */
-  #canCopy({ group, count, destination, source, alignment }: CopyCall): boolean {
+  #canCopy({ group, count, destination, source, zeroFill, alignment }: CopyCall): boolean {
     const isBeside = ({ array, offset }: View) => this.isSideBySide({ array, index: offset });
     return (
       group.kind === 'thread' &&
       constantOf(count) === 1 &&
+      zeroFill === null &&
       alignment <= 4 &&
       destination.array.space !== source.array.space &&
       [destination, source].every((view) => view.array.space !== 'local' && isBeside(view))

@@ -13,10 +13,11 @@ import type { ThreadContext } from '../thread-context.ts';
 import { type Push, pushSlot } from './cohort.ts';
 import { cohortFields, type GroupSlots, type PipelineSlots, pipelineFields, stageFields } from './layout.ts';
 import { noNote, pushNote } from './opening.ts';
-import { pushStage } from './waits.ts';
+import { pushReady, pushStage, type TimedWait } from './waits.ts';
 import type { CohortWriter } from './writer.ts';
 
-type PipelineCall = Extract<Call, { pipeline: number }>;
+/** What a thread waits for by itself alone is over when it begins. */
+type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'consumerWaitPrior' }>;
 
 /** Writes a call that no thread waits at, or what comes before the wait. */
 export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local) => ThreadContext): void {
@@ -37,6 +38,13 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
     case 'producerAcquire':
     case 'consumerWait':
       writeHandleCheck(writer, writer.uniform, call);
+      return;
+    case 'consumerWaitFor':
+    case 'consumerWaitUntil':
+      writeHandleCheck(writer, writer.uniform, call);
+      writeLook(writer, call);
+      return;
+    case 'nanosleep':
       return;
     case 'producerCommit': {
       const slots = slotsOf(writer, call);
@@ -75,6 +83,8 @@ const required = {
   producerCommit: 'producer',
   memcpyAsync: 'producer',
   consumerWait: 'consumer',
+  consumerWaitFor: 'consumer',
+  consumerWaitUntil: 'consumer',
   consumerRelease: 'consumer',
 } as const;
 
@@ -104,6 +114,19 @@ export function writeHandleCheck(
     pushState();
     code.call(unit.host('fault', 'pipeline'));
     frame.fail();
+  });
+}
+
+/** Whether each thread's stage is there. */
+function writeLook(writer: CohortWriter, call: TimedWait): void {
+  const { code, cohort, variables } = writer;
+  const { group } = slotsOf(writer, call);
+  const { result } = call;
+  if (result === null) return;
+  cohort.forEachThread((rank) => {
+    pushReady(writer, call, cohort.groupOf(rank, group));
+    code.set(variables.local(result));
+    variables.writeSpill(result, rank);
   });
 }
 

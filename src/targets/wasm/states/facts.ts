@@ -174,6 +174,14 @@ function synchronises(structure: Statement): boolean {
 /** Whether a statement is a call at which threads meet, or that moves a pipeline on. */
 function isSynchronising(statement: Statement): boolean {
   if (statement.kind !== 'call') return false;
-  const { intrinsic } = statement;
-  return intrinsic !== 'atomic' && intrinsic !== 'print' && intrinsic !== 'memcpyAsync';
+  switch (statement.intrinsic) {
+    case 'atomic':
+    case 'print':
+    case 'memcpyAsync':
+    case 'globaltimer':
+    case 'clock64':
+      return false;
+    default:
+      return true;
+  }
 }

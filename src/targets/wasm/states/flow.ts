@@ -52,6 +52,8 @@ export type End =
     }
   /** On to a segment that may have to wait. */
   | { readonly kind: 'suspend'; readonly to: Segment }
+  /** On to a segment when others have had their turn. */
+  | { readonly kind: 'yield'; readonly to: Segment }
   /** Each thread has a code, of the region or of its role: 0 to go on at `next`, n to go to the nth exit. */
   | {
       readonly kind: 'part';
@@ -244,6 +246,13 @@ class Lowering {
       case 'consumerWait':
         this.#wait(call);
         return;
+      case 'nanosleep': {
+        const live = this.#uniform(this.#liveness.after(call));
+        const to: Segment = { head: { wait: null, live }, steps: [], end: null };
+        this.#end({ kind: 'yield', to });
+        this.#place(to);
+        return;
+      }
       default:
         this.#current!.steps.push({ kind: 'call', call });
     }

@@ -1,6 +1,6 @@
 // Writes the function that runs a cohort until it must wait.
 //
-//   resume(record, arena, block, cohort, parts) → 1 if it went on, 0 if it could not, -1 after a fault
+//   resume(record, arena, block, cohort, parts) → one of `outcomes`, negative after a fault
 //
 // Its code is that of the segments, one after the other, inside a loop: a jump to a segment sets
 // its number and goes round, through a table of branches; to the next one it just goes on. With
@@ -27,6 +27,9 @@ import type { Parting } from './parting.ts';
 import { RegionWriter } from './regions.ts';
 import { pushReady, type WaitingCall } from './waits.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
+
+/** What became of a cohort that was resumed: it could not go on, went on until it must wait, or lets others go on. */
+export const outcomes = { waits: 0, progressed: 1, yielded: 2 } as const;
 
 const parameters = ['record', 'arena', 'block', 'cohort', 'parts'] as const;
 
@@ -242,6 +245,11 @@ class ResumeWriter implements CohortWriter {
         this.#goTo(end.to, number);
         return;
       }
+      case 'yield':
+        this.#writeValues(end.to.head!.live);
+        this.cohort.setField(cohortFields.segment, () => void code.i32(this.#numberOf(end.to)));
+        code.i32(outcomes.yielded).op('return');
+        return;
       case 'part':
         this.#writeParting(end, number);
         return;

@@ -4,18 +4,26 @@
 // A block begins with a cohort for each team. Every cohort that has not returned is resumed
 // once a round, those that come into being as well. After a round in which none went on, the next
 // lets threads part from others of their cohort that must wait; if none goes on then either,
-// that is a deadlock, and every thread says what it waits for.
+// that is a deadlock, and every thread says what it waits for. Threads that only let others go on
+// may do so for ever, or until their time is over: so that nobody waits for them in vain, others part
+// now and then in any case.
 
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
 import { returned } from './calls.ts';
+import type { Segment } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
+import { outcomes } from './resume.ts';
 
 export interface ScheduledTeam {
   readonly unit: Unit;
   readonly resume: FunctionReference;
+  readonly segments: readonly Segment[];
 }
+
+/** After so many rounds (a power of two) threads may part although some went on, where any yield. */
+const roundsTogether = 64;
 
 export function addSchedule(
   layout: StatesLayout,
@@ -24,13 +32,19 @@ export function addSchedule(
   report: FunctionReference,
 ): void {
   const { unit } = layout;
+  const yields = teams.some(({ segments }) => segments.some(({ end }) => end?.kind === 'yield'));
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
   const [record, arena, block, end] = [0, 1, 2, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });
   const scratch = launch.scratch();
-  const [cohort, progress, running, parts, result] = ['cohort', 'progress', 'running', 'parts', 'result'].map(
-    (name) => code.local('i32', name),
-  ) as [number, number, number, number, number];
+  const [cohort, progress, running, parts, result, rounds] = [
+    'cohort',
+    'progress',
+    'running',
+    'parts',
+    'result',
+    'rounds',
+  ].map((name) => code.local('i32', name)) as [number, number, number, number, number, number];
 
   /** Pushes what the cohort's team gives; it is this one or a later one. */
   const writeResume = (team: number) => {
@@ -73,7 +87,23 @@ export function addSchedule(
       code.loop((again) => {
         writeRound();
         code.get(running).op('i32.eqz').brIf(done);
-        code.get(progress).if(() => code.i32(0).set(parts).br(again));
+        code
+          .get(progress)
+          .i32(outcomes.progressed)
+          .op('i32.and')
+          .if(() => {
+            if (!yields) {
+              code.i32(0).set(parts).br(again);
+              return;
+            }
+            code.get(rounds).i32(1).op('i32.add').tee(rounds);
+            code
+              .i32(roundsTogether - 1)
+              .op('i32.and', 'i32.eqz')
+              .set(parts)
+              .br(again);
+          });
+        if (yields) code.get(progress).if(() => code.i32(1).set(parts).br(again));
         code
           .get(parts)
           .op('i32.eqz')

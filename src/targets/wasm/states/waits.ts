@@ -21,12 +21,14 @@ type StageCall = Extract<
   Call,
   { intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease' }
 >;
+/** Threads do not wait here: they look, sleep, and look again. */
+export type TimedWait = Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
 /** A call at which a thread may have to wait. */
 export type WaitingCall = Meeting | StageCall;
 
 /** Pushes whether threads of one group need not wait any more. */
-export function pushReady(state: CohortState, call: WaitingCall, threads: GroupThreads): void {
+export function pushReady(state: CohortState, call: WaitingCall | TimedWait, threads: GroupThreads): void {
   const { code, launch, cohort } = state;
   if (isMeeting(call)) {
     const { slots, count } = meetingOf(state, call);
@@ -81,7 +83,7 @@ export function pushStage({ code, cohort }: CohortState, pipeline: Local, stage:
   code.i32(stageBytes).op('i32.mul', 'i32.add').i32(pipelineBytes).op('i32.add');
 }
 
-function isMeeting(call: WaitingCall): call is Meeting {
+function isMeeting(call: WaitingCall | TimedWait): call is Meeting {
   return call.intrinsic === 'sync' || call.intrinsic === 'makePipeline';
 }
 
@@ -103,7 +105,7 @@ interface AwaitedStage {
   readonly use: number;
 }
 
-function stageOf({ layout }: CohortState, call: StageCall): AwaitedStage {
+function stageOf({ layout }: CohortState, call: StageCall | TimedWait): AwaitedStage {
   const slots = layout.pipelines.get(call.pipeline)!;
   const { headStage, headUse, tailStage, tailUse } = slots.handle;
   return call.intrinsic === 'producerAcquire'

@@ -1,0 +1,204 @@
+// The asynchronous intrinsics as TypeScript sees them: copies, pipelines and the time.
+
+import type { Thread, ThreadBlock, Tile } from './cuda.ts';
+import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
+
+declare const brand: unique symbol;
+
+/** A count of elements with a promise about its alignment, made by `cuda.alignedSize`. */
+export interface AlignedSize {
+  readonly [brand]: 'alignedSize';
+}
+
+/** What the threads of a pipeline share, made by `cuda.pipelineSharedState`. */
+export interface PipelineSharedState {
+  readonly [brand]: 'pipelineSharedState';
+}
+
+/** The part that a thread plays in a partitioned pipeline. CUDA: `cuda::pipeline_role`. */
+export type PipelineRole = 'producer' | 'consumer';
+
+/** Whose threads share a pipeline. CUDA: `cuda::thread_scope`. */
+export type PipelineScope = 'block' | 'cluster' | 'device' | 'system';
+
+/**
+ * A queue of stages between producers and consumers. Each stage is acquired, filled by
+ * asynchronous copies, committed, waited for, and released. CUDA: `cuda::pipeline`.
+ */
+export interface Pipeline {
+  /**
+   * Waits until the next stage is free: until all consumers have released its previous use.
+   * With thread scope it does nothing. CUDA: `pipeline.producer_acquire()`.
+   */
+  producerAcquire(): void;
+  /**
+   * Hands the copies that this thread issued since its last commit over to the stage, and goes
+   * on to the next stage. It never waits. CUDA: `pipeline.producer_commit()`.
+   */
+  producerCommit(): void;
+  /**
+   * Waits until all producers have committed the oldest stage and its copies have arrived. A second
+   * wait before the release is for the same stage. With thread scope it waits for this thread's own
+   * copies alone, and a second wait is for its next commit; without one it does nothing.
+   * CUDA: `pipeline.consumer_wait()`.
+   */
+  consumerWait(): void;
+  /**
+   * Waits like `consumerWait`, but no longer than so many nanoseconds; true if the stage is there.
+   * If it is false nothing has changed: do not release, but you may wait again. With 0 or less it
+   * looks once and does not wait. (In CUDA C++ a duration of 0 waits for ever.) With thread scope it
+   * waits as long as it takes, and is true. CUDA: `pipeline.consumer_wait_for(duration)`.
+   *
+   * @example
+   * while (!pipeline.consumerWaitFor(1000)) polls += 1;
+   */
+  consumerWaitFor(duration: number): boolean;
+  /**
+   * Waits like `consumerWait`, but no longer than until `cuda.globaltimer()` gives `time`; true if
+   * the stage is there. If the time is past, it looks once. Otherwise it is like `consumerWaitFor`.
+   * CUDA: `pipeline.consumer_wait_until(time)`.
+   */
+  consumerWaitUntil(time: number): boolean;
+  /**
+   * Gives the oldest stage back to the producers. With thread scope it does nothing.
+   * CUDA: `pipeline.consumer_release()`.
+   */
+  consumerRelease(): void;
+  /** Leaves the pipeline; true in the one thread that left last. CUDA: `pipeline.quit()`. */
+  quit(): boolean;
+}
+
+/** A group's copies that need no pipeline. CUDA: `namespace cooperative_groups`. */
+export interface CooperativeGroups {
+  /**
+   * Begins to copy `count` elements, by the threads of the group together. Each call is a commit of
+   * its own, also one that copies nothing. CUDA: `cooperative_groups::memcpy_async(group, destination, source, count)`.
+   *
+   * @example
+   * cuda.cg.memcpyAsync(tile, shared.subarray(begin), globalIn.subarray(begin), tile.size());
+   * cuda.cg.wait(tile);
+   */
+  memcpyAsync(
+    group: ThreadBlock | Tile | Thread,
+    destination: KernelArray,
+    source: ReadonlyKernelArray,
+    count: number | AlignedSize,
+  ): void;
+  /**
+   * Begins to copy as many elements as both sides have, counted in elements.
+   * CUDA: `cooperative_groups::memcpy_async(group, destination, destination_layout, source, source_layout)`.
+   */
+  memcpyAsync(
+    group: ThreadBlock | Tile | Thread,
+    destination: KernelArray,
+    destinationCount: number | AlignedSize,
+    source: ReadonlyKernelArray,
+    sourceCount: number | AlignedSize,
+  ): void;
+  /**
+   * Waits until all copies that the threads of the group have committed are done, and all of them
+   * are here. The group may be a wider one than those that copied. CUDA: `cooperative_groups::wait(group)`.
+   */
+  wait(group: ThreadBlock | Tile | Thread): void;
+  /**
+   * The same, but the copies of each thread's `n` youngest commits need not be done.
+   * CUDA: `cooperative_groups::wait_prior<n>(group)`.
+   */
+  waitPrior(group: ThreadBlock | Tile | Thread, n: number): void;
+}
+
+/** The part of the intrinsics that is about copies, pipelines and time. */
+export interface CudaAsync {
+  /**
+   * Begins to copy `count` elements, which belong to the next commit of the pipeline. The threads
+   * of the group copy together, so all of them call it alike.
+   * CUDA: `cuda::memcpy_async(group, destination, source, bytes, pipeline)`.
+   *
+   * @example
+   * pipeline.producerAcquire();
+   * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), pipeline);
+   * pipeline.producerCommit();
+   */
+  memcpyAsync(
+    group: ThreadBlock | Tile | Thread,
+    destination: KernelArray,
+    source: ReadonlyKernelArray,
+    count: number | AlignedSize,
+    pipeline: Pipeline,
+  ): void;
+  /**
+   * Begins to copy `count` elements; each calling thread copies all of them.
+   * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline)`.
+   */
+  memcpyAsync(
+    destination: KernelArray,
+    source: ReadonlyKernelArray,
+    count: number | AlignedSize,
+    pipeline: Pipeline,
+  ): void;
+  /**
+   * A count of elements with the promise that the size in bytes and both addresses are multiples
+   * of `align` bytes. CUDA: `cuda::aligned_size_t<align>(bytes)`.
+   */
+  alignedSize(align: number, count: number): AlignedSize;
+
+  /** A group's copies that need no pipeline. CUDA: `namespace cooperative_groups`. */
+  readonly cg: CooperativeGroups;
+
+  /**
+   * Begins to copy `count` elements, 4, 8 or 16 bytes of them, from global to shared memory, by the
+   * calling thread alone. The last `zeroFill` elements are not read, but set to zero.
+   * CUDA: `__pipeline_memcpy_async(destination, source, size, zfill)`.
+   *
+   * @example
+   * const i = cuda.thisGrid().threadRank();
+   * cuda.pipelineMemcpyAsync(shared.subarray(t), globalIn.subarray(i), 1, i < globalIn.length ? 0 : 1);
+   * cuda.pipelineCommit();
+   * cuda.pipelineWaitPrior(0);
+   */
+  pipelineMemcpyAsync(
+    destination: KernelArray,
+    source: ReadonlyKernelArray,
+    count: number,
+    zeroFill?: number,
+  ): void;
+  /** Makes the copies that this thread began since its last commit a batch. CUDA: `__pipeline_commit()`. */
+  pipelineCommit(): void;
+  /** Waits until at most the `n` youngest of this thread's batches are under way. CUDA: `__pipeline_wait_prior(n)`. */
+  pipelineWaitPrior(n: number): void;
+
+  /**
+   * What the threads of a pipeline share: its `stages`, 1 to 255, known when the kernel is
+   * compiled. Each group that makes a pipeline of it has a state of its own. All scopes mean the
+   * same here, as a pipeline lies inside one block.
+   * CUDA: `__shared__ cuda::pipeline_shared_state<scope, stages>`.
+   */
+  pipelineSharedState(scope: PipelineScope, stages: number): PipelineSharedState;
+  /** A pipeline of the thread's own. CUDA: `cuda::make_pipeline()`. */
+  makePipeline(): Pipeline;
+  /** A pipeline whose threads are all producers and consumers. CUDA: `cuda::make_pipeline(group, &state)`. */
+  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState): Pipeline;
+  /** A pipeline in which each thread has a role. CUDA: `cuda::make_pipeline(group, &state, role)`. */
+  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, role: PipelineRole): Pipeline;
+  /** A pipeline with a number of producers; the others consume. CUDA: `cuda::make_pipeline(group, &state, producers)`. */
+  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, producers: number): Pipeline;
+  /**
+   * Waits until at most the `n` youngest commits of a pipeline of the thread's own are under way;
+   * older ones count as waited for. With fewer commits than that it does nothing.
+   * CUDA: `cuda::pipeline_consumer_wait_prior<n>(pipeline)`.
+   */
+  pipelineConsumerWaitPrior(pipeline: Pipeline, n: number): void;
+
+  /**
+   * The time in nanoseconds, by one clock for all threads: that of the GPU, or Unix time. On the
+   * interpreter time is counted, not measured, from 0 in every block. CUDA: `%globaltimer`.
+   */
+  globaltimer(): number;
+  /** A count of the multiprocessor's cycles; of nanoseconds, where there is no GPU. CUDA: `clock64()`. */
+  clock64(): number;
+  /**
+   * Suspends the thread for about so many nanoseconds, a million at most, and lets others go on.
+   * CUDA: `__nanosleep(duration)`.
+   */
+  nanosleep(duration: number): void;
+}
