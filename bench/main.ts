@@ -16,6 +16,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   cpu: async () => (await import('./suites/cpu.ts')).suite,
   gpu: async () => (await import('./suites/gpu.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
+  model: async () => (await import('./suites/model.ts')).suite,
 };
 
 const { values, positionals } = parseArgs({

@@ -128,14 +128,12 @@ class Bench implements Disposable {
 
   async copies(direction: Direction): Promise<{ readonly rate: number; readonly overhead: number }> {
     const elements = this.#data.length;
-    const large = await this.#time((stream) => this.#copy(direction, stream, 0, elements));
+    const whole = (stream: Stream) => this.#copy(direction, stream, 0, elements);
+    const large = await this.#time(whole, whole);
     const part = elements / small;
-    const many = await this.#time(
-      (stream) => {
-        for (let i = 0; i < small; ++i) this.#copy(direction, stream, i * part, (i + 1) * part);
-      },
-      (stream) => this.#copy(direction, stream, 0, elements),
-    );
+    const many = await this.#time((stream) => {
+      for (let i = 0; i < small; ++i) this.#copy(direction, stream, i * part, (i + 1) * part);
+    }, whole);
     const overhead = Math.max(0, (many - large) / (small - 1));
     return { rate: this.#bytes / Math.max(large - overhead, large / 2), overhead };
   }
