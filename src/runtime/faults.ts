@@ -4,6 +4,7 @@ import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { type KernelSource, locationOf } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { Fault } from '../targets/executable.ts';
+import { threadsInWords } from '../targets/rank-words.ts';
 import { kernelInWords } from './launch.ts';
 
 /** The kernel that a fault happened in. */
@@ -80,21 +81,5 @@ function accessOf(fault: Extract<Fault, { kind: 'out-of-range' }>): string {
 }
 
 function waitOf({ what, threads }: Extract<Fault, { kind: 'deadlock' }>['waiting'][number]): string {
-  return `${threadsOf(threads)} in ${what}`;
-}
-
-/** Ranks in words: runs of them as ranges, and no more than a few. */
-export function threadsOf(ranks: readonly number[]): string {
-  const runs: [first: number, last: number][] = [];
-  for (const rank of ranks) {
-    const run = runs.at(-1);
-    if (run !== undefined && rank === run[1] + 1) run[1] = rank;
-    else runs.push([rank, rank]);
-  }
-  const shown = runs
-    .slice(0, 4)
-    .map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`));
-  const more = runs.length > shown.length ? ` and others, ${ranks.length} in all` : '';
-  if (ranks.length === 1) return `thread ${shown[0]} waits`;
-  return `threads ${shown.join(', ')}${more} wait`;
+  return `${threadsInWords(threads)} ${threads.length === 1 ? 'waits' : 'wait'} in ${what}`;
 }

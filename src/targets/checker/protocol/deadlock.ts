@@ -1,0 +1,220 @@
+// A deadlock in words: who waits for what, who has not come, and where those are instead.
+//
+// What a thread waits for is a phase that others have to arrive at. Who of them has not is known by
+// what each thread has done so far; and of each of those: whether it waits itself (and where), has returned
+// or has quit. One wait is the root: one whose missing threads are gone, or else the first of a circle.
+
+import type { Range } from '../../../diagnostics/source.ts';
+import type { Code } from '../../../diagnostics/codes.ts';
+import type { Fault } from '../../executable.ts';
+import { membership } from '../../interpreter/barrier.ts';
+import type { Launch } from '../../interpreter/launch.ts';
+import { threadsInWords } from '../../rank-words.ts';
+import type { Findings, RelatedPlace } from '../finding.ts';
+import type { PartialObserver } from '../observers.ts';
+import type { Activity, Handle, Handles } from './handles.ts';
+
+type Deadlock = Extract<Fault, { kind: 'deadlock' }>;
+type Waiting = Deadlock['waiting'][number];
+
+/** Threads that wait alike, and those that they wait for. */
+interface Wait {
+  readonly waiting: Waiting;
+  readonly activity: Activity | null;
+  /** Ranks; null where it is not known. */
+  readonly missing: readonly number[] | null;
+}
+
+/** Threads that do not come, for one reason. */
+interface Absence {
+  readonly ranks: number[];
+  readonly reason: 'returned' | 'quit' | 'self' | Waiting;
+}
+
+export class Deadlocks implements PartialObserver {
+  readonly #findings: Findings;
+  readonly #handles: Handles;
+
+  constructor(findings: Findings, handles: Handles) {
+    this.#findings = findings;
+    this.#handles = handles;
+  }
+
+  launchEnded(_launch: Launch, fault: Fault | null): void {
+    if (fault?.kind === 'deadlock' && fault.waiting.length > 0) this.#tell(fault);
+  }
+
+  #tell({ block, waiting }: Deadlock): void {
+    const waits = waiting.map((one): Wait => {
+      const activity = this.#handles.activities.get(one.threads[0]!) ?? null;
+      return { waiting: one, activity, missing: activity && this.#missing(one.threads[0]!, activity) };
+    });
+    const root = waits.find((wait) => this.#cannotCome(wait)) ?? waits[0]!;
+    const absences = this.#absences(root, waits);
+    const quitter = absences.find(({ reason }) => reason === 'quit')?.ranks[0];
+    const quitAt = quitter === undefined ? null : this.#quitAt(root, quitter);
+    const where = { range: root.waiting.range, threads: root.waiting.threads, block };
+    const message = `deadlock: ${waitInWords(root.waiting)}${absencesInWords(absences)}`;
+    const others = waits.flatMap(({ waiting: other }): RelatedPlace[] => {
+      if (other === root.waiting) return [];
+      const { range, threads } = other;
+      return [{ label: waitInWords(other), range, threads, block }];
+    });
+    if (quitAt !== null) {
+      const gone = absences.find(({ reason }) => reason === 'quit')!.ranks;
+      this.#findings.report({
+        code: 'WS7014',
+        severity: 'error',
+        message: `${threadsInWords(gone)} quit while others go on, and can arrive no more: ${waitInWords(root.waiting)}`,
+        place: { range: quitAt, threads: gone, block },
+        related: [{ label: `${threadsInWords(root.waiting.threads)} waits here in vain`, ...where }, ...others],
+        mend: 'Quit after the last batch in all threads: quitting does not take a thread out of what the others count.',
+      });
+      return;
+    }
+    this.#findings.report({
+      code: codeOf(root),
+      severity: 'error',
+      message,
+      place: where,
+      related: others,
+      ...stageOf(root.activity),
+      mend: mendOf(root, absences),
+    });
+  }
+
+  /** Whether some of those that are missing are gone. */
+  #cannotCome(wait: Wait): boolean {
+    return wait.missing?.some((rank) => this.#isGone(wait, rank)) ?? false;
+  }
+
+  #isGone(wait: Wait, rank: number): boolean {
+    return this.#handles.returned.has(rank) || this.#quitAt(wait, rank) !== null;
+  }
+
+  /** Where a thread quit the pipeline that is waited for. */
+  #quitAt({ activity }: Wait, rank: number): Range | null {
+    if (activity?.kind !== 'acquire' && activity?.kind !== 'wait') return null;
+    const of = this.#handles.sharing(activity.use.pipeline);
+    return of.find(({ thread }) => thread.rank === rank)?.quitAt ?? null;
+  }
+
+  /** The ranks of those that have not arrived at what a thread waits for. */
+  #missing(rank: number, activity: Activity): number[] | null {
+    switch (activity.kind) {
+      case 'acquire':
+      case 'wait': {
+        const { pipeline, batch } = activity.use;
+        const handles = this.#handles.sharing(pipeline);
+        const isWait = activity.kind === 'wait';
+        const role = isWait ? 'producer' : 'consumer';
+        const enough = isWait ? batch + 1 : batch - pipeline.declaration.stages + 1;
+        const done = (handle: Handle) => (isWait ? handle.commits : handle.releases);
+        const partitioned = pipeline.declaration.partition !== 'unified';
+        // Who has done nothing yet may be of either role where only a count was given.
+        const takesPart = (handle: Handle) =>
+          !partitioned || handle.role === null || handle.role.name === role;
+        return ranksOf(handles.filter((handle) => takesPart(handle) && done(handle) < enough));
+      }
+      case 'sync':
+        return this.#absentFrom(rank, activity.group, (other) => {
+          const { activities, returned } = this.#handles;
+          const own = activities.get(other);
+          if (returned.has(other)) return true;
+          return own?.kind === 'sync' && isSameGroup(own.group, activity.group);
+        });
+      case 'make': {
+        const { declaration } = activity;
+        return this.#absentFrom(rank, declaration.group, (other) => {
+          const own = this.#handles.activities.get(other);
+          return own?.kind === 'make' && own.declaration === declaration;
+        });
+      }
+      default:
+        return activity satisfies never;
+    }
+  }
+
+  #absentFrom(
+    rank: number,
+    group: Parameters<typeof membership>[0],
+    isThere: (rank: number) => boolean,
+  ): number[] {
+    const size = this.#handles.block!.threads.length;
+    const own = membership(group, rank, size);
+    return Array.from({ length: own.size }, (_, i) => rank - own.rank + i).filter((other) => !isThere(other));
+  }
+
+  #absences(root: Wait, waits: readonly Wait[]): Absence[] {
+    const absences: Absence[] = [];
+    for (const rank of root.missing ?? []) {
+      const reason = this.#reason(root, rank, waits);
+      if (reason === null) continue;
+      const known = absences.find((absence) => absence.reason === reason);
+      if (known === undefined) absences.push({ ranks: [rank], reason });
+      else known.ranks.push(rank);
+    }
+    return absences;
+  }
+
+  #reason(root: Wait, rank: number, waits: readonly Wait[]): Absence['reason'] | null {
+    if (this.#quitAt(root, rank) !== null) return 'quit';
+    if (this.#handles.returned.has(rank)) return 'returned';
+    const own = waits.find(({ waiting }) => waiting.threads.includes(rank));
+    if (own === root) return 'self';
+    return own?.waiting ?? null;
+  }
+}
+
+function codeOf({ activity, missing }: Wait): Code {
+  return activity?.kind === 'make' && missing !== null ? 'WS7009' : 'WS3002';
+}
+
+function mendOf({ activity }: Wait, absences: readonly Absence[]): string {
+  const self = absences.some(({ reason }) => reason === 'self');
+  switch (activity?.kind) {
+    case 'make':
+      return 'Let all threads of the group make the pipeline together, before any of them returns or waits for something else.';
+    case 'acquire':
+      return self
+        ? `Release a stage before acquiring one more: ${activity.use.pipeline.declaration.stages} can be in flight.`
+        : 'Let every consumer release each stage once, also where it had nothing to compute.';
+    case 'wait':
+      return self
+        ? 'Wait only for as many batches as are committed; commit before waiting.'
+        : 'Let every producer commit each stage once, also where it had nothing to copy, and as many stages as are waited for.';
+    default:
+      return 'Every thread that others wait for must arrive, commit or release as often as they expect.';
+  }
+}
+
+function waitInWords({ threads, what }: Waiting): string {
+  return `${threadsInWords(threads)} ${threads.length === 1 ? 'waits' : 'wait'} in ${what}`;
+}
+
+function absencesInWords(absences: readonly Absence[]): string {
+  return absences
+    .map(({ ranks, reason }) => {
+      const who = threadsInWords(ranks);
+      const one = ranks.length === 1;
+      if (reason === 'self') return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} here`;
+      if (reason === 'returned') return `; ${who} ${one ? 'has' : 'have'} returned`;
+      if (reason === 'quit') return `; ${who} ${one ? 'has' : 'have'} quit`;
+      return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} in ${reason.what}`;
+    })
+    .join('');
+}
+
+function stageOf(activity: Activity | null) {
+  if (activity?.kind !== 'acquire' && activity?.kind !== 'wait') return {};
+  const { pipeline, stage, batch } = activity.use;
+  return { stage: { pipeline: pipeline.declaration.name, stage, batch } };
+}
+
+function isSameGroup(a: Parameters<typeof membership>[0], b: Parameters<typeof membership>[0]): boolean {
+  return a.kind === b.kind && (a.kind !== 'tile' || b.kind !== 'tile' || a.size === b.size);
+}
+
+function ranksOf(handles: readonly Handle[]): number[] {
+  return handles.map(({ thread }) => thread.rank).sort((a, b) => a - b);
+}

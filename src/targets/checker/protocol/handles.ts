@@ -1,0 +1,173 @@
+// What each thread of a block did with each pipeline so far, and what it waits for now.
+//
+// A handle is a thread's side of a pipeline. The rules of this folder read it; this observer alone
+// changes it, and stands after them in the list, so that a rule sees the state before the event.
+
+import type { Group, Pipeline } from '../../../compiler/ir.ts';
+import type { Range } from '../../../diagnostics/source.ts';
+import type { Block } from '../../interpreter/block.ts';
+import type { PendingCopy } from '../../interpreter/copies.ts';
+import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
+import type { Thread } from '../../interpreter/thread.ts';
+import type { PipelineRole } from '../../pipeline-misuse.ts';
+import type { PartialObserver } from '../observers.ts';
+
+/** One thread's side of a pipeline. */
+export interface Handle {
+  readonly thread: Thread;
+  readonly pipeline: MadePipeline;
+  readonly madeAt: Range;
+  /** Producers that the pipeline was made for, where it was made with a count. */
+  readonly producers: number | null;
+  /** What the thread is, as it was made or by what it did first, and where that was; null in a unified pipeline. */
+  role: { readonly name: PipelineRole; readonly range: Range } | null;
+  /** Whether the next commit, or release, has its acquire, or wait. */
+  acquired: boolean;
+  waited: boolean;
+  commits: number;
+  releases: number;
+  /** Thread scope: commits that a wait has taken away. */
+  taken: number;
+  lastCommit: Range | null;
+  lastRelease: Range | null;
+  quitAt: Range | null;
+}
+
+/** What a thread waits for. */
+export type Activity =
+  | { readonly kind: 'acquire' | 'wait'; readonly use: StageUse }
+  | { readonly kind: 'sync'; readonly group: Group; readonly range: Range }
+  | { readonly kind: 'make'; readonly declaration: Pipeline; readonly range: Range };
+
+/** The handles of a block's threads. */
+export class Handles implements PartialObserver {
+  block: Block | null = null;
+  readonly activities = new Map<number, Activity>();
+  readonly returned = new Set<number>();
+  readonly #handles = new Map<MadePipeline, Map<number, Handle>>();
+  readonly #makings = new Map<number, boolean | number | null>();
+
+  /** A thread's side of a pipeline, if it has made it. */
+  find(pipeline: MadePipeline, thread: Thread): Handle | undefined {
+    return this.#handles.get(pipeline)?.get(thread.rank);
+  }
+
+  of(thread: Thread, { pipeline }: StageUse): Handle {
+    return this.find(pipeline, thread)!;
+  }
+
+  /** The handle that a copy goes by; copies that belong to no pipeline of the program's have none. */
+  ofCopy({ thread, call }: PendingCopy): Handle | undefined {
+    const made = thread.pipelines[call.pipeline]?.pipeline;
+    return made && this.find(made, thread);
+  }
+
+  /** All threads that made a pipeline. */
+  sharing(pipeline: MadePipeline): Handle[] {
+    return [...(this.#handles.get(pipeline)?.values() ?? [])];
+  }
+
+  /** Every handle of the block. */
+  all(): Handle[] {
+    return [...this.#handles.keys()].flatMap((pipeline) => this.sharing(pipeline));
+  }
+
+  blockBegan(block: Block): void {
+    this.block = block;
+    this.activities.clear();
+    this.returned.clear();
+    this.#handles.clear();
+    this.#makings.clear();
+  }
+
+  threadEnded({ rank }: Thread): void {
+    this.returned.add(rank);
+  }
+
+  makeBegan(
+    { rank }: Thread,
+    declaration: Pipeline,
+    producers: boolean | number | null,
+    range: Range,
+  ): void {
+    this.#makings.set(rank, producers);
+    this.activities.set(rank, { kind: 'make', declaration, range });
+  }
+
+  made(thread: Thread, pipeline: MadePipeline, range: Range): void {
+    const { rank } = thread;
+    this.activities.delete(rank);
+    const producers = this.#makings.get(rank) ?? null;
+    const role = producers === true ? 'producer' : producers === false ? 'consumer' : null;
+    let handles = this.#handles.get(pipeline);
+    if (handles === undefined) {
+      handles = new Map();
+      this.#handles.set(pipeline, handles);
+    }
+    handles.set(rank, {
+      thread,
+      pipeline,
+      madeAt: range,
+      producers: typeof producers === 'number' ? producers : null,
+      role: role && { name: role, range },
+      acquired: false,
+      waited: false,
+      commits: 0,
+      releases: 0,
+      taken: 0,
+      lastCommit: null,
+      lastRelease: null,
+      quitAt: null,
+    });
+  }
+
+  acquireBegan(thread: Thread, use: StageUse): void {
+    this.activities.set(thread.rank, { kind: 'acquire', use });
+  }
+
+  acquired(thread: Thread, use: StageUse): void {
+    this.activities.delete(thread.rank);
+    this.of(thread, use).acquired = true;
+  }
+
+  committed(thread: Thread, use: StageUse): void {
+    const handle = this.of(thread, use);
+    handle.acquired = false;
+    handle.commits += 1;
+    handle.lastCommit = use.range;
+  }
+
+  waitBegan(thread: Thread, use: StageUse): void {
+    this.activities.set(thread.rank, { kind: 'wait', use });
+  }
+
+  waitEnded(thread: Thread, use: StageUse): void {
+    this.activities.delete(thread.rank);
+    this.of(thread, use).waited = true;
+  }
+
+  /** Thread scope: all commits up to that one are done with. */
+  waited(thread: Thread, sync: object, phase: number): void {
+    const handle = this.#handles.get(sync as MadePipeline)?.get(thread.rank);
+    if (handle !== undefined) handle.taken = phase + 1;
+  }
+
+  released(thread: Thread, use: StageUse): void {
+    const handle = this.of(thread, use);
+    handle.waited = false;
+    handle.releases += 1;
+    handle.lastRelease = use.range;
+  }
+
+  quit(thread: Thread, use: StageUse): void {
+    this.of(thread, use).quitAt ??= use.range;
+  }
+
+  syncBegan({ rank }: Thread, group: Group, range: Range): void {
+    this.activities.set(rank, { kind: 'sync', group, range });
+  }
+
+  syncEnded({ rank }: Thread): void {
+    this.activities.delete(rank);
+  }
+}

@@ -1,0 +1,112 @@
+// Making a pipeline: all threads of the group with the same count, over a state that nobody owns.
+
+import type { Pipeline } from '../../../compiler/ir.ts';
+import type { Range } from '../../../diagnostics/source.ts';
+import { membership } from '../../interpreter/barrier.ts';
+import type { Thread } from '../../interpreter/thread.ts';
+import { threadsInWords } from '../../rank-words.ts';
+import type { Findings } from '../finding.ts';
+import type { PartialObserver } from '../observers.ts';
+import type { Handles } from './handles.ts';
+
+/** The count that the first thread of a group passed. */
+interface Counted {
+  readonly rank: number;
+  readonly producers: number;
+}
+
+export class Making implements PartialObserver {
+  readonly #findings: Findings;
+  readonly #handles: Handles;
+  readonly #counts = new Map<string, Counted>();
+  /** How many times each thread has come to each place. */
+  readonly #rounds = new Map<Pipeline, number[]>();
+
+  constructor(findings: Findings, handles: Handles) {
+    this.#findings = findings;
+    this.#handles = handles;
+  }
+
+  blockBegan(): void {
+    this.#counts.clear();
+    this.#rounds.clear();
+  }
+
+  makeBegan(
+    thread: Thread,
+    declaration: Pipeline,
+    producers: boolean | number | null,
+    range: Range,
+  ): void {
+    if (declaration.scope === 'thread') return;
+    if (typeof producers === 'number') this.#sameCount(thread, declaration, producers, range);
+    this.#isFree(thread, declaration, range);
+  }
+
+  #sameCount(thread: Thread, declaration: Pipeline, producers: number, range: Range): void {
+    const { rank, block } = thread;
+    const rounds = this.#rounds.get(declaration) ?? [];
+    const round = (rounds[rank] ?? 0) + 1;
+    rounds[rank] = round;
+    this.#rounds.set(declaration, rounds);
+    const { program } = block.launch;
+    const { index } = membership(declaration.group, rank, block.threads.length);
+    const key = `${program.pipelines.indexOf(declaration)}:${index}:${round}`;
+    const first = this.#counts.get(key);
+    if (first === undefined) this.#counts.set(key, { rank, producers });
+    if (first === undefined || first.producers === producers) return;
+    this.#findings.report({
+      code: 'WS7009',
+      severity: 'error',
+      message: `the threads make \`${declaration.name}\` with different counts of producers: thread ${first.rank} with ${first.producers}, thread ${rank} with ${producers}`,
+      place: { range, threads: [first.rank, rank], block: block.index },
+      related: [],
+      mend: 'Pass the same count in all threads of the group.',
+    });
+  }
+
+  /**
+   * The first thread of the group initialises the state. Whoever still has a pipeline over it then has
+   * its barriers pulled from under it.
+   */
+  #isFree(thread: Thread, declaration: Pipeline, range: Range): void {
+    const { rank, block } = thread;
+    const initialises = membership(declaration.group, rank, block.threads.length).rank === 0;
+    const owners = this.#handles
+      .all()
+      .filter(
+        (handle) =>
+          handle.quitAt === null &&
+          isSameState(handle.pipeline.declaration, declaration) &&
+          (handle.thread === thread || (initialises && inSameGroup(declaration, handle.thread, thread))),
+      );
+    const [first] = owners;
+    if (first === undefined) return;
+    const ranks = owners.map((owner) => owner.thread.rank).sort((a, b) => a - b);
+    const still = ranks.length === 1 ? 'still owns' : 'still own';
+    this.#findings.report({
+      code: 'WS7015',
+      severity: 'error',
+      message: `\`${declaration.name}\` is made over a shared state that ${threadsInWords(ranks)} ${still}`,
+      place: { range, threads: [rank], block: block.index },
+      related: [
+        {
+          label: `\`${first.pipeline.declaration.name}\`, made here over the same state, has not been quit`,
+          range: first.madeAt,
+          threads: ranks,
+          block: block.index,
+        },
+      ],
+      mend: 'Let all threads quit() the pipeline before, then sync the group, then make it anew; or use a state of its own.',
+    });
+  }
+}
+
+function isSameState(a: Pipeline, b: Pipeline): boolean {
+  return a === b;
+}
+
+function inSameGroup({ group }: Pipeline, a: Thread, b: Thread): boolean {
+  const size = a.block.threads.length;
+  return membership(group, a.rank, size).index === membership(group, b.rank, size).index;
+}
