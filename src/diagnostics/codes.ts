@@ -1,7 +1,8 @@
 // The catalogue of error codes: every error that warpstage raises has one.
 //
 // The first digit says whose words were wrong: 1 the kernel's text, 2 a launch, 3 a running
-// kernel, 4 memory, streams and devices, 5 a job and its data, 6 the command line.
+// kernel, 4 memory, streams and devices, 5 a job and its data, 6 the command line. What the checker
+// finds begins with 7, its advice with 71.
 // A code never changes its meaning; messages may.
 
 /** What each error code stands for, in a few words; the message of an error adds the values. */
@@ -56,6 +57,31 @@ export const codes = {
   WS5009: 'a job that was interrupted',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
+  // 7xxx: what the checker finds
+  WS7001: 'a data race between threads',
+  WS7002: 'an access that races with an asynchronous copy',
+  WS7003: 'a read of memory that was never written',
+  WS7004: 'an output element that is never written',
+  WS7005: 'an output element that is written twice',
+  WS7006: 'an overflow in the arithmetic of an index',
+  WS7007: 'a use of a pipeline after quit',
+  WS7008: 'a verb of the other role',
+  WS7009: 'a group whose threads do not act together',
+  WS7010: 'a commit without acquire',
+  WS7011: 'a release without wait',
+  WS7012: 'a copy that is never committed',
+  WS7013: 'a copy that is still on its way at the end',
+  WS7014: 'a quit while other threads go on',
+  WS7015: 'a shared state that is still owned',
+  WS7016: 'several threads that make the same copy',
+  WS7017: 'a timed wait of no duration',
+  WS7018: 'too many commits outstanding',
+  WS7019: 'a wrong use of a barrier',
+  // 71xx: advice, about what is right but slower than it need be
+  WS7101: 'a copy that is too narrow to be asynchronous',
+  WS7102: 'a copy that overlaps with nothing',
+  WS7103: 'lanes of one warp that part at a pipeline',
+  WS7104: 'a shared pipeline in which all threads take part',
 } as const;
 
 /** An error code of the catalogue, for example `'WS1002'`. */

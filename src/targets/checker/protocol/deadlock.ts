@@ -4,8 +4,8 @@
 // what each thread has done so far; and of each of those: whether it waits itself (and where), has returned
 // or has quit. One wait is the root: one whose missing threads are gone, or else the first of a circle.
 
-import type { Range } from '../../../diagnostics/source.ts';
 import type { Code } from '../../../diagnostics/codes.ts';
+import type { Range } from '../../../diagnostics/source.ts';
 import type { Fault } from '../../executable.ts';
 import { membership } from '../../interpreter/barrier.ts';
 import type { Launch } from '../../interpreter/launch.ts';
@@ -67,7 +67,10 @@ export class Deadlocks implements PartialObserver {
         severity: 'error',
         message: `${threadsInWords(gone)} quit while others go on, and can arrive no more: ${waitInWords(root.waiting)}`,
         place: { range: quitAt, threads: gone, block },
-        related: [{ label: `${threadsInWords(root.waiting.threads)} waits here in vain`, ...where }, ...others],
+        related: [
+          { label: `${threadsInWords(root.waiting.threads)} waits here in vain`, ...where },
+          ...others,
+        ],
         mend: 'Quit after the last batch in all threads: quitting does not take a thread out of what the others count.',
       });
       return;
@@ -197,7 +200,8 @@ function absencesInWords(absences: readonly Absence[]): string {
     .map(({ ranks, reason }) => {
       const who = threadsInWords(ranks);
       const one = ranks.length === 1;
-      if (reason === 'self') return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} here`;
+      if (reason === 'self')
+        return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} here`;
       if (reason === 'returned') return `; ${who} ${one ? 'has' : 'have'} returned`;
       if (reason === 'quit') return `; ${who} ${one ? 'has' : 'have'} quit`;
       return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} in ${reason.what}`;

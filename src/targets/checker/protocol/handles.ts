@@ -1,7 +1,7 @@
 // What each thread of a block did with each pipeline so far, and what it waits for now.
 //
-// A handle is a thread's side of a pipeline. The rules of this folder read it; this observer alone
-// changes it, and stands after them in the list, so that a rule sees the state before the event.
+// A handle is a thread's side of a pipeline. The rules of this folder read it; this observer keeps it,
+// and stands after them in the list, so that a rule sees the state before the event.
 
 import type { Group, Pipeline } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
@@ -84,12 +84,7 @@ export class Handles implements PartialObserver {
     this.returned.add(rank);
   }
 
-  makeBegan(
-    { rank }: Thread,
-    declaration: Pipeline,
-    producers: boolean | number | null,
-    range: Range,
-  ): void {
+  makeBegan({ rank }: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void {
     this.#makings.set(rank, producers);
     this.activities.set(rank, { kind: 'make', declaration, range });
   }

@@ -32,12 +32,7 @@ export class Making implements PartialObserver {
     this.#rounds.clear();
   }
 
-  makeBegan(
-    thread: Thread,
-    declaration: Pipeline,
-    producers: boolean | number | null,
-    range: Range,
-  ): void {
+  makeBegan(thread: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void {
     if (declaration.scope === 'thread') return;
     if (typeof producers === 'number') this.#sameCount(thread, declaration, producers, range);
     this.#isFree(thread, declaration, range);
