@@ -21,6 +21,7 @@ import type { Block } from './block.ts';
 import type { PendingCopy } from './copies.ts';
 import type { Launch } from './launch.ts';
 import type { Elements } from './memory.ts';
+import type { WaitVerb } from './pipeline.ts';
 import type { Thread } from './thread.ts';
 
 /** A program as the interpreter compiles it. */
@@ -91,7 +92,7 @@ export interface Observer {
   /** A thread is about to commit; `copies` are those that it issued since its last commit. */
   committed(thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void;
   /** A thread comes to a wait; `limit` is how many nanoseconds it may last, where it may time out. */
-  waitBegan(thread: Thread, use: StageUse, limit?: number): void;
+  waitBegan(thread: Thread, use: StageUse, verb: WaitVerb, limit?: number): void;
   /** The wait is over: the stage is there. */
   waitEnded(thread: Thread, use: StageUse): void;
   /** The wait is over: its time is, and the stage is not there. */

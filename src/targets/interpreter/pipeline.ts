@@ -19,7 +19,7 @@ import type { MadePipeline, StageUse } from './observer.ts';
 import type { Thread, Wait } from './thread.ts';
 
 /** How a thread waits for a stage. */
-export type WaitVerb = 'consumerWait' | 'consumerWaitFor' | 'consumerWaitUntil';
+export type WaitVerb = 'consumerWait' | 'consumerWaitFor' | 'consumerWaitUntil' | 'pipelineConsumerWaitPrior';
 
 /** A thread's handle of a pipeline. */
 export interface PipelineHandle {
@@ -136,7 +136,7 @@ export class BlockPipeline implements PipelineHandle {
   }
 
   beginWait(range: Range, verb: WaitVerb = 'consumerWait', limit?: number): Wait | null {
-    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), limit);
+    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), verb, limit);
     this.#check(verb, range, 'consumer');
     const state = this.#state;
     const { index, stage, use } = this.#at(this.#tail);
@@ -263,8 +263,8 @@ export class ThreadPipeline implements PipelineHandle {
     this.#head += 1;
   }
 
-  beginWait(range: Range, _verb?: WaitVerb, limit?: number): null {
-    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), limit);
+  beginWait(range: Range, verb: WaitVerb = 'consumerWait', limit?: number): null {
+    this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), verb, limit);
     return null;
   }
 
@@ -282,7 +282,7 @@ export class ThreadPipeline implements PipelineHandle {
   // With fewer commits than that nothing is waited for, and none of them is waited for twice.
   waitPrior(prior: number, range: Range): void {
     const { observer, queue } = this.#thread;
-    observer?.waitBegan(this.#thread, this.#use(this.#tail, range));
+    observer?.waitBegan(this.#thread, this.#use(this.#tail, range), 'pipelineConsumerWaitPrior');
     queue.waitForAllBut(prior, range);
     this.#tail = Math.max(this.#tail, this.#head - prior);
     observer?.waitEnded(this.#thread, this.#use(Math.max(this.#tail - 1, 0), range));

@@ -54,9 +54,16 @@ export class Advice implements PartialObserver {
 
   made(thread: Thread, { declaration }: MadePipeline, range: Range): void {
     const { name, scope, partition, group } = declaration;
-    if (scope === 'thread' || partition !== 'unified' || group.kind !== 'block') return;
-    if (this.#seen.has(declaration)) return;
+    if (scope === 'thread' || this.#seen.has(declaration)) return;
     this.#seen.add(declaration);
+    if (scope !== 'block') {
+      this.#tell(placeOf(thread, range), {
+        code: 'WS7102',
+        message: `\`${name}\` has ${scope} scope, with which the reference waits for copies when they are committed`,
+        mend: "Make the state with pipelineSharedState('block', …): the threads of a pipeline are of one block.",
+      });
+    }
+    if (partition !== 'unified' || group.kind !== 'block') return;
     this.#tell(placeOf(thread, range), {
       code: 'WS7104',
       message: `all threads of the block produce into \`${name}\` and consume from it, by barriers that they share`,

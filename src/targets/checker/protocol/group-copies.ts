@@ -1,8 +1,8 @@
 // Copies of a group, which all its threads must make alike, and copies of single threads, which no
 // two should make alike.
 //
-// The n-th copy that a thread issues into a batch of a pipeline for a group must be the n-th of every
-// other thread of the group. And where several threads copy by themselves at one place in one batch, each
+// The n-th copy that a thread issues for a group into a batch of a shared pipeline (or at all into one
+// of its own) must be the n-th of every other thread of the group. And where several threads copy by themselves at one place in one batch, each
 // has a part of its own; if all of them copy the same, the group's copy was meant.
 
 import { membership } from '../../interpreter/barrier.ts';
@@ -64,7 +64,10 @@ export class GroupCopies implements PartialObserver {
     const { group } = call;
     const { index, size } = membership(group, thread.rank, thread.block.threads.length);
     const which = group.kind === 'tile' ? `${group.size}.${index}` : group.kind;
-    const key = this.#placeOf(copy, `${call.pipeline} ${which}`);
+    // Threads commit to pipelines of their own as they like; only their copies for the group go in step.
+    const handle = this.#handles.ofCopy(copy);
+    const batch = handle?.pipeline.declaration.scope === 'thread' ? 0 : (handle?.commits ?? 0);
+    const key = this.#placeOf(copy, `${call.pipeline} ${which}`, batch);
     const together = this.#together.get(key);
     if (together === undefined) {
       if (size > 1) this.#together.set(key, { first: copy, ranks: new Set([thread.rank]), size });
@@ -77,7 +80,8 @@ export class GroupCopies implements PartialObserver {
 
   #issueAlone(copy: PendingCopy): void {
     const { range } = copy.call;
-    const key = this.#placeOf(copy, `${range.source}:${range.start}`);
+    const batch = this.#handles.ofCopy(copy)?.commits ?? 0;
+    const key = this.#placeOf(copy, `${range.source}:${range.start}`, batch);
     const alone = this.#alone.get(key);
     if (alone === undefined) this.#alone.set(key, { first: copy, ranks: [copy.thread.rank] });
     else if (isSame(alone.first, copy)) alone.ranks?.push(copy.thread.rank);
@@ -85,9 +89,8 @@ export class GroupCopies implements PartialObserver {
   }
 
   /** The same for copies of different threads that belong together. */
-  #placeOf(copy: PendingCopy, kind: string): string {
-    const batch = this.#handles.ofCopy(copy)?.commits ?? 0;
-    const own = `${copy.thread.rank} ${kind}`;
+  #placeOf({ thread }: PendingCopy, kind: string, batch: number): string {
+    const own = `${thread.rank} ${kind}`;
     const issued = this.#issued.get(own);
     const count = issued?.batch === batch ? issued.count + 1 : 0;
     this.#issued.set(own, { batch, count });

@@ -138,13 +138,13 @@ export class Handles implements PartialObserver {
 
   waitEnded(thread: Thread, use: StageUse): void {
     this.activities.delete(thread.rank);
-    this.of(thread, use).waited = true;
+    const handle = this.of(thread, use);
+    handle.waited = true;
+    handle.taken = Math.min(use.batch + 1, handle.commits);
   }
 
-  /** Thread scope: all commits up to that one are done with. */
-  waited(thread: Thread, sync: object, phase: number): void {
-    const handle = this.#handles.get(sync as MadePipeline)?.get(thread.rank);
-    if (handle !== undefined) handle.taken = phase + 1;
+  waitGaveUp({ rank }: Thread): void {
+    this.activities.delete(rank);
   }
 
   released(thread: Thread, use: StageUse): void {

@@ -98,7 +98,7 @@ export class Making implements PartialObserver {
 }
 
 function isSameState(a: Pipeline, b: Pipeline): boolean {
-  return a === b;
+  return a.state === b.state;
 }
 
 function inSameGroup({ group }: Pipeline, a: Thread, b: Thread): boolean {

@@ -6,6 +6,7 @@
 import type { Range } from '../../../diagnostics/source.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { StageUse } from '../../interpreter/observer.ts';
+import type { WaitVerb } from '../../interpreter/pipeline.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../../pipeline-misuse.ts';
 import type { Finding, Findings, RelatedPlace } from '../finding.ts';
@@ -18,6 +19,9 @@ const roles = {
   memcpyAsync: 'producer',
   producerCommit: 'producer',
   consumerWait: 'consumer',
+  consumerWaitFor: 'consumer',
+  consumerWaitUntil: 'consumer',
+  pipelineConsumerWaitPrior: 'consumer',
   consumerRelease: 'consumer',
 } as const satisfies Record<string, PipelineRole>;
 
@@ -59,8 +63,17 @@ export class Verbs implements PartialObserver {
     }
   }
 
-  waitBegan(thread: Thread, use: StageUse): void {
-    this.#may(this.#handles.of(thread, use), 'consumerWait', use.range);
+  waitBegan(thread: Thread, use: StageUse, verb: WaitVerb, limit?: number): void {
+    const handle = this.#handles.of(thread, use);
+    if (!this.#may(handle, verb, use.range)) return;
+    // A point in time may well have passed.
+    if (verb !== 'consumerWaitFor' || limit === undefined || limit > 0) return;
+    const reference = limit === 0 ? 'waits for ever' : 'looks a few times and gives up';
+    this.#tell(handle, use.range, use, {
+      code: 'WS7017',
+      message: `consumerWaitFor of ${limit} nanoseconds on \`${use.pipeline.declaration.name}\` looks once here, and in the reference it ${reference}`,
+      mend: 'Call consumerWait() to wait for ever; to look once, pass 1 nanosecond.',
+    });
   }
 
   released(thread: Thread, use: StageUse): void {
