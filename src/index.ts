@@ -60,6 +60,7 @@ export type {
   DeviceArray,
   DeviceProperties,
   Event,
+  Graph,
   HostOperand,
   LaunchConfiguration,
   LaunchInformation,

@@ -35,8 +35,8 @@ async function gpus(): Promise<Listed[]> {
   const { gpuCount, openGpu } = await import('../runtime/cuda/gpu.ts');
   try {
     return Array.from({ length: gpuCount() }, (_, ordinal) => {
-      const { properties, close } = openGpu(ordinal);
-      close();
+      const { properties, context } = openGpu(ordinal);
+      context.close();
       return { device: `cuda:${ordinal}`, ...properties };
     });
   } catch (error) {

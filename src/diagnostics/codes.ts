@@ -45,6 +45,8 @@ export const codes = {
   WS4005: 'an event that was not recorded',
   WS4006: 'a device that was closed or lost',
   WS4007: 'an invalid argument',
+  WS4008: 'a host function that threw',
+  WS4009: 'a wrong use of a stream that is being captured',
   // 5xxx: a job and its data
   WS5001: 'a module without a job',
   WS5002: 'a module that could not be loaded',

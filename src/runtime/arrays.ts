@@ -10,17 +10,24 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { type ElementType, elementBytes, type HostArrays, hostArrays } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from './device.ts';
 
+/** How other devices of the kind reach a device's memory: as a buffer, or by the same addresses. */
+export type Reach =
+  | { readonly kind: 'buffer'; readonly buffer: () => SharedArrayBuffer }
+  | { readonly kind: 'everywhere'; readonly admit: (device: Device) => void };
+
 /** A stretch of a device's memory. */
 export class Allocation {
   readonly address: number;
   readonly bytes: number;
+  readonly reach: Reach;
   readonly #giveBack: () => void;
   #uses = 0;
   #freed = false;
 
-  constructor(address: number, bytes: number, giveBack: () => void) {
+  constructor(address: number, bytes: number, reach: Reach, giveBack: () => void) {
     this.address = address;
     this.bytes = bytes;
+    this.reach = reach;
     this.#giveBack = giveBack;
   }
 
@@ -180,6 +187,11 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
 
   get byteLength(): number {
     return this.length * elementBytes[this.element];
+  }
+
+  /** Who frees it. */
+  get owner(): PinnedOwner {
+    return this.#owner;
   }
 
   /** Bytes from the beginning of `buffer`. */

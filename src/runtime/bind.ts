@@ -2,7 +2,7 @@
 //
 // Everything that can be wrong about a launch is found here, before a command exists, and all
 // wrong arguments are told at once. What is compiled is kept by what it depends on: constants,
-// device functions, block shape and index width.
+// device functions, block shape and index width. A launch that repeats a former one is not checked again.
 
 import type { Value } from '../compiler/arithmetic.ts';
 import type { Program } from '../compiler/ir.ts';
@@ -17,6 +17,7 @@ import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, threadsOf } from './extents.ts';
 import { kernelInWords, type LaunchWork } from './launch.ts';
+import { RecentLaunches } from './recent-launches.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
 
 /** How kernels become executables on a device. */
@@ -38,6 +39,7 @@ export class LaunchBinder {
   readonly #device: Device;
   readonly #compiler: LaunchCompiler;
   readonly #compiled = new WeakMap<Kernel, Map<string, Compiled>>();
+  readonly #recent = new WeakMap<Kernel, RecentLaunches>();
   readonly #functionIds = new WeakMap<DeviceFunction, number>();
   #functionCount = 0;
 
@@ -46,7 +48,16 @@ export class LaunchBinder {
     this.#compiler = compiler;
   }
 
+  /** The work of a launch; the same object for a launch that was made before. */
   bind(
+    kernel: Kernel,
+    configuration: LaunchConfiguration,
+    given: Readonly<Record<string, unknown>>,
+  ): LaunchWork {
+    return this.#recent.get(kernel)?.find(configuration, given) ?? this.#bind(kernel, configuration, given);
+  }
+
+  #bind(
     kernel: Kernel,
     configuration: LaunchConfiguration,
     given: Readonly<Record<string, unknown>>,
@@ -79,7 +90,7 @@ export class LaunchBinder {
     });
     const { places, bytes } = placeSharedArrays(program, sources, values, grid, properties);
     const arrays = values.filter((value) => value instanceof DeviceMemoryArray);
-    return {
+    const work: LaunchWork = {
       kind: 'launch',
       name: kernel.name,
       sources,
@@ -92,6 +103,27 @@ export class LaunchBinder {
       signal: checkSignal(kernel.name, configuration.signal),
       ranOn: describeExecutable(executable),
     };
+    this.#remember(kernel, configuration, given, parameters, work);
+    return work;
+  }
+
+  #remember(
+    kernel: Kernel,
+    configuration: LaunchConfiguration,
+    given: Readonly<Record<string, unknown>>,
+    parameters: readonly SchemaParameter[],
+    work: LaunchWork,
+  ): void {
+    let recent = this.#recent.get(kernel);
+    if (recent === undefined) {
+      recent = new RecentLaunches();
+      this.#recent.set(kernel, recent);
+    }
+    const types = work.executable.program.parameters;
+    recent.add(configuration, given ?? {}, parameters, work, (position, value) => {
+      const parameter = types[position]!;
+      return parameter.kind === 'scalar' ? typedValue(parameter.type, value) : value;
+    });
   }
 
   #compile(kernel: Kernel, specialisation: Specialisation, alignments: readonly number[]): Compiled {

@@ -8,10 +8,12 @@
 import type { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
 import type { CopyWork, SetWork } from './copies.ts';
+import type { GraphWork } from './graph-work.ts';
+import type { HostWork } from './host-call.ts';
 import type { LaunchWork } from './launch.ts';
 
 /** What a command does, with operands that were checked. */
-export type Work = CopyWork | SetWork | LaunchWork;
+export type Work = CopyWork | SetWork | LaunchWork | HostWork | GraphWork;
 
 /** Carries commands out. */
 export interface Carrier {
@@ -21,6 +23,10 @@ export interface Carrier {
   poll(): void;
   /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
   watch(command: Command): void;
+  /** Whether a captured graph can be carried out as one command. */
+  takesGraph?(graph: GraphWork): boolean;
+  /** No more commands will come in this stream, and none is in flight. */
+  forget?(stream: string): void;
   /** Marks the point of a stream behind these commands, where the device keeps time of its own. */
   stamp?(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp;
 }
@@ -29,6 +35,8 @@ export interface Carrier {
 export interface Stamp {
   /** When it was reached, on the clock of `performance.now()`; what lies before it must be complete. */
   time(): number;
+  /** Milliseconds between two points of one device, where its clock is finer than that. */
+  since?(start: Stamp): number | null;
   release(): void;
 }
 

@@ -6,7 +6,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
-import { type Allocation, DeviceMemoryArray, PinnedMemoryArray } from './arrays.ts';
+import { type Allocation, DeviceMemoryArray, PinnedMemoryArray, type PinnedOwner } from './arrays.ts';
 import { type Box, boxBytes, flattened, type Layout } from './box.ts';
 import type { Device, DeviceArray, HostOperand, Pitched, Pitched3D } from './device.ts';
 
@@ -14,7 +14,15 @@ import type { Device, DeviceArray, HostOperand, Pitched, Pitched3D } from './dev
 export type Memory =
   | { readonly kind: 'device'; readonly allocation: Allocation; readonly address: number }
   /** Host memory that the engines can reach. */
-  | { readonly kind: 'shared'; readonly buffer: SharedArrayBuffer; readonly offset: number }
+  | {
+      readonly kind: 'shared';
+      readonly buffer: SharedArrayBuffer;
+      readonly offset: number;
+      /** Of page-locked memory: whoever frees it. */
+      readonly owner?: PinnedOwner;
+      /** Where it is the memory of another device: what is used of it. */
+      readonly allocation?: Allocation;
+    }
   /** Host memory that only the main thread can reach. */
   | { readonly kind: 'pageable'; readonly bytes: Uint8Array };
 
@@ -30,6 +38,8 @@ export interface CopyWork {
   readonly destination: Side;
   readonly source: Side;
   readonly box: Box;
+  /** One side is another GPU's memory. */
+  readonly peer?: boolean;
 }
 
 export interface SetWork {
@@ -45,6 +55,8 @@ type Operand = DeviceArray | HostOperand;
 /** An operand's memory, and the words for it in messages. */
 interface Resolved {
   readonly memory: Memory;
+  /** Whether it is the memory of another device. */
+  readonly peer?: boolean;
   readonly element: ElementType;
   readonly length: number;
 }
@@ -71,19 +83,14 @@ function isShared(buffer: ArrayBufferLike): buffer is SharedArrayBuffer {
 
 function resolve(device: Device, operand: Operand, purpose: string): Resolved {
   if (operand instanceof DeviceMemoryArray) {
-    if (operand.device !== device) {
-      throw new WarpstageError({
-        code: 'WS2005',
-        message: `${purpose} is an array of another device (${operand.device.properties.name})`,
-        hint: 'copy between devices through an array of the host',
-      });
-    }
+    if (operand.device !== device) return resolvePeer(device, operand, purpose);
     operand.check(purpose);
     const { allocation, address, element, length } = operand;
     return { memory: { kind: 'device', allocation, address }, element, length };
   }
   if (operand instanceof PinnedMemoryArray) {
-    const memory = { kind: 'shared', buffer: operand.buffer(purpose), offset: operand.offset } as const;
+    const { owner, offset } = operand;
+    const memory = { kind: 'shared', buffer: operand.buffer(purpose), offset, owner } as const;
     return { memory, element: operand.element, length: operand.length };
   }
   if (ArrayBuffer.isView(operand)) {
@@ -104,9 +111,30 @@ function resolve(device: Device, operand: Operand, purpose: string): Resolved {
   );
 }
 
-function direction(destination: Memory, source: Memory): Direction {
-  const from = source.kind === 'device' ? 'device' : 'host';
-  const to = destination.kind === 'device' ? 'device' : 'host';
+/** An array of another device: one whose memory this device reaches. */
+function resolvePeer(device: Device, operand: DeviceMemoryArray, purpose: string): Resolved {
+  const { allocation, address, element, length } = operand;
+  const { reach } = allocation;
+  const same = operand.device.properties.kind === device.properties.kind;
+  if (!same) {
+    throw new WarpstageError({
+      code: 'WS2005',
+      message: `${purpose} is an array of a device of another kind (${operand.device.properties.name})`,
+      hint: 'copy between a GPU and the CPU device through an array of the host',
+    });
+  }
+  operand.check(purpose);
+  const memory: Memory =
+    reach.kind === 'buffer'
+      ? { kind: 'shared', buffer: reach.buffer(), offset: address, allocation }
+      : { kind: 'device', allocation, address };
+  if (reach.kind === 'everywhere') reach.admit(device);
+  return { memory, element, length, peer: true };
+}
+
+function direction(destination: Resolved, source: Resolved): Direction {
+  const side = ({ memory, peer }: Resolved) => (memory.kind === 'device' || peer ? 'device' : 'host');
+  const [from, to] = [side(source), side(destination)] as const;
   return `${from} to ${to}`;
 }
 
@@ -135,7 +163,8 @@ export function copyWork(device: Device, destination: Operand, source: Operand):
   const layout = { row: bytes, plane: bytes };
   return {
     kind: 'copy',
-    direction: direction(to.memory, from.memory),
+    direction: direction(to, from),
+    ...(to.peer || from.peer ? { peer: true } : {}),
     destination: { memory: to.memory, ...layout },
     source: { memory: from.memory, ...layout },
     box: { width: bytes, height: 1, depth: 1 },
@@ -203,7 +232,8 @@ export function copyBoxWork(
   const box = { width: extent.width * size, height: extent.height, depth: extent.depth };
   return {
     kind: 'copy',
-    direction: direction(to.memory, from.memory),
+    direction: direction(to, from),
+    ...(to.peer || from.peer ? { peer: true } : {}),
     destination: toSide,
     source: fromSide,
     box: flattened(box, toSide, fromSide),
@@ -212,10 +242,10 @@ export function copyBoxWork(
 
 /** The work of `memsetAsync`. */
 export function setWork(device: Device, destination: DeviceArray, byte: number): SetWork {
-  const { memory, element, length } = resolve(device, destination, 'memsetAsync: the destination');
-  if (memory.kind !== 'device') {
+  const { memory, peer, element, length } = resolve(device, destination, 'memsetAsync: the destination');
+  if (memory.kind !== 'device' || peer) {
     throw mismatch(
-      'memsetAsync: the destination must be a device array',
+      'memsetAsync: the destination must be an array of this device',
       "Use the typed array's own fill() for memory of the host.",
     );
   }
@@ -265,6 +295,6 @@ export function allocationsOf(work: CopyWork | SetWork): readonly Allocation[] {
   if (work.kind === 'set') return [work.allocation];
   const { source, destination } = work;
   return [source.memory, destination.memory].flatMap((memory) =>
-    memory.kind === 'device' ? [memory.allocation] : [],
+    memory.kind !== 'pageable' && memory.allocation !== undefined ? [memory.allocation] : [],
   );
 }

@@ -123,6 +123,17 @@ export interface Stream extends AsyncDisposable {
     configuration: LaunchConfiguration,
     args: LaunchArguments<S>,
   ): LaunchInformation;
+  /**
+   * Calls a function on the main thread when everything before it in this stream is done; what is
+   * behind it waits until it has returned and a promise that it gave is resolved.
+   */
+  launchHostFunction(run: () => unknown): void;
+  /**
+   * Calls `issue` and notes down what it issues to this stream, instead of carrying it out: the
+   * graph can then be launched any number of times. Another stream that waits for an event
+   * recorded here joins in. Operands are those of the capture; a typed array is read at each launch.
+   */
+  capture(issue: () => void): Graph;
   /** Marks this point of the stream. */
   record(event: Event): void;
   /** Later commands of this stream wait for the event, whichever stream it was recorded in. */
@@ -133,6 +144,15 @@ export interface Stream extends AsyncDisposable {
   synchronize(): Promise<void>;
   /** Waits for the stream's commands and closes it. */
   destroy(): Promise<void>;
+}
+
+/** Operations that were captured in a stream, to be launched together. */
+export interface Graph {
+  readonly device: Device;
+  /** How many operations it has. */
+  readonly operations: number;
+  /** Carries them out in a stream, behind what was issued to it before. */
+  launch(stream: Stream): LaunchInformation;
 }
 
 /** A point in a stream, and the time at which it was reached. */

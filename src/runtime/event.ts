@@ -5,6 +5,7 @@
 // stamps the point instead.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { type CapturedPoints, captureProblem } from './capture.ts';
 import type { Command, Stamp } from './command.ts';
 import type { Device, Event } from './device.ts';
 import type { CommandQueue, Lane } from './queue.ts';
@@ -12,6 +13,8 @@ import type { CommandQueue, Lane } from './queue.ts';
 interface Recording {
   readonly lane: Lane;
   readonly points: readonly Command[];
+  /** Where it was recorded in a stream that was captured. */
+  readonly captured: CapturedPoints | null;
   readonly time: number;
   readonly stamp: Stamp | null;
 }
@@ -40,8 +43,24 @@ export class CommandEvent implements Event {
 
   recordAt(lane: Lane): void {
     this.#recorded?.stamp?.release();
-    const points = this.#queue.join(lane);
-    this.#recorded = { lane, points, time: performance.now(), stamp: this.#queue.stamp(lane) };
+    const captured = this.#queue.captured(lane);
+    const points = captured === null ? this.#queue.join(lane) : [];
+    const stamp = captured === null ? this.#queue.stamp(lane) : null;
+    this.#recorded = { lane, points, captured, time: performance.now(), stamp };
+  }
+
+  /** Has a lane wait for it. */
+  joinTo(lane: Lane): void {
+    this.#queue.wait(lane, this.points, this.#recorded?.captured ?? null);
+  }
+
+  /** Throws if it was recorded in a capture, where nothing is ever reached. */
+  #checkReal(purpose: string): void {
+    if ((this.#recorded?.captured ?? null) === null) return;
+    throw captureProblem(
+      `${purpose}: the event was recorded in a stream that was being captured, and stands for a point of the graph`,
+      'record an event after graph.launch(stream), and ask that one',
+    );
   }
 
   #report(points: readonly Command[]): void {
@@ -50,6 +69,7 @@ export class CommandEvent implements Event {
 
   query(): boolean {
     this.check('query');
+    this.#checkReal('query');
     const points = this.points;
     if (!this.#queue.settled(points)) return false;
     this.#report(points);
@@ -58,6 +78,7 @@ export class CommandEvent implements Event {
 
   async synchronize(): Promise<void> {
     this.check('synchronize');
+    this.#checkReal('synchronize');
     const points = this.points;
     await this.#queue.completion(points);
     this.#report(points);
@@ -67,12 +88,15 @@ export class CommandEvent implements Event {
     if (!(start instanceof CommandEvent)) {
       throw new WarpstageError({ code: 'WS4007', message: 'elapsedTime takes the event of the start' });
     }
-    return this.#time('the end') - start.#time('the start');
+    const [stop, begin] = [this.#time('the end'), start.#time('the start')];
+    const [to, from] = [this.#recorded?.stamp, start.#recorded?.stamp];
+    return (to && from && to.since?.(from)) ?? stop - begin;
   }
 
   /** When it was reached, in milliseconds. */
   #time(which: string): number {
     this.check('elapsedTime');
+    this.#checkReal('elapsedTime');
     if (this.#recorded === null) {
       throw new WarpstageError({
         code: 'WS4005',

@@ -16,7 +16,9 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
+import { Capture, type CapturedPoints, captureProblem } from './capture.ts';
 import { type Carrier, Command, type Stamp, type Work } from './command.ts';
+import type { GraphWork } from './graph-work.ts';
 
 /** How the default stream orders itself to the others, as nvcc's `--default-stream`. */
 export type DefaultStreamMode = 'legacy' | 'perThread';
@@ -30,8 +32,12 @@ export interface Lane {
   frontier: readonly Command[];
 }
 
+const nothing: readonly Command[] = [];
+
 /** Commands without repetition, less those that are done: what still has to be waited for or reported. */
-function outstanding(commands: Iterable<Command>): readonly Command[] {
+function outstanding(commands: readonly Command[]): readonly Command[] {
+  if (commands.length < 2)
+    return commands[0] === undefined || commands[0].status === 'done' ? nothing : commands;
   return [...new Set(commands)].filter((command) => command.status !== 'done');
 }
 
@@ -41,6 +47,7 @@ export class CommandQueue {
   readonly #mode: DefaultStreamMode;
   readonly #lanes = new Set<Lane>();
   readonly #thrown = new WeakSet<WarpstageError>();
+  #capture: Capture | null = null;
   #issued = 0;
   #named = 0;
 
@@ -59,41 +66,177 @@ export class CommandQueue {
 
   removeLane(lane: Lane): void {
     this.#lanes.delete(lane);
+    this.#carrier.forget?.(lane.name);
   }
 
   /** What an operation that is issued to the lane now waits for. */
   #before(lane: Lane): readonly Command[] {
-    return outstanding([...lane.frontier, ...this.#beforeByDefault(lane)]);
+    const byDefault = this.#beforeByDefault(lane);
+    return outstanding(byDefault.length === 0 ? lane.frontier : [...lane.frontier, ...byDefault]);
   }
 
   /** What it waits for by the rule of the legacy default stream. */
   #beforeByDefault(lane: Lane): readonly Command[] {
-    if (this.#mode === 'perThread') return [];
-    let others: readonly Command[] = [];
+    if (this.#mode === 'perThread') return nothing;
+    let others = nothing;
     if (lane.blocking) others = this.defaultLane.frontier;
     else if (lane === this.defaultLane) {
       others = [...this.#lanes].flatMap((other) => (other.blocking ? other.frontier : []));
     }
+    if (others.length === 0) return nothing;
     return others.filter(({ failure }) => failure === null || !this.#thrown.has(failure));
+  }
+
+  /** Issues a command, or notes it down if the lane is being captured. */
+  submit(lane: Lane, work: Work, uses: readonly Allocation[]): void {
+    const capture = this.#captureOf(lane);
+    if (capture === null) this.issue(lane, work, uses);
+    else capture.add(lane, work, uses);
   }
 
   /** Issues a command. */
   issue(lane: Lane, work: Work, uses: readonly Allocation[]): Command {
-    const before = this.#before(lane);
-    const failed = before.find((command) => command.status === 'failed');
-    const command = new Command(++this.#issued, lane, failed === undefined ? before : [], uses);
-    if (failed !== undefined) {
-      command.settle(failed.failure, command.queued, command.queued);
-    } else {
-      try {
-        this.#carrier.carry(command, work);
-      } catch (error) {
-        command.settle(null, command.queued, command.queued); // it was never issued
-        throw error;
-      }
-    }
+    const command = this.#carry(lane, this.#before(lane), work, uses);
     lane.frontier = [command];
     return command;
+  }
+
+  #carry(
+    stream: { readonly name: string; readonly priority: number },
+    before: readonly Command[],
+    work: Work,
+    uses: readonly Allocation[],
+  ): Command {
+    const failed = before.find((command) => command.status === 'failed');
+    const command = new Command(++this.#issued, stream, failed === undefined ? before : nothing, uses);
+    if (failed !== undefined) {
+      command.settle(failed.failure, command.queued, command.queued);
+      return command;
+    }
+    try {
+      this.#carrier.carry(command, work);
+    } catch (error) {
+      command.settle(null, command.queued, command.queued); // it was never issued
+      throw error;
+    }
+    return command;
+  }
+
+  // Graphs
+
+  /** The capture that a lane takes part in. Throws where the legacy default stream would have to wait for it. */
+  #captureOf(lane: Lane): Capture | null {
+    const capture = this.#capture;
+    if (capture === null) return null;
+    if (capture.has(lane)) return capture;
+    if (
+      lane === this.defaultLane &&
+      this.#mode === 'legacy' &&
+      [...capture.lanes].some(({ blocking }) => blocking)
+    ) {
+      throw captureProblem(
+        'an operation of the default stream waits for all blocking streams, one of which is being captured',
+        'use another stream, or capture a stream made with { nonBlocking: true }',
+      );
+    }
+    return null;
+  }
+
+  /** Notes down what `issue` issues to a lane. */
+  capture(lane: Lane, issue: () => void): GraphWork {
+    if (this.#capture !== null) {
+      throw captureProblem(
+        `${lane.name} cannot be captured while ${this.#capture.origin.name} is`,
+        'end one capture before the next; a stream joins a capture by waiting for an event of it',
+      );
+    }
+    if (lane === this.defaultLane && this.#mode === 'legacy') {
+      throw captureProblem(
+        'the legacy default stream cannot be captured',
+        "capture a stream of your own, or open the device with { defaultStream: 'perThread' }",
+      );
+    }
+    const capture = new Capture(lane);
+    this.#capture = capture;
+    try {
+      const result: unknown = issue();
+      if (result instanceof Promise) {
+        result.catch(() => {});
+        throw captureProblem(
+          'capture takes a function that issues its operations before it returns, and was given an async one',
+          'do not await anything while a stream is captured',
+        );
+      }
+    } finally {
+      this.#capture = null;
+    }
+    return capture.finish();
+  }
+
+  /** Carries a graph out behind what was issued to the lane before; what carries it out, in words. */
+  launchGraph(lane: Lane, graph: GraphWork): string {
+    const { nodes } = graph;
+    const uses = [...new Set(nodes.flatMap((node) => node.uses))];
+    if (uses.some(({ freed }) => freed) || graph.pinned.some(({ buffer }) => buffer === null)) {
+      throw new WarpstageError({
+        code: 'WS4002',
+        message: 'launch of a graph: an array that it uses was freed',
+        hint: 'free the arrays of a graph after its last launch',
+      });
+    }
+    if (this.#carrier.takesGraph?.(graph) || this.#captureOf(lane) !== null) {
+      this.submit(lane, graph, uses);
+      return 'graph';
+    }
+    const before = this.#before(lane);
+    const commands: Command[] = [];
+    for (const { work, branch, dependencies, uses: used } of nodes) {
+      const stream =
+        branch === 0 ? lane : { name: `${lane.name}, branch ${branch}`, priority: lane.priority };
+      const waits = dependencies.length === 0 ? before : outstanding(dependencies.map((at) => commands[at]!));
+      commands.push(this.#carry(stream, waits, work, used));
+    }
+    const awaited = new Set(nodes.flatMap(({ dependencies }) => dependencies));
+    const ends = commands.filter((_, position) => !awaited.has(position));
+    if (ends.length > 0) lane.frontier = ends;
+    return 'commands';
+  }
+
+  /** The present point of a lane that is being captured; null for any other. */
+  captured(lane: Lane): CapturedPoints | null {
+    return this.#captureOf(lane)?.points(lane) ?? null;
+  }
+
+  /** Has a lane wait for a recorded event. */
+  wait(lane: Lane, points: readonly Command[], captured: CapturedPoints | null): void {
+    if (captured !== null && captured.capture === this.#capture) {
+      captured.capture.join(lane, captured);
+      return;
+    }
+    if (captured !== null) {
+      throw captureProblem(
+        'waitEvent: the event was recorded in a capture that has ended',
+        'record an event after graph.launch(stream), and wait for that one',
+      );
+    }
+    if (this.#captureOf(lane) !== null) {
+      throw captureProblem(
+        `waitEvent: ${lane.name} is being captured, and the event was recorded outside the capture`,
+        'wait for it in the stream that the graph is launched in',
+      );
+    }
+    this.join(lane, points);
+  }
+
+  /** What a lane has still to do. Throws for one that is being captured, which does nothing. */
+  frontier(lane: Lane): readonly Command[] {
+    if (this.#captureOf(lane) !== null) {
+      throw captureProblem(
+        `${lane.name} is being captured, and cannot be waited for or asked`,
+        'synchronise after graph.launch(stream)',
+      );
+    }
+    return lane.frontier;
   }
 
   /** An operation without work: what it would wait for, which later operations of the lane wait for too. */

@@ -12,6 +12,10 @@ export function spanOf(command: Command, work: Work, engine: string): Span {
       return { name: `memcpy ${work.direction}`, ...times, bytes: boxBytes(work.box) };
     case 'set':
       return { name: 'memset', ...times, bytes: work.bytes };
+    case 'host':
+      return { name: work.run.name || 'host function', ...times };
+    case 'graph':
+      return { name: 'graph', ...times };
     case 'launch':
       return { name: work.name, ...times, grid: work.grid };
   }

@@ -8,6 +8,7 @@ import type {
   Device,
   DeviceArray,
   Event,
+  Graph,
   HostOperand,
   LaunchConfiguration,
   LaunchInformation,
@@ -16,6 +17,9 @@ import type {
   Stream,
 } from './device.ts';
 import { CommandEvent } from './event.ts';
+import { CapturedGraph } from './graph.ts';
+import type { GraphWork } from './graph-work.ts';
+import { hostWork } from './host-call.ts';
 import type { LaunchWork } from './launch.ts';
 import type { CommandQueue, Lane } from './queue.ts';
 
@@ -63,7 +67,7 @@ export class CommandStream implements Stream {
 
   #copy(work: ReturnType<typeof copyWork>): void {
     if (work.box.width * work.box.height * work.box.depth === 0) return;
-    for (const piece of pieces(work)) this.#host.queue.issue(this.#lane, piece, allocationsOf(piece));
+    for (const piece of pieces(work)) this.#host.queue.submit(this.#lane, piece, allocationsOf(piece));
   }
 
   memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<E>): void {
@@ -95,7 +99,7 @@ export class CommandStream implements Stream {
   memsetAsync(destination: DeviceArray, byte: number): void {
     this.#check('memsetAsync');
     const work = setWork(this.device, destination, byte);
-    if (work.bytes > 0) this.#host.queue.issue(this.#lane, work, allocationsOf(work));
+    if (work.bytes > 0) this.#host.queue.submit(this.#lane, work, allocationsOf(work));
   }
 
   launch<S extends Schema>(
@@ -105,8 +109,24 @@ export class CommandStream implements Stream {
   ): LaunchInformation {
     this.#check('launch');
     const work = this.#host.bind(kernel as unknown as Kernel, configuration, args);
-    this.#host.queue.issue(this.#lane, work, work.allocations);
+    this.#host.queue.submit(this.#lane, work, work.allocations);
     return { ranOn: work.ranOn };
+  }
+
+  launchHostFunction(run: () => unknown): void {
+    this.#check('launchHostFunction');
+    this.#host.queue.submit(this.#lane, hostWork(run), []);
+  }
+
+  capture(issue: () => void): Graph {
+    this.#check('capture');
+    const work = this.#host.queue.capture(this.#lane, issue);
+    return new CapturedGraph(this.device, work, (stream, graph) => (stream as CommandStream).#replay(graph));
+  }
+
+  #replay(graph: GraphWork): LaunchInformation {
+    this.#check('launch of a graph');
+    return { ranOn: this.#host.queue.launchGraph(this.#lane, graph) };
   }
 
   record(event: Event): void {
@@ -116,7 +136,7 @@ export class CommandStream implements Stream {
 
   waitEvent(event: Event): void {
     this.#check('waitEvent');
-    this.#host.queue.join(this.#lane, this.#own(event, 'waitEvent').points);
+    this.#own(event, 'waitEvent').joinTo(this.#lane);
   }
 
   #own(event: Event, purpose: string): CommandEvent {
@@ -133,7 +153,7 @@ export class CommandStream implements Stream {
 
   query(): boolean {
     this.#check('query');
-    const points = this.#lane.frontier;
+    const points = this.#host.queue.frontier(this.#lane);
     if (!this.#host.queue.settled(points)) return false;
     this.#host.queue.report(points, [this.#lane]);
     return true;
@@ -141,7 +161,7 @@ export class CommandStream implements Stream {
 
   async synchronize(): Promise<void> {
     this.#check('synchronize');
-    const points = this.#lane.frontier;
+    const points = this.#host.queue.frontier(this.#lane);
     await this.#host.queue.completion(points);
     this.#host.queue.report(points, [this.#lane]);
   }
@@ -152,7 +172,7 @@ export class CommandStream implements Stream {
       throw new WarpstageError({ code: 'WS4007', message: 'the default stream cannot be destroyed' });
     }
     this.#destroyed = true;
-    const points = this.#lane.frontier;
+    const points = this.#host.queue.frontier(this.#lane);
     try {
       await this.#host.queue.completion(points);
     } finally {

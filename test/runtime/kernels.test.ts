@@ -1,9 +1,10 @@
 // Compiled kernels on streams, on every device.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, deviceFunction, kernel, open, type Stream, WarpstageError } from 'warpstage';
+import { type Device, deviceFunction, kernel, type Stream, WarpstageError } from 'warpstage';
 import { busy } from '../support/busy.ts';
-import { devices } from '../support/devices.ts';
+import { checkedDevices, devices } from '../support/devices.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 
 const scale = kernel({ y: 'f32[]', a: 'f32' }, ({ y, a }, cuda) => {
   const i = cuda.thisGrid().threadRank();
@@ -117,21 +118,28 @@ async function errorOf(promise: Promise<unknown>): Promise<WarpstageError> {
 /** 1, 2, 3, … */
 const numbers = (length: number) => Int32Array.from({ length }, (_, i) => i + 1);
 
-describe.each(devices)('$name', ({ options, ranOn }) => {
-  let device: Device;
-  let stream: Stream;
+let device: Device;
+let stream: Stream;
 
+/** A device for the tests of a suite. */
+function useDevice(openDevice: () => Promise<Device>): void {
   beforeAll(async () => {
-    device = await open('cpu', options);
+    device = await openDevice();
     stream = device.createStream();
   });
   afterAll(() => device.close());
+}
 
-  function upload(values: Int32Array) {
-    const array = device.alloc('i32', values.length);
-    stream.memcpyAsync(array, values);
-    return array;
-  }
+function upload(values: Int32Array) {
+  const array = device.alloc('i32', values.length);
+  stream.memcpyAsync(array, values);
+  return array;
+}
+
+sayWithoutGpu();
+
+describe.each(devices)('$name', ({ open: openDevice, ranOn }) => {
+  useDevice(openDevice);
 
   test('runs a kernel over an array, and says what ran it', async () => {
     const y = device.alloc('f32', 1000);
@@ -190,7 +198,7 @@ describe.each(devices)('$name', ({ options, ranOn }) => {
     const y = device.alloc('i32', 1);
     const launch = (tile: number) => stream.launch(reverse, { grid: 1, block: 1 }, { y, tile });
     expect(() => launch(60_000)).toThrow(
-      'WS2004: launch of the kernel: with shared array `shared` (60000 elements of i32) a block needs 240000 bytes of shared memory; the device has 232448',
+      `WS2004: launch of the kernel: with shared array \`shared\` (60000 elements of i32) a block needs 240000 bytes of shared memory; the device has ${device.properties.sharedMemoryPerBlock}`,
     );
     expect(() => launch(-1)).toThrow(
       'WS2004: launch of the kernel: shared array `shared` would have -1 elements',
@@ -246,7 +254,7 @@ describe.each(devices)('$name', ({ options, ranOn }) => {
   });
 
   test('reaches memory that grew after its threads had started', async () => {
-    await using fresh = await open('cpu', options);
+    await using fresh = await openDevice();
     const ordinary = fresh.createStream();
     const first = fresh.alloc('i32', 4);
     for (const grid of [1, 4]) ordinary.launch(copy, { grid, block: 4 }, { to: first, from: first });
@@ -278,6 +286,10 @@ describe.each(devices)('$name', ({ options, ranOn }) => {
     expect(stream.query()).toBe(true);
     await other.destroy();
   });
+});
+
+describe.each(checkedDevices)('$name', ({ open: openDevice }) => {
+  useDevice(openDevice);
 
   test('tells an access beyond an array, with line, thread, block and values', async () => {
     const y = device.alloc('f32', 100);

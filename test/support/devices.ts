@@ -1,10 +1,28 @@
 // The devices that tests of the runtime run on.
 
-import type { OpenOptions } from 'warpstage';
+import { type Device, type OpenOptions, open } from 'warpstage';
+import { gpus } from './gpu.ts';
+
+export interface TestDevice {
+  readonly name: string;
+  readonly kind: 'cpu' | 'cuda';
+  readonly options: OpenOptions;
+  /** What `ranOn` says of a plain kernel. */
+  readonly ranOn: RegExp;
+  readonly open: (options?: OpenOptions) => Promise<Device>;
+}
+
+function device(name: string, kind: TestDevice['kind'], options: OpenOptions, ranOn: RegExp): TestDevice {
+  return { name, kind, options, ranOn, open: (more = {}) => open(kind, { ...options, ...more }) };
+}
+
+/** The CPU in its ways: every access is checked there. */
+export const checkedDevices: readonly TestDevice[] = [
+  device('cpu, wasm, two threads', 'cpu', { target: 'wasm', threads: 2 }, /^wasm/),
+  device('cpu, wasm, one thread', 'cpu', { target: 'wasm', threads: 1 }, /^wasm/),
+  device('cpu, interpreter', 'cpu', { target: 'interpreter' }, /^interpreter$/),
+];
 
 /** Every kind of device that is here, for `describe.each`. */
-export const devices = [
-  { name: 'cpu, wasm, two threads', options: { target: 'wasm', threads: 2 }, ranOn: /^wasm/ },
-  { name: 'cpu, wasm, one thread', options: { target: 'wasm', threads: 1 }, ranOn: /^wasm/ },
-  { name: 'cpu, interpreter', options: { target: 'interpreter' }, ranOn: /^interpreter$/ },
-] as const satisfies { name: string; options: OpenOptions; ranOn: RegExp }[];
+export const devices: readonly TestDevice[] =
+  gpus === 0 ? checkedDevices : [...checkedDevices, device('cuda', 'cuda', {}, /^cuda \(kernel/)];

@@ -1,11 +1,10 @@
 // How a CPU device does each kind of work: which engine, with which task, and what the main
 // thread adds when it is complete.
 
-import type { Work } from '../command.ts';
 import type { CopyWork, Direction } from '../copies.ts';
 import type { LaunchWork } from '../launch.ts';
 import type { EngineName } from './board.ts';
-import type { Assignment } from './carrier.ts';
+import type { Assignment, EngineWork } from './carrier.ts';
 import type { Engines } from './engines.ts';
 import { encodeRecord, type LaunchArea } from './launch-area.ts';
 import { StagedCopy, type StagingHost } from './staging.ts';
@@ -25,7 +24,7 @@ export interface Resources {
 }
 
 /** Makes the assignment of a piece of work. May throw WS4001; nothing is taken then. */
-export function assign(work: Work, resources: Resources): Assignment {
+export function assign(work: EngineWork, resources: Resources): Assignment {
   switch (work.kind) {
     case 'copy':
       return copy(work, resources);

@@ -7,8 +7,11 @@
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
+import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
+import type { GraphWork } from '../graph-work.ts';
+import { callHost, type HostWork } from '../host-call.ts';
 import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
 import { Cancellations } from './cancellations.ts';
 import type { Engines } from './engines.ts';
@@ -16,11 +19,14 @@ import {
   brokeOff,
   cancelled,
   destinationDetached,
-  deviceClosed,
   lostThread,
+  noRoomBehindFunction,
   noRoomWhileStopping,
 } from './errors.ts';
 import type { Order, Report } from './messages.ts';
+
+/** Work that an engine does; a host function is called by the main thread, and a graph comes as its single commands. */
+export type EngineWork = Exclude<Work, HostWork | GraphWork>;
 
 /** What a command is turned into for its engine, and what the main thread does when it is settled. */
 export interface Assignment {
@@ -35,9 +41,10 @@ export interface Assignment {
 interface Flight {
   readonly command: Command;
   readonly work: Work;
-  readonly assignment: Assignment;
+  /** Null for a host function. */
+  readonly assignment: Assignment | null;
   readonly ticket: number;
-  readonly order: Extract<Order, { kind: 'command' }>;
+  readonly order: Extract<Order, { kind: 'command' }> | null;
   readonly dependencies: readonly Flight[];
   /** Flights not settled yet that depend on this one. */
   dependents: number;
@@ -52,10 +59,10 @@ interface Flight {
 /** What the carrier needs of its device. */
 export interface CarrierHost {
   /** Turns checked work into an assignment. May throw; nothing was issued then. */
-  assign(work: Work): Assignment;
+  assign(work: EngineWork): Assignment;
   print(line: string): void;
   /** Called once for each command that ran, after it was settled. */
-  finished(command: Command, work: Work, engine: EngineName): void;
+  finished(command: Command, work: Work, engine: EngineName | 'host'): void;
 }
 
 /** Milliseconds after which a thread that has not started is taken for dead where the main thread is blocked. */
@@ -73,6 +80,8 @@ export class CpuCarrier implements Carrier {
   readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
   readonly #faults = new Map<number, Fault[]>();
   readonly #broken = new Map<number, string>();
+  /** What host functions threw. */
+  readonly #thrown = new Map<number, WarpstageError>();
   readonly #cancellations = new Cancellations();
   #rung = false;
   #watched = 0;
@@ -92,19 +101,20 @@ export class CpuCarrier implements Carrier {
   // Issuing
 
   carry(command: Command, work: Work): void {
-    const assignment = this.#host.assign(work);
+    if (work.kind === 'graph') throw new TypeError('a graph of the CPU is launched as single commands');
+    const assignment = work.kind === 'host' ? null : this.#host.assign(work);
     let slot: number;
     try {
       slot = this.#takeSlot();
     } catch (error) {
-      assignment.release();
+      assignment?.release();
       throw error;
     }
     const doomed = command.dependencies.find(({ status }) => status === 'failed');
     const signal = work.kind === 'launch' ? work.signal : null;
     if (doomed !== undefined || signal?.aborted) {
       this.#freeSlots.push(slot);
-      assignment.release();
+      assignment?.release();
       const failure = doomed?.failure ?? cancelled(work, signal?.reason);
       command.settle(failure, command.queued, command.queued);
       return;
@@ -114,11 +124,42 @@ export class CpuCarrier implements Carrier {
       const cancel = () => this.#cancel(flight, cancelled(work, signal.reason));
       flight.stopListening = this.#cancellations.add(signal, cancel);
     }
-    if (assignment.landing !== undefined) this.#board.watchFromMain(flight.ticket);
-    if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order);
+    if (assignment === null) this.#callInTurn(flight, work as HostWork);
+    else {
+      if (assignment.landing !== undefined) this.#board.watchFromMain(flight.ticket);
+      if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order!);
+    }
   }
 
-  #open(command: Command, work: Work, assignment: Assignment, slot: number): Flight {
+  /** Calls a host function when all before it is settled; what waits for it waits for the call. */
+  #callInTurn(flight: Flight, work: HostWork): void {
+    const before = flight.command.dependencies.filter(({ status }) => status === 'queued');
+    let left = before.length;
+    const call = () => queueMicrotask(() => void this.#call(flight, work));
+    for (const command of before) {
+      command.whenSettled(() => {
+        if (--left === 0) call();
+      });
+      this.watch(command);
+    }
+    if (before.length === 0) call();
+    this.watch(flight.command);
+  }
+
+  async #call({ command, ticket }: Flight, work: HostWork): Promise<void> {
+    if (command.dependencies.some(({ status }) => status === 'failed')) {
+      this.#board.advance(ticket, State.pending, State.skipped, silently);
+    } else if (this.#board.advance(ticket, State.pending, State.running, silently)) {
+      const started = performance.now();
+      const failure = await callHost(work);
+      if (failure !== null) this.#thrown.set(ticket, failure);
+      this.#board.setTimes(ticket, started, performance.now());
+      this.#board.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
+    }
+    this.poll();
+  }
+
+  #open(command: Command, work: Work, assignment: Assignment | null, slot: number): Flight {
     const dependencies = command.dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
     for (const dependency of dependencies) ++dependency.dependents;
     const ticket = this.#board.open(slot);
@@ -127,7 +168,7 @@ export class CpuCarrier implements Carrier {
       work,
       assignment,
       ticket,
-      order: {
+      order: assignment && {
         kind: 'command',
         ticket,
         priority: command.priority,
@@ -167,7 +208,7 @@ export class CpuCarrier implements Carrier {
   /** Blocks until no command in flight has still to fill a part of this pageable memory. */
   waitForLandings(buffer: ArrayBufferLike): void {
     for (const flight of this.#flights.values()) {
-      if (flight.assignment.landing?.buffer === buffer) this.#block(flight);
+      if (flight.assignment?.landing?.buffer === buffer) this.#block(flight);
     }
   }
 
@@ -178,8 +219,10 @@ export class CpuCarrier implements Carrier {
   }
 
   #block(flight: Flight): void {
-    if (this.#engines.isStopping('compute')) {
-      throw noRoomWhileStopping(this.#flights.size);
+    if (this.#engines.isStopping('compute')) throw noRoomWhileStopping(this.#flights.size);
+    // The function needs the thread that would be blocked.
+    if ([...this.#flights.values()].some(({ assignment }) => assignment === null)) {
+      throw noRoomBehindFunction(this.#flights.size);
     }
     const begin = performance.now();
     while (!isComplete(this.#board.state(flight.ticket))) {
@@ -223,7 +266,7 @@ export class CpuCarrier implements Carrier {
     const now = performance.now();
     const started = ran ? this.#board.started(ticket) : now;
     const ended = ran ? this.#board.ended(ticket) : now;
-    assignment.release();
+    assignment?.release();
     for (const dependency of flight.dependencies) {
       if (--dependency.dependents === 0 && dependency.settled)
         this.#freeSlots.push(slotOf(dependency.ticket));
@@ -231,7 +274,7 @@ export class CpuCarrier implements Carrier {
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
     if (flight.watched && --this.#watched === 0) this.#letGo();
     command.settle(failure, started, ended);
-    if (ran) this.#host.finished(command, work, assignment.engine);
+    if (ran) this.#host.finished(command, work, assignment?.engine ?? 'host');
   }
 
   /** The error of a complete command, null if there is none. A pageable destination is filled here. */
@@ -243,14 +286,17 @@ export class CpuCarrier implements Carrier {
     if (failed !== undefined) return failed.command.failure;
     const faults = this.#faults.get(ticket);
     const broken = this.#broken.get(ticket);
+    const thrown = this.#thrown.get(ticket);
     this.#faults.delete(ticket);
     this.#broken.delete(ticket);
+    this.#thrown.delete(ticket);
+    if (thrown !== undefined) return thrown;
     if (state === State.failed) {
       if (work.kind === 'launch' && faults !== undefined) return faultError(work, faults);
       return brokeOff(work, command.stream, broken ?? 'for an unknown reason');
     }
     try {
-      assignment.landing?.land();
+      assignment?.landing?.land();
     } catch {
       return destinationDetached(work);
     }
@@ -307,7 +353,7 @@ export class CpuCarrier implements Carrier {
       this.poll();
     } else if (this.#board.advance(flight.ticket, State.running, State.cancelling, silently)) {
       flight.cancellation = failure;
-      void this.#restart(flight.assignment.engine);
+      if (flight.assignment !== null) void this.#restart(flight.assignment.engine);
     }
   }
 
@@ -317,11 +363,11 @@ export class CpuCarrier implements Carrier {
     await this.#engines.stop(engine);
     if (this.#closed !== null) return;
     for (const flight of this.#flights.values()) {
-      if (flight.assignment.engine !== engine) continue;
+      if (flight.assignment?.engine !== engine) continue;
       if (flight.cancellation !== null) {
         this.#board.advance(flight.ticket, State.cancelling, State.failed, silently);
       } else if (this.#board.state(flight.ticket) === State.pending) {
-        this.#engines.post(engine, flight.order);
+        this.#engines.post(engine, flight.order!);
       }
     }
     this.poll();
@@ -331,7 +377,7 @@ export class CpuCarrier implements Carrier {
   lost(engine: EngineName, reason: string): void {
     if (this.#closed !== null) return;
     for (const flight of this.#flights.values()) {
-      if (flight.assignment.engine === engine) this.#abandon(flight, lostThread(engine, reason));
+      if (flight.assignment?.engine === engine) this.#abandon(flight, lostThread(engine, reason));
     }
     void this.#restart(engine);
   }

@@ -6,8 +6,16 @@ import type { WarpstageError } from '../../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
 import type { Span } from '../../timeline/span.ts';
-import { Allocation, checkElement, checkLength, DeviceMemoryArray, PinnedMemoryArray } from '../arrays.ts';
+import {
+  Allocation,
+  checkElement,
+  checkLength,
+  DeviceMemoryArray,
+  PinnedMemoryArray,
+  type Reach,
+} from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
+import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import type {
   Device,
@@ -29,7 +37,6 @@ import { Board, createBoardMemory } from './board.ts';
 import { CpuCarrier } from './carrier.ts';
 import { clockOffset } from './clock.ts';
 import { Engines } from './engines.ts';
-import { deviceClosed } from './errors.ts';
 import { collectAfter, collectGarbage } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
@@ -81,6 +88,10 @@ export class CpuDevice implements Device {
   recorder: ((span: Span) => void) | null = null;
   print: (line: string) => void = (line) => console.log(line);
   readonly #memory: LinearMemory;
+  readonly #reach: Reach = {
+    kind: 'buffer',
+    buffer: () => this.#memory.memory.buffer as unknown as SharedArrayBuffer,
+  };
   readonly #staging = new LinearMemory(stagingBytes);
   readonly #carrier: CpuCarrier;
   /** What the queue gives its commands to: the carrier, or that of a virtual device before it. */
@@ -167,7 +178,7 @@ export class CpuDevice implements Device {
     if (address === null) throw this.#outOfMemory(`an array of ${length} elements of ${element}`, bytes);
     ++this.#arrays;
     this.#arrayBytes += bytes;
-    const allocation = new Allocation(address, bytes, () => {
+    const allocation = new Allocation(address, bytes, this.#reach, () => {
       this.#memory.free(address);
       --this.#arrays;
       this.#arrayBytes -= bytes;
@@ -178,7 +189,7 @@ export class CpuDevice implements Device {
   #takeArea(bytes: number): Allocation {
     const address = this.#orWait(() => this.#memory.allocate(bytes));
     if (address === null) throw this.#outOfMemory('a launch', bytes);
-    return new Allocation(address, bytes, () => this.#memory.free(address));
+    return new Allocation(address, bytes, this.#reach, () => this.#memory.free(address));
   }
 
   #outOfMemory(purpose: string, bytes: number): WarpstageError {

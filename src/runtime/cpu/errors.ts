@@ -5,9 +5,11 @@ import type { Work } from '../command.ts';
 import { kernelInWords } from '../launch.ts';
 import type { EngineName } from './board.ts';
 
+const spanNames = { set: 'memset', host: 'a host function', graph: 'a graph' } as const;
+
 function inWords(work: Work): string {
   if (work.kind === 'launch') return kernelInWords(work.name);
-  return work.kind === 'set' ? 'memset' : `memcpy ${work.direction}`;
+  return work.kind === 'copy' ? `memcpy ${work.direction}` : spanNames[work.kind];
 }
 
 /** Its signal was aborted. */
@@ -46,20 +48,20 @@ export function lostThread(engine: EngineName, reason: string): WarpstageError {
   });
 }
 
-/** Something was asked of a closed device, or was still to be done when it was closed. */
-export function deviceClosed(purpose: string): WarpstageError {
-  return new WarpstageError({
-    code: 'WS4006',
-    message: `${purpose}: the device was closed`,
-    hint: 'close a device when all its streams are synchronised',
-  });
-}
-
 /** There is no room for more commands while threads are being stopped, which takes the event loop. */
 export function noRoomWhileStopping(inFlight: number): WarpstageError {
   return new WarpstageError({
     code: 'WS4007',
     message: `${inFlight} commands are in flight while a kernel is being stopped, and there is no room for more`,
     hint: 'await stream.synchronize() after a kernel was cancelled',
+  });
+}
+
+/** There is no room for more commands before a host function was called, which takes the event loop. */
+export function noRoomBehindFunction(inFlight: number): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4007',
+    message: `${inFlight} commands are in flight, some of them behind a host function, and there is no room for more`,
+    hint: 'await something, so that the host function can be called',
   });
 }

@@ -2,180 +2,358 @@
 //
 // The queue has made the order of streams into dependencies of commands, so the driver's streams
 // are all non-blocking ones; a dependency on another lane is an event that the stream waits for.
-// Waiting polls: at first in every turn of the event loop, which costs some microseconds, and
-// after a while by a timer, which leaves the processor alone.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
+import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Stamp, Work } from '../command.ts';
-import type { CopyWork, Memory, SetWork } from '../copies.ts';
-import { describeCopy3D } from './copy3d.ts';
-import { type Driver, driverResults } from './driver.ts';
-import { CudaLane, EventPool } from './lane.ts';
+import type { CopyWork } from '../copies.ts';
+import type { GraphWork } from '../graph-work.ts';
+import type { LaunchWork } from '../launch.ts';
+import { GpuClock } from './clock.ts';
+import type { Context } from './context.ts';
+import { Copy3D } from './copy3d.ts';
+import type { Driver } from './driver.ts';
+import { Graphs, isGpuGraph } from './graphs.ts';
+import { HostGates } from './host-gates.ts';
+import { CudaLane, EventPool, type Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
+import { lostError } from './lost.ts';
+import type { DeviceMemory, PinnedMemory } from './memory.ts';
+import { StagedCopy, StagingPool } from './staging.ts';
+import { Waiting } from './waiting.ts';
 
 /** CU_STREAM_NON_BLOCKING */
 const nonBlocking = 1;
-/** How long a wait polls in every turn of the event loop before it goes over to a timer, in milliseconds. */
-const eagerMilliseconds = 2;
+
+/** What the carrier needs of its device. */
+export interface CarrierHost {
+  readonly driver: Driver;
+  readonly context: Context;
+  readonly launcher: Launcher;
+  readonly memory: DeviceMemory;
+  readonly pinned: PinnedMemory;
+  /** Whether `finished` wants to be told; asked when a command is issued. */
+  records(): boolean;
+  /** Called for each command that was issued while records were wanted, when it is complete. */
+  finished(command: Command, work: Work): void;
+}
 
 export class CudaCarrier implements Carrier {
+  readonly #host: CarrierHost;
   readonly #driver: Driver;
-  readonly #launcher: Launcher;
   readonly #pool: EventPool;
+  readonly #staging: StagingPool;
+  readonly #clock: GpuClock;
+  readonly #gates: HostGates;
+  readonly #graphs: Graphs;
+  readonly #copy3D = new Copy3D();
   readonly #lanes = new Map<string, CudaLane>();
-  /** The event that times are counted from, and the host's time of it. */
-  readonly #origin: { readonly event: number; readonly time: number };
-  #watched = 0;
+  readonly #waiting = new Waiting(() => this.poll());
   #lost: WarpstageError | null = null;
 
-  constructor(driver: Driver, launcher: Launcher) {
-    this.#driver = driver;
-    this.#launcher = launcher;
-    this.#pool = new EventPool(driver);
-    const event = this.#pool.take();
-    driver.check(driver.cuEventRecord(event, 0), 'recording an event');
-    driver.check(driver.cuEventSynchronize(event), 'waiting for an event');
-    this.#origin = { event, time: performance.now() };
+  constructor(host: CarrierHost) {
+    this.#host = host;
+    this.#driver = host.driver;
+    this.#pool = new EventPool(host.driver);
+    this.#staging = new StagingPool(host.pinned);
+    this.#clock = new GpuClock(host.driver, this.#pool);
+    this.#gates = new HostGates(host.driver, this.#pool, host.pinned, () => this.#waiting.progressed());
+    this.#graphs = new Graphs(host.driver, this.#pool, (work, stream) => this.#give(work, stream));
   }
 
   // Issuing
 
-  #laneOf({ name, priority }: { readonly name: string; readonly priority: number }): CudaLane {
+  #laneOf(name: string, priority: number): CudaLane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
       const stream = [0];
       const created = this.#driver.cuStreamCreateWithPriority(stream, nonBlocking, priority);
       this.#driver.check(created, 'creating a stream');
-      lane = new CudaLane(this.#driver, this.#pool, stream[0]!);
+      lane = new CudaLane(this.#driver, this.#pool, name, Number(stream[0]));
       this.#lanes.set(name, lane);
     }
     return lane;
   }
 
-  #laneOfCommand({ stream, priority }: Command): CudaLane {
-    return this.#laneOf({ name: stream, priority });
-  }
-
   /** Has a lane wait for commands of other lanes. */
-  #waitForOthers(lane: CudaLane, name: string, commands: readonly Command[]): void {
+  #waitForOthers(lane: CudaLane, commands: readonly Command[]): void {
     for (const command of commands) {
-      if (command.stream === name || command.status !== 'queued') continue;
-      const event = this.#laneOfCommand(command).mark(command);
+      if (command.stream === lane.name || command.status !== 'queued') continue;
+      const event = this.#laneOf(command.stream, command.priority).mark(command);
       this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, event, 0), 'waiting for another stream');
     }
   }
 
   carry(command: Command, work: Work): void {
-    if (this.#lost !== null) throw this.#lost;
-    const lane = this.#laneOfCommand(command);
-    this.#waitForOthers(lane, command.stream, command.dependencies);
-    if (work.kind === 'launch') this.#launcher.launch(work, lane.stream);
-    else if (work.kind === 'set') this.#set(work, lane.stream);
-    else this.#copy(work, lane.stream);
-    lane.add(command);
+    this.#guarded(() => this.#carry(command, work));
   }
 
-  #set({ address, byte, bytes }: SetWork, stream: number): void {
-    this.#driver.check(this.#driver.cuMemsetD8Async(address, byte, bytes, stream), 'memsetAsync');
-  }
-
-  #copy(work: CopyWork, stream: number): void {
-    const { destination, source, box } = work;
-    const driver = this.#driver;
-    if (box.height > 1 || box.depth > 1) {
-      driver.check(driver.cuMemcpy3DAsync_v2(describeCopy3D(work), stream), 'a copy of rows');
+  #carry(command: Command, work: Work): void {
+    const signal = work.kind === 'launch' ? work.signal : null;
+    if (signal?.aborted) {
+      command.settle(cancelled(work, signal), command.queued, command.queued);
       return;
     }
-    const to = addressOf(destination.memory);
-    const from = addressOf(source.memory);
-    const { width } = box;
-    const results = {
-      'host to device': () => driver.cuMemcpyHtoDAsync_v2(to, from, width, stream),
-      'device to host': () => driver.cuMemcpyDtoHAsync_v2(to, from, width, stream),
-      'device to device': () => driver.cuMemcpyDtoDAsync_v2(to, from, width, stream),
-      'host to host': () => driver.cuMemcpyHostToHostAsync(to, from, width, stream),
-    };
-    driver.check(results[work.direction](), `memcpyAsync ${work.direction}`);
+    const lane = this.#laneOf(command.stream, command.priority);
+    lane.prepare();
+    this.#host.memory.awaitZeroing(lane);
+    this.#waitForOthers(lane, command.dependencies);
+    const start = this.#host.records() ? this.#pool.record(lane.stream) : 0;
+    const land = this.#issue(command, work, lane.stream);
+    const span = start === 0 ? null : { start, stop: this.#pool.record(lane.stream) };
+    lane.add({ command, work, land, span });
+    // A function is called, whether somebody waits for it or not.
+    if (work.kind === 'host') this.watch(command, false);
+  }
+
+  /** Gives the work to a stream; what is left to do when it is complete. */
+  #issue(command: Command, work: Work, stream: number): Flight['land'] {
+    if (work.kind === 'host') return this.#gates.issue(command, work, stream);
+    if (work.kind === 'copy') return this.#copy(work, stream);
+    if (work.kind === 'graph') this.#graphs.launch(work, stream);
+    else this.#give(work, stream);
+    return null;
+  }
+
+  /** Work that needs nothing but the stream: what a graph of the driver's can be made of. */
+  #give(work: Exclude<Work, GraphWork>, stream: number): void {
+    const driver = this.#driver;
+    switch (work.kind) {
+      case 'launch':
+        this.#host.launcher.launch(work, stream);
+        break;
+      case 'set':
+        driver.check(driver.cuMemsetD8Async(work.address, work.byte, work.bytes, stream), 'memsetAsync');
+        break;
+      case 'copy':
+        this.#transfer(new StagedCopy(work, this.#host.pinned, this.#staging, () => {}), work, stream);
+        break;
+      case 'host':
+        throw new TypeError('a host function is not for the GPU alone');
+    }
+  }
+
+  #copy(work: CopyWork, stream: number): Flight['land'] {
+    const staged = new StagedCopy(work, this.#host.pinned, this.#staging, (filled) =>
+      this.#settleFillings(filled),
+    );
+    try {
+      this.#transfer(staged, work, stream);
+    } catch (error) {
+      staged.release();
+      throw error;
+    }
+    return staged.isStaged ? staged.land : null;
+  }
+
+  #transfer({ from, to }: StagedCopy, { direction, box, peer }: CopyWork, stream: number): void {
+    const driver = this.#driver;
+    if (box.height === 1 && box.depth === 1) {
+      driver.check(
+        driver.cuMemcpyAsync(to.address, from.address, box.width, stream),
+        `memcpyAsync ${direction}`,
+      );
+      return;
+    }
+    if (peer !== true) {
+      const description = this.#copy3D.describe(from, to, box);
+      driver.check(driver.cuMemcpy3DAsync_v2(description, stream), 'a copy of rows');
+      return;
+    }
+    for (let z = 0; z < box.depth; ++z) {
+      for (let y = 0; y < box.height; ++y) {
+        const target = to.address + z * to.plane + y * to.row;
+        const begin = from.address + z * from.plane + y * from.row;
+        driver.check(driver.cuMemcpyAsync(target, begin, box.width, stream), 'a copy of rows');
+      }
+    }
+  }
+
+  takesGraph(graph: GraphWork): boolean {
+    return isGpuGraph(graph, this.#host.pinned);
+  }
+
+  forget(name: string): void {
+    const lane = this.#lanes.get(name);
+    if (lane === undefined || this.#lost !== null) return;
+    this.#host.context.use();
+    this.#lanes.delete(name);
+    this.#driver.cuStreamDestroy_v2(lane.stream);
   }
 
   stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
-    const lane = this.#laneOf(stream);
-    this.#waitForOthers(lane, stream.name, behind);
-    const event = this.#pool.take();
-    this.#driver.check(this.#driver.cuEventRecord(event, lane.stream), 'recording an event');
-    let released = false;
-    return {
-      time: () => {
-        this.#driver.cuEventSynchronize(event);
-        return this.#timeOf(event);
-      },
-      release: () => {
-        if (!released) this.#pool.give(event);
-        released = true;
-      },
-    };
+    return this.#guarded(() => {
+      const lane = this.#laneOf(stream.name, stream.priority);
+      this.#waitForOthers(lane, behind);
+      return new EventStamp(this.#pool.record(lane.stream), this.#driver, this.#clock, this.#pool);
+    });
   }
 
   // Completion
 
-  readonly #timeOf = (event: number): number => {
-    const milliseconds = [0];
-    const result = this.#driver.cuEventElapsedTime(milliseconds, this.#origin.event, event);
-    return result === driverResults.success ? this.#origin.time + milliseconds[0]! : performance.now();
+  readonly #settle = (flights: readonly Flight[]): void => {
+    const now = performance.now();
+    this.#waiting.progressed();
+    for (const { command, work, land, span } of flights) {
+      const failure =
+        land?.() ?? command.dependencies.find(({ status }) => status === 'failed')?.failure ?? aborted(work);
+      if (span === null) {
+        command.settle(failure, Math.min(command.queued, now), now);
+        continue;
+      }
+      command.settle(failure, this.#clock.timeOf(span.start), this.#clock.timeOf(span.stop));
+      this.#pool.give(span.start);
+      this.#pool.give(span.stop);
+      this.#host.finished(command, work);
+    }
   };
 
   poll(): void {
+    if (this.#lost !== null) return;
+    this.#host.context.use();
     for (const lane of this.#lanes.values()) {
-      const result = lane.poll(this.#timeOf);
-      if (result !== driverResults.success) this.#lose(result);
+      const result = lane.poll(this.#settle);
+      if (result !== 0) {
+        this.#lose(result);
+        return;
+      }
+    }
+    if (this.#gates.shut > 0) this.#gates.poll();
+  }
+
+  watch(command: Command, eagerly = true): void {
+    if (command.status !== 'queued') return;
+    this.#waiting.add(eagerly);
+    command.whenSettled(() => this.#waiting.remove());
+    this.#guarded(() => this.#laneOf(command.stream, command.priority).watch(command));
+    if (eagerly) this.#waiting.lookAtOnce(() => command.status !== 'queued');
+  }
+
+  /** Blocks until nothing in flight has still to fill a part of this pageable memory. */
+  #settleFillings(memory: ArrayBufferLike): void {
+    for (const lane of this.#lanes.values()) {
+      const last = lane.pending.findLast(({ work }) => fills(work, memory));
+      if (last === undefined) continue;
+      this.#check(lane.block(last.command));
+      this.poll();
     }
   }
 
-  watch(command: Command): void {
-    if (command.status !== 'queued') return;
-    this.#laneOfCommand(command).mark(command);
-    command.whenSettled(() => {
-      this.#watched -= 1;
-    });
-    this.#watched += 1;
-    if (this.#watched === 1) this.#wait(performance.now());
+  /** Waits until all is done, for memory that is short; false if there was nothing to wait for. */
+  drain(): boolean {
+    const busy = [...this.#lanes.values()].filter(({ pending }) => pending.length > 0);
+    if (busy.length === 0 || this.#gates.shut > 0 || this.#lost !== null) return false;
+    for (const lane of busy) this.#check(lane.block(lane.pending.at(-1)!.command));
+    this.poll();
+    return true;
   }
 
-  #wait(since: number): void {
-    const again = () => {
-      this.poll();
-      if (this.#watched > 0) this.#wait(since);
-    };
-    if (performance.now() - since < eagerMilliseconds) setImmediate(again);
-    else setTimeout(again, 1);
+  // Errors
+
+  /** Calls; if the GPU stopped, everything fails and so does this. */
+  #guarded<T>(call: () => T): T {
+    if (this.#lost !== null) throw this.#lost;
+    this.#host.context.use();
+    try {
+      return call();
+    } catch (error) {
+      // Whether a call failed by itself or because nothing works any more, the context knows.
+      const result = this.#driver.cuStreamQuery(0);
+      if (!this.#driver.isFatal(result)) throw error;
+      this.#lose(result);
+      throw this.#lost;
+    }
+  }
+
+  #check(result: number): void {
+    if (result !== 0) this.#lose(result);
+    if (this.#lost !== null) throw this.#lost;
   }
 
   /** After an error of the device nothing in its context can be used; every command fails. */
   #lose(result: number): void {
-    this.#lost = new WarpstageError({
-      code: 'WS4006',
-      message: `the GPU stopped: ${this.#driver.describe(result)}`,
-      hint: 'close the device and open it again; run the kernel on the CPU, where every access is checked, to find the fault',
-    });
-    for (const lane of this.#lanes.values()) {
-      for (const command of lane.abandon()) command.settle(this.#lost, command.queued, performance.now());
-    }
+    const flights = [...this.#lanes.values()].flatMap((lane) => lane.abandon());
+    const launches = flights.flatMap(({ work }) => launchesOf(work));
+    this.#lost = lostError(this.#driver.describe(result), launches);
+    this.#host.context.lose();
+    this.#gates.openAll(this.#lost);
+    for (const { command } of flights) command.settle(this.#lost, command.queued, performance.now());
   }
 
   /** Waits until everything is complete, and gives back streams and events. */
   close(): void {
+    this.#gates.openAll(deviceClosed('the host function was not called'));
+    if (this.#lost !== null) return;
+    this.#host.context.use();
     this.#driver.cuCtxSynchronize();
     for (const lane of this.#lanes.values()) {
-      for (const command of lane.abandon()) command.settle(this.#lost, command.queued, performance.now());
+      lane.prepare();
+      const settled = lane.abandon();
+      this.#settle(settled);
       this.#driver.cuStreamDestroy_v2(lane.stream);
     }
     this.#lanes.clear();
+    this.#graphs.close();
+    this.#clock.close();
     this.#pool.close();
   }
 }
 
-/** What the driver takes for an address: a number on the device, the bytes themselves on the host. */
-function addressOf(memory: Memory): number | Uint8Array {
-  if (memory.kind === 'device') return memory.address;
-  return memory.kind === 'shared' ? new Uint8Array(memory.buffer, memory.offset) : memory.bytes;
+/** A point of a stream, as an event of the driver. */
+class EventStamp implements Stamp {
+  readonly #event: number;
+  readonly #driver: Driver;
+  readonly #clock: GpuClock;
+  readonly #pool: EventPool;
+  #released = false;
+
+  constructor(event: number, driver: Driver, clock: GpuClock, pool: EventPool) {
+    this.#event = event;
+    this.#driver = driver;
+    this.#clock = clock;
+    this.#pool = pool;
+  }
+
+  time(): number {
+    this.#driver.cuEventSynchronize(this.#event);
+    return this.#clock.timeOf(this.#event);
+  }
+
+  since(start: Stamp): number | null {
+    if (!(start instanceof EventStamp)) return null;
+    this.#driver.cuEventSynchronize(this.#event);
+    this.#driver.cuEventSynchronize(start.#event);
+    return this.#clock.between(start.#event, this.#event);
+  }
+
+  release(): void {
+    if (!this.#released) this.#pool.give(this.#event);
+    this.#released = true;
+  }
+}
+
+function fills(work: Work, memory: ArrayBufferLike): boolean {
+  if (work.kind !== 'copy') return false;
+  const { destination } = work;
+  if (destination.memory.kind === 'pageable') return destination.memory.bytes.buffer === memory;
+  return destination.memory.kind === 'shared' && destination.memory.buffer === memory;
+}
+
+function launchesOf(work: Work): readonly LaunchWork[] {
+  if (work.kind === 'launch') return [work];
+  return work.kind === 'graph' ? work.nodes.flatMap((node) => launchesOf(node.work)) : [];
+}
+
+/** The error of a launch whose signal was aborted before it was known to be complete. */
+function aborted(work: Work): WarpstageError | null {
+  return work.kind === 'launch' && work.signal?.aborted ? cancelled(work, work.signal) : null;
+}
+
+function cancelled(work: Work, { reason }: AbortSignal): WarpstageError {
+  const why = reason instanceof Error && reason.name !== 'AbortError' ? `: ${reason.message}` : '';
+  const name = work.kind === 'launch' ? work.name : work.kind;
+  return new WarpstageError(
+    { code: 'WS3004', message: `kernel \`${name}\` was cancelled${why}` },
+    { cause: reason },
+  );
 }

@@ -1,64 +1,40 @@
-// CUDA_MEMCPY3D: the driver's description of a copy of rows and planes.
+// CUDA_MEMCPY3D: the driver's description of a copy of rows and planes, written into native memory.
+//
+// Two sides of eleven words each, then width, height and depth. Of a side's words a copy between
+// plain memories uses the kind of memory, its address (the host's or the device's) and the layout.
 
-import type * as Koffi from 'koffi';
-import type { CopyWork, Side } from '../copies.ts';
+import type { Box } from '../box.ts';
+import { allocateNative, type NativeMemory } from './native.ts';
+import type { Address } from './staging.ts';
 
 /** CUmemorytype */
 const memoryType = { host: 1, device: 2 } as const;
+const wordBytes = 8;
+const sideWords = 11;
+const word = { type: 4, host: 5, device: 6, pitch: 9, height: 10 } as const;
 
-/** The name that prototypes give the structure. */
-export const copy3DType = 'CUDA_MEMCPY3D';
+export class Copy3D {
+  readonly #memory: NativeMemory = allocateNative((2 * sideWords + 3) * wordBytes);
 
-const sideFields = (side: 'src' | 'dst') => ({
-  [`${side}XInBytes`]: 'size_t',
-  [`${side}Y`]: 'size_t',
-  [`${side}Z`]: 'size_t',
-  [`${side}LOD`]: 'size_t',
-  [`${side}MemoryType`]: 'uint',
-  [`${side}Host`]: 'void *',
-  [`${side}Device`]: 'uint64_t',
-  [`${side}Array`]: 'uint64_t',
-  [`${side}Context`]: 'uint64_t',
-  [`${side}Pitch`]: 'size_t',
-  [`${side}Height`]: 'size_t',
-});
+  /** Describes a copy; the address of the description, which is good until the next one. */
+  describe(from: Address, to: Address, box: Box): number {
+    this.#memory.bytes.fill(0);
+    this.#side(0, from);
+    this.#side(sideWords, to);
+    this.#set(2 * sideWords, box.width);
+    this.#set(2 * sideWords + 1, box.height);
+    this.#set(2 * sideWords + 2, box.depth);
+    return this.#memory.address;
+  }
 
-/** Makes the structure known to the FFI; once, before a prototype names it. */
-export function defineCopy3D(koffi: typeof Koffi): void {
-  koffi.struct(copy3DType, {
-    ...sideFields('src'),
-    ...sideFields('dst'),
-    WidthInBytes: 'size_t',
-    Height: 'size_t',
-    Depth: 'size_t',
-  });
-}
+  #side(first: number, { onDevice, address, row, plane }: Address): void {
+    this.#set(first + word.type, onDevice ? memoryType.device : memoryType.host);
+    this.#set(first + (onDevice ? word.device : word.host), address);
+    this.#set(first + word.pitch, row);
+    this.#set(first + word.height, row === 0 ? 0 : Math.floor(plane / row));
+  }
 
-function describeSide(name: 'src' | 'dst', { memory, row, plane }: Side): Record<string, unknown> {
-  const onDevice = memory.kind === 'device';
-  const host = memory.kind === 'shared' ? new Uint8Array(memory.buffer, memory.offset) : null;
-  return {
-    [`${name}XInBytes`]: 0,
-    [`${name}Y`]: 0,
-    [`${name}Z`]: 0,
-    [`${name}LOD`]: 0,
-    [`${name}MemoryType`]: onDevice ? memoryType.device : memoryType.host,
-    [`${name}Host`]: memory.kind === 'pageable' ? memory.bytes : host,
-    [`${name}Device`]: onDevice ? memory.address : 0,
-    [`${name}Array`]: 0,
-    [`${name}Context`]: 0,
-    [`${name}Pitch`]: row,
-    [`${name}Height`]: row === 0 ? 0 : Math.floor(plane / row),
-  };
-}
-
-/** Describes a copy of a box. */
-export function describeCopy3D({ source, destination, box }: CopyWork): Record<string, unknown> {
-  return {
-    ...describeSide('src', source),
-    ...describeSide('dst', destination),
-    WidthInBytes: box.width,
-    Height: box.height,
-    Depth: box.depth,
-  };
+  #set(position: number, value: number): void {
+    this.#memory.view.setBigUint64(position * wordBytes, BigInt(value), true);
+  }
 }

@@ -1,6 +1,5 @@
 // An NVIDIA GPU as a device: the driver API and NVRTC, found at run time.
 
-import { WarpstageError } from '../../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import type { Span } from '../../timeline/span.ts';
@@ -10,9 +9,11 @@ import {
   checkLength,
   DeviceMemoryArray,
   PinnedMemoryArray,
-  type PinnedOwner,
+  type Reach,
 } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
+import { deviceClosed } from '../closed.ts';
+import type { Work } from '../command.ts';
 import type {
   Device,
   DeviceArray,
@@ -26,11 +27,12 @@ import type {
 import { CommandEvent } from '../event.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
+import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCarrier } from './carrier.ts';
-import { driverResults } from './driver.ts';
 import { type Gpu, openGpu } from './gpu.ts';
 import { Launcher } from './launcher.ts';
+import { DeviceMemory, PinnedMemory } from './memory.ts';
 import { openNvrtc } from './nvrtc.ts';
 
 export interface CudaSettings {
@@ -39,9 +41,6 @@ export interface CudaSettings {
   readonly specialise: LaunchCompiler['specialise'];
 }
 
-/** CU_MEMHOSTREGISTER_PORTABLE */
-const portable = 1;
-
 export class CudaDevice implements Device {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
@@ -49,6 +48,14 @@ export class CudaDevice implements Device {
   print: (line: string) => void = (line) => console.log(line);
   readonly #gpu: Gpu;
   readonly #launcher: Launcher;
+  readonly #memory: DeviceMemory;
+  readonly #pinned: PinnedMemory;
+  readonly #reach: Reach = {
+    kind: 'everywhere',
+    admit: (device) => {
+      if (device instanceof CudaDevice) this.#memory.admit(device.#gpu.context);
+    },
+  };
   readonly #carrier: CudaCarrier;
   readonly #queue: CommandQueue;
   readonly #streamHost: StreamHost;
@@ -58,10 +65,20 @@ export class CudaDevice implements Device {
 
   constructor({ ordinal, defaultStream, specialise }: CudaSettings) {
     this.#gpu = openGpu(ordinal);
-    const { driver, properties, architecture } = this.#gpu;
+    const { driver, context, properties, architecture } = this.#gpu;
     this.properties = properties;
     this.#launcher = new Launcher(driver);
-    this.#carrier = new CudaCarrier(driver, this.#launcher);
+    this.#memory = new DeviceMemory(driver, context);
+    this.#pinned = new PinnedMemory(driver, context);
+    this.#carrier = new CudaCarrier({
+      driver,
+      context,
+      launcher: this.#launcher,
+      memory: this.#memory,
+      pinned: this.#pinned,
+      records: () => this.recorder !== null,
+      finished: (command, work) => this.recorder?.(spanOf(command, work, engineOf(work))),
+    });
     this.#queue = new CommandQueue(this.#carrier, defaultStream);
     const binder = new LaunchBinder(this, {
       specialise,
@@ -82,12 +99,7 @@ export class CudaDevice implements Device {
   }
 
   #checkOpen(purpose: string): void {
-    if (!this.#closed) return;
-    throw new WarpstageError({
-      code: 'WS4006',
-      message: `${purpose}: the device was closed`,
-      hint: 'open the device again, or close it later',
-    });
+    if (this.#closed) throw deviceClosed(purpose);
   }
 
   // Memory
@@ -96,20 +108,18 @@ export class CudaDevice implements Device {
     this.#checkOpen('alloc');
     checkElement(element);
     checkLength(length);
-    const { driver } = this.#gpu;
     const bytes = length * elementBytes[element];
-    const address = [0];
-    // The driver refuses to allocate nothing; one byte stands for an array without elements.
-    const result = driver.cuMemAlloc_v2(address, Math.max(bytes, 1));
-    if (result === driverResults.outOfMemory) {
+    let address = this.#memory.allocate(bytes);
+    // What commands in flight still hold is waited for, as cudaFree would have.
+    if (address === null && this.#carrier.drain()) address = this.#memory.allocate(bytes);
+    if (address === null) {
       throw outOfMemory(`an array of ${length} elements of ${element}`, bytes, this.memory, this.memory.free);
     }
-    driver.check(result, 'alloc');
-    driver.check(driver.cuMemsetD8_v2(address[0], 0, Math.max(bytes, 1)), 'setting an array to zero');
+    const begin = address;
     ++this.#arrays;
     this.#arrayBytes += bytes;
-    const allocation = new Allocation(Number(address[0]), bytes, () => {
-      if (!this.#closed) driver.cuMemFree_v2(address[0]);
+    const allocation = new Allocation(begin, bytes, this.#reach, () => {
+      if (!this.#closed) this.#memory.free(begin);
       --this.#arrays;
       this.#arrayBytes -= bytes;
     });
@@ -121,43 +131,32 @@ export class CudaDevice implements Device {
     checkElement(element);
     checkLength(length);
     const bytes = length * elementBytes[element];
-    const { driver } = this.#gpu;
     try {
-      // Memory of JavaScript's own, locked in place: a view that is kept after `free()` stays harmless.
-      const buffer = new SharedArrayBuffer(bytes);
-      const memory = new Uint8Array(buffer);
-      if (bytes > 0) driver.check(driver.cuMemHostRegister_v2(memory, bytes, portable), 'allocPinned');
-      return new PinnedMemoryArray(element, length, this.#owner(buffer, memory));
+      const buffer = this.#pinned.allocate(bytes);
+      return new PinnedMemoryArray(element, length, { buffer, freed: () => this.#freed(buffer) });
     } catch (error) {
       throw outOfHostMemory(`a page-locked array of ${length} elements of ${element}`, bytes, error);
     }
   }
 
-  /** Holds pinned memory until it is freed, and then until no copy that was issued before uses it. */
-  #owner(buffer: SharedArrayBuffer, memory: Uint8Array): PinnedOwner {
-    const release = () => {
-      if (!this.#closed && memory.length > 0) this.#gpu.driver.cuMemHostUnregister(memory);
+  /** Unlocks memory when no command that was issued before uses it. */
+  #freed(buffer: SharedArrayBuffer): void {
+    const before = [...this.#queue.lanes]
+      .flatMap(({ frontier }) => frontier)
+      .filter(({ status }) => status === 'queued');
+    let left = before.length;
+    const settled = () => {
+      if (--left <= 0 && !this.#closed) this.#pinned.free(buffer);
     };
-    const issued = () => [...this.#queue.lanes].flatMap(({ frontier }) => frontier);
-    return {
-      buffer,
-      freed: () => {
-        const before = issued().filter(({ status }) => status === 'queued');
-        let left = before.length;
-        if (left === 0) release();
-        for (const command of before) {
-          command.whenSettled(() => {
-            if (--left === 0) release();
-          });
-        }
-      },
-    };
+    if (left === 0) settled();
+    for (const command of before) command.whenSettled(settled);
   }
 
   get memory(): MemoryStatistics {
     this.#carrier.poll();
     const { free, total } = this.#gpu.memory();
-    return { total, allocated: this.#arrayBytes, free, allocations: this.#arrays };
+    const spare = this.#memory.spare;
+    return { total, allocated: this.#arrayBytes, free: free + spare, allocations: this.#arrays };
   }
 
   // Streams and events
@@ -182,13 +181,24 @@ export class CudaDevice implements Device {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#carrier.close();
-    this.#launcher.close();
     this.#closed = true;
-    this.#gpu.close();
+    this.#carrier.close();
+    const { context } = this.#gpu;
+    if (!context.lost) {
+      this.#launcher.close();
+      this.#pinned.close();
+      this.#memory.close();
+    }
+    context.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** The engine that a command keeps busy, as a timeline names it. */
+function engineOf(work: Work): string {
+  if (work.kind === 'copy') return work.direction === 'device to host' ? 'copy out' : 'copy in';
+  return work.kind === 'host' ? 'host' : 'compute';
 }

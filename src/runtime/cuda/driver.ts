@@ -1,13 +1,14 @@
 // CUDA's driver API, as far as the device uses it.
 //
-// Handles and device addresses are u64 (numbers as long as they are exact). A call that fails
-// throws, with the driver's own name for the error.
+// Handles, device addresses and addresses of the host are u64, passed as numbers: they are below
+// 2^48 everywhere that CUDA runs, and a number costs the FFI a quarter of what an object does.
+// A call gives its result; `check` makes an error of one that failed.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { copy3DType, defineCopy3D } from './copy3d.ts';
-import { bind, foreignFunctions, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+import { bind, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 
 const handle = 'uint64_t';
+const address = 'uint64_t';
 const out = '_Out_ uint64_t *';
 
 const prototypes = {
@@ -19,29 +20,37 @@ const prototypes = {
   cuDeviceGet: ['int', '_Out_ int *', 'int'],
   cuDeviceGetName: ['int', 'void *', 'int', 'int'],
   cuDeviceGetAttribute: ['int', '_Out_ int *', 'int', 'int'],
-  cuDeviceTotalMem_v2: ['int', '_Out_ size_t *', 'int'],
   cuDevicePrimaryCtxRetain: ['int', out, 'int'],
   cuDevicePrimaryCtxRelease_v2: ['int', 'int'],
   cuDevicePrimaryCtxReset_v2: ['int', 'int'],
   cuCtxSetCurrent: ['int', handle],
   cuCtxSynchronize: ['int'],
-  cuCtxGetStreamPriorityRange: ['int', '_Out_ int *', '_Out_ int *'],
+  cuCtxEnablePeerAccess: ['int', handle, 'uint'],
   cuMemGetInfo_v2: ['int', '_Out_ size_t *', '_Out_ size_t *'],
-  cuMemAlloc_v2: ['int', out, 'size_t'],
-  cuMemFree_v2: ['int', handle],
-  cuMemHostRegister_v2: ['int', 'void *', 'size_t', 'uint'],
-  cuMemHostUnregister: ['int', 'void *'],
-  cuMemcpyHtoDAsync_v2: ['int', handle, 'void *', 'size_t', handle],
-  cuMemcpyDtoHAsync_v2: ['int', 'void *', handle, 'size_t', handle],
-  cuMemcpyDtoDAsync_v2: ['int', handle, handle, 'size_t', handle],
-  cuMemcpy3DAsync_v2: ['int', `${copy3DType} *`, handle],
-  cuMemsetD8_v2: ['int', handle, 'uint8_t', 'size_t'],
-  cuMemsetD8Async: ['int', handle, 'uint8_t', 'size_t', handle],
+  cuDeviceGetDefaultMemPool: ['int', out, 'int'],
+  cuMemPoolSetAttribute: ['int', handle, 'int', 'void *'],
+  cuMemPoolGetAttribute: ['int', handle, 'int', 'void *'],
+  cuMemPoolSetAccess: ['int', handle, 'void *', 'size_t'],
+  cuMemPoolTrimTo: ['int', handle, 'size_t'],
+  cuMemAllocAsync: ['int', out, 'size_t', handle],
+  cuMemFreeAsync: ['int', address, handle],
+  cuMemHostRegister_v2: ['int', address, 'size_t', 'uint'],
+  cuMemHostUnregister: ['int', address],
+  cuMemcpyAsync: ['int', address, address, 'size_t', handle],
+  cuMemcpy3DAsync_v2: ['int', address, handle],
+  cuMemsetD8Async: ['int', address, 'uint8_t', 'size_t', handle],
   cuStreamCreateWithPriority: ['int', out, 'uint', 'int'],
   cuStreamDestroy_v2: ['int', handle],
   cuStreamQuery: ['int', handle],
   cuStreamSynchronize: ['int', handle],
   cuStreamWaitEvent: ['int', handle, handle, 'uint'],
+  cuStreamWaitValue32_v2: ['int', handle, address, 'uint32_t', 'uint'],
+  cuStreamBeginCapture_v2: ['int', handle, 'int'],
+  cuStreamEndCapture: ['int', handle, out],
+  cuGraphInstantiateWithFlags: ['int', out, handle, 'uint64_t'],
+  cuGraphLaunch: ['int', handle, handle],
+  cuGraphExecDestroy: ['int', handle],
+  cuGraphDestroy: ['int', handle],
   cuEventCreate: ['int', out, 'uint'],
   cuEventDestroy_v2: ['int', handle],
   cuEventRecord: ['int', handle, handle],
@@ -64,67 +73,90 @@ const prototypes = {
     'uint',
     'uint',
     handle,
-    'void *',
-    'void *',
+    address,
+    address,
   ],
 } as const satisfies Record<string, Prototype>;
 
-/** Results that are answers, not errors. */
-export const driverResults = { success: 0, notReady: 600, outOfMemory: 2 } as const;
+/** Results that are answers, or that the device handles by itself. */
+export const driverResults = {
+  success: 0,
+  outOfMemory: 2,
+  launchOutOfResources: 701,
+  notReady: 600,
+} as const;
 
-/** The driver's functions, each throwing where it fails. */
-export type Driver = {
-  readonly [K in keyof typeof prototypes | 'cuMemcpyHostToHostAsync']: NativeFunction;
-} & {
+/** Results after which nothing in the context can be used: a kernel's fault, or a GPU that is gone. */
+const fatal = new Set([
+  3, 4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999,
+]);
+
+/** The oldest driver whose functions suffice: that of CUDA 12.0. */
+const oldestVersion = 12000;
+
+/** The driver's functions. */
+export type Driver = { readonly [K in keyof typeof prototypes]: NativeFunction } & {
   /** The driver's name and sentence for a result, for example `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`. */
   readonly describe: (result: number) => string;
   /** Throws if the result of a call is an error. */
   readonly check: (result: number, doing: string) => void;
+  /** Whether nothing in the context can be used after this result. */
+  readonly isFatal: (result: number) => boolean;
 };
 
 let opened: Driver | undefined;
 
 /** Opens and initialises the driver; an error in one sentence says what is missing and how to get it. */
 export function openDriver(): Driver {
-  if (opened !== undefined) return opened;
+  opened ??= initialise();
+  return opened;
+}
+
+function initialise(): Driver {
+  const own = process.env.WARPSTAGE_DRIVER;
   const names = process.platform === 'win32' ? ['nvcuda.dll'] : ['libcuda.so.1', 'libcuda.so'];
   const folders = [
     '/usr/local/nvidia/lib64',
     '/usr/lib/x86_64-linux-gnu',
     '/usr/lib/aarch64-linux-gnu',
+    '/usr/lib64',
     '/usr/lib/wsl/lib',
   ];
-  const found = openLibrary(names, folders);
+  const found = openLibrary(own === undefined ? names : [own], own === undefined ? folders : []);
   if (found.library === null) {
     throw new WarpstageError({
       code: 'WS4003',
-      message: 'no NVIDIA driver was found: the library libcuda is not on this machine',
+      message:
+        own === undefined
+          ? 'no NVIDIA driver was found: the library libcuda is not on this machine'
+          : `no NVIDIA driver was found at WARPSTAGE_DRIVER=${own}`,
       hint: 'install the NVIDIA driver, or open("cpu")',
     });
   }
-  defineCopy3D(foreignFunctions());
-  const functions = {
-    ...bind(found.library, prototypes),
-    /** cuMemcpyAsync between two arrays of the host. */
-    cuMemcpyHostToHostAsync: found.library.func('cuMemcpyAsync', 'int', [
-      'void *',
-      'void *',
-      'size_t',
-      handle,
-    ]) as NativeFunction,
-  };
+  const functions = bind(found.library, prototypes);
   const text = (call: NativeFunction, result: number) => {
     const answer: (string | null)[] = [null];
     return call(result, answer) === driverResults.success ? (answer[0] ?? '') : '';
   };
   const describe = (result: number) =>
     `${text(functions.cuGetErrorName, result) || `error ${result}`}: ${text(functions.cuGetErrorString, result) || 'unknown'}`;
+  const isFatal = (result: number) => fatal.has(result);
   const check = (result: number, doing: string) => {
     if (result !== driverResults.success) {
       const code = result === driverResults.outOfMemory ? 'WS4001' : 'WS4006';
       throw new WarpstageError({ code, message: `${doing} failed: ${describe(result)}` });
     }
   };
+  const version = [0];
+  functions.cuDriverGetVersion(version);
+  if (version[0]! < oldestVersion) {
+    const [has, needs] = [version[0]!, oldestVersion].map(versionInWords);
+    throw new WarpstageError({
+      code: 'WS4003',
+      message: `the NVIDIA driver is too old: it supports CUDA ${has}, and warpstage needs ${needs}`,
+      hint: 'install a newer NVIDIA driver (525 or later), or open("cpu")',
+    });
+  }
   const initialised = functions.cuInit(0);
   if (initialised !== driverResults.success) {
     throw new WarpstageError({
@@ -133,6 +165,10 @@ export function openDriver(): Driver {
       hint: 'check with nvidia-smi that the driver sees a GPU, or open("cpu")',
     });
   }
-  opened = { ...functions, describe, check };
-  return opened;
+  return { ...functions, describe, check, isFatal };
+}
+
+/** 12040 is CUDA 12.4. */
+function versionInWords(version: number): string {
+  return `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
 }

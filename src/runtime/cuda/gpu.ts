@@ -2,6 +2,7 @@
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { DeviceProperties } from '../device.ts';
+import { Context } from './context.ts';
 import { type Driver, openDriver } from './driver.ts';
 
 /** Numbers of CUdevice_attribute. */
@@ -20,13 +21,12 @@ const attribute = {
 
 export interface Gpu {
   readonly driver: Driver;
+  readonly context: Context;
   readonly properties: DeviceProperties;
   /** Compute capability times ten. */
   readonly architecture: number;
   /** Free and all bytes of its memory, now. */
   memory(): { readonly free: number; readonly total: number };
-  /** Ends everything that the context holds; the device can then be opened anew. */
-  close(): void;
 }
 
 /** How many GPUs the driver sees. */
@@ -53,9 +53,7 @@ export function openGpu(ordinal: number): Gpu {
   }
   const device = [0];
   driver.check(driver.cuDeviceGet(device, ordinal), `opening GPU ${ordinal}`);
-  const context = [0];
-  driver.check(driver.cuDevicePrimaryCtxRetain(context, device[0]), `opening a context on GPU ${ordinal}`);
-  driver.check(driver.cuCtxSetCurrent(context[0]), 'choosing the context');
+  const context = new Context(driver, device[0]!);
 
   const ask = (which: number) => {
     const answer = [0];
@@ -65,6 +63,7 @@ export function openGpu(ordinal: number): Gpu {
   const askAll = (which: readonly [number, number, number]) =>
     which.map(ask) as unknown as [number, number, number];
   const memory = () => {
+    context.use();
     const [free, total] = [[0], [0]];
     driver.check(driver.cuMemGetInfo_v2(free, total), 'asking for the memory');
     return { free: Number(free[0]), total: Number(total[0]) };
@@ -75,6 +74,7 @@ export function openGpu(ordinal: number): Gpu {
   const asyncEngineCount = ask(attribute.asyncEngineCount);
   return {
     driver,
+    context,
     architecture: 10 * major + minor,
     memory,
     properties: {
@@ -91,9 +91,6 @@ export function openGpu(ordinal: number): Gpu {
       asyncEngineCount,
       deviceOverlap: asyncEngineCount > 0,
       concurrentKernels: ask(attribute.concurrentKernels) === 1,
-    },
-    close: () => {
-      driver.cuDevicePrimaryCtxRelease_v2(device[0]);
     },
   };
 }

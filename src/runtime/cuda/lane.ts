@@ -1,15 +1,30 @@
 // A stream of the driver, and the commands on it that are not known to be complete.
 //
-// The driver does not say when a command is complete, only when an event is. A *mark* is an event
-// behind a command: once it is reached, that command and all before it on the lane are complete.
-// Marks are made only where somebody asks: another lane that waits, an event of the user's, a
-// synchronisation. So a launch costs no more than the driver's own call.
+// The driver does not say when a command is complete, only when an event or a whole stream is. A
+// *mark* is an event behind a command: once it is reached, that command and all before it on the
+// lane are complete. Marks are made only where somebody asks: another lane that waits, an
+// event of the user's, a synchronisation that was followed by more commands. Who waits for the
+// last command asks the stream itself, which costs no event. So a launch costs no more than the
+// driver's own call.
 
-import type { Command } from '../command.ts';
+import type { WarpstageError } from '../../diagnostics/error.ts';
+import type { Command, Work } from '../command.ts';
 import { type Driver, driverResults } from './driver.ts';
 
 /** CU_EVENT_DEFAULT: with times. */
 const eventFlags = 0;
+/** A lane that nobody asks makes a mark after so many commands, so that they do not pile up. */
+const markEvery = 512;
+
+/** A command on its way. */
+export interface Flight {
+  readonly command: Command;
+  readonly work: Work;
+  /** What the main thread does when it is complete: its error, if that goes wrong. */
+  readonly land: (() => WarpstageError | null) | null;
+  /** Events before and behind it, while somebody records spans. */
+  readonly span: { readonly start: number; readonly stop: number } | null;
+}
 
 interface Mark {
   /** The last command that it covers. */
@@ -31,7 +46,14 @@ export class EventPool {
     if (free !== undefined) return free;
     const event = [0];
     this.#driver.check(this.#driver.cuEventCreate(event, eventFlags), 'creating an event');
-    return event[0]!;
+    return Number(event[0]);
+  }
+
+  /** An event at the present end of a stream. */
+  record(stream: number): number {
+    const event = this.take();
+    this.#driver.check(this.#driver.cuEventRecord(event, stream), 'recording an event');
+    return event;
   }
 
   give(event: number): void {
@@ -44,65 +66,92 @@ export class EventPool {
 }
 
 export class CudaLane {
+  readonly name: string;
   readonly stream: number;
+  /** How many zeroings of fresh memory this lane has waited for. */
+  zeroings = 0;
   readonly #driver: Driver;
   readonly #pool: EventPool;
-  #pending: Command[] = [];
+  #pending: Flight[] = [];
   #marks: Mark[] = [];
+  /** The last command, if somebody waits for it and nothing was added behind it. */
+  #awaited: Command | null = null;
 
-  constructor(driver: Driver, pool: EventPool, stream: number) {
+  constructor(driver: Driver, pool: EventPool, name: string, stream: number) {
     this.#driver = driver;
     this.#pool = pool;
+    this.name = name;
     this.stream = stream;
   }
 
-  get idle(): boolean {
-    return this.#pending.length === 0;
+  /** What is not known to be complete, in the order of issue. */
+  get pending(): readonly Flight[] {
+    return this.#pending;
   }
 
-  add(command: Command): void {
-    this.#pending.push(command);
+  /** Called before a command is given to the stream. */
+  prepare(): void {
+    if (this.#awaited === null) return;
+    this.mark(this.#awaited);
+    this.#awaited = null;
+  }
+
+  /** A command that the stream was given. */
+  add(flight: Flight): void {
+    this.#pending.push(flight);
+    if (this.#pending.length % markEvery === 0) this.mark(flight.command);
   }
 
   /** An event that is reached when the command, which is still pending here, is complete. */
   mark(command: Command): number {
     const covering = this.#marks.find(({ upTo }) => upTo >= command.id);
     if (covering !== undefined) return covering.event;
-    const event = this.#pool.take();
-    this.#driver.check(this.#driver.cuEventRecord(event, this.stream), 'recording an event');
-    this.#marks.push({ upTo: this.#pending.at(-1)!.id, event });
+    const event = this.#pool.record(this.stream);
+    this.#marks.push({ upTo: this.#pending.at(-1)!.command.id, event });
     return event;
   }
 
-  /** Settles what is complete; `timeOf` gives the host's time of an event that was reached. Returns an error of the device, or 0. */
-  poll(timeOf: (event: number) => number): number {
+  /** From now on `poll` tells when the command is complete. */
+  watch(command: Command): void {
+    if (this.#pending.at(-1)?.command === command) this.#awaited = command;
+    else this.mark(command);
+  }
+
+  /** Blocks until a command that is pending here is complete. Returns an error of the device, or 0. */
+  block(command: Command): number {
+    return this.#driver.cuEventSynchronize(this.mark(command));
+  }
+
+  /** Hands what is complete to `settle`. Returns an error of the device, or 0. */
+  poll(settle: (flights: readonly Flight[]) => void): number {
+    if (this.#awaited !== null) {
+      const result = this.#driver.cuStreamQuery(this.stream);
+      if (result === driverResults.success) {
+        for (const { event } of this.#marks.splice(0)) this.#pool.give(event);
+        this.#awaited = null;
+        settle(this.#pending.splice(0));
+        return result;
+      }
+      if (result !== driverResults.notReady) return result;
+    }
     while (this.#marks.length > 0) {
       const [{ upTo, event }] = this.#marks as [Mark];
       const result = this.#driver.cuEventQuery(event);
-      if (result === driverResults.notReady) return driverResults.success;
+      if (result === driverResults.notReady) break;
       if (result !== driverResults.success) return result;
-      const ended = timeOf(event);
       this.#marks.shift();
-      this.#settle(upTo, ended);
       this.#pool.give(event);
+      const next = this.#pending.findIndex(({ command }) => command.id > upTo);
+      // Out of the list first: whoever hears of it may issue more.
+      settle(this.#pending.splice(0, next < 0 ? this.#pending.length : next));
     }
     return driverResults.success;
   }
 
-  #settle(upTo: number, ended: number): void {
-    let settled = 0;
-    for (const command of this.#pending) {
-      if (command.id > upTo) break;
-      settled += 1;
-    }
-    // Out of the list first: whoever hears of it may issue more.
-    for (const command of this.#pending.splice(0, settled))
-      command.settle(null, Math.min(command.queued, ended), ended);
-  }
-
-  /** Takes every pending command out, when the device is lost. */
-  abandon(): readonly Command[] {
+  /** Takes every pending command out, when the device is lost or closed. */
+  abandon(): readonly Flight[] {
     this.#marks = [];
+    this.#awaited = null;
     return this.#pending.splice(0);
   }
 }

@@ -1,85 +1,109 @@
 // Launches: modules loaded once, arguments packed as the entry's parameters lie in memory.
+//
+// What was packed for a piece of work is kept with it, so that a launch that is repeated copies a
+// few bytes into the native memory that the driver reads, or none if it was the last one too.
 
-import { elementBytes } from '../../kernel/types.ts';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { sharedAlignment } from '../../targets/cuda/generate.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
-import type { LaunchWork } from '../launch.ts';
-import type { Driver } from './driver.ts';
-import { foreignFunctions } from './library.ts';
+import { kernelInWords, type LaunchWork } from '../launch.ts';
+import { type Driver, driverResults } from './driver.ts';
+import { allocateNative, type NativeMemory } from './native.ts';
 
 type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 
-/** CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-const maxDynamicShared = 8;
+/** CUfunction_attribute */
+const functionAttribute = { registers: 4, maxDynamicShared: 8 } as const;
 /** What a block may have without asking for more. */
 const plainShared = 48 * 1024;
 /** The most that a kernel's parameters may take in all. */
 const parameterBytes = 4096;
+/** Before the parameters: five words of launch options, and the size of the parameters. */
+const headBytes = 64;
+const sizeOffset = 48;
 /** CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE; 0 ends the list. */
-const launchParameter = { pointer: 1n, size: 2n, end: 0n };
+const launchParameter = { pointer: 1, size: 2, end: 0 };
+
+interface Loaded {
+  readonly handle: number;
+  /** Dynamic shared memory that was asked for. */
+  shared: number;
+}
+
+interface Packed {
+  readonly loaded: Loaded;
+  readonly grid: Extent3;
+  readonly block: Extent3;
+  readonly parameters: Uint8Array;
+  readonly sharedBytes: number;
+}
 
 export class Launcher {
   readonly #driver: Driver;
-  readonly #functions = new WeakMap<CudaExecutable, { handle: number; shared: number }>();
+  readonly #functions = new WeakMap<CudaExecutable, Loaded>();
+  readonly #packed = new WeakMap<LaunchWork, Packed>();
   readonly #modules: number[] = [];
-  /** Native memory: five words of launch options, the size of the parameters, the parameters. */
-  readonly #words: DataView;
-  readonly #parameters: DataView;
-  readonly #extra: unknown;
+  readonly #native: NativeMemory = allocateNative(headBytes + parameterBytes);
+  /** Whose parameters are in the native memory. */
+  #last: Packed | null = null;
 
   constructor(driver: Driver) {
     this.#driver = driver;
-    const koffi = foreignFunctions();
-    const headBytes = 64;
-    const memory = koffi.alloc('uint8_t', headBytes + parameterBytes);
-    const view = koffi.view(memory, headBytes + parameterBytes);
-    const address = BigInt(koffi.address(memory));
-    this.#words = new DataView(view, 0, headBytes);
-    this.#parameters = new DataView(view, headBytes, parameterBytes);
-    this.#extra = memory;
-    const list = [
+    const { address, view } = this.#native;
+    const words = [
       launchParameter.pointer,
-      address + BigInt(headBytes),
+      address + headBytes,
       launchParameter.size,
-      address + 48n,
+      address + sizeOffset,
       launchParameter.end,
     ];
-    for (const [position, word] of list.entries()) this.#words.setBigUint64(8 * position, word, true);
+    for (const [position, word] of words.entries()) view.setBigUint64(8 * position, BigInt(word), true);
   }
 
   launch(work: LaunchWork, stream: number): void {
-    const executable = work.executable as CudaExecutable;
-    const loaded = this.#load(executable);
-    const sharedBytes = this.#pack(work, executable);
-    if (sharedBytes > Math.max(loaded.shared, plainShared)) {
-      this.#driver.check(
-        this.#driver.cuFuncSetAttribute(loaded.handle, maxDynamicShared, sharedBytes),
-        'asking for shared memory',
-      );
-      loaded.shared = sharedBytes;
+    let packed = this.#packed.get(work);
+    if (packed === undefined) {
+      packed = this.#pack(work);
+      this.#packed.set(work, packed);
     }
-    const { grid } = work;
-    const { block } = executable.program;
-    this.#driver.check(
-      this.#driver.cuLaunchKernel(
-        loaded.handle,
-        grid[0],
-        grid[1],
-        grid[2],
-        block[0],
-        block[1],
-        block[2],
-        sharedBytes,
-        stream,
-        null,
-        this.#extra,
-      ),
-      `launching kernel \`${work.name}\``,
+    if (packed !== this.#last) {
+      this.#native.bytes.set(packed.parameters, headBytes);
+      this.#native.view.setUint32(sizeOffset, packed.parameters.length, true);
+      this.#last = packed;
+    }
+    const { loaded, grid, block, sharedBytes } = packed;
+    const result = this.#driver.cuLaunchKernel(
+      loaded.handle,
+      grid[0],
+      grid[1],
+      grid[2],
+      block[0],
+      block[1],
+      block[2],
+      sharedBytes,
+      stream,
+      0,
+      this.#native.address,
     );
+    if (result !== driverResults.success) this.#refuse(work, packed, result);
   }
 
-  #load(executable: CudaExecutable): { handle: number; shared: number } {
+  #refuse(work: LaunchWork, { loaded, block }: Packed, result: number): void {
+    if (result === driverResults.launchOutOfResources) {
+      const registers = [0];
+      this.#driver.cuFuncGetAttribute(registers, functionAttribute.registers, loaded.handle);
+      throw new WarpstageError({
+        code: 'WS2003',
+        message: `launch of ${kernelInWords(work.name)}: a block of ${block[0] * block[1] * block[2]} threads with ${registers[0]} registers each does not fit a multiprocessor`,
+        hint: 'use smaller blocks and a larger grid',
+      });
+    }
+    this.#driver.check(result, `launching ${kernelInWords(work.name)}`);
+  }
+
+  #load(executable: CudaExecutable): Loaded {
     let loaded = this.#functions.get(executable);
     if (loaded === undefined) {
       const driver = this.#driver;
@@ -88,76 +112,93 @@ export class Launcher {
         driver.cuModuleLoadData(module, executable.image),
         `loading kernel \`${executable.entry}\``,
       );
-      this.#modules.push(module[0]!);
+      this.#modules.push(Number(module[0]));
       const handle = [0];
       driver.check(
         driver.cuModuleGetFunction(handle, module[0], executable.entry),
         `finding kernel \`${executable.entry}\``,
       );
-      loaded = { handle: handle[0]!, shared: 0 };
+      loaded = { handle: Number(handle[0]), shared: 0 };
       this.#functions.set(executable, loaded);
     }
     return loaded;
   }
 
-  /** Writes the parameters; gives the bytes of dynamic shared memory. */
-  #pack({ values, shared }: LaunchWork, { program, shared: places }: CudaExecutable): number {
-    const view = this.#parameters;
-    let at = 0;
-    const align = (bytes: number) => {
-      at = Math.ceil(at / bytes) * bytes;
-      const here = at;
-      at += bytes;
-      return here;
-    };
-    const index = (value: number) => {
-      if (program.indexType === 'i64') view.setBigInt64(align(8), BigInt(value), true);
-      else view.setInt32(align(4), value, true);
-    };
-    for (const [id, parameter] of program.parameters.entries()) {
-      const value = values[id]!;
-      if (value instanceof DeviceMemoryArray) {
-        view.setBigUint64(align(8), BigInt(value.address), true);
-        index(value.length);
-        continue;
-      }
-      if (parameter.kind === 'array') throw new TypeError(`no array for ${parameter.name}`);
-      switch (parameter.type) {
-        case 'bool':
-          view.setUint8(align(1), value ? 1 : 0);
-          break;
-        case 'i32':
-          view.setInt32(align(4), Number(value), true);
-          break;
-        case 'u32':
-          view.setUint32(align(4), Number(value), true);
-          break;
-        case 'f32':
-          view.setFloat32(align(4), Number(value), true);
-          break;
-        case 'f64':
-          view.setFloat64(align(8), Number(value), true);
-          break;
-        default:
-          view.setBigInt64(align(8), BigInt.asIntN(64, BigInt(value)), true);
-      }
+  #pack(work: LaunchWork): Packed {
+    const executable = work.executable as CudaExecutable;
+    const loaded = this.#load(executable);
+    const { parameters, sharedBytes } = packParameters(work, executable);
+    if (sharedBytes > Math.max(loaded.shared, plainShared)) {
+      this.#driver.check(
+        this.#driver.cuFuncSetAttribute(loaded.handle, functionAttribute.maxDynamicShared, sharedBytes),
+        'asking for shared memory',
+      );
+      loaded.shared = sharedBytes;
     }
-    let end = 0;
-    for (const [id, { element }] of program.sharedArrays.entries()) {
-      const { length } = shared[id]!;
-      const offset = Math.ceil(end / sharedAlignment) * sharedAlignment;
-      end = offset + length * elementBytes[element];
-      if (places[id] === null) {
-        view.setUint32(align(4), offset, true);
-        index(length);
-      }
-    }
-    this.#words.setBigUint64(48, BigInt(at), true);
-    return end;
+    return { loaded, grid: work.grid, block: executable.program.block, parameters, sharedBytes };
   }
 
   /** Unloads every module. */
   close(): void {
     for (const module of this.#modules) this.#driver.cuModuleUnload(module);
   }
+}
+
+/** The parameters as they lie in memory, and the bytes of dynamic shared memory. */
+function packParameters(
+  { values, shared }: LaunchWork,
+  { program, shared: places }: CudaExecutable,
+): { readonly parameters: Uint8Array; readonly sharedBytes: number } {
+  const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  const align = (bytes: number) => {
+    at = Math.ceil(at / bytes) * bytes;
+    const here = at;
+    at += bytes;
+    return here;
+  };
+  const index = (value: number) => {
+    if (program.indexType === 'i64') view.setBigInt64(align(8), BigInt(value), true);
+    else view.setInt32(align(4), value, true);
+  };
+  for (const [id, parameter] of program.parameters.entries()) {
+    const value = values[id]!;
+    if (value instanceof DeviceMemoryArray) {
+      view.setBigUint64(align(8), BigInt(value.address), true);
+      index(value.length);
+      continue;
+    }
+    if (parameter.kind === 'array') throw new TypeError(`no array for ${parameter.name}`);
+    switch (parameter.type) {
+      case 'bool':
+        view.setUint8(align(1), value ? 1 : 0);
+        break;
+      case 'i32':
+        view.setInt32(align(4), Number(value), true);
+        break;
+      case 'u32':
+        view.setUint32(align(4), Number(value), true);
+        break;
+      case 'f32':
+        view.setFloat32(align(4), Number(value), true);
+        break;
+      case 'f64':
+        view.setFloat64(align(8), Number(value), true);
+        break;
+      default:
+        view.setBigInt64(align(8), BigInt.asIntN(64, BigInt(value)), true);
+    }
+  }
+  let end = 0;
+  for (const [id, { element }] of program.sharedArrays.entries()) {
+    const { length } = shared[id]!;
+    const offset = Math.ceil(end / sharedAlignment) * sharedAlignment;
+    end = offset + length * elementBytes[element];
+    if (places[id] === null) {
+      view.setUint32(align(4), offset, true);
+      index(length);
+    }
+  }
+  return { parameters: bytes.slice(0, at), sharedBytes: end };
 }

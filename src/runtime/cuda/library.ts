@@ -15,10 +15,13 @@ export type Prototype = readonly [result: string, ...parameters: string[]];
 /** A bound function of a library. Handles and device addresses are numbers, or bigints beyond 2^53. */
 export type NativeFunction = (...args: unknown[]) => number;
 
+let koffi: typeof Koffi | undefined;
+
 /** The FFI package, loaded on first use: it is optional. */
 export function foreignFunctions(): typeof Koffi {
   try {
-    return createRequire(import.meta.url)('koffi') as typeof Koffi;
+    koffi ??= createRequire(import.meta.url)('koffi') as typeof Koffi;
+    return koffi;
   } catch (cause) {
     throw new WarpstageError(
       {
@@ -64,14 +67,38 @@ export function openLibrary(
   return { library: null, tried };
 }
 
-/** Binds functions of a library; one that is missing is bound to null, as older drivers lack the newest. */
+/** Binds functions of a library; one that it lacks, as older versions do, says so when it is called. */
 export function bind<T extends Readonly<Record<string, Prototype>>>(
   library: Koffi.LibraryHandle,
   prototypes: T,
 ): { readonly [K in keyof T]: NativeFunction } {
   const entries = Object.entries(prototypes).map(([name, [result, ...parameters]]) => [
     name,
-    library.func(name, result, parameters),
+    bound(library, name, result, parameters),
   ]);
   return Object.fromEntries(entries) as { readonly [K in keyof T]: NativeFunction };
+}
+
+function bound(
+  library: Koffi.LibraryHandle,
+  name: string,
+  result: string,
+  parameters: readonly string[],
+): NativeFunction {
+  try {
+    return library.func(name, result, [...parameters]) as NativeFunction;
+  } catch {
+    return () => {
+      throw new WarpstageError({
+        code: 'WS4003',
+        message: `the NVIDIA driver or compiler on this machine is too old: it lacks ${name}`,
+        hint: 'install a newer one',
+      });
+    };
+  }
+}
+
+/** Where the bytes of a typed array lie. What it is a view of must be kept as long as the address is used. */
+export function addressOf(bytes: ArrayBufferView): number {
+  return Number(foreignFunctions().address(bytes));
 }

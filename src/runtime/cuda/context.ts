@@ -1,0 +1,77 @@
+// The primary context of a GPU, which all devices that a process opens on that GPU share.
+//
+// The driver's calls work in the context that is current on the thread, so whoever calls says
+// first which GPU he means; that costs nothing while one GPU is used. After an error that the
+// driver cannot recover from, every call in the context fails: the last device to close then
+// resets it, and the GPU can be opened anew.
+
+import { WarpstageError } from '../../diagnostics/error.ts';
+import type { Driver } from './driver.ts';
+
+interface Shared {
+  readonly handle: number;
+  users: number;
+  lost: boolean;
+}
+
+const contexts = new Map<number, Shared>();
+let current = 0;
+
+export class Context {
+  readonly handle: number;
+  /** The driver's number of the GPU. */
+  readonly device: number;
+  readonly #driver: Driver;
+  readonly #shared: Shared;
+  #closed = false;
+
+  constructor(driver: Driver, device: number) {
+    let shared = contexts.get(device);
+    if (shared?.lost) {
+      throw new WarpstageError({
+        code: 'WS4006',
+        message: `GPU ${device} stopped, and a device that used it then is still open`,
+        hint: 'close every device on this GPU, then open it again',
+      });
+    }
+    if (shared === undefined) {
+      const handle = [0];
+      driver.check(driver.cuDevicePrimaryCtxRetain(handle, device), `opening a context on GPU ${device}`);
+      shared = { handle: Number(handle[0]), users: 0, lost: false };
+      contexts.set(device, shared);
+    }
+    shared.users += 1;
+    this.#driver = driver;
+    this.#shared = shared;
+    this.device = device;
+    this.handle = shared.handle;
+    this.use();
+  }
+
+  /** The calls that follow are about this GPU. */
+  use(): void {
+    if (current === this.handle) return;
+    this.#driver.check(this.#driver.cuCtxSetCurrent(this.handle), 'choosing the context');
+    current = this.handle;
+  }
+
+  get lost(): boolean {
+    return this.#shared.lost;
+  }
+
+  /** Nothing in it can be used any more. */
+  lose(): void {
+    this.#shared.lost = true;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#shared.users -= 1;
+    if (this.#shared.users > 0) return;
+    contexts.delete(this.device);
+    current = 0;
+    if (this.#shared.lost) this.#driver.cuDevicePrimaryCtxReset_v2(this.device);
+    this.#driver.cuDevicePrimaryCtxRelease_v2(this.device);
+  }
+}

@@ -1,0 +1,40 @@
+// The error of a GPU that stopped: a kernel's fault, from which a context does not recover, or a
+// GPU that is gone.
+//
+// The driver says what happened and not where. Kernels that were in flight are named; where
+// there was only one, with its place in the file.
+
+import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
+import { locationOf } from '../../diagnostics/source.ts';
+import { kernelInWords, type LaunchWork } from '../launch.ts';
+
+/** What may have led to it, by the driver's name of the error. */
+const hints: readonly (readonly [RegExp, string])[] = [
+  [
+    /ILLEGAL_ADDRESS|MISALIGNED|INVALID_ADDRESS_SPACE|LAUNCH_FAILED|HARDWARE_STACK|INVALID_PC|ASSERT/,
+    "close the device and open it again; run the kernel with open('cpu', { target: 'interpreter' }), where every access is checked, to find the line",
+  ],
+  [
+    /LAUNCH_TIMEOUT/,
+    'close the device and open it again; let each launch do less, or take the display off this GPU',
+  ],
+];
+const otherHint = 'close the device and open it again; if that fails, look at the GPU with nvidia-smi';
+
+/** `what` is the driver's name and sentence of the error, `flights` the launches that were not complete. */
+export function lostError(what: string, launches: readonly LaunchWork[]): WarpstageError {
+  const kernels = [...new Map(launches.map((work) => [work.name, work])).values()];
+  const hint = hints.find(([pattern]) => pattern.test(what))?.[1] ?? otherHint;
+  const [first] = kernels;
+  const where =
+    first === undefined
+      ? ''
+      : kernels.length === 1
+        ? ` in ${kernelInWords(first.name)}`
+        : ` in one of ${kernels.map(({ name }) => kernelInWords(name)).join(', ')}`;
+  const issue: Issue = { code: 'WS4006', message: `the GPU stopped${where}: ${what}`, hint };
+  if (first === undefined || kernels.length > 1 || first.sources.length === 0)
+    return new WarpstageError(issue);
+  const location = locationOf(first.sources, { source: 0, start: 0, end: first.sources[0]!.text.length });
+  return new WarpstageError({ ...issue, location });
+}

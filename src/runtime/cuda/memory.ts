@@ -1,0 +1,153 @@
+// Memory of a GPU and page-locked memory of the host.
+//
+// Device memory comes from the GPU's pool and is zeroed in a stream of its own, so that neither
+// waits for kernels that run; every lane waits, before its next command, for the last zeroing.
+// Page-locked memory is JavaScript's own, locked in place: a view that is kept after `free()`
+// stays harmless, since the memory lives as long as the view.
+
+import type { Context } from './context.ts';
+import { type Driver, driverResults } from './driver.ts';
+import type { CudaLane } from './lane.ts';
+import { addressOf } from './library.ts';
+
+/** CU_STREAM_NON_BLOCKING */
+const nonBlocking = 1;
+/** CU_MEMHOSTREGISTER_PORTABLE */
+const portable = 1;
+/** CUmemPool_attribute */
+const poolAttribute = { releaseThreshold: 4, reservedNow: 5, usedNow: 7 } as const;
+/** CUmemAccessDesc: location type "device", the ordinal, read and write. */
+const accessOf = (device: number) => Uint32Array.of(1, device, 3);
+
+export class DeviceMemory {
+  readonly #driver: Driver;
+  readonly #context: Context;
+  readonly #stream: number;
+  readonly #zeroed: number;
+  readonly #pool: number;
+  readonly #peers = new Set<Context>();
+  readonly #taken = new Set<number>();
+  #zeroings = 0;
+
+  constructor(driver: Driver, context: Context) {
+    this.#driver = driver;
+    this.#context = context;
+    const [stream, event, pool] = [[0], [0], [0]];
+    driver.check(driver.cuStreamCreateWithPriority(stream, nonBlocking, 0), 'creating a stream');
+    driver.check(driver.cuEventCreate(event, 2), 'creating an event');
+    driver.check(driver.cuDeviceGetDefaultMemPool(pool, context.device), 'asking for the memory pool');
+    this.#stream = Number(stream[0]);
+    this.#zeroed = Number(event[0]);
+    this.#pool = Number(pool[0]);
+    // What was freed stays with the pool, and is had again at once.
+    const all = BigUint64Array.of(2n ** 64n - 1n);
+    driver.check(
+      driver.cuMemPoolSetAttribute(this.#pool, poolAttribute.releaseThreshold, all),
+      'setting up the memory pool',
+    );
+  }
+
+  /** The address of fresh memory whose bytes are zero, or null if the GPU has no more. */
+  allocate(bytes: number): number | null {
+    const driver = this.#driver;
+    this.#context.use();
+    const address = [0];
+    // The driver refuses to allocate nothing; one byte stands for an array without elements.
+    const size = Math.max(bytes, 1);
+    const result = driver.cuMemAllocAsync(address, size, this.#stream);
+    if (result === driverResults.outOfMemory) return null;
+    driver.check(result, 'alloc');
+    const begin = Number(address[0]);
+    driver.check(driver.cuMemsetD8Async(begin, 0, size, this.#stream), 'setting an array to zero');
+    driver.check(driver.cuEventRecord(this.#zeroed, this.#stream), 'setting an array to zero');
+    this.#zeroings += 1;
+    this.#taken.add(begin);
+    return begin;
+  }
+
+  /** Has the commands that a lane is given next wait until all memory handed out is zero. */
+  awaitZeroing(lane: CudaLane): void {
+    if (lane.zeroings === this.#zeroings) return;
+    this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, this.#zeroed, 0), 'waiting for an array');
+    lane.zeroings = this.#zeroings;
+  }
+
+  /** Takes memory back that no command uses any more. */
+  free(address: number): void {
+    this.#context.use();
+    this.#taken.delete(address);
+    this.#driver.cuMemFreeAsync(address, this.#stream);
+  }
+
+  /** What this GPU's pool has taken and nobody uses: bytes that can be had beside the free ones. */
+  get spare(): number {
+    const [reserved, used] = [new BigUint64Array(1), new BigUint64Array(1)];
+    this.#context.use();
+    this.#driver.cuMemPoolGetAttribute(this.#pool, poolAttribute.reservedNow, reserved);
+    this.#driver.cuMemPoolGetAttribute(this.#pool, poolAttribute.usedNow, used);
+    return Number(reserved[0]! - used[0]!);
+  }
+
+  /** Lets another GPU read and write this one's memory, where the machine can; copies go through the host where not. */
+  admit(peer: Context): void {
+    if (this.#peers.has(peer)) return;
+    this.#peers.add(peer);
+    peer.use();
+    this.#driver.cuCtxEnablePeerAccess(this.#context.handle, 0);
+    this.#context.use();
+    this.#driver.cuMemPoolSetAccess(this.#pool, accessOf(peer.device), 1);
+  }
+
+  /** Takes all memory back, and gives it to the system. */
+  close(): void {
+    for (const address of this.#taken) this.free(address);
+    this.#driver.cuStreamSynchronize(this.#stream);
+    this.#driver.cuMemPoolTrimTo(this.#pool, 0);
+    this.#driver.cuStreamDestroy_v2(this.#stream);
+    this.#driver.cuEventDestroy_v2(this.#zeroed);
+  }
+}
+
+/** Page-locked memory, known by the buffer that holds it. */
+export class PinnedMemory {
+  readonly #driver: Driver;
+  readonly #context: Context;
+  readonly #addresses = new Map<SharedArrayBuffer, number>();
+
+  constructor(driver: Driver, context: Context) {
+    this.#driver = driver;
+    this.#context = context;
+  }
+
+  /** Makes page-locked memory. May throw RangeError, or an error of the driver. */
+  allocate(bytes: number): SharedArrayBuffer {
+    const buffer = new SharedArrayBuffer(bytes);
+    this.#context.use();
+    // Nothing is never copied, and cannot be locked.
+    const address = bytes === 0 ? 0 : addressOf(new Uint8Array(buffer));
+    if (bytes > 0) {
+      const result = this.#driver.cuMemHostRegister_v2(address, bytes, portable);
+      this.#driver.check(result, 'locking memory of the host');
+    }
+    this.#addresses.set(buffer, address);
+    return buffer;
+  }
+
+  /** Where the engines find it; undefined for memory that is not page-locked. */
+  addressOf(buffer: SharedArrayBuffer): number | undefined {
+    return this.#addresses.get(buffer);
+  }
+
+  /** Unlocks memory that no command uses any more. */
+  free(buffer: SharedArrayBuffer): void {
+    const address = this.#addresses.get(buffer);
+    if (address === undefined) return;
+    this.#addresses.delete(buffer);
+    this.#context.use();
+    if (address !== 0) this.#driver.cuMemHostUnregister(address);
+  }
+
+  close(): void {
+    for (const buffer of [...this.#addresses.keys()]) this.free(buffer);
+  }
+}

@@ -1,0 +1,150 @@
+// Staging: how copies reach pageable memory, which the copy engines cannot.
+//
+// A pageable source is copied to page-locked memory when the copy is issued, so that the caller
+// may change it at once; a pageable destination is filled when the main thread settles the copy.
+// So a source that an earlier copy has still to fill must be waited for. The driver's own
+// staging would block the main thread until the stream has come that far. In staging memory a
+// box has no gaps.
+
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { boxBytes, copyBox, denseLayout } from '../box.ts';
+import type { CopyWork, Memory, Side } from '../copies.ts';
+import type { PinnedMemory } from './memory.ts';
+
+const leastBytes = 4096;
+/** What copies in flight may take together before the next one waits for the oldest. */
+const mostBytes = 256 * 1024 * 1024;
+
+interface Stage {
+  readonly bytes: Uint8Array;
+  readonly address: number;
+}
+
+/** Page-locked stretches that are used again, by size. */
+export class StagingPool {
+  readonly #pinned: PinnedMemory;
+  readonly #free = new Map<number, Stage[]>();
+  #used = 0;
+
+  constructor(pinned: PinnedMemory) {
+    this.#pinned = pinned;
+  }
+
+  /** Whether so many bytes more are too many. */
+  isFull(bytes: number): boolean {
+    return this.#used > 0 && this.#used + bytes > mostBytes;
+  }
+
+  take(bytes: number): Stage {
+    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, leastBytes)));
+    let stage = this.#free.get(size)?.pop();
+    if (stage === undefined) {
+      const buffer = this.#pinned.allocate(size);
+      stage = { bytes: new Uint8Array(buffer), address: this.#pinned.addressOf(buffer)! };
+    }
+    this.#used += size;
+    return stage;
+  }
+
+  give(stage: Stage): void {
+    const size = stage.bytes.length;
+    this.#used -= size;
+    const free = this.#free.get(size);
+    if (free === undefined) this.#free.set(size, [stage]);
+    else free.push(stage);
+  }
+}
+
+/** A side of a copy as the driver sees it: addresses, with the layout. */
+export interface Address {
+  readonly onDevice: boolean;
+  readonly address: number;
+  readonly row: number;
+  readonly plane: number;
+}
+
+/** The bytes of memory that only the main thread reaches, or null. */
+function pageable(memory: Memory, pinned: PinnedMemory): Uint8Array | null {
+  if (memory.kind === 'pageable') return memory.bytes;
+  if (memory.kind === 'device' || pinned.addressOf(memory.buffer) !== undefined) return null;
+  return new Uint8Array(memory.buffer, memory.offset);
+}
+
+/** A copy whose sides the engines reach. */
+export class StagedCopy {
+  readonly from: Address;
+  readonly to: Address;
+  /** The memory that it fills when it has landed, if that is pageable. */
+  readonly filled: ArrayBufferLike | null;
+  readonly #work: CopyWork;
+  readonly #pool: StagingPool;
+  readonly #stages: Stage[] = [];
+  readonly #landing: { readonly bytes: Uint8Array; readonly stage: Stage } | null;
+
+  /** `waitFor` is called with a source's memory before it is read. */
+  constructor(
+    work: CopyWork,
+    pinned: PinnedMemory,
+    pool: StagingPool,
+    waitFor: (source: ArrayBufferLike) => void,
+  ) {
+    this.#work = work;
+    this.#pool = pool;
+    const { source, destination, box } = work;
+    const read = pageable(source.memory, pinned);
+    const written = pageable(destination.memory, pinned);
+    try {
+      if (read !== null) waitFor(read.buffer);
+      this.from = this.#reach(source, read, pinned);
+      if (read !== null) {
+        const stage = this.#stages[0]!.bytes;
+        copyBox(stage, { ...denseLayout(box), offset: 0 }, read, { ...source, offset: 0 }, box);
+      }
+      this.to = this.#reach(destination, written, pinned);
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    this.filled = written?.buffer ?? null;
+    this.#landing = written === null ? null : { bytes: written, stage: this.#stages.at(-1)! };
+  }
+
+  #reach({ memory, row, plane }: Side, bytes: Uint8Array | null, pinned: PinnedMemory): Address {
+    if (memory.kind === 'device') return { onDevice: true, address: memory.address, row, plane };
+    if (bytes === null && memory.kind === 'shared') {
+      return { onDevice: false, address: pinned.addressOf(memory.buffer)! + memory.offset, row, plane };
+    }
+    const { box } = this.#work;
+    const stage = this.#pool.take(boxBytes(box));
+    this.#stages.push(stage);
+    return { onDevice: false, address: stage.address, ...denseLayout(box) };
+  }
+
+  get isStaged(): boolean {
+    return this.#stages.length > 0;
+  }
+
+  /** Fills a pageable destination, and gives staging memory back. Its error, if the destination is gone. */
+  readonly land = (): WarpstageError | null => {
+    const { box, destination, direction } = this.#work;
+    try {
+      if (this.#landing !== null) {
+        const { bytes, stage } = this.#landing;
+        copyBox(bytes, { ...destination, offset: 0 }, stage.bytes, { ...denseLayout(box), offset: 0 }, box);
+      }
+      return null;
+    } catch {
+      return new WarpstageError({
+        code: 'WS4004',
+        message: `memcpy ${direction}: the destination was detached before the copy was done`,
+        hint: 'transfer or resize an array only after the stream was synchronised',
+      });
+    } finally {
+      this.release();
+    }
+  };
+
+  release(): void {
+    for (const stage of this.#stages.splice(0)) this.#pool.give(stage);
+  }
+}

@@ -1,0 +1,39 @@
+// Host functions: a function of JavaScript at its place in a stream, as cudaLaunchHostFunc.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+
+/** Runs on the main thread when all before it in the stream is done; what comes behind waits for it. */
+export type HostFunction = () => unknown;
+
+export interface HostWork {
+  readonly kind: 'host';
+  readonly run: HostFunction;
+}
+
+/** Throws unless it is a function. */
+export function hostWork(run: unknown): HostWork {
+  if (typeof run === 'function') return { kind: 'host', run: run as HostFunction };
+  throw new WarpstageError({
+    code: 'WS4007',
+    message: `launchHostFunction takes a function, not ${run === null ? 'null' : typeof run}`,
+    hint: 'write for example stream.launchHostFunction(() => { … })',
+  });
+}
+
+/** Calls it, and waits for the promise that it may give. Its error, or null; never rejects. */
+export async function callHost({ run }: HostWork): Promise<WarpstageError | null> {
+  try {
+    await run();
+    return null;
+  } catch (cause) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    return new WarpstageError(
+      {
+        code: 'WS4008',
+        message: `a host function in a stream threw ${reason}`,
+        hint: 'catch what it may throw inside the function; commands behind it in the stream fail with it',
+      },
+      { cause },
+    );
+  }
+}
