@@ -117,6 +117,8 @@ export class ModelCarrier implements Carrier {
   /** Settles what is complete at the host's time, in the order of virtual time. */
   #settleComplete(): void {
     for (const flight of this.#complete()) {
+      // A host function is called by the thread that asks here, when that is at leisure.
+      if (flight.work.kind === 'host' && flight.executed.status === 'queued') return;
       this.#executor.finish(flight.executed);
       this.#settle(flight);
     }

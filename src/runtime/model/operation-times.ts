@@ -56,6 +56,11 @@ export class OperationTimes {
         return this.#onCompute(work.bytes / this.#model.memoryRate, 1);
       case 'launch':
         return this.#ofLaunch(work);
+      case 'host':
+        // The host's own time, of which the device knows nothing.
+        return { kind: 'none', duration: 0, issue: this.#model.issueTime, share: 1, blocksHost: false };
+      case 'graph':
+        throw new TypeError('a graph of a virtual device is launched as single commands');
     }
   }
 
