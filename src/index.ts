@@ -23,7 +23,13 @@ export {
   kernel,
   type LaunchArguments,
 } from './kernel/kernel.ts';
-export type { DeviceFunction, KernelArray, ReadonlyKernelArray, Schema } from './kernel/schema.ts';
+export type {
+  DeviceFunction,
+  DeviceSchema,
+  KernelArray,
+  ReadonlyKernelArray,
+  Schema,
+} from './kernel/schema.ts';
 export type { ElementType, Extent, HostArrays, ScalarType } from './kernel/types.ts';
 export {
   type AccumulatorDeclaration,

@@ -3,8 +3,8 @@
 import type { Code } from '../diagnostics/codes.ts';
 import { locationOf } from '../diagnostics/source.ts';
 import { membersOf } from '../kernel/intrinsics.ts';
-import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
-import type { Schema } from '../kernel/schema.ts';
+import { parseDeviceSchema, type SchemaParameter } from '../kernel/parameters.ts';
+import type { DeviceSchema } from '../kernel/schema.ts';
 import type { Lowering } from './lowering.ts';
 import { nearestName, sameName } from './nearest.ts';
 import type { ParsedFunction } from './parse.ts';
@@ -45,11 +45,11 @@ export function refuseCaptures(
   lowering: Lowering,
   { resolution, shift }: ParsedFunction,
   source: number,
-  schema: Schema,
+  schema: DeviceSchema,
 ): void {
   const captured = resolution.captured.filter(({ name }) => !Object.hasOwn(globals, name));
   if (captured.length === 0) return;
-  const parameters = parseSchema(schema);
+  const parameters = parseDeviceSchema(schema);
   const declared = [...resolution.declarations.values()].map(({ name }) => name);
   // A coverage counter stands in every statement; once said is enough.
   const counter = captured.find(({ name }) => isCoverageCounter(name));

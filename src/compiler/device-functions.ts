@@ -1,7 +1,7 @@
 // Calls of device functions: one object, whose members are checked and converted by the schema.
 
 import type { AnyNode, Node } from 'acorn';
-import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import { parseDeviceSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import { numberConstant } from './build.ts';
 import { refuseCaptures } from './captures.ts';
@@ -40,7 +40,7 @@ function dataOf(
   given: readonly Given[],
   at: Node,
 ): Value {
-  const parameters = parseSchema(callee.schema);
+  const parameters = parseDeviceSchema(callee.schema);
   const [argument, ...more] = given;
   const passed = argument?.value ?? { kind: 'object', members: new Map(), name };
   if (passed.kind === 'broken') return lowering.broken();
@@ -145,6 +145,9 @@ function argumentOf(
         `pass a literal or a constant of the schema, or declare it as '${parameter.type}'`,
       );
     }
+    case 'pipeline':
+      if (value.kind === 'pipeline') return value;
+      return refuseKind(lowering, what, 'a pipeline', value, node);
     case 'function':
       if (value.kind === 'deviceFunction' || value.kind === 'closure') return value;
       return refuseKind(lowering, what, 'a function', value, node);

@@ -3,7 +3,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { numberConstant } from './build.ts';
@@ -86,7 +86,7 @@ function kernelData(lowering: Lowering, { schema, name }: Kernel, given: Special
   return { kind: 'object', name: `the data of '${name}'`, members };
 }
 
-function parameterValue(lowering: Lowering, parameter: SchemaParameter, given: Specialisation): Value {
+function parameterValue(lowering: Lowering, parameter: KernelParameter, given: Specialisation): Value {
   const range = { source: 0, start: 0, end: 0 };
   const { name } = parameter;
   switch (parameter.kind) {

@@ -6,11 +6,11 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Cuda } from './cuda.ts';
-import { parseSchema } from './parameters.ts';
-import type { BodyData, DeviceFunction, OptionalNames, Schema, SchemaEntry } from './schema.ts';
+import { parseDeviceSchema, parseSchema } from './parameters.ts';
+import type { BodyData, DeviceFunction, DeviceSchema, OptionalNames, Schema, SchemaEntry } from './schema.ts';
 import type { ElementType, ScalarType } from './types.ts';
 
-export type { DeviceFunction, Schema } from './schema.ts';
+export type { DeviceFunction, DeviceSchema, Schema } from './schema.ts';
 
 /** A function that runs once for every thread of a grid. Made by `kernel()`. */
 export interface Kernel<S extends Schema = Schema> {
@@ -96,14 +96,16 @@ export function nameAfterExport(kernel: Kernel, name: string): void {
  *   y[i] = square({ x: y[i] });
  * });
  *
+ * A pipeline that the kernel has made is passed too: `{ pipeline: 'pipeline' }`.
+ *
  * @throws WarpstageError WS1010 for a schema entry that cannot be read
  * @see CUDA C++ Programming Guide, section 10.1 Function Execution Space Specifiers
  */
-export function deviceFunction<const S extends Schema, R>(
+export function deviceFunction<const S extends DeviceSchema, R>(
   schema: S,
   body: (data: BodyData<S>, cuda: Cuda) => R,
 ): DeviceFunction<S, R> {
-  parseSchema(schema);
+  parseDeviceSchema(schema);
   checkBody(body, 'deviceFunction');
   return Object.freeze({ kind: 'deviceFunction', schema, body });
 }

@@ -4,7 +4,7 @@
 // caller writes beyond them is WS1010, with all wrong entries reported at once.
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
-import type { DeviceFunction, Schema } from './schema.ts';
+import type { DeviceFunction, DeviceSchema } from './schema.ts';
 import { type ElementType, elementBytes, type ScalarType } from './types.ts';
 
 /** One parameter of a kernel or device function. */
@@ -22,19 +22,24 @@ export type SchemaParameter =
       readonly type: ScalarType;
       readonly default: number | boolean | undefined;
     }
-  | { readonly kind: 'function'; readonly name: string; readonly function: DeviceFunction };
+  | { readonly kind: 'function'; readonly name: string; readonly function: DeviceFunction }
+  /** A handle that the caller of a device function has. */
+  | { readonly kind: 'pipeline'; readonly name: string };
+
+/** One parameter of a kernel. */
+export type KernelParameter = Exclude<SchemaParameter, { kind: 'pipeline' }>;
 
 /** The scalar types of a schema, in the order in which messages list them. */
 export const scalarTypes = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'] as const satisfies ScalarType[];
 
-const parsed = new WeakMap<Schema, readonly SchemaParameter[]>();
+const parsed = new WeakMap<DeviceSchema, readonly SchemaParameter[]>();
 
 /**
  * Reads the entries of a schema, in their order.
  *
  * @throws WarpstageError WS1010 with one issue for every entry that cannot be read
  */
-export function parseSchema(schema: Schema): readonly SchemaParameter[] {
+export function parseDeviceSchema(schema: DeviceSchema): readonly SchemaParameter[] {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw new WarpstageError({
       code: 'WS1010',
@@ -53,6 +58,24 @@ export function parseSchema(schema: Schema): readonly SchemaParameter[] {
   if (issues.length > 0) throw new WarpstageError(issues);
   parsed.set(schema, parameters);
   return parameters;
+}
+
+/**
+ * Reads the entries of a kernel's schema, which has no handles: those live inside of kernels.
+ *
+ * @throws WarpstageError WS1010 with one issue for every entry that cannot be read
+ */
+export function parseSchema(schema: DeviceSchema): readonly KernelParameter[] {
+  const parameters = parseDeviceSchema(schema);
+  const handles = parameters.filter(({ kind }) => kind === 'pipeline');
+  if (handles.length === 0) return parameters as readonly KernelParameter[];
+  throw new WarpstageError(
+    handles.map(({ name, kind }) => ({
+      code: 'WS1010',
+      message: `schema entry '${name}' of a kernel is a ${kind}, and only device functions are given one`,
+      hint: `make it in the kernel: const ${name} = cuda.makePipeline(…)`,
+    })),
+  );
 }
 
 /** Says in words why `value` is no value of the type, or null if it is one. */
@@ -83,6 +106,7 @@ function parseEntry(name: string, entry: unknown, issues: Issue[]): SchemaParame
     issues.push({ code: 'WS1010', message: `schema entry '${name}' is ${describe(entry)}`, hint });
     return undefined;
   }
+  if (entry === 'pipeline') return { kind: 'pipeline', name };
   const array = /^(readonly )?(\w+)\[\]$/.exec(entry);
   if (array !== null && isElementType(array[2]!)) {
     return { kind: 'array', name, element: array[2], readonly: array[1] !== undefined };

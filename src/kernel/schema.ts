@@ -3,6 +3,7 @@
 // The schema is the type: the parameter types of a kernel's body and of every launch are
 // inferred from its strings.
 
+import type { Pipeline } from './cuda-async.ts';
 import type { ElementType, ScalarType } from './types.ts';
 
 /** One entry of a schema. */
@@ -12,11 +13,19 @@ export type SchemaEntry =
   | ScalarType
   | `constant ${ScalarType}`
   | `constant ${ScalarType} = ${string}`
-  | DeviceFunction<Schema, unknown>;
+  | DeviceFunction<DeviceSchema, unknown>;
+
+/** What a device function may take beside: handles, which live inside a kernel. */
+export type HandleEntry = 'pipeline';
 
 /** Parameter names and what they hold. */
 export interface Schema {
   readonly [name: string]: SchemaEntry;
+}
+
+/** The same of a device function. */
+export interface DeviceSchema {
+  readonly [name: string]: SchemaEntry | HandleEntry;
 }
 
 /** An array as a kernel sees it. It behaves like a typed array; positions are counted in elements. */
@@ -48,25 +57,27 @@ export type EntryValue<T> =
           ? ScalarValue<C>
           : T extends `constant ${infer C}`
             ? ScalarValue<C>
-            : ScalarValue<T>;
+            : T extends 'pipeline'
+              ? Pipeline
+              : ScalarValue<T>;
 
 /** The first parameter of a body. */
-export type BodyData<S extends Schema> = { readonly [K in keyof S]: EntryValue<S[K]> };
+export type BodyData<S extends DeviceSchema> = { readonly [K in keyof S]: EntryValue<S[K]> };
 
 /** Names of the entries that may be left out where they are given: defaults and device functions. */
-export type OptionalNames<S extends Schema> = {
-  [K in keyof S]: S[K] extends `constant ${ScalarType} = ${string}` | DeviceFunction<Schema, unknown>
+export type OptionalNames<S extends DeviceSchema> = {
+  [K in keyof S]: S[K] extends `constant ${ScalarType} = ${string}` | DeviceFunction<DeviceSchema, unknown>
     ? K
     : never;
 }[keyof S];
 
 /** What a call of a device function passes. */
-export type DeviceFunctionArguments<S extends Schema> = {
+export type DeviceFunctionArguments<S extends DeviceSchema> = {
   readonly [K in Exclude<keyof S, OptionalNames<S>>]: EntryValue<S[K]>;
 } & { readonly [K in OptionalNames<S>]?: EntryValue<S[K]> };
 
 /** A function that kernels call. Made by `deviceFunction()`. */
-export interface DeviceFunction<S extends Schema = Schema, R = unknown> {
+export interface DeviceFunction<S extends DeviceSchema = DeviceSchema, R = unknown> {
   readonly kind: 'deviceFunction';
   readonly schema: S;
   /** The body's own text is what is compiled; calling it on the host is not meant. */

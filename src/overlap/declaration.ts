@@ -5,7 +5,7 @@
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';
-import { parseSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
 import type { AnyDefinition, SettingDeclaration, SettingValue } from './job.ts';
 
 const fields = [
@@ -46,7 +46,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 class DefinitionCheck {
   readonly issues: Issue[] = [];
-  #parameters = new Map<string, SchemaParameter>();
+  #parameters = new Map<string, KernelParameter>();
   /** The role that each parameter of the kernel has so far. */
   readonly #roles = new Map<string, string>();
 
@@ -149,7 +149,7 @@ class DefinitionCheck {
     this.#number(`${field}.initial`, value.initial);
   }
 
-  #array(field: string, value: unknown, parameter: SchemaParameter): void {
+  #array(field: string, value: unknown, parameter: KernelParameter): void {
     if (typeof value === 'function') return;
     if (ArrayBuffer.isView(value)) {
       const problem = arrayProblem(value, parameter);
@@ -165,7 +165,7 @@ class DefinitionCheck {
     this.#number(`${field}.nulls`, value.nulls);
   }
 
-  #setting(field: string, value: unknown, parameter: SchemaParameter): void {
+  #setting(field: string, value: unknown, parameter: KernelParameter): void {
     if (parameter.kind !== 'scalar' && parameter.kind !== 'constant') return;
     const long = isFields(value) ? value : { default: value };
     if (!this.#object(field, long, ['default', 'description', 'minimum', 'maximum'])) return;
@@ -260,7 +260,7 @@ class DefinitionCheck {
     field: string,
     value: unknown,
     kind: 'array' | 'writable' | 'scalar' | 'function',
-    each: (field: string, value: unknown, parameter: SchemaParameter) => void,
+    each: (field: string, value: unknown, parameter: KernelParameter) => void,
   ): void {
     if (value === undefined) return;
     if (!isFields(value)) {
@@ -290,7 +290,7 @@ class DefinitionCheck {
     else this.#wrong(`${role}.${name}`, `is named in ${other} already; a parameter has one role`);
   }
 
-  #scalarName(field: string, name: unknown): (SchemaParameter & { kind: 'scalar' | 'constant' }) | undefined {
+  #scalarName(field: string, name: unknown): (KernelParameter & { kind: 'scalar' | 'constant' }) | undefined {
     const parameter = typeof name === 'string' ? this.#parameters.get(name) : undefined;
     if (parameter?.kind === 'scalar' || parameter?.kind === 'constant') return parameter;
     const names = [...this.#parameters.values()]
@@ -338,7 +338,7 @@ class DefinitionCheck {
 }
 
 /** Why a value cannot be the array of a parameter, or null. */
-export function arrayProblem(value: unknown, parameter: SchemaParameter): string | null {
+export function arrayProblem(value: unknown, parameter: KernelParameter): string | null {
   if (parameter.kind !== 'array') return null;
   const expected = arrayNames[parameter.element];
   const actual = ArrayBuffer.isView(value) ? value.constructor.name : describe(value);
@@ -358,13 +358,13 @@ const arrayNames = {
   f64: 'Float64Array',
 } as const;
 
-function hasKind(parameter: SchemaParameter, kind: 'array' | 'writable' | 'scalar' | 'function'): boolean {
+function hasKind(parameter: KernelParameter, kind: 'array' | 'writable' | 'scalar' | 'function'): boolean {
   if (kind === 'writable') return parameter.kind === 'array' && !parameter.readonly;
   if (kind === 'scalar') return parameter.kind === 'scalar' || parameter.kind === 'constant';
   return parameter.kind === kind;
 }
 
-function mismatch(parameter: SchemaParameter, wanted: string): string {
+function mismatch(parameter: KernelParameter, wanted: string): string {
   if (wanted === 'writable' && parameter.kind === 'array') return 'an array that the kernel only reads';
   const kinds = {
     array: 'an array',

@@ -2,7 +2,7 @@
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction } from '../kernel/kernel.ts';
-import { isDeviceFunction, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import { isDeviceFunction, type KernelParameter, scalarProblem } from '../kernel/parameters.ts';
 import { DeviceMemoryArray, PinnedMemoryArray } from './arrays.ts';
 import type { Device } from './device.ts';
 import { kernelInWords } from './launch.ts';
@@ -19,7 +19,7 @@ export interface Arguments {
 export function checkArguments(
   device: Device,
   kernel: string,
-  parameters: readonly SchemaParameter[],
+  parameters: readonly KernelParameter[],
   given: Readonly<Record<string, unknown>>,
 ): Arguments {
   const issues: Issue[] = [];
@@ -87,7 +87,7 @@ function missing(name: string, what: string): Issue {
 
 function arrayIssue(
   device: Device,
-  { name, element }: Extract<SchemaParameter, { kind: 'array' }>,
+  { name, element }: Extract<KernelParameter, { kind: 'array' }>,
   value: unknown,
 ): Issue | null {
   if (value === undefined) return missing(name, `a device array of ${element}`);

@@ -1,0 +1,27 @@
+// A case of the conformance suite: a kernel, what it is launched with, and what it must leave.
+
+import type { Kernel } from 'warpstage';
+import type { HostArrays } from '#warpstage/kernel/types.js';
+
+export type HostArray = HostArrays[keyof HostArrays];
+
+export interface Case {
+  readonly name: string;
+  readonly kernel: Kernel;
+  readonly grid: number;
+  readonly block: number;
+  /** Arrays as they are before the launch, scalars and constants, by name. */
+  readonly data: Readonly<Record<string, HostArray | number | boolean>>;
+  /** Arrays as they must be afterwards. */
+  readonly expected: Readonly<Record<string, HostArray>>;
+}
+
+/** A group of cases, for one subject. */
+export type Cases = readonly Case[];
+
+/** 100, 101, … */
+export const counting = (length: number) => Int32Array.from({ length }, (_, i) => 100 + i);
+
+/** So many integers, each made of its position. */
+export const integers = (length: number, of: (i: number) => number) =>
+  Int32Array.from({ length }, (_, i) => of(i));

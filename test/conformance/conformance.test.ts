@@ -1,0 +1,78 @@
+// Every case on every device that is here, and on the interpreter under every policy of delivery.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, type OpenOptions, open } from 'warpstage';
+import { devices } from '../support/devices.ts';
+import { gpus } from '../support/gpu.ts';
+import { runKernel } from '../support/run-kernel.ts';
+import { wasmStates } from '../support/wasm.ts';
+import type { Case, HostArray } from './case.ts';
+import { allCases } from './cases.ts';
+
+interface Place {
+  readonly name: string;
+  readonly device?: string;
+  readonly options: OpenOptions;
+}
+
+const places: readonly Place[] = [
+  ...devices,
+  ...(['late', 1, 2, 3] as const).map((delivery) => ({
+    name: `cpu, interpreter, ${typeof delivery === 'number' ? `seed ${delivery}` : delivery}`,
+    options: { target: 'interpreter' as const, delivery },
+  })),
+  ...(gpus > 0 ? [{ name: 'cuda', device: 'cuda', options: {} }] : []),
+];
+
+describe.each(places)('$name', ({ device: name, options }) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await open(name, options);
+  });
+  afterAll(() => device.close());
+
+  describe.each(Object.entries(allCases))('%s', (_, cases) => {
+    test.each(cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {
+      const stream = device.createStream();
+      const arrays = new Map<string, ReturnType<Device['alloc']>>();
+      const entries = Object.entries(one.data).map(([parameter, value]) => {
+        if (typeof value !== 'object') return [parameter, value] as const;
+        const array = device.alloc(elementOf(one, parameter), value.length);
+        stream.memcpyAsync(array, value);
+        arrays.set(parameter, array);
+        return [parameter, array] as const;
+      });
+      stream.launch(one.kernel, { grid: one.grid, block: one.block }, Object.fromEntries(entries) as never);
+      const results = Object.entries(one.expected).map(([parameter, expected]) => {
+        const result = new (expected.constructor as new (length: number) => HostArray)(expected.length);
+        stream.memcpyAsync(result, arrays.get(parameter)!);
+        return { parameter, expected, result };
+      });
+      await stream.synchronize();
+      for (const { parameter, expected, result } of results) expect(result, parameter).toEqual(expected);
+    });
+  });
+});
+
+describe('wasm, state machines', () => {
+  describe.each(Object.entries(allCases))('%s', (_, cases) => {
+    test.each(cases.map((one) => [one.name, one] as const))('%s', (_, one) => {
+      const copies = Object.entries(one.data).map(
+        ([name, value]) => [name, typeof value === 'object' ? value.slice() : value] as const,
+      );
+      const data = Object.fromEntries(copies);
+      const { fault } = runKernel(wasmStates, one.kernel, {
+        grid: one.grid,
+        block: one.block,
+        arguments: data,
+      });
+      expect(fault).toBeNull();
+      for (const [name, expected] of Object.entries(one.expected)) expect(data[name], name).toEqual(expected);
+    });
+  });
+});
+
+function elementOf({ kernel }: Case, parameter: string) {
+  const entry = kernel.schema[parameter] as string;
+  return entry.replace('readonly ', '').replace('[]', '') as Parameters<Device['alloc']>[0];
+}
