@@ -353,9 +353,9 @@ describe('a device file', () => {
 
   test('names every field that is wrong', () =>
     refused(
-      { like: 'h200', copyEngines: 0, hyperQ: 'yes', speed: 3, bothWays: 0.5 },
+      { like: 'h200', copyEngines: 0, delayedSignal: 'yes', speed: 3, bothWays: 0.5 },
       '`copyEngines` must be a whole number from 1 on, and is 0',
-      '`hyperQ` must be true or false, and is "yes"',
+      '`delayedSignal` must be true or false, and is "yes"',
       'there is no field `speed`',
       '`bothWays` must be a number from 1 on, and is 0.5',
     ));

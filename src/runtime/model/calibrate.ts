@@ -48,7 +48,7 @@ export async function calibrate(
     computeCapability: properties.computeCapability,
     copyEngines: properties.asyncEngineCount,
     kernelsAtOnce: properties.concurrentKernels ? 128 : 1,
-    hyperQ: true,
+    hardwareQueues: 8,
     delayedSignal: false,
     bothWays: await bench.bothWays(into.rate, out.rate),
     hostToDevice: into.rate,
@@ -59,6 +59,7 @@ export async function calibrate(
     operationRate: kernels.operationRate,
     copyOverhead: Math.max(0, Math.min(into.overhead, out.overhead)),
     kernelOverhead: kernels.overhead,
+    switchTime: await bench.switchTime(),
     issueTime: await bench.issueTime(({ small, host }, stream) => stream.memcpyAsync(small, host)),
     launchTime: await bench.issueTime(({ data }, stream) =>
       stream.launch(copyKernel, { grid: 1, block }, { y: data, x: data }),
@@ -136,6 +137,28 @@ class Bench implements Disposable {
     }, whole);
     const overhead = Math.max(0, (many - large) / (small - 1));
     return { rate: this.#bytes / Math.max(large - overhead, large / 2), overhead };
+  }
+
+  /** What a copy engine takes to go over from one stream to another: small copies in turn against one after the other. */
+  async switchTime(): Promise<number> {
+    const [, other] = this.#streams;
+    const part = this.#data.length / small;
+    using begun = this.#device.createEvent();
+    using ended = this.#device.createEvent();
+    const time = (streamOf: (stream: Stream, i: number) => Stream) =>
+      this.#time(
+        (stream) => {
+          stream.record(begun);
+          other.waitEvent(begun);
+          for (let i = 0; i < small; ++i) this.#copy('in', streamOf(stream, i), i * part, (i + 1) * part);
+          other.record(ended);
+          stream.waitEvent(ended);
+        },
+        (stream) => this.#copy('in', stream, 0, this.#data.length),
+      );
+    const alone = await time((stream) => stream);
+    const inTurn = await time((stream, i) => (i % 2 === 0 ? stream : other));
+    return Math.max(0, (inTurn - alone) / (small - 1));
   }
 
   /** How many times slower the directions are together than the slower of them alone. */

@@ -12,10 +12,11 @@ export interface EngineModel {
   /** Kernels that may run at the same time, if together they do not fill the device. */
   readonly kernelsAtOnce: number;
   /**
-   * True: each stream has its own way to the engines, and an engine takes whatever is ready. False: an
-   * engine takes its work in the order in which the host issued it, ready or not.
+   * Hardware queues before the engines; the n-th stream goes through queue n modulo their number. In a queue, an
+   * operation that is not ready holds up those of its engine behind it. 1: an engine takes its work in the
+   * order in which the host issued it. 32 with Hyper-Q, of which the driver uses 8 unless it is told otherwise.
    */
-  readonly hyperQ: boolean;
+  readonly hardwareQueues: number;
   /**
    * Whether a kernel's completion is told to the copy engines only when the kernels of other streams
    * that were issued right behind it are complete too.
@@ -34,6 +35,8 @@ export interface EngineModel {
   /** What a copy and a kernel take on their engine beside their work. */
   readonly copyOverhead: number;
   readonly kernelOverhead: number;
+  /** What a copy engine takes to go over from one stream to another. */
+  readonly switchTime: number;
   /** What issuing a copy or a set, and what launching a kernel, costs the host. */
   readonly issueTime: number;
   readonly launchTime: number;

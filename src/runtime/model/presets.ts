@@ -27,7 +27,7 @@ function ofPost(
     | 'computeCapability'
     | 'copyEngines'
     | 'kernelsAtOnce'
-    | 'hyperQ'
+    | 'hardwareQueues'
     | 'delayedSignal'
     | 'multiProcessors'
     | 'threadsAtOnce'
@@ -48,6 +48,7 @@ function ofPost(
     operationRate: Number.POSITIVE_INFINITY,
     copyOverhead: 0,
     kernelOverhead: 0,
+    switchTime: 0,
     issueTime: 0,
     launchTime: 0,
   };
@@ -58,7 +59,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     computeCapability: '1.3',
     copyEngines: 1,
     kernelsAtOnce: 1,
-    hyperQ: false,
+    hardwareQueues: 1,
     delayedSignal: false,
     multiProcessors: 30,
     threadsAtOnce: 30 * 1024,
@@ -68,7 +69,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     computeCapability: '2.0',
     copyEngines: 2,
     kernelsAtOnce: 16,
-    hyperQ: false,
+    hardwareQueues: 1,
     delayedSignal: true,
     multiProcessors: 14,
     threadsAtOnce: 14 * 1536,
@@ -78,7 +79,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     computeCapability: '3.5',
     copyEngines: 2,
     kernelsAtOnce: 32,
-    hyperQ: true,
+    hardwareQueues: 32,
     delayedSignal: false,
     multiProcessors: 13,
     threadsAtOnce: 13 * 2048,
@@ -89,7 +90,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     computeCapability: '9.0',
     copyEngines: 3,
     kernelsAtOnce: 128,
-    hyperQ: true,
+    hardwareQueues: 8,
     delayedSignal: false,
     multiProcessors: 132,
     threadsAtOnce: 132 * 2048,
@@ -103,6 +104,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     operationRate: 6e10,
     copyOverhead: 0.0015,
     kernelOverhead: 0.0015,
+    switchTime: 0.01,
     issueTime: 0.0036,
     launchTime: 0.0036,
   },

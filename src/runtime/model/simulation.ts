@@ -2,8 +2,8 @@
 //
 // Time goes from one start or end to the next. Between them every running operation makes
 // progress at its own rate: 1, or less for a copy while one in the other direction runs too.
-// An engine takes its operations in the order of issue; with Hyper-Q it may pass over one that is
-// not ready. Nothing that is issued later changes what has happened, so the clock may stand
+// An engine takes its operations in the order of issue; it may pass over one that is not ready for
+// one that came through another hardware queue. Nothing that is issued later changes what has happened, so the clock may stand
 // anywhere while the host goes on issuing.
 
 import { type EngineModel, engineOf, type Operation, type Stay } from './engines.ts';
@@ -37,6 +37,8 @@ export class Simulation {
   private waiting: Entry[] = [];
   private running: Entry[] = [];
   private last: Entry | null = null;
+  /** The stream whose copy each copy engine carried out last. */
+  private readonly lastStream = new Map<string, number>();
 
   constructor(model: EngineModel) {
     this.model = model;
@@ -193,22 +195,35 @@ export class Simulation {
     return there.length === 0 || (there.length < this.model.kernelsAtOnce && share <= 1);
   }
 
+  private start(entry: Entry): void {
+    this.settle();
+    entry.started = this.now;
+    entry.dependencies = [];
+    const { kind, stream } = entry.operation;
+    if (kind === 'host to device' || kind === 'device to host') {
+      if ((this.lastStream.get(entry.engine) ?? stream) !== stream) entry.left += this.model.switchTime;
+      this.lastStream.set(entry.engine, stream);
+    }
+    if (entry.left <= tick) this.end(entry);
+    else this.running.push(entry);
+  }
+
   private startWhatCan(): void {
     for (let again = true; again; ) {
       again = false;
-      /** Engines whose next operation in the order of issue is not ready, or has no room. */
+      /** Engines without room, and queues of an engine whose next operation is not ready. */
       const blocked = new Set<string>();
       for (const entry of this.waiting) {
-        if (blocked.has(entry.engine)) continue;
-        const ready = this.ready(entry);
-        if (ready && this.engineHasRoom(entry)) {
-          this.settle();
-          entry.started = this.now;
-          entry.dependencies = [];
+        const { engine, operation } = entry;
+        const queue = `${engine} ${operation.stream % this.model.hardwareQueues}`;
+        if (blocked.has(engine) || blocked.has(queue)) continue;
+        if (!this.ready(entry)) {
+          if (engine !== 'none') blocked.add(queue);
+        } else if (!this.engineHasRoom(entry)) blocked.add(engine);
+        else {
+          this.start(entry);
           again = true;
-          if (entry.left <= tick) this.end(entry);
-          else this.running.push(entry);
-        } else if (entry.engine !== 'none' && (ready || !this.model.hyperQ)) blocked.add(entry.engine);
+        }
       }
       if (again) this.waiting = this.waiting.filter(({ started }) => started === Number.POSITIVE_INFINITY);
     }
