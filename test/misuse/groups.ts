@@ -60,7 +60,7 @@ export const groups: readonly Misuse[] = [
     name: 'different counts of producers',
     row: 'UB-5',
     code: 'WS7009',
-    says: '8, 16',
+    says: 'different counts of producers',
     kernel: kernel(schema, ({ out, mended }, cuda) => {
       const block = cuda.thisThreadBlock();
       const t = block.threadRank();

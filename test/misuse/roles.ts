@@ -130,7 +130,7 @@ export const roles: readonly Misuse[] = [
     name: 'a thread that consumed, and then produces',
     row: 'UB-2',
     code: 'WS7008',
-    says: 'by a consumer',
+    says: '`pipe` by a',
     launch: { block: 64, elements: 64 },
     kernel: kernel({ ...schema, half: 'constant index = 32' }, ({ out, x, half, mended }, cuda) => {
       const block = cuda.thisThreadBlock();
@@ -141,11 +141,11 @@ export const roles: readonly Misuse[] = [
       for (let batch = 0; batch < 2; batch++) {
         // The roles change from batch to batch.
         if (first === (mended || batch === 0)) {
-          pipe.producerAcquire(); // <- WS7008
+          pipe.producerAcquire(); // <- WS7008 <- other
           cuda.memcpyAsync(shared.subarray(batch * 32 + lane), x.subarray(batch * 32 + lane), 1, pipe);
           pipe.producerCommit();
         } else {
-          pipe.consumerWait(); // <- other
+          pipe.consumerWait(); // <- WS7008 <- other
           out[batch * 32 + lane] = shared[batch * 32 + lane]!;
           pipe.consumerRelease();
         }

@@ -4,7 +4,7 @@
 // what each thread has done so far; and of each of those: whether it waits itself (and where), has returned
 // or has quit. One wait is the root: one whose missing threads are gone, or else the first of a circle.
 
-import type { Code } from '../../../diagnostics/codes.ts';
+import type { Pipeline } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { Fault } from '../../executable.ts';
 import { membership } from '../../interpreter/barrier.ts';
@@ -28,7 +28,7 @@ interface Wait {
 /** Threads that do not come, for one reason. */
 interface Absence {
   readonly ranks: number[];
-  readonly reason: 'returned' | 'quit' | 'self' | Waiting;
+  readonly reason: 'unmade' | 'returned' | 'quit' | 'self' | Waiting;
 }
 
 export class Deadlocks implements PartialObserver {
@@ -49,46 +49,64 @@ export class Deadlocks implements PartialObserver {
       const activity = this.#handles.activities.get(one.threads[0]!) ?? null;
       return { waiting: one, activity, missing: activity && this.#missing(one.threads[0]!, activity) };
     });
-    const root = waits.find((wait) => this.#cannotCome(wait)) ?? waits[0]!;
+    const root =
+      waits.find((wait) => wait.missing?.some((rank) => this.#isGone(wait, rank))) ??
+      waits.find(({ activity }) => activity?.kind === 'make') ??
+      waits[0]!;
     const absences = this.#absences(root, waits);
-    const quitter = absences.find(({ reason }) => reason === 'quit')?.ranks[0];
-    const quitAt = quitter === undefined ? null : this.#quitAt(root, quitter);
-    const where = { range: root.waiting.range, threads: root.waiting.threads, block };
-    const message = `deadlock: ${waitInWords(root.waiting)}${absencesInWords(absences)}`;
-    const others = waits.flatMap(({ waiting: other }): RelatedPlace[] => {
-      if (other === root.waiting) return [];
-      const { range, threads } = other;
-      return [{ label: waitInWords(other), range, threads, block }];
-    });
-    if (quitAt !== null) {
-      const gone = absences.find(({ reason }) => reason === 'quit')!.ranks;
+    const placeOf = ({ range, threads }: Waiting) => ({ range, threads, block });
+    const others = waits
+      .filter((wait) => wait !== root)
+      .map((wait): RelatedPlace => ({ label: waitInWords(wait.waiting), ...placeOf(wait.waiting) }));
+    const cause = this.#causeElsewhere(root, absences);
+    if (cause !== null) {
+      const { threads, range, ...told } = cause;
+      const label = `${waitInWords(root.waiting)}, in vain`;
       this.#findings.report({
-        code: 'WS7014',
+        ...told,
         severity: 'error',
-        message: `${threadsInWords(gone)} quit while others go on, and can arrive no more: ${waitInWords(root.waiting)}`,
-        place: { range: quitAt, threads: gone, block },
-        related: [
-          { label: `${threadsInWords(root.waiting.threads)} waits here in vain`, ...where },
-          ...others,
-        ],
-        mend: 'Quit after the last batch in all threads: quitting does not take a thread out of what the others count.',
+        place: { range, threads, block },
+        related: [{ label, ...placeOf(root.waiting) }, ...others],
       });
       return;
     }
     this.#findings.report({
-      code: codeOf(root),
+      code: root.activity?.kind === 'make' && absences.length > 0 ? 'WS7009' : 'WS3002',
       severity: 'error',
-      message,
-      place: where,
+      message: `deadlock: ${waitInWords(root.waiting)}${absencesInWords(root, absences)}`,
+      place: placeOf(root.waiting),
       related: others,
       ...stageOf(root.activity),
       mend: mendOf(root, absences),
     });
   }
 
-  /** Whether some of those that are missing are gone. */
-  #cannotCome(wait: Wait): boolean {
-    return wait.missing?.some((rank) => this.#isGone(wait, rank)) ?? false;
+  /** What the threads that are missing did before, if that is why they can never come. */
+  #causeElsewhere(root: Wait, absences: readonly Absence[]) {
+    const { activity } = root;
+    if (activity?.kind !== 'acquire' && activity?.kind !== 'wait') return null;
+    const { pipeline } = activity.use;
+    const { name } = pipeline.declaration;
+    const unmade = absences.find(({ reason }) => reason === 'unmade')?.ranks;
+    if (unmade !== undefined) {
+      const verb = unmade.length === 1 ? 'does' : 'do';
+      return {
+        code: 'WS7009',
+        message: `${threadsInWords(unmade)} of the group ${verb} not make \`${name}\`: ${waitInWords(root.waiting)}`,
+        threads: root.waiting.threads,
+        range: this.#handles.sharing(pipeline)[0]!.madeAt,
+        mend: mendOfMaking,
+      } as const;
+    }
+    const gone = absences.find(({ reason }) => reason === 'quit')?.ranks;
+    if (gone === undefined) return null;
+    return {
+      code: 'WS7014',
+      message: `${threadsInWords(gone)} quit \`${name}\` while others go on: ${waitInWords(root.waiting)}`,
+      threads: gone,
+      range: this.#quitAt(root, gone[0]!)!,
+      mend: 'Quit after the last batch in all threads: quitting does not take a thread out of what the others count.',
+    } as const;
   }
 
   #isGone(wait: Wait, rank: number): boolean {
@@ -117,7 +135,10 @@ export class Deadlocks implements PartialObserver {
         // Who has done nothing yet may be of either role where only a count was given.
         const takesPart = (handle: Handle) =>
           !partitioned || handle.role === null || handle.role.name === role;
-        return ranksOf(handles.filter((handle) => takesPart(handle) && done(handle) < enough));
+        const late = handles.filter((handle) => takesPart(handle) && done(handle) < enough);
+        const makers = new Set(handles.map(({ thread }) => thread.rank));
+        const unmade = this.#absentFrom(rank, pipeline.declaration.group, (other) => makers.has(other));
+        return [...late.map(({ thread }) => thread.rank), ...unmade].sort((a, b) => a - b);
       }
       case 'sync':
         return this.#absentFrom(rank, activity.group, (other) => {
@@ -161,23 +182,28 @@ export class Deadlocks implements PartialObserver {
   }
 
   #reason(root: Wait, rank: number, waits: readonly Wait[]): Absence['reason'] | null {
+    if (this.#neverMade(root, rank)) return 'unmade';
     if (this.#quitAt(root, rank) !== null) return 'quit';
     if (this.#handles.returned.has(rank)) return 'returned';
     const own = waits.find(({ waiting }) => waiting.threads.includes(rank));
     if (own === root) return 'self';
     return own?.waiting ?? null;
   }
+
+  #neverMade({ activity }: Wait, rank: number): boolean {
+    if (activity?.kind !== 'acquire' && activity?.kind !== 'wait') return false;
+    return !this.#handles.sharing(activity.use.pipeline).some(({ thread }) => thread.rank === rank);
+  }
 }
 
-function codeOf({ activity, missing }: Wait): Code {
-  return activity?.kind === 'make' && missing !== null ? 'WS7009' : 'WS3002';
-}
+export const mendOfMaking =
+  'Let all threads of the group make the pipeline together, before any of them returns or waits for something else.';
 
 function mendOf({ activity }: Wait, absences: readonly Absence[]): string {
   const self = absences.some(({ reason }) => reason === 'self');
   switch (activity?.kind) {
     case 'make':
-      return 'Let all threads of the group make the pipeline together, before any of them returns or waits for something else.';
+      return mendOfMaking;
     case 'acquire':
       return self
         ? `Release a stage before acquiring one more: ${activity.use.pipeline.declaration.stages} can be in flight.`
@@ -191,12 +217,18 @@ function mendOf({ activity }: Wait, absences: readonly Absence[]): string {
   }
 }
 
+/** Who waits, and for what; how many have returned is left to the words on who is missing. */
 function waitInWords({ threads, what }: Waiting): string {
-  return `${threadsInWords(threads)} ${threads.length === 1 ? 'waits' : 'wait'} in ${what}`;
+  const wait = threads.length === 1 ? 'waits' : 'wait';
+  return `${threadsInWords(threads)} ${wait} in ${what.replace(/; \d+ threads? (has|have) returned$/, '')}`;
 }
 
-function absencesInWords(absences: readonly Absence[]): string {
-  return absences
+function absencesInWords({ activity }: Wait, absences: readonly Absence[]): string {
+  const stages =
+    activity?.kind === 'acquire' && absences.some(({ reason }) => reason === 'self')
+      ? `; ${inFlight(activity.use.pipeline.declaration)}`
+      : '';
+  const words = absences
     .map(({ ranks, reason }) => {
       const who = threadsInWords(ranks);
       const one = ranks.length === 1;
@@ -204,9 +236,15 @@ function absencesInWords(absences: readonly Absence[]): string {
         return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} here`;
       if (reason === 'returned') return `; ${who} ${one ? 'has' : 'have'} returned`;
       if (reason === 'quit') return `; ${who} ${one ? 'has' : 'have'} quit`;
+      if (reason === 'unmade') return `; ${who} ${one ? 'has' : 'have'} not made it`;
       return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} in ${reason.what}`;
     })
     .join('');
+  return stages + words;
+}
+
+function inFlight({ stages }: Pipeline): string {
+  return stages === 1 ? 'its one stage is in flight' : `all ${stages} stages of it are in flight`;
 }
 
 function stageOf(activity: Activity | null) {
@@ -217,8 +255,4 @@ function stageOf(activity: Activity | null) {
 
 function isSameGroup(a: Parameters<typeof membership>[0], b: Parameters<typeof membership>[0]): boolean {
   return a.kind === b.kind && (a.kind !== 'tile' || b.kind !== 'tile' || a.size === b.size);
-}
-
-function ranksOf(handles: readonly Handle[]): number[] {
-  return handles.map(({ thread }) => thread.rank).sort((a, b) => a - b);
 }

@@ -5,6 +5,7 @@
 
 import type { Group, Pipeline } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
+import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
@@ -21,6 +22,8 @@ export interface Handle {
   readonly producers: number | null;
   /** What the thread is, as it was made or by what it did first, and where that was; null in a unified pipeline. */
   role: { readonly name: PipelineRole; readonly range: Range } | null;
+  /** Whether it has acted in the other role, which is told once. */
+  misplayed: boolean;
   /** Whether the next commit, or release, has its acquire, or wait. */
   acquired: boolean;
   waited: boolean;
@@ -31,6 +34,11 @@ export interface Handle {
   lastCommit: Range | null;
   lastRelease: Range | null;
   quitAt: Range | null;
+}
+
+/** The threads that share a pipeline when all have made it. */
+export function groupSize({ thread, pipeline }: Handle): number {
+  return membership(pipeline.declaration.group, thread.rank, thread.block.threads.length).size;
 }
 
 /** What a thread waits for. */
@@ -105,6 +113,7 @@ export class Handles implements PartialObserver {
       madeAt: range,
       producers: typeof producers === 'number' ? producers : null,
       role: role && { name: role, range },
+      misplayed: false,
       acquired: false,
       waited: false,
       commits: 0,

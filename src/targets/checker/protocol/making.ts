@@ -3,11 +3,13 @@
 import type { Pipeline } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { membership } from '../../interpreter/barrier.ts';
+import type { Block } from '../../interpreter/block.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import { threadsInWords } from '../../rank-words.ts';
 import type { Findings } from '../finding.ts';
 import type { PartialObserver } from '../observers.ts';
-import type { Handles } from './handles.ts';
+import { mendOfMaking } from './deadlock.ts';
+import type { Handle, Handles } from './handles.ts';
 
 /** The count that the first thread of a group passed. */
 interface Counted {
@@ -30,6 +32,27 @@ export class Making implements PartialObserver {
   blockBegan(): void {
     this.#counts.clear();
     this.#rounds.clear();
+  }
+
+  blockEnded(block: Block): void {
+    for (const pipeline of new Set(this.#handles.all().map((handle) => handle.pipeline))) {
+      const sharing = this.#handles.sharing(pipeline);
+      const [{ thread: maker, madeAt }] = sharing as [Handle];
+      const made = new Set(sharing.map(({ thread }) => thread.rank));
+      const missing = block.threads
+        .filter((thread) => inSameGroup(pipeline.declaration, thread, maker) && !made.has(thread.rank))
+        .map(({ rank }) => rank);
+      if (missing.length === 0) continue;
+      const { name } = pipeline.declaration;
+      this.#findings.report({
+        code: 'WS7009',
+        severity: 'error',
+        message: `${threadsInWords(missing)} of the group ${missing.length === 1 ? 'does' : 'do'} not make \`${name}\``,
+        place: { range: madeAt, threads: [...made].sort((a, b) => a - b), block: block.index },
+        related: [],
+        mend: mendOfMaking,
+      });
+    }
   }
 
   makeBegan(thread: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void {

@@ -11,7 +11,7 @@ import type { Thread } from '../../interpreter/thread.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../../pipeline-misuse.ts';
 import type { Finding, Findings, RelatedPlace } from '../finding.ts';
 import type { PartialObserver } from '../observers.ts';
-import type { Handle, Handles } from './handles.ts';
+import { groupSize, type Handle, type Handles } from './handles.ts';
 
 /** Whose part each verb is. */
 const roles = {
@@ -120,6 +120,8 @@ export class Verbs implements PartialObserver {
       handle.role = { name: required, range };
       return this.#isOneOf(handle, required, range);
     }
+    if (handle.misplayed) return false;
+    handle.misplayed = true;
     const { message, hint } = wrongRole(verb, name, role.name);
     this.#tell(handle, range, null, {
       code: 'WS7008',
@@ -140,9 +142,8 @@ export class Verbs implements PartialObserver {
   /** A pipeline that was made with a count has so many producers, and the others consume. */
   #isOneOf(handle: Handle, role: PipelineRole, range: Range): boolean {
     const { pipeline, producers, madeAt } = handle;
-    const sharing = this.#handles.sharing(pipeline);
-    const declared = role === 'producer' ? producers! : sharing.length - producers!;
-    const those = sharing.filter((other) => other.role?.name === role);
+    const declared = role === 'producer' ? producers! : groupSize(handle) - producers!;
+    const those = this.#handles.sharing(pipeline).filter((other) => other.role?.name === role);
     if (those.length <= declared) return true;
     const { name } = pipeline.declaration;
     const does = role === 'producer' ? 'produce into' : 'consume from';

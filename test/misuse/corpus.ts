@@ -1,0 +1,25 @@
+// All misuses, a file a family.
+
+import { advice } from './advice.ts';
+import { deadlocks } from './deadlocks.ts';
+import { groups } from './groups.ts';
+import { memory } from './memory.ts';
+import type { Misuse } from './misuse.ts';
+import { order } from './order.ts';
+import { guide, pages } from './published.ts';
+import { quitting } from './quitting.ts';
+import { races } from './races.ts';
+import { roles } from './roles.ts';
+
+export const corpus: readonly Misuse[] = [
+  ...order,
+  ...quitting,
+  ...roles,
+  ...groups,
+  ...deadlocks,
+  ...races,
+  ...memory,
+  ...guide,
+  ...pages,
+  ...advice,
+];
