@@ -56,6 +56,13 @@ function larger(a: bigint, b: bigint): bigint {
   return a;
 }
 
+/** How many of 32 bits are set: counted in pairs, fours and bytes at once. */
+function bitCount(a: number): number {
+  const pairs = a - ((a >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
 /** The divisor, which must not be zero. */
 function divisor<T extends number | bigint>(b: T): T {
   if (!b) throw new DivisionByZero();
@@ -70,12 +77,14 @@ const unary = {
     // The smallest integer is its own absolute value.
     abs: (a) => Math.abs(a) | 0,
     clz32: (a) => Math.clz32(a),
+    popcount: bitCount,
   },
   u32: {
     negate: (a) => -a >>> 0,
     complement: (a) => ~a >>> 0,
     abs: (a) => a,
     clz32: (a) => Math.clz32(a),
+    popcount: bitCount,
   },
   i64: {
     negate: (a) => signed(-a),

@@ -71,6 +71,8 @@ export interface SharedArray {
   readonly element: ElementType;
   /** Elements. Made of constants, scalar parameters and the grid's extents alone. */
   readonly count: Expression;
+  /** A target's own, with a slot for each thread, through which lanes of a warp exchange values: no part of the launch. */
+  readonly exchanges?: boolean;
   readonly range: Range;
 }
 
@@ -160,7 +162,9 @@ export type UnaryOperator =
   | 'floor'
   | 'ceil'
   | 'trunc'
-  | 'clz32';
+  | 'clz32'
+  /** Of 32 bits: how many are set. */
+  | 'popcount';
 
 export type CompareOperator = 'equal' | 'notEqual' | 'less' | 'lessEqual' | 'greater' | 'greaterEqual';
 
@@ -287,9 +291,62 @@ export type Statement =
 
 export type AtomicOperator = 'add' | 'sub' | 'min' | 'max' | 'and' | 'or' | 'xor' | 'exch' | 'cas';
 
+/**
+ * What the lanes of a warp do together. `shfl` and its like give the value of another lane; `ballot` the
+ * lanes whose value is true; `match` the lanes with the same value; `reduce` all values in one. For
+ * `activemask` nobody waits: it gives lanes that happen to be here, the calling one among them.
+ */
+export type WarpOperator =
+  | 'shfl'
+  | 'shflUp'
+  | 'shflDown'
+  | 'shflXor'
+  | 'ballot'
+  | 'any'
+  | 'all'
+  | 'matchAny'
+  | 'matchAll'
+  | 'reduceAdd'
+  | 'reduceMin'
+  | 'reduceMax'
+  | 'reduceAnd'
+  | 'reduceOr'
+  | 'reduceXor'
+  | 'activemask';
+
 /** An intrinsic with an effect. The name is that of the table of intrinsics. */
 export type Call =
-  | { readonly kind: 'call'; readonly intrinsic: 'sync'; readonly group: Group; readonly range: Range }
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'sync';
+      readonly group: Group;
+      /** Of a tile of 32: the lanes that meet, as a u32, where it is not all of them. */
+      readonly mask?: Expression;
+      /** Lanes meet to exchange values, apart from those that only sync. A target's own, never the front end's. */
+      readonly operator?: WarpOperator;
+      readonly range: Range;
+    }
+  /**
+   * Lanes exchange values: none goes on before all that take part are here. Of those, threads that returned
+   * are not expected. It orders no memory.
+   */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'warp';
+      readonly operator: WarpOperator;
+      readonly group: Extract<Group, { kind: 'tile' }>;
+      /** As of a sync. */
+      readonly mask?: Expression;
+      /** What the lane brings: bool for votes; i32 or u32 for `reduce…`; else any number. */
+      readonly value: Expression;
+      /** Of shuffles, an i32 of which the low five bits count: the lane, the distance or the bits to flip. */
+      readonly lane: Expression | null;
+      /** Lanes among which a shuffle counts: a power of two, at most the group's size. */
+      readonly width: number;
+      /** Gets the result, or null: of value's type; u32 for `ballot` and `match`, bool for `any` and `all`. */
+      readonly result: number | null;
+      readonly range: Range;
+    }
   | {
       readonly kind: 'call';
       readonly intrinsic: 'makePipeline';

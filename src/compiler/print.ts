@@ -281,7 +281,12 @@ class StatementPrinter {
     const print = (expression: Expression) => this.#expressions.print(expression);
     switch (call.intrinsic) {
       case 'sync':
-        return `sync(${printGroup(call.group)})`;
+        return `sync(${printGroup(call.group)}${this.#mask(call)})`;
+      case 'warp': {
+        const shuffles = call.lane === null ? '' : `, ${print(call.lane)}, width ${call.width}`;
+        const operands = `${printGroup(call.group)}${this.#mask(call)}, ${print(call.value)}${shuffles}`;
+        return `${this.#result(call.result)}${call.operator}(${operands})`;
+      }
       case 'makePipeline': {
         const producers = call.producers === null ? '' : `producers: ${print(call.producers)}`;
         return `${this.#pipeline(call.pipeline)}.makePipeline(${producers})`;
@@ -327,6 +332,10 @@ class StatementPrinter {
       default:
         return call satisfies never;
     }
+  }
+
+  #mask({ mask }: { readonly mask?: Expression }): string {
+    return mask === undefined ? '' : `, lanes ${this.#expressions.print(mask)}`;
   }
 
   #variable(id: number): string {

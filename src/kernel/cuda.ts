@@ -77,6 +77,24 @@ export interface Tile {
   metaGroupRank(): number;
   /** Waits until every thread of the tile is here. CUDA: `tile.sync()`. */
   sync(): void;
+  /** The value of the thread with this rank in the tile, which has at most 32 threads. CUDA: `tile.shfl(value, rank)`. */
+  shfl(value: number | boolean, rank: number): number;
+  /** The value of the thread `delta` ranks below; of the own where there is none. CUDA: `tile.shfl_up(value, delta)`. */
+  shflUp(value: number | boolean, delta: number): number;
+  /** The value of the thread `delta` ranks above; of the own where there is none. CUDA: `tile.shfl_down(value, delta)`. */
+  shflDown(value: number | boolean, delta: number): number;
+  /** The value of the thread whose rank differs in the bits of `laneMask`. CUDA: `tile.shfl_xor(value, laneMask)`. */
+  shflXor(value: number | boolean, laneMask: number): number;
+  /** Whether the predicate holds for a thread of the tile. CUDA: `tile.any(predicate)`. */
+  any(predicate: number | boolean): boolean;
+  /** Whether the predicate holds for all threads of the tile. CUDA: `tile.all(predicate)`. */
+  all(predicate: number | boolean): boolean;
+  /** The threads for which the predicate holds, bit i for rank i. CUDA: `tile.ballot(predicate)`. */
+  ballot(predicate: number | boolean): number;
+  /** The threads with the same value, to the bit, as this one. CUDA: `tile.match_any(value)`. */
+  matchAny(value: number | boolean): number;
+  /** All threads of the tile if they have the same value, to the bit; else 0. CUDA: `tile.match_all(value, pred)`. */
+  matchAll(value: number | boolean): number;
 }
 
 /** The calling thread as a group. CUDA: `cooperative_groups::this_thread()`. */
@@ -116,8 +134,74 @@ export interface Cuda extends CudaAsync {
 
   /** Waits until every thread of the block is here; what they wrote before is then visible to all. CUDA: `__syncthreads()`. */
   syncthreads(): void;
-  /** Waits until every thread of the warp (32 consecutive threads of the block) is here. CUDA: `__syncwarp()`. */
-  syncwarp(): void;
+  /** The lanes of a warp: 32 consecutive threads of the block are one. CUDA: `warpSize`. */
+  readonly warpSize: number;
+  /** The place of this thread in its warp: its rank in the block modulo 32. CUDA: `%laneid` of PTX. */
+  readonly laneId: number;
+  /**
+   * Waits until the lanes that `mask` names (bit i names lane i), or all lanes of the warp, are
+   * here; what they wrote before is then visible to them. Lanes that have returned, and those that
+   * a smaller last warp does not have, are not waited for. CUDA: `__syncwarp(mask)`.
+   */
+  syncwarp(mask?: number): void;
+  /**
+   * Lanes that are here at this moment, the calling one among them. CUDA does not promise that it
+   * finds any other; on a CPU it never does. To know who takes part, ask with `ballotSync`.
+   * CUDA: `__activemask()`.
+   */
+  activemask(): number;
+  /**
+   * The value of a lane. All lanes that `mask` names must come here; reading from one that does not
+   * take part is an error. With a `width` (2, 4, 8 or 16) lanes are counted within parts of the warp
+   * of so many. CUDA: `__shfl_sync(mask, value, lane, width)`.
+   *
+   * @example
+   * const first = cuda.shflSync(0xffffffff, x, 0);
+   */
+  shflSync(mask: number, value: number | boolean, lane: number, width?: number): number;
+  /** The value of the lane `delta` places below; of the own where there is none. CUDA: `__shfl_up_sync(mask, value, delta, width)`. */
+  shflUpSync(mask: number, value: number | boolean, delta: number, width?: number): number;
+  /**
+   * The value of the lane `delta` places above; of the own where there is none.
+   * CUDA: `__shfl_down_sync(mask, value, delta, width)`.
+   *
+   * @example
+   * for (let delta = 16; delta > 0; delta >>= 1) sum += cuda.shflDownSync(0xffffffff, sum, delta);
+   */
+  shflDownSync(mask: number, value: number | boolean, delta: number, width?: number): number;
+  /** The value of the lane whose number differs in the bits of `laneMask`. CUDA: `__shfl_xor_sync(mask, value, laneMask, width)`. */
+  shflXorSync(mask: number, value: number | boolean, laneMask: number, width?: number): number;
+  /** The lanes for which the predicate holds, bit i for lane i. CUDA: `__ballot_sync(mask, predicate)`. */
+  ballotSync(mask: number, predicate: number | boolean): number;
+  /** Whether the predicate holds for a lane. CUDA: `__any_sync(mask, predicate)`. */
+  anySync(mask: number, predicate: number | boolean): boolean;
+  /** Whether the predicate holds for all lanes. CUDA: `__all_sync(mask, predicate)`. */
+  allSync(mask: number, predicate: number | boolean): boolean;
+  /** The lanes with the same value, to the bit, as this one. CUDA: `__match_any_sync(mask, value)`. */
+  matchAnySync(mask: number, value: number | boolean): number;
+  /** The lanes of the mask if all have the same value, to the bit; else 0. CUDA: `__match_all_sync(mask, value, &pred)`. */
+  matchAllSync(mask: number, value: number | boolean): number;
+  /** The sum of the lanes' values, which are i32 or u32. CUDA: `__reduce_add_sync(mask, value)`. */
+  reduceAddSync(mask: number, value: number | boolean): number;
+  /** The least of the lanes' values, which are i32 or u32. CUDA: `__reduce_min_sync(mask, value)`. */
+  reduceMinSync(mask: number, value: number | boolean): number;
+  /** The greatest of the lanes' values, which are i32 or u32. CUDA: `__reduce_max_sync(mask, value)`. */
+  reduceMaxSync(mask: number, value: number | boolean): number;
+  /** The bits that are set in all lanes' values. CUDA: `__reduce_and_sync(mask, value)`. */
+  reduceAndSync(mask: number, value: number | boolean): number;
+  /** The bits that are set in a lane's value. CUDA: `__reduce_or_sync(mask, value)`. */
+  reduceOrSync(mask: number, value: number | boolean): number;
+  /** The bits that are set in an odd number of lanes' values. CUDA: `__reduce_xor_sync(mask, value)`. */
+  reduceXorSync(mask: number, value: number | boolean): number;
+
+  /** How many of the 32 bits of an integer are set. CUDA: `__popc(x)`. */
+  popc(x: number | boolean): number;
+  /** How many of the 32 bits, from the highest on, are zero. CUDA: `__clz(x)`. */
+  clz(x: number | boolean): number;
+  /** The place of the lowest bit that is set, counted from 1; 0 if there is none. CUDA: `__ffs(x)`. */
+  ffs(x: number | boolean): number;
+  /** The 32 bits in reverse order. CUDA: `__brev(x)`. */
+  brev(x: number | boolean): number;
 
   /**
    * An array that the threads of a block share. Its contents are undefined at first. `count` is

@@ -11,11 +11,13 @@ import type { Intrinsic } from './intrinsics/entry.ts';
 import { groupIntrinsics } from './intrinsics/groups.ts';
 import { atomicIntrinsics, memoryIntrinsics, pipelineIntrinsics } from './intrinsics/memory.ts';
 import { timeIntrinsics } from './intrinsics/time.ts';
+import { warpIntrinsics } from './intrinsics/warps.ts';
 
 export type { ArgumentKind, Form, Intrinsic, ResultKind } from './intrinsics/entry.ts';
 
 export const intrinsics = {
   ...groupIntrinsics,
+  ...warpIntrinsics,
   ...memoryIntrinsics,
   ...copyIntrinsics,
   ...pipelineIntrinsics,

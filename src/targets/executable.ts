@@ -17,7 +17,7 @@
 // that runs blocks has one arena at a time, aligned to 64 bytes, and its contents are undefined
 // when a range of blocks begins.
 
-import type { ArrayReference, Group, Program } from '../compiler/ir.ts';
+import type { ArrayReference, Group, Program, WarpOperator } from '../compiler/ir.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 
@@ -77,8 +77,13 @@ export interface FaultSite {
   };
   /** Where the code is that of a team of threads: the ranks that its first, second … thread has in the block. */
   readonly team?: Team;
+  /** The access is one of a lane's values: its index says which lane gives none. */
+  readonly exchanges?: boolean;
   /** The threads that meet there. */
   readonly group?: Group;
+  /** What lanes of a warp meet for, and whether masks say which. */
+  readonly meeting?: WarpOperator | 'sync';
+  readonly byMask?: boolean;
   /** What is done there with which of the program's pipelines. */
   readonly pipeline?: number;
   readonly verb?: string;
@@ -123,7 +128,7 @@ export type Fault =
       /** One sentence with the values, for a wrong use that the target itself notices. */
       readonly message: string;
       readonly hint?: string;
-      readonly code: 'WS3005' | 'WS3006' | 'WS3007';
+      readonly code: 'WS3005' | 'WS3006' | 'WS3007' | 'WS3010';
       readonly range: Range;
       readonly thread: Extent3;
       readonly block: Extent3;

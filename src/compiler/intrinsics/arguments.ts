@@ -3,9 +3,11 @@
 import type { Node } from 'acorn';
 import type { ArgumentKind, Form } from '../../kernel/intrinsics.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
-import type { PipelineScope } from '../ir.ts';
+import { numberConstant } from '../build.ts';
+import type { Expression, PipelineScope } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
-import { knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
+import { isFloat } from '../number-types.ts';
+import { hasFraction, knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
 import { describe, isNumeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import type { ArgumentTypes } from './handler.ts';
@@ -102,6 +104,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
   switch (kind) {
     case 'number':
     case 'index':
+    case 'lanes':
     case 'constant':
     case 'number or quotient':
     case 'nanoseconds':
@@ -141,6 +144,8 @@ function kindText(kind: ArgumentKind): string {
       return 'a number';
     case 'index':
       return 'an integer';
+    case 'lanes':
+      return 'a mask of lanes';
     case 'constant':
       return 'a constant';
     case 'nanoseconds':
@@ -194,6 +199,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'number or quotient': (lowering, value, node, what) =>
     value.kind === 'quotient' ? value : numeric(lowering, value, node, what),
   index: toIndex,
+  lanes: toLanes,
   constant: knownInteger,
   count: (lowering, value, node, what) =>
     value.kind === 'count'
@@ -227,6 +233,25 @@ function convertArgument(
 
 function textOf(value: Value): string {
   return value.kind === 'text' ? value.text : '';
+}
+
+/** A mask as the 32 bits of a u32, however it is written: 0xffffffff and -1 name the same lanes. */
+function toLanes(lowering: Lowering, value: Value, node: Node, what: string): Expression {
+  const mask = numeric(lowering, value, node, what);
+  if (mask.kind === 'literal' && Number.isInteger(mask.value) && Math.abs(mask.value) < 2 ** 32) {
+    return numberConstant('u32', mask.value >>> 0, lowering.range(node));
+  }
+  lowering.inference.meets(mask, 'u32');
+  const isFractional = mask.kind === 'number' ? isFloat(mask.type) : hasFraction(mask);
+  if (isFractional) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `${what} must be an integer, and is ${describe(mask)}`,
+      'bit i names lane i: 0xffffffff names all 32',
+    );
+  }
+  return toType(lowering, mask, 'u32', node);
 }
 
 /** An integer that is known when the kernel is compiled. */

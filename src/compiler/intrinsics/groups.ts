@@ -1,6 +1,7 @@
 // Groups of threads, and the place of a thread in block and grid.
 
 import type { Node } from 'acorn';
+import type { warpIntrinsics } from '../../kernel/intrinsics/warps.ts';
 import { binary, builtin, numberConstant } from '../build.ts';
 import type { BuiltIn, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -17,8 +18,10 @@ type GroupIntrinsic =
   | 'cuda.blockDim'
   | 'cuda.gridDim'
   | 'cuda.syncthreads'
-  | 'cuda.syncwarp'
-  | Extract<IntrinsicCall['name'], `${'grid' | 'block' | 'tile' | 'thread'}.${string}`>;
+  | Exclude<
+      Extract<IntrinsicCall['name'], `${'grid' | 'block' | 'tile' | 'thread'}.${string}`>,
+      keyof typeof warpIntrinsics
+    >;
 
 type Axis = 'x' | 'y' | 'z';
 const axes = ['x', 'y', 'z'] as const;
@@ -35,7 +38,6 @@ export const groupHandlers: Handlers<GroupIntrinsic> = {
   'cuda.blockDim': blockDim,
   'cuda.gridDim': gridDim,
   'cuda.syncthreads': (call) => sync(call, { kind: 'block' }),
-  'cuda.syncwarp': (call) => sync(call, { kind: 'tile', size: 32 }),
 
   'grid.size': gridSize,
   'grid.numThreads': gridSize,

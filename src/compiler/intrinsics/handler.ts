@@ -24,6 +24,7 @@ export interface ArgumentTypes {
   readonly number: Numeric;
   readonly 'number or quotient': Numeric | QuotientValue;
   readonly index: Expression;
+  readonly lanes: Expression;
   readonly constant: number;
   readonly count: CountValue;
   readonly array: ViewValue;

@@ -13,9 +13,11 @@ import type { Handlers, IntrinsicCall } from './handler.ts';
 import { memoryHandlers } from './memory.ts';
 import { pipelineHandlers } from './pipelines.ts';
 import { timeHandlers } from './time.ts';
+import { warpHandlers } from './warps.ts';
 
 const handlers = {
   ...groupHandlers,
+  ...warpHandlers,
   ...memoryHandlers,
   ...copyHandlers,
   ...pipelineHandlers,

@@ -11,6 +11,8 @@ export type ArgumentKind =
   | 'number or quotient'
   /** An integer, taken as an index. */
   | 'index'
+  /** The lanes of a warp: an integer whose bit i stands for lane i. */
+  | 'lanes'
   /** An integer that is known when the kernel is compiled. */
   | 'constant'
   /** Elements: an index, or `cuda.alignedSize(align, count)`. */

@@ -43,14 +43,6 @@ export const groupIntrinsics = {
     involves: 'block',
     doc: 'Waits until every thread of the block is here; what they wrote before is then visible to all.',
   },
-  'cuda.syncwarp': {
-    cuda: '__syncwarp()',
-    forms: [{}],
-    result: 'nothing',
-    synchronises: 'barrier',
-    involves: 'warp',
-    doc: 'Waits until every thread of the warp (32 consecutive threads of the block) is here.',
-  },
 
   'grid.size': {
     cuda: 'grid_group::size()',

@@ -49,6 +49,15 @@ function mapParts(statement: Statement, mapping: Mapping): Statement {
       return statement satisfies never;
   }
   switch (statement.intrinsic) {
+    case 'sync':
+      return statement.mask === undefined ? statement : { ...statement, mask: map(statement.mask) };
+    case 'warp':
+      return {
+        ...statement,
+        ...(statement.mask === undefined ? {} : { mask: map(statement.mask) }),
+        value: map(statement.value),
+        lane: statement.lane && map(statement.lane),
+      };
     case 'makePipeline':
       return { ...statement, producers: statement.producers && map(statement.producers) };
     case 'memcpyAsync': {

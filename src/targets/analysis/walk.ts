@@ -51,6 +51,9 @@ export function expressionsOf(statement: Statement): readonly Expression[] {
   }
   switch (statement.intrinsic) {
     case 'sync':
+      return statement.mask === undefined ? [] : [statement.mask];
+    case 'warp':
+      return [statement.mask, statement.value, statement.lane].filter((each) => each != null);
     case 'producerAcquire':
     case 'producerCommit':
     case 'consumerWait':

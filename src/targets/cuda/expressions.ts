@@ -178,6 +178,8 @@ export class ExpressionWriter {
         return isFloat(type) ? `${operator}${suffix}(${operand})` : operand;
       case 'clz32':
         return `(${valueTypes[type]})__clz((int)${operand})`;
+      case 'popcount':
+        return `(${valueTypes[type]})__popc((unsigned)${operand})`;
     }
     return operator satisfies never;
   }

@@ -14,6 +14,7 @@ import { asyncPrelude } from './prelude-async.ts';
 import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
 import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
+import { warpPreludeOf } from './warps.ts';
 
 export interface CudaOptions extends LoweringOptions {
   /** A `#line` directive for a place of the program, or null where none is wanted. */
@@ -89,7 +90,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const entry = program.name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=[0-9])/, '_');
   const text = [
     prelude,
-    program.pipelines.length > 0 ? asyncPrelude : '',
+    (program.pipelines.length > 0 ? asyncPrelude : '') + warpPreludeOf(program),
     `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entry}(${parameters.join(', ')}) {`,
     ...out.lines,
     '}',

@@ -115,7 +115,9 @@ export class PipelineWriter implements CallLowering {
   }
 
   write(call: Exclude<Call, OwnCall>, out: StatementWriter): void {
-    if (call.intrinsic === 'sync') this.sync(call.group, out);
+    if (call.intrinsic === 'sync' && call.mask !== undefined)
+      out.line(`__syncwarp(${out.expressions.write(call.mask)});`);
+    else if (call.intrinsic === 'sync') this.sync(call.group, out);
     else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
     else this.pipelineCall(call, out);
   }

@@ -7,6 +7,7 @@ import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { ExpressionWriter } from './expressions.ts';
 import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './types.ts';
+import { warpStatement } from './warps.ts';
 
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
 export interface CallLowering {
@@ -16,7 +17,7 @@ export interface CallLowering {
 /** Calls that take no other thread; they are written here. */
 export type OwnCall = Extract<
   Call,
-  { intrinsic: 'atomic' | 'print' | 'globaltimer' | 'clock64' | 'nanosleep' }
+  { intrinsic: 'atomic' | 'print' | 'warp' | 'globaltimer' | 'clock64' | 'nanosleep' }
 >;
 type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
 type PrintCall = Extract<Call, { intrinsic: 'print' }>;
@@ -113,6 +114,9 @@ export class StatementWriter {
         );
         return;
       }
+      case 'warp':
+        this.line(warpStatement(this.expressions, call));
+        return;
       case 'nanosleep':
         this.line(`ws_nanosleep(${this.expressions.write(call.duration)});`);
         return;

@@ -19,6 +19,7 @@ import { PipelineMaker } from './make-pipeline.ts';
 import { Random } from './random.ts';
 import type { Sequence } from './step.ts';
 import { Thread } from './thread.ts';
+import { WarpMeetings } from './warp.ts';
 
 export interface BlockOptions {
   readonly delivery: 'eager' | 'late' | number;
@@ -33,6 +34,7 @@ export class Block {
   readonly copies: Copies;
   readonly clock = new Clock();
   readonly makers: readonly PipelineMaker[];
+  readonly warps: WarpMeetings;
   readonly #random: Random | null;
   readonly #syncs = new Map<number, GroupBarriers>();
   /** Ranks of the threads that have. */
@@ -49,6 +51,7 @@ export class Block {
     this.#random = typeof delivery === 'number' ? new Random(delivery, linear) : null;
     this.copies = new Copies(this.#random ?? (delivery as 'eager' | 'late'));
     this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
+    this.warps = new WarpMeetings(size);
     this.#budget = steps;
     this.#steps = steps;
     poisonShared(launch);
@@ -138,6 +141,7 @@ export class Block {
     thread.observer?.threadEnded(thread);
     this.#returned.push(thread.rank);
     for (const barriers of this.#syncs.values()) barriers.leave(thread.rank);
+    this.warps.leave(thread.rank);
     for (const maker of this.makers) maker.leave(thread);
     for (const handle of thread.pipelines) handle?.leave();
   }

@@ -1,7 +1,8 @@
 // The intrinsics with an effect, compiled to steps.
 
 import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
-import type { Call, Group, View } from '../../compiler/ir.ts';
+import type { Call, Expression, Group, View } from '../../compiler/ir.ts';
+import { maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
 import { printedLine } from '../printed-line.ts';
 import { waitsAtSync } from '../waiting.ts';
 import { membership } from './barrier.ts';
@@ -11,11 +12,14 @@ import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
 import type { Thread } from './thread.ts';
+import type { WarpCall } from './warp.ts';
 
 export function compileCall(program: ObservedProgram, call: Call): Step {
   switch (call.intrinsic) {
     case 'sync':
-      return compileSync(call);
+      return compileSync(program, call);
+    case 'warp':
+      return compileWarp(program, call);
     case 'makePipeline':
       return compileMakePipeline(program, call);
     case 'producerAcquire':
@@ -63,8 +67,12 @@ function assign(thread: Thread, variable: number | null, value: Value): void {
   if (variable !== null) thread.variables[variable] = value;
 }
 
-function compileSync({ group, range }: Extract<Call, { intrinsic: 'sync' }>): Step {
+function compileSync(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
+  const { group, range } = call;
   if (group.kind === 'thread') return effect(() => {});
+  if (meetsByMask(maskedMeetings(program), 'sync', group, call.mask)) {
+    return compileSyncOfLanes(program, call);
+  }
   return {
     kind: 'wait',
     begin(thread) {
@@ -133,6 +141,58 @@ function compileSleep(program: ObservedProgram, call: Extract<Call, { intrinsic:
 
 /** Nanoseconds, as on the hardware. */
 const longestSleep = 1e6;
+
+function compileSyncOfLanes(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
+  const { group, range } = call;
+  const lanes = compileMask(program, call);
+  return {
+    kind: 'wait',
+    begin(thread) {
+      const mask = lanes(thread);
+      thread.observer?.syncBegan(thread, group, range);
+      const { warps } = thread.block;
+      const wait = warps.begin(thread, 'sync', { size: warpSize, mask, value: true, operand: 0, range });
+      thread.observer?.arrived(thread, warps.gatheringOf(thread), 0, range);
+      return wait;
+    },
+    end(thread) {
+      thread.observer?.waited(thread, thread.block.warps.gatheringOf(thread), 0, range);
+      thread.observer?.syncEnded(thread, group, range);
+    },
+  };
+}
+
+/** The lanes that a call names; null for all of its tile. */
+function compileMask(
+  program: ObservedProgram,
+  { mask }: { readonly mask?: Expression },
+): (thread: Thread) => number | null {
+  if (mask === undefined) return () => null;
+  const evaluate = compileExpression(program, mask);
+  return (thread) => evaluate(thread) as number;
+}
+
+function compileWarp(program: ObservedProgram, call: WarpCall): Step {
+  const { operator, group, result, range } = call;
+  if (operator === 'activemask') {
+    return effect((thread) => assign(thread, result, (1 << (thread.rank % warpSize)) >>> 0));
+  }
+  const mask = compileMask(program, call);
+  const value = compileExpression(program, call.value);
+  const lane = call.lane === null ? () => 0 : compileExpression(program, call.lane);
+  return {
+    kind: 'wait',
+    begin: (thread) =>
+      thread.block.warps.begin(thread, operator, {
+        size: group.size,
+        mask: mask(thread),
+        value: value(thread),
+        operand: lane(thread) as number,
+        range,
+      }),
+    end: (thread) => assign(thread, result, thread.block.warps.resultOf(thread, call)),
+  };
+}
 
 function groupIndex(group: Group, thread: Thread): number {
   return membership(group, thread.rank, thread.block.threads.length).index;

@@ -56,10 +56,10 @@ export function pipelineMisuse(
   return misuse(culprit, 'WS3006', range, message, hint);
 }
 
-/** A wrong use of a copy (WS3005) or a pipeline (WS3006), or a budget that ran out (WS3007). */
+/** A wrong use of a copy (WS3005), a pipeline (WS3006) or a warp's lanes (WS3010), or a budget that ran out (WS3007). */
 export function misuse(
   culprit: Culprit,
-  code: 'WS3005' | 'WS3006' | 'WS3007',
+  code: Extract<Fault, { kind: 'misuse' }>['code'],
   range: Range,
   message: string,
   hint: string,

@@ -11,6 +11,7 @@ import { splitAffine } from './split-affine.ts';
 import { writeStates } from './states/compile.ts';
 import { structure } from './structure.ts';
 import { Unit } from './unit.ts';
+import { expandWarps } from './warps.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
@@ -51,7 +52,7 @@ function regionsModule(program: Program): Module | null {
 }
 
 function statesModule(program: Program): Module {
-  const prepared = prepare(program, 'counted');
+  const prepared = prepare(expandWarps(program, false), 'counted');
   const { unit, vectorised } = writeStates({ ...prepared, body: structure(prepared.body) });
   return finished(unit, 'states', vectorised);
 }
@@ -63,7 +64,7 @@ function finished(unit: Unit, mode: Module['mode'], vectorised: boolean): Module
 
 /** The same program in the form that the analyses see most in. */
 function normalise(program: Program): Program {
-  const prepared = prepare(program, 'together');
+  const prepared = prepare(expandWarps(program, true), 'together');
   const structured = { ...prepared, body: structure(prepared.body) };
   const liveness = analyseLiveness(structured.body);
   return splitAffine(structured, analyseUniformity(structured, liveness, 'row'));

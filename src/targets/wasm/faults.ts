@@ -4,6 +4,7 @@ import type { ArrayReference, Group, Program } from '../../compiler/ir.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
+import { lanesOfTile, ownLaneUnnamed, readsAbsentLane, waitsForLanes, warpSize } from '../lanes.ts';
 import {
   differentCounts,
   hasQuit,
@@ -23,6 +24,15 @@ import {
 } from '../waiting.ts';
 import { pipelineStates } from './block-pipelines.ts';
 import type { HostFunctions } from './host-functions.ts';
+import { absentLane } from './warps.ts';
+
+/** A thread that waits: for which group or stage, and how far that has come. */
+interface Waiting {
+  readonly rank: number;
+  readonly site: FaultSite;
+  readonly place: number;
+  readonly progress: Progress;
+}
 
 export class FaultReader {
   readonly #program: Program;
@@ -34,7 +44,7 @@ export class FaultReader {
   #fault: Fault | null = null;
   /** Of a pipeline's producers, and of threads that wait, before the fault that they are told for. */
   readonly #counts: number[] = [];
-  readonly #waiting: WaitingThread[] = [];
+  readonly #waiting: Waiting[] = [];
   /** What a module calls. */
   readonly functions: HostFunctions['fault'];
 
@@ -45,7 +55,11 @@ export class FaultReader {
     this.#view = new DataView(memory.buffer);
     this.functions = {
       outOfRange: (site, rank, block, index, count, length) => {
-        const { range, array, access } = this.#sites[site]!;
+        const { range, array, access, exchanges } = this.#sites[site]!;
+        if (exchanges) {
+          this.#fault = this.#laneMisuse(site, rank, block, Number(index));
+          return;
+        }
         this.#fault = {
           kind: 'out-of-range',
           range,
@@ -100,11 +114,14 @@ export class FaultReader {
         this.#fault = { ...misuse, ...this.#pipelineMisuse(site, rank, block) };
       },
       waits: (site, rank, place, arrived, expected, left) => {
-        const what = this.#wait(this.#sites[site]!, place, { arrived, expected, left });
-        this.#waiting.push({ rank: this.#rankAt(site, rank), range: this.#sites[site]!.range, what });
+        const progress = { arrived, expected, left };
+        this.#waiting.push({ rank: this.#rankAt(site, rank), site: this.#sites[site]!, place, progress });
       },
       stuck: (block) => {
-        const threads = this.#waiting.splice(0).sort((a, b) => a.rank - b.rank);
+        const all = this.#waiting.splice(0).sort((a, b) => a.rank - b.rank);
+        const threads = all.map((one): WaitingThread => {
+          return { rank: one.rank, range: one.site.range, what: this.#wait(one, all) };
+        });
         this.#fault = deadlockOf(this.blockAt(block), threads);
       },
     };
@@ -149,8 +166,37 @@ export class FaultReader {
     return { kind: 'misuse', code: 'WS3006', range, ...this.#place(site, rank, block) } as const;
   }
 
-  /** What a thread waits for; `place` is the number of its group or of the stage. */
-  #wait({ verb, group, pipeline: id }: FaultSite, place: number, progress: Progress): string {
+  /** A lane of an exchange gives no value, or does not name itself: the index says so. */
+  #laneMisuse(site: number, rank: number, block: number, index: number): Fault {
+    const { range, array, access } = this.#sites[site]!;
+    const warp = Math.floor(this.#rankAt(site, rank) / warpSize);
+    const { lane, absence } = absentLane(index);
+    const words =
+      access === 'write' ? ownLaneUnnamed(array!, warp, lane) : readsAbsentLane(array!, warp, lane, absence);
+    return { kind: 'misuse', code: 'WS3010', ...words, range, ...this.#place(site, rank, block) };
+  }
+
+  /** What a thread waits for, in words; `all` are the block's threads that have not returned. */
+  #wait({ site, place, progress, rank }: Waiting, all: readonly Waiting[]): string {
+    const { verb, group, pipeline: id, meeting, byMask } = site;
+    if (byMask) {
+      const { arrived, expected: named, left: returned } = progress;
+      return waitsForLanes(meeting!, place, { named, arrived, returned });
+    }
+    if (meeting !== undefined && group?.kind === 'tile') {
+      const [x, y, z] = this.#program.block;
+      const named = lanesOfTile(group.size, rank, x * y * z);
+      const warp = Math.floor(rank / warpSize);
+      const lanes = (ranks: readonly Waiting[]) =>
+        lanesOf(ranks.filter((one) => Math.floor(one.rank / warpSize) === warp).map((one) => one.rank));
+      const isHere = ({ site: other }: Waiting) =>
+        other.meeting === meeting && other.group?.kind === 'tile' && other.group.size === group.size;
+      return waitsForLanes(meeting, warp, {
+        named,
+        arrived: lanes(all.filter(isHere)) & named,
+        returned: ~lanes(all),
+      });
+    }
     if (id === undefined) return waitsAtSync(group!, place, progress);
     const { name, partition } = this.#program.pipelines[id]!;
     if (verb === 'makePipeline') return waitsToMake(name, progress);
@@ -195,6 +241,11 @@ export class FaultReader {
     });
     return deadlockOf(this.blockAt(block), threads);
   }
+}
+
+/** The lanes of ranks of one warp, as bits. */
+function lanesOf(ranks: readonly number[]): number {
+  return ranks.reduce((bits, rank) => bits | (1 << (rank % warpSize)), 0);
 }
 
 function misuseOf(state: number, verb: string, pipeline: string): PipelineMisuse {

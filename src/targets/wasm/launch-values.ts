@@ -24,7 +24,7 @@ export class LaunchValues {
   /** The block's linear number. */
   readonly block: Local;
   readonly #launchLocals = new Map<
-    number | 'scratch',
+    number | 'scratch' | `exchange ${number}`,
     { readonly local: Local; readonly load: () => void }
   >();
   readonly #blockAxes = new Map<Axis, Local>();
@@ -39,6 +39,12 @@ export class LaunchValues {
 
   /** Address of a global or shared array's first element. */
   address({ space, id }: ArrayReference): Local {
+    if (space === 'shared' && this.#unit.program.sharedArrays[id]!.exchanges) {
+      const scratch = this.scratch();
+      return this.#launchLocal(`exchange ${id}`, this.#unit.arrayName({ space, id }), () => {
+        this.#code.get(scratch).i32(this.#unit.exchangeArray(id)).op('i32.add');
+      });
+    }
     const { name, slot } = this.#array(space, id);
     return this.#launchLocal(slot, name, () => {
       this.#load('i32.load', slot);
@@ -82,7 +88,7 @@ export class LaunchValues {
 
   /** Address of the scratch memory behind the shared arrays. */
   scratch(): Local {
-    const shared = this.#unit.program.sharedArrays;
+    const shared = this.#unit.program.sharedArrays.filter(({ exchanges }) => !exchanges);
     const last = shared.at(-1);
     if (last === undefined) return this.#arena;
     const { slot } = this.#array('shared', shared.length - 1);
@@ -143,7 +149,7 @@ export class LaunchValues {
 
   /** The local of what is read from that place of the record, or computed under that key. */
   #launchLocal(
-    key: number | 'scratch',
+    key: number | 'scratch' | `exchange ${number}`,
     name: string,
     load: () => void,
     type: 'i32' | 'i64' | 'f32' | 'f64' = 'i32',

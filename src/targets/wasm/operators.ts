@@ -149,6 +149,9 @@ export function writeUnary(code: Code, operator: UnaryOperator, type: ValueType)
     case 'clz32':
       code.op('i32.clz');
       return;
+    case 'popcount':
+      code.op('i32.popcnt');
+      return;
     default:
       throw new TypeError(`${operator} is not defined on ${type}`);
   }

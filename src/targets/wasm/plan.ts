@@ -161,6 +161,7 @@ class Planner {
         );
       case 'sync':
         if (call.group.kind === 'grid') throw new Refusal('the grid synchronises', call.range);
+        if (call.mask !== undefined) throw new Refusal('a mask says which lanes meet', call.range);
         return true;
       case 'globaltimer':
       case 'clock64':
@@ -172,6 +173,8 @@ class Planner {
       case 'consumerWaitFor':
       case 'consumerWaitUntil':
         throw new Refusal('a wait may time out in some threads and not in others', call.range);
+      case 'warp':
+        throw new TypeError(`${call.operator} is said by syncs and memory here`);
       case 'makePipeline':
       case 'producerAcquire':
       case 'producerCommit':

@@ -148,6 +148,7 @@ class RegionWriter {
       case 'globaltimer':
       case 'clock64':
       case 'consumerWaitPrior':
+      case 'warp':
         throw new Error(`${call.intrinsic} is a thread's own business`);
       case 'consumerWaitFor':
       case 'consumerWaitUntil':

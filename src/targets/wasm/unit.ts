@@ -1,7 +1,7 @@
 // What one compilation shares: the program, the module under construction, the places that can
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
-import type { ArrayReference, Call, Expression, Group, MathFunction, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { FaultSite, Team } from '../executable.ts';
@@ -18,6 +18,7 @@ class Whole {
   readonly threads: number;
   readonly module = new ModuleWriter();
   readonly sites: FaultSite[] = [];
+  readonly exchanges = new Map<number, number>();
   readonly ownFunctions = new Map<string, FunctionReference>();
   scratchBytes = 0;
 
@@ -95,6 +96,16 @@ export class Unit {
     return offset;
   }
 
+  /** Offset of the scratch memory of an array through which lanes exchange values. */
+  exchangeArray(id: number): number {
+    const known = this.#whole.exchanges.get(id);
+    if (known !== undefined) return known;
+    const { element, count } = this.program.sharedArrays[id]!;
+    const offset = this.reserveScratch(Number(constantOf(count)) * elementBytes[element]);
+    this.#whole.exchanges.set(id, offset);
+    return offset;
+  }
+
   /** The number that a fault at this place reports. */
   site(
     range: Range,
@@ -105,9 +116,12 @@ export class Unit {
     const known = this.#siteNumbers.get(key);
     if (known !== undefined) return known;
     const kind = access?.access;
+    const exchanges =
+      access?.array.space === 'shared' && this.program.sharedArrays[access.array.id]!.exchanges;
     const number = this.#addSite({
       range,
       ...(array === undefined ? {} : { array }),
+      ...(exchanges ? { exchanges } : {}),
       ...(kind === undefined ? {} : { access: kind }),
     });
     this.#siteNumbers.set(key, number);
@@ -132,8 +146,13 @@ export class Unit {
   }
 
   /** The number of a place where a group's threads meet. */
-  syncSite(range: Range, group: Group): number {
-    return this.#addSite({ range, group });
+  syncSite({ range, group, operator, mask }: Extract<Call, { intrinsic: 'sync' }>): number {
+    const byMask = mask !== undefined;
+    return this.#addSite({
+      range,
+      group,
+      ...(operator || byMask ? { meeting: operator ?? 'sync', byMask } : {}),
+    });
   }
 
   #addSite(site: FaultSite): number {
@@ -143,20 +162,21 @@ export class Unit {
 
   /** The module's own function that copies bytes. */
   copyFunction(): FunctionReference {
-    return this.#own('copy', () => addCopyFunction(this.module));
+    return this.ownFunction('copy', () => addCopyFunction(this.module));
   }
 
   /** The module's own function that converts floats to integers where that is not one instruction. */
   truncateFunction(): FunctionReference {
-    return this.#own('truncate', () => addTruncateFunction(this));
+    return this.ownFunction('truncate', () => addTruncateFunction(this));
   }
 
   /** The module's own function that stores some lanes of a vector. */
   storeFunction(): FunctionReference {
-    return this.#own('store', () => addStoreFunction(this));
+    return this.ownFunction('store', () => addStoreFunction(this));
   }
 
-  #own(name: string, add: () => FunctionReference): FunctionReference {
+  /** A function of the module that is added when it is first asked for. */
+  ownFunction(name: string, add: () => FunctionReference): FunctionReference {
     const { ownFunctions } = this.#whole;
     const reference = ownFunctions.get(name) ?? add();
     ownFunctions.set(name, reference);

@@ -12,6 +12,7 @@ import type { Local } from '../encoder/code.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { type Push, pushSlot } from './cohort.ts';
 import { cohortFields, type GroupSlots, type PipelineSlots, pipelineFields, stageFields } from './layout.ts';
+import { writeArrivalByMask, writeReturnByMask } from './masks.ts';
 import { noNote, pushNote } from './opening.ts';
 import { pushReady, pushStage, type TimedWait } from './waits.ts';
 import type { CohortWriter } from './writer.ts';
@@ -24,7 +25,11 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
   const { layout, cohort } = writer;
   switch (call.intrinsic) {
     case 'sync': {
-      const slots = layout.sync(call.group);
+      if (call.mask !== undefined) {
+        writeArrivalByMask(writer, call);
+        return;
+      }
+      const slots = layout.sync(call);
       cohort.incrementField(slots.count);
       writeMeeting(writer, slots, 'arrive');
       return;
@@ -225,6 +230,7 @@ function writeBlockCopy(
 export function writeReturn(writer: CohortWriter): void {
   const { code, launch, layout, cohort } = writer;
   for (const slots of layout.syncs) writeMeeting(writer, slots, 'leave');
+  if (layout.returned !== null) writeReturnByMask(writer, layout.returned);
   for (const slots of layout.pipelines.values()) {
     const { group, meeting, handle, notes } = slots;
     if (notes !== null) {

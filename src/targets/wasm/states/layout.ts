@@ -9,10 +9,13 @@
 //
 // Offsets are from the start of the scratch memory, or of the record that they lie in.
 
-import type { Group, Program } from '../../../compiler/ir.ts';
+import type { Call, Group, Program } from '../../../compiler/ir.ts';
 import { forEachStatement } from '../../analysis/walk.ts';
+import type { LaneMeeting } from '../../lanes.ts';
 import { valueBytes } from '../types.ts';
 import type { Unit } from '../unit.ts';
+
+export type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 
 /** A barrier for threads that meet: expects all of the group that have not returned. */
 export const barrierFields = { arrived: 0, phase: 4, left: 8 } as const;
@@ -54,6 +57,12 @@ export interface SyncSlots extends GroupSlots {
   readonly count: number;
 }
 
+/** Where lanes find each other by masks: a word for each thread, the lanes that it waits for or 0. */
+export interface LaneSlots {
+  readonly offset: number;
+  readonly meeting: LaneMeeting;
+}
+
 export interface PipelineSlots extends GroupSlots {
   /** Where the group meets to make it. */
   readonly meeting: GroupSlots;
@@ -67,7 +76,10 @@ export class StatesLayout {
   readonly unit: Unit;
   #cohortBytes = 16;
   readonly #values = new Map<number, number>();
-  readonly #syncs = new Map<number, SyncSlots>();
+  readonly #syncs = new Map<string, SyncSlots>();
+  readonly #lanes = new Map<LaneMeeting, LaneSlots>();
+  /** Of each thread whether it has returned, a word; null where nobody asks. */
+  returned: number | null = null;
   readonly #pipelines = new Map<number, PipelineSlots>();
   /** Ranks; then, as many bytes further each, codes and space to sort. */
   readonly members: number;
@@ -96,8 +108,17 @@ export class StatesLayout {
     return this.#syncs.values();
   }
 
-  sync(group: Group): SyncSlots {
-    return this.#syncs.get(keyOf(group))!;
+  sync(call: SyncCall): SyncSlots {
+    return this.#syncs.get(keyOf(call))!;
+  }
+
+  get laneMeetings(): readonly LaneSlots[] {
+    return [...this.#lanes.values()];
+  }
+
+  /** Of a sync with a mask. */
+  lanes({ operator }: SyncCall): LaneSlots {
+    return this.#lanes.get(operator ?? 'sync')!;
   }
 
   /** By number; pipelines of thread scope have no state. */
@@ -123,8 +144,15 @@ export class StatesLayout {
   #reserveMeetings(program: Program): void {
     forEachStatement(program.body, (statement) => {
       if (statement.kind !== 'call' || statement.intrinsic !== 'sync') return;
-      const { group } = statement;
-      const key = keyOf(group);
+      const { group, mask } = statement;
+      const meeting: LaneMeeting = statement.operator ?? 'sync';
+      if (mask !== undefined) {
+        this.returned ??= this.unit.reserveScratch(4 * this.unit.threadsOfBlock);
+        if (this.#lanes.has(meeting)) return;
+        this.#lanes.set(meeting, { meeting, offset: this.unit.reserveScratch(4 * this.unit.threadsOfBlock) });
+        return;
+      }
+      const key = keyOf(statement);
       if (this.#syncs.has(key)) return;
       this.#syncs.set(key, { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) });
     });
@@ -164,8 +192,8 @@ export function groupSize(group: Group, threadsOfBlock: number): number {
   return group.kind === 'thread' ? 1 : threadsOfBlock;
 }
 
-/** A block's own barrier is apart from that of a tile as large. */
-function keyOf(group: Group): number {
+/** A block's own barrier is apart from that of a tile as large, and each operation of lanes has its own. */
+function keyOf({ group, operator }: SyncCall): string {
   if (group.kind === 'grid') throw new TypeError('the threads of a grid do not meet inside a kernel');
-  return group.kind === 'tile' ? group.size : 0;
+  return `${operator ?? 'sync'} ${group.kind === 'tile' ? group.size : 0}`;
 }

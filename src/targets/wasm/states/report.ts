@@ -7,7 +7,7 @@ import type { Unit } from '../unit.ts';
 import { Cohort } from './cohort.ts';
 import type { Segment } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
-import { pushProgress, type WaitingCall } from './waits.ts';
+import { pushProgress, type WaitingCall, waitingGroup } from './waits.ts';
 
 export function addReport(
   layout: StatesLayout,
@@ -25,7 +25,7 @@ export function addReport(
   const scratch = launch.scratch();
   const writeThreads = (unit: Unit, cohort: Cohort, call: WaitingCall | null, number: number) => {
     if (call === null) return;
-    const group = 'group' in call ? call.group : layout.pipelines.get(call.pipeline)!.group;
+    const group = waitingGroup(call, layout);
     cohort.pushField(cohortFields.segment);
     code
       .i32(number)
@@ -72,5 +72,5 @@ export function addReport(
 
 function waitSite(unit: Unit, call: WaitingCall): number {
   if (call.intrinsic !== 'sync') return unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
-  return unit.syncSite(call.range, call.group);
+  return unit.syncSite(call);
 }

@@ -6,7 +6,6 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import type { Group } from '../../../compiler/ir.ts';
 import type { Liveness } from '../../analysis/liveness.ts';
 import { pipelineStates } from '../block-pipelines.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
@@ -25,7 +24,7 @@ import type { Meetings } from './meetings.ts';
 import { writeOpening } from './opening.ts';
 import type { Parting } from './parting.ts';
 import { RegionWriter } from './regions.ts';
-import { pushReady, type WaitingCall } from './waits.ts';
+import { pushReady, type WaitingCall, waitingGroup } from './waits.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 /** What became of a cohort that was resumed: it could not go on, went on until it must wait, or lets others go on. */
@@ -159,20 +158,16 @@ class ResumeWriter implements CohortWriter {
     code.i32(1).set(this.#progress);
   }
 
-  #groupOf(call: WaitingCall): Group {
-    return 'group' in call ? call.group : this.layout.pipelines.get(call.pipeline)!.group;
-  }
-
   #maySplitAt({ head, end }: Segment): boolean {
     if (end!.kind === 'part') return true;
     const wait = head?.wait ?? null;
-    return wait !== null && !this.cohort.isOneGroup(this.#groupOf(wait));
+    return wait !== null && !this.cohort.isOneGroup(waitingGroup(wait, this.layout));
   }
 
   /** Leaves if the threads cannot go on. */
   #writeWait(call: WaitingCall): void {
     const { code, cohort } = this;
-    const group = this.#groupOf(call);
+    const group = waitingGroup(call, this.layout);
     const leave = () => void code.get(this.#progress).op('return');
     if (cohort.isOneGroup(group)) {
       cohort.forEachGroup(group, (threads) => pushReady(this, call, threads));

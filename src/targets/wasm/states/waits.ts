@@ -1,6 +1,6 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
-import type { Call } from '../../../compiler/ir.ts';
+import type { Call, Group } from '../../../compiler/ir.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
 import {
@@ -9,10 +9,12 @@ import {
   type PipelineSlots,
   pipelineBytes,
   pipelineFields,
+  type StatesLayout,
   stageBarrierFields,
   stageBytes,
   stageFields,
 } from './layout.ts';
+import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
 import type { CohortState } from './writer.ts';
 
 type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' }>;
@@ -30,6 +32,10 @@ export type WaitingCall = Meeting | StageCall;
 /** Pushes whether threads of one group need not wait any more. */
 export function pushReady(state: CohortState, call: WaitingCall | TimedWait, threads: GroupThreads): void {
   const { code, launch, cohort } = state;
+  if (isByMask(call)) {
+    pushReadyByMask(state, call, threads);
+    return;
+  }
   if (isMeeting(call)) {
     const { slots, count } = meetingOf(state, call);
     pushSlot(code, launch.scratch(), slots, threads);
@@ -53,6 +59,10 @@ export function pushReady(state: CohortState, call: WaitingCall | TimedWait, thr
 /** Pushes what threads of one group wait for: number of the group or stage, arrived, expected, returned. */
 export function pushProgress(state: CohortState, call: WaitingCall, threads: GroupThreads): void {
   const { code, launch, cohort } = state;
+  if (isByMask(call)) {
+    pushProgressByMask(state, call, threads);
+    return;
+  }
   code.withTemporary('i32', (address) => {
     if (isMeeting(call)) {
       const { slots } = meetingOf(state, call);
@@ -87,10 +97,16 @@ function isMeeting(call: WaitingCall | TimedWait): call is Meeting {
   return call.intrinsic === 'sync' || call.intrinsic === 'makePipeline';
 }
 
+/** The threads that wait as one at a call: those of a group, or, where masks say who meets, each by itself. */
+export function waitingGroup(call: WaitingCall, layout: StatesLayout): Group {
+  if (isByMask(call)) return { kind: 'thread' };
+  return call.intrinsic === 'sync' ? call.group : layout.pipelines.get(call.pipeline)!.group;
+}
+
 /** Where threads meet, and the field that says how often they have come there. */
 function meetingOf({ layout }: CohortState, call: Meeting): { slots: GroupSlots; count: number } {
   if (call.intrinsic === 'sync') {
-    const slots = layout.sync(call.group);
+    const slots = layout.sync(call);
     return { slots, count: slots.count };
   }
   const { meeting, handle } = layout.pipelines.get(call.pipeline)!;

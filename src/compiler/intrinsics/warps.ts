@@ -1,0 +1,300 @@
+// What the lanes of a warp do together, and the bits of masks.
+//
+// An intrinsic with a mask and the same of a tile are one call of the IR: the tile says which
+// lanes come, and a mask that names all 32 lanes is none. Results that name lanes are those of
+// the warp in the IR; a tile's intrinsics count them from the tile's first.
+
+import type { Node } from 'acorn';
+import type { warpIntrinsics } from '../../kernel/intrinsics/warps.ts';
+import {
+  binary,
+  builtin,
+  compare,
+  conditional,
+  constant,
+  convert,
+  numberConstant,
+  unary,
+  variable,
+} from '../build.ts';
+import type { Expression, Group, ValueType, WarpOperator } from '../ir.ts';
+import type { Lowering } from '../lowering.ts';
+import { isFloat, isInteger, type NumberType } from '../number-types.ts';
+import { openOf, toType, typed } from '../numbers.ts';
+import { describe, literal, type Numeric, number, undefinedValue, type Value } from '../values.ts';
+import type { Handlers, IntrinsicCall } from './handler.ts';
+
+type WarpIntrinsic = keyof typeof warpIntrinsics;
+type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
+type Tile = Extract<Group, { kind: 'tile' }>;
+
+const warpSize = 32;
+const warp: Tile = { kind: 'tile', size: warpSize };
+const allLanes = 0xffffffff;
+
+export const warpHandlers: Handlers<WarpIntrinsic> = {
+  'cuda.warpSize': ({ lowering, node }) => number('index', lowering.indexConstant(warpSize, node)),
+  'cuda.laneId': ({ lowering, node }) => number('index', laneId(lowering, node)),
+  'cuda.syncwarp': ({ lowering, node, args }) => {
+    const range = lowering.range(node);
+    lowering.emit({ kind: 'call', intrinsic: 'sync', group: warp, ...named(lowering, args.mask), range });
+    return undefinedValue;
+  },
+  'cuda.activemask': (call) =>
+    exchange(call, 'activemask', { value: call.lowering.boolConstant(true, call.node), result: 'u32' }),
+  'cuda.shflSync': (call) => shuffleLanes(call, 'shfl', call.args, call.args.lane),
+  'cuda.shflUpSync': (call) => shuffleLanes(call, 'shflUp', call.args, call.args.delta),
+  'cuda.shflDownSync': (call) => shuffleLanes(call, 'shflDown', call.args, call.args.delta),
+  'cuda.shflXorSync': (call) => shuffleLanes(call, 'shflXor', call.args, call.args.laneMask),
+  'cuda.ballotSync': (call) => vote(call, 'ballot', call.args),
+  'cuda.anySync': (call) => vote(call, 'any', call.args),
+  'cuda.allSync': (call) => vote(call, 'all', call.args),
+  'cuda.matchAnySync': (call) => match(call, 'matchAny', call.args),
+  'cuda.matchAllSync': (call) => match(call, 'matchAll', call.args),
+  'cuda.reduceAddSync': (call) => reduceLanes(call, 'reduceAdd', call.args),
+  'cuda.reduceMinSync': (call) => reduceLanes(call, 'reduceMin', call.args),
+  'cuda.reduceMaxSync': (call) => reduceLanes(call, 'reduceMax', call.args),
+  'cuda.reduceAndSync': (call) => reduceLanes(call, 'reduceAnd', call.args),
+  'cuda.reduceOrSync': (call) => reduceLanes(call, 'reduceOr', call.args),
+  'cuda.reduceXorSync': (call) => reduceLanes(call, 'reduceXor', call.args),
+
+  'cuda.popc': (call) => ofBits(call, 'i32', (x, range) => unary('popcount', x, range)),
+  'cuda.clz': (call) => ofBits(call, 'i32', (x, range) => unary('clz32', x, range)),
+  'cuda.ffs': (call) => ofBits(call, 'i32', findFirstSet),
+  'cuda.brev': (call) => ofBits(call, 'u32', reverse),
+
+  'tile.shfl': (call) => shuffleTile(call, 'shfl', call.args.value, call.args.rank),
+  'tile.shflUp': (call) => shuffleTile(call, 'shflUp', call.args.value, call.args.delta),
+  'tile.shflDown': (call) => shuffleTile(call, 'shflDown', call.args.value, call.args.delta),
+  'tile.shflXor': (call) => shuffleTile(call, 'shflXor', call.args.value, call.args.laneMask),
+  'tile.any': (call) => vote(call, 'any', { ...call.args, group: tileOf(call) }),
+  'tile.all': (call) => vote(call, 'all', { ...call.args, group: tileOf(call) }),
+  'tile.ballot': (call) => fromFirst(call, vote(call, 'ballot', { ...call.args, group: tileOf(call) })),
+  'tile.matchAny': (call) => fromFirst(call, match(call, 'matchAny', { ...call.args, group: tileOf(call) })),
+  'tile.matchAll': (call) => fromFirst(call, match(call, 'matchAll', { ...call.args, group: tileOf(call) })),
+};
+
+/** The mask of a call of the IR: none where all lanes are named. */
+function named(lowering: Lowering, mask: Expression | undefined): { readonly mask?: Expression } {
+  if (mask === undefined) return {};
+  const known = lowering.definition(mask);
+  return known.kind === 'constant' && known.value === allLanes ? {} : { mask };
+}
+
+interface Exchanged {
+  readonly group?: Tile;
+  readonly mask?: Expression;
+  readonly value: Expression;
+  readonly lane?: Expression;
+  readonly width?: number;
+  readonly result: NumberType;
+}
+
+/** Emits the call; the value that it gives. */
+export function exchange(
+  { lowering, node }: Pick<Call, 'lowering' | 'node'>,
+  operator: WarpOperator,
+  given: Exchanged,
+): Value {
+  const { group = warp, value, lane, width = group.size } = given;
+  const range = lowering.range(node);
+  const type: ValueType = lowering.valueType(given.result);
+  const result = lowering.isUnused(node) ? null : lowering.newFixedVariable(operator, type);
+  lowering.emit({
+    kind: 'call',
+    intrinsic: 'warp',
+    operator,
+    group,
+    ...named(lowering, given.mask),
+    value,
+    lane: lane === undefined ? null : convert(lane, 'i32', range),
+    width,
+    result,
+    range,
+  });
+  return result === null ? undefinedValue : number(given.result, variable(result, type, range));
+}
+
+function shuffleLanes(
+  call: Call,
+  operator: WarpOperator,
+  {
+    mask,
+    value,
+    width = warpSize,
+  }: { readonly mask: Expression; readonly value: Numeric; readonly width?: number | undefined },
+  lane: Expression,
+): Value {
+  if (width < 1 || width > warpSize || !Number.isInteger(Math.log2(width))) {
+    call.lowering.fail(
+      call.at('width'),
+      'WS1009',
+      `width of ${call.name} must be a power of two up to ${warpSize}, and is ${width}`,
+      'write 2, 4, 8, 16 or 32',
+    );
+  }
+  return shuffle(call, operator, value, { mask, lane, width });
+}
+
+function shuffleTile(
+  call: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>,
+  operator: WarpOperator,
+  value: Numeric,
+  lane: Expression,
+): Value {
+  return shuffle(call, operator, value, { group: tileOf(call), lane });
+}
+
+/** A shuffle of a value of any type; a bool counts as an i32. */
+export function shuffle(
+  call: Pick<Call, 'lowering' | 'node'>,
+  operator: WarpOperator,
+  value: Numeric,
+  how: Omit<Exchanged, 'value' | 'result'>,
+): Value {
+  if (value.kind === 'open') return openOf([value]);
+  const { type, expression } = numberOf(call, value);
+  return exchange(call, operator, { ...how, value: expression, result: type });
+}
+
+/** The number with a type that is none of bool. */
+export function numberOf({ lowering, node }: Pick<Call, 'lowering' | 'node'>, value: Numeric) {
+  const own = typed(lowering, value, node);
+  const type = own.type === 'bool' ? 'i32' : own.type;
+  return { type, expression: toType(lowering, own, type, node) };
+}
+
+/** The tile whose lanes exchange values: at most a warp. */
+function tileOf({
+  lowering,
+  node,
+  name,
+  receiver,
+}: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>): Tile {
+  const { group } = receiver;
+  if (group.kind === 'tile' && group.size <= warpSize) return group;
+  return lowering.fail(
+    node,
+    'WS1009',
+    `${name} needs a tile of at most ${warpSize} threads, and this one has ${group.kind === 'tile' ? group.size : 'more'}`,
+    `threads of one warp exchange values: cuda.tiledPartition(block, ${warpSize})`,
+  );
+}
+
+interface Voted {
+  readonly mask?: Expression;
+  readonly group?: Tile;
+  readonly predicate: Numeric;
+}
+
+function vote(call: Call, operator: 'ballot' | 'any' | 'all', { predicate, ...whom }: Voted): Value {
+  const { lowering, at } = call;
+  const value = toType(lowering, predicate, 'bool', at('predicate'));
+  return exchange(call, operator, { ...whom, value, result: operator === 'ballot' ? 'u32' : 'bool' });
+}
+
+interface Matched {
+  readonly mask?: Expression;
+  readonly group?: Tile;
+  readonly value: Numeric;
+}
+
+function match(call: Call, operator: 'matchAny' | 'matchAll', { value, ...whom }: Matched): Value {
+  return exchange(call, operator, { ...whom, value: numberOf(call, value).expression, result: 'u32' });
+}
+
+function reduceLanes(
+  call: Call,
+  operator: WarpOperator,
+  { mask, value }: { readonly mask: Expression; readonly value: Numeric },
+): Value {
+  if (value.kind === 'open') return openOf([value]);
+  const { type, expression } = numberOf(call, value);
+  if (type !== 'i32' && type !== 'u32') {
+    call.lowering.fail(
+      call.at('value'),
+      'WS1004',
+      `${call.name} takes i32 and u32, and is given ${describe(value)}`,
+      isFloat(type)
+        ? 'cuda.cg.reduce(tile, value, …) takes floats too'
+        : `cast it: cuda.i32(…), or use cuda.cg.reduce(tile, value, …)`,
+    );
+  }
+  return exchange(call, operator, { mask, value: expression, result: type });
+}
+
+/** Lanes of the warp as ranks of the tile. */
+function fromFirst(
+  { lowering, node, receiver }: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>,
+  lanes: Value,
+): Value {
+  const size = receiver.group.kind === 'tile' ? receiver.group.size : warpSize;
+  if (lanes.kind !== 'number' || size === warpSize) return lanes;
+  const range = lowering.range(node);
+  const places = numberConstant(lowering.indexType, warpSize - size, range);
+  const first = convert(binary('and', laneId(lowering, node), places, range), 'u32', range);
+  return number('u32', binary('shiftRight', lanes.expression, first, range));
+}
+
+function laneId(lowering: Lowering, node: Node): Expression {
+  const range = lowering.range(node);
+  const rank = builtin('threadRank', lowering.indexType, range);
+  return binary('and', rank, numberConstant(lowering.indexType, warpSize - 1, range), range);
+}
+
+// Bits
+
+type OfOne = Call & { readonly args: { readonly x: Numeric } };
+type Place = ReturnType<Lowering['range']>;
+
+/** Applied to the 32 bits of an integer, given as `type`. */
+function ofBits(
+  call: OfOne,
+  type: 'i32' | 'u32',
+  apply: (x: Expression, range: Place, lowering: Lowering) => Expression,
+): Value {
+  const { lowering, node, args } = call;
+  const { x } = args;
+  const range = lowering.range(node);
+  if (x.kind === 'literal' && Number.isInteger(x.value)) {
+    const bits = type === 'i32' ? x.value | 0 : x.value >>> 0;
+    const result = apply(constant(type, bits, range), range, lowering);
+    if (result.kind === 'constant') return literal(Number(result.value));
+  }
+  lowering.inference.meets(x, type);
+  if (x.kind === 'number' && !isInteger(x.type) && x.type !== 'bool') {
+    lowering.fail(
+      call.at('x'),
+      'WS1004',
+      `x of ${call.name} must be an integer, and is ${describe(x)}`,
+      'cast it: cuda.u32(…) drops a fraction',
+    );
+  }
+  const operand = lowering.settleExpression(toType(lowering, x, type, call.at('x')), 'bits');
+  return number(type, apply(operand, range, lowering));
+}
+
+/** By the lowest bit that is set, alone. */
+function findFirstSet(x: Expression, range: Place): Expression {
+  const of = (value: number) => numberConstant(x.type, value, range);
+  const lowest = binary('and', x, unary('negate', x, range), range);
+  const place = binary('subtract', of(32), unary('clz32', lowest, range), range);
+  return conditional(compare('equal', x, of(0), range), of(0), place, range);
+}
+
+/** Neighbouring bits, pairs, fours, bytes and halves change places. */
+function reverse(x: Expression, range: Place, lowering: Lowering): Expression {
+  const of = (value: number) => numberConstant(x.type, value, range);
+  const steps = [
+    [1, 0x55555555],
+    [2, 0x33333333],
+    [4, 0x0f0f0f0f],
+    [8, 0x00ff00ff],
+    [16, 0x0000ffff],
+  ] as const;
+  return steps.reduce((bits, [places, mask]) => {
+    const upper = binary('shiftLeft', binary('and', bits, of(mask), range), of(places), range);
+    const lower = binary('and', binary('shiftRight', bits, of(places), range), of(mask), range);
+    return lowering.settleExpression(binary('or', upper, lower, range), 'reversed');
+  }, x);
+}
