@@ -15,6 +15,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   job: async () => (await import('./suites/job.ts')).suite,
   cpu: async () => (await import('./suites/cpu.ts')).suite,
   gpu: async () => (await import('./suites/gpu.ts')).suite,
+  guide: async () => (await import('./suites/guide.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
   model: async () => (await import('./suites/model.ts')).suite,
 };

@@ -20,6 +20,7 @@ export {
   type ArrayArgument,
   deviceFunction,
   type Kernel,
+  type KernelOptions,
   kernel,
   type LaunchArguments,
 } from './kernel/kernel.ts';

@@ -47,6 +47,8 @@ export interface Program {
   readonly sharedArrays: readonly SharedArray[];
   readonly localArrays: readonly LocalArray[];
   readonly pipelines: readonly Pipeline[];
+  /** Whether a target may round a product and the sum it goes into once; without it, each is rounded. */
+  readonly fma?: boolean;
   readonly body: readonly Statement[];
 }
 

@@ -54,7 +54,8 @@ export function specialise(kernel: Kernel, specialisation: Specialisation): Spec
     // The types that this pass was made with are final once it teaches nothing new.
     if (inference.solve()) continue;
     if (lowering.hasMistakes) throw new WarpstageError(lowering.issues());
-    return { program: lowering.program(kernel.name), sources: lowering.sources };
+    const program = lowering.program(kernel.name);
+    return { program: kernel.fma ? { ...program, fma: true } : program, sources: lowering.sources };
   }
 }
 

@@ -19,6 +19,18 @@ export interface Kernel<S extends Schema = Schema> {
   readonly name: string;
   readonly schema: S;
   readonly body: (data: never, cuda: never) => void;
+  /** Whether a GPU may round a product and the sum it goes into once instead of twice. */
+  readonly fma: boolean;
+}
+
+export interface KernelOptions {
+  /** For messages, where the function has no name of its own. */
+  readonly name?: string;
+  /**
+   * Lets a GPU contract `a * b + c` into one fused multiply-add, as nvcc does by default: faster, and its
+   * results may then differ from those of a CPU in the last bit.
+   */
+  readonly fma?: boolean;
 }
 
 /** What an array parameter takes at a launch: an array of a device, of the declared element type. */
@@ -64,7 +76,7 @@ export type { ScalarType };
 export function kernel<const S extends Schema>(
   schema: S,
   body: (data: BodyData<S>, cuda: Cuda) => void,
-  options: { readonly name?: string } = {},
+  options: KernelOptions = {},
 ): Kernel<S> {
   parseSchema(schema);
   checkBody(body, 'kernel');
@@ -76,6 +88,7 @@ export function kernel<const S extends Schema>(
     },
     schema,
     body,
+    fma: options.fma === true,
   });
 }
 

@@ -3,17 +3,26 @@
 import { describe, expect, test } from 'vitest';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { rotateFillLoops } from '#warpstage/targets/cuda/rotate.js';
+import { newSteadyState } from '#warpstage/targets/cuda/steady.js';
 import { interpreter } from '../support/interpreter.ts';
 import { collatz, stagingThreadScope, stagingUnified } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
 describe('rotation of the loop that fills a pipeline', () => {
-  test.each([1, 2, 4, 7])('gives the same results with %i stages, for few and many batches', (stages) => {
+  test.each([
+    [1, 'groups'],
+    [2, 'groups'],
+    [4, 'groups'],
+    [7, 'groups'],
+    [2, 'bulk'],
+    [4, 'bulk'],
+    [8, 'bulk'],
+  ] as const)('gives the same results with %i stages by %s, for few and many batches', (stages, lowering) => {
     const block = 32;
     const program = stagingUnified({ block, stages, element: 'i32' });
-    const rotated = rotateFillLoops(program);
+    const rotated = rotateFillLoops(program, [lowering], newSteadyState());
     expect(printProgram(rotated)).not.toBe(printProgram(program));
-    for (const batchCount of [0, 1, 2, stages, stages + 1, 13]) {
+    for (const batchCount of [0, 1, 2, stages, stages + 1, 13, 40]) {
       const input = Int32Array.from({ length: block * 2 * Math.max(batchCount, 1) }, (_, i) => i * 7);
       const run = (which: typeof program) => {
         const globalOut = new Int32Array(input.length);
@@ -26,8 +35,10 @@ describe('rotation of the loop that fills a pipeline', () => {
   });
 
   test('rotates the thread-scope kernel too, and leaves other loops alone', () => {
-    expect(printProgram(rotateFillLoops(stagingThreadScope()))).not.toBe(printProgram(stagingThreadScope()));
+    expect(printProgram(rotateFillLoops(stagingThreadScope(), [], newSteadyState()))).not.toBe(
+      printProgram(stagingThreadScope()),
+    );
     const other = collatz();
-    expect(rotateFillLoops(other)).toEqual(other);
+    expect(rotateFillLoops(other, [], newSteadyState())).toEqual(other);
   });
 });

@@ -13,10 +13,18 @@ export interface CudaTarget {
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
 }
 
-/** Options that make arithmetic agree with the other targets: no fused multiply-add, IEEE division and roots. */
-export function nvrtcOptions(architecture: number): readonly string[] {
+/**
+ * Options of NVRTC. Without `fma` arithmetic agrees with the other targets to the bit: no fused multiply-add,
+ * IEEE division and roots. Line numbers lead profilers and debuggers to the kernel's own source.
+ */
+export function nvrtcOptions(architecture: number, { fma = false }: Pick<Program, 'fma'>): readonly string[] {
   const suffix = architecture === 90 || architecture === 100 ? 'a' : '';
-  return [`--gpu-architecture=sm_${architecture}${suffix}`, '--std=c++17', '--fmad=false'];
+  return [
+    `--gpu-architecture=sm_${architecture}${suffix}`,
+    '--std=c++17',
+    `--fmad=${fma}`,
+    '--generate-line-info',
+  ];
 }
 
 function generate(program: Program, alignments: readonly number[], architecture: number) {
@@ -40,6 +48,6 @@ export function cudaText(program: Program, architecture: number): string {
 /** Compiles a program for arrays whose addresses are divisible by the given powers of two. */
 export function compileCuda(program: Program, alignments: readonly number[], target: CudaTarget): Executable {
   const { text, entry, lowerings, shared } = generate(program, alignments, target.architecture);
-  const image = target.compile(text, `${entry}.cu`, nvrtcOptions(target.architecture));
+  const image = target.compile(text, `${entry}.cu`, nvrtcOptions(target.architecture, program));
   return { target: 'cuda', program, scratchBytes: 0, entry, image, lowerings, shared };
 }

@@ -9,11 +9,14 @@ import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
 import { PipelineWriter } from './pipelines.ts';
+import { prefetchInLoops } from './prefetch.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
 import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
+import { newSteadyState } from './steady.ts';
 import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
+import { unrollStages } from './unroll.ts';
 import { warpPreludeOf } from './warps.ts';
 
 export interface CudaOptions extends LoweringOptions {
@@ -51,9 +54,12 @@ function sharedPlaces(program: Program): readonly SharedPlace[] {
 
 /** Writes the kernel. */
 export function generateCuda(original: Program, options: CudaOptions): CudaSource {
-  const program = rotateFillLoops(original);
-  const lowerings = chooseLowerings(program, options);
-  const pipelines = new PipelineWriter(program, lowerings, options.alignments);
+  const lowerings = chooseLowerings(original, options);
+  const steady = newSteadyState();
+  const rotated = rotateFillLoops(original, lowerings, steady);
+  prefetchInLoops(rotated, steady);
+  const program = unrollStages(rotated, steady);
+  const pipelines = new PipelineWriter(program, lowerings, options.alignments, steady);
   const out = new StatementWriter(program, pipelines, options.lineDirective);
   const index = valueTypes[program.indexType];
   const shared = sharedPlaces(program);

@@ -1,12 +1,13 @@
 // Pipelines and asynchronous copies, written for the lowering that was chosen for each.
 //
-// A pipeline keeps a few counters in registers: with barriers the stage and phase that its head and
-// its tail stand at, with groups how many stages are committed and not yet released. A light kernel
+// A pipeline keeps a few counters in registers: with barriers its head and its tail, with groups how
+// many stages are committed and not yet released. A light kernel
 // has some fifty instructions a batch before it falls behind the memory, so every one counts: what
 // only the copying thread needs stands in its own branch, and nothing checks for misuse here.
 
-import type { Call, Group, Program } from '../../compiler/ir.ts';
+import type { Call, Group, Program, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { Cursor, type Position } from './cursors.ts';
 import {
   type Copy,
   copyAlignment,
@@ -16,17 +17,10 @@ import {
   storesToShared,
 } from './lowering.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
+import type { SteadyState } from './steady.ts';
 import { arrayName, elementOf, identifier } from './types.ts';
 
 type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'memcpyAsync' }>;
-
-/** Where the head and the tail of a pipeline with barriers stand, and what they start at. */
-const cursors = [
-  ['head', 0],
-  ['head_phase', 1],
-  ['tail', 0],
-  ['tail_phase', 0],
-] as const;
 
 export class PipelineWriter implements CallLowering {
   private readonly program: Program;
@@ -39,9 +33,16 @@ export class PipelineWriter implements CallLowering {
   private readonly remade: ReadonlySet<number>;
   /** Whether the kernel's own stores reach shared memory, beside the copies. */
   private readonly writesShared: boolean;
+  private readonly steady: SteadyState;
 
-  constructor(program: Program, lowerings: readonly Lowering[], alignments: readonly number[]) {
+  constructor(
+    program: Program,
+    lowerings: readonly Lowering[],
+    alignments: readonly number[],
+    steady: SteadyState,
+  ) {
     this.program = program;
+    this.steady = steady;
     this.lowerings = lowerings;
     this.alignmentOf = copyAlignment(program, alignments);
     this.blockSize = program.block[0] * program.block[1] * program.block[2];
@@ -58,6 +59,33 @@ export class PipelineWriter implements CallLowering {
     return `p_${identifier(this.program.pipelines[pipeline]!.name, pipeline)}`;
   }
 
+  /** Whether every warp has all its threads, so that they can be asked to act together. */
+  private get wholeWarps(): boolean {
+    return this.blockSize % 32 === 0;
+  }
+
+  /** Begins a statement that the one thread executes that gives work to the copy engine. */
+  private get inCopier(): string {
+    // A branch that whole warps take costs the others one instruction; a thread elected in it, none.
+    return this.wholeWarps ? 'if (ws_copying_warp) if (ws_elect())' : 'if (ws_thread_rank == 0)';
+  }
+
+  private head(pipeline: number): Cursor {
+    return new Cursor(`${this.name(pipeline)}_head`, this.program.pipelines[pipeline]!.stages);
+  }
+
+  private tail(pipeline: number): Cursor {
+    return new Cursor(`${this.name(pipeline)}_tail`, this.program.pipelines[pipeline]!.stages);
+  }
+
+  /** Where the head is at a call: at a known distance from the tail, or where its cursor says. */
+  private headAt(call: Call & { pipeline: number }): Position {
+    const distance = this.steady.distance.get(call);
+    return distance === undefined
+      ? this.head(call.pipeline).position()
+      : this.tail(call.pipeline).position(distance);
+  }
+
   private groupSize(group: Group): number {
     if (group.kind === 'tile') return group.size;
     return group.kind === 'block' ? this.blockSize : 1;
@@ -65,12 +93,15 @@ export class PipelineWriter implements CallLowering {
 
   /** The barriers of all pipelines, in shared memory, and their counters. */
   declarations(out: StatementWriter): void {
+    if (this.lowerings.includes('bulk') && this.wholeWarps)
+      out.line('const bool ws_copying_warp = __shfl_sync(0xffffffffu, ws_thread_rank, 0) == 0;');
     for (const [id, pipeline] of this.program.pipelines.entries()) {
       const name = this.name(id);
       const lowering = this.lowerings[id]!;
       const instances = pipeline.group.kind === 'tile' ? Math.ceil(this.blockSize / pipeline.group.size) : 1;
       if (lowering === 'thread' || lowering === 'groups') out.line(`unsigned ${name}_filled = 0;`);
-      else out.line(`unsigned ${cursors.map(([field, start]) => `${name}_${field} = ${start}`).join(', ')};`);
+      else out.line(`${this.head(id).declaration()} ${this.tail(id).declaration()}`);
+      if (lowering === 'bulk') out.line(`unsigned ${name}_bytes = 0;`);
       if (lowering === 'bulk' || lowering === 'barriers') {
         out.line(`__shared__ ws_barrier ${name}_full_all[${instances * pipeline.stages}];`);
         out.line(
@@ -114,6 +145,26 @@ export class PipelineWriter implements CallLowering {
       throw new TypeError('a grid cannot synchronise without a cooperative launch');
   }
 
+  /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */
+  afterFill(statement: Statement, out: StatementWriter): void {
+    const filling = this.steady.fills.get(statement);
+    for (const pipeline of filling?.pipelines ?? []) {
+      if (!this.counts(pipeline)) continue;
+      const filled = `${this.name(pipeline)}_filled`;
+      out.line(`for (; ${filled} < ${filling!.stages}; ++${filled}) ws_commit();`);
+    }
+  }
+
+  /** What a refill does where nothing is left to fetch: it commits nothing, so that every turn commits once. */
+  insteadOfRefill(statement: Statement, out: StatementWriter): void {
+    const pipelines = this.steady.refills.get(statement) ?? [];
+    if (pipelines.some((pipeline) => this.counts(pipeline))) out.line('else ws_commit();');
+  }
+
+  private counts(pipeline: number): boolean {
+    return this.lowerings[pipeline] === 'thread' || this.lowerings[pipeline] === 'groups';
+  }
+
   write(call: Exclude<Call, OwnCall>, out: StatementWriter): void {
     if (call.intrinsic === 'sync' && call.mask !== undefined)
       out.line(`__syncwarp(${out.expressions.write(call.mask)});`);
@@ -126,16 +177,19 @@ export class PipelineWriter implements CallLowering {
     const name = this.name(call.pipeline);
     const { stages, group } = this.program.pipelines[call.pipeline]!;
     const lowering = this.lowerings[call.pipeline]!;
-    const advance = (end: 'head' | 'tail') => {
-      out.line(`if (++${name}_${end} == ${stages}) { ${name}_${end} = 0; ${name}_${end}_phase ^= 1; }`);
-    };
+    const counts = this.counts(call.pipeline);
+    const distance = this.steady.distance.get(call);
     switch (call.intrinsic) {
       case 'makePipeline':
         this.make(call, out);
         return;
       case 'producerAcquire':
-        if (lowering === 'barriers') out.line(`ws_wait(&${name}_empty[${name}_head], ${name}_head_phase);`);
-        else if (lowering !== 'thread') {
+        if (this.steady.released.has(call)) return;
+        if (lowering === 'barriers') {
+          const { stage, phase } = this.headAt(call);
+          // A stage that was never filled counts as released.
+          out.line(`ws_wait(&${name}_empty[${stage}], ${phase} ^ 1);`);
+        } else if (lowering !== 'thread') {
           // Everybody has released, and so read, the stage that is filled next. What the threads
           // themselves wrote there must be ordered before the copy engine's writing too.
           if (lowering === 'bulk' && this.writesShared) out.line('ws_fence_async();');
@@ -144,29 +198,30 @@ export class PipelineWriter implements CallLowering {
         return;
       case 'producerCommit':
         if (lowering === 'bulk') {
-          out.nested('if (ws_thread_rank == 0)', () => {
-            out.line(`ws_arrive(&${name}_full[${name}_head]);`);
-            advance('head');
-          });
-          return;
-        }
-        if (lowering === 'barriers') {
-          out.line(`ws_arrive_after_copies(&${name}_full[${name}_head]);`);
-          out.line(`ws_arrive(&${name}_full[${name}_head]);`);
+          const { stage } = this.headAt(call);
+          out.line(`${this.inCopier} ws_arrive_expecting(&${name}_full[${stage}], ${name}_bytes);`);
+          out.line(`${name}_bytes = 0;`);
+        } else if (lowering === 'barriers') {
+          const { stage } = this.headAt(call);
+          if (this.onlyAsynchronous(call.pipeline)) out.line(`ws_arrive_by_copies(&${name}_full[${stage}]);`);
+          else {
+            out.line(`ws_arrive_after_copies(&${name}_full[${stage}]);`);
+            out.line(`ws_arrive(&${name}_full[${stage}]);`);
+          }
         } else out.line('ws_commit();');
-        if (lowering === 'barriers') advance('head');
-        else out.line(`++${name}_filled;`);
+        if (distance === undefined)
+          out.line(counts ? `++${name}_filled;` : this.head(call.pipeline).advance());
         return;
       case 'consumerWait':
-        if (lowering === 'thread') {
+        if (!counts) {
+          const { stage, phase } = this.tail(call.pipeline).position();
+          const wait = lowering === 'bulk' && this.wholeWarps ? 'ws_wait_in_step' : 'ws_wait';
+          out.line(`${wait}(&${name}_full[${stage}], ${phase});`);
+        } else if (distance !== undefined) out.line(`ws_wait_group<${distance - 1}>();`);
+        else if (lowering === 'thread')
           out.line(`if (${name}_filled > 0) { ws_wait_groups<8>(${name}_filled - 1); --${name}_filled; }`);
-        } else if (lowering === 'barriers')
-          out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
-        else if (lowering === 'bulk') out.line(`ws_wait(&${name}_full[${name}_tail], ${name}_tail_phase);`);
-        else {
-          out.line(`ws_wait_groups<${Math.min(stages - 1, 8)}>(${name}_filled - 1);`);
-          this.sync(group, out);
-        }
+        else out.line(`ws_wait_groups<${Math.min(stages - 1, 8)}>(${name}_filled - 1);`);
+        if (lowering === 'groups') this.sync(group, out);
         return;
       case 'consumerWaitPrior':
         out.line(`ws_wait_group<${Math.min(call.prior, 8)}>();`);
@@ -176,12 +231,13 @@ export class PipelineWriter implements CallLowering {
       case 'consumerWaitUntil':
         this.timedWait(call, out);
         return;
-      case 'consumerRelease':
-        if (lowering === 'thread') return;
-        if (lowering === 'barriers') out.line(`ws_arrive(&${name}_empty[${name}_tail]);`);
-        if (lowering === 'groups') out.line(`--${name}_filled;`);
-        else advance('tail');
+      case 'consumerRelease': {
+        if (lowering === 'barriers')
+          out.line(`ws_arrive(&${name}_empty[${this.tail(call.pipeline).position().stage}]);`);
+        if (lowering === 'groups' && distance === undefined) out.line(`--${name}_filled;`);
+        if (!counts) out.line(this.tail(call.pipeline).advance());
         return;
+      }
       case 'quit':
         if (call.result !== null) {
           const result = identifier(this.program.variables[call.result]!.name, call.result);
@@ -210,7 +266,8 @@ export class PipelineWriter implements CallLowering {
     }
     const wait = call.intrinsic === 'consumerWaitFor' ? 'ws_wait_for' : 'ws_wait_until';
     const time = out.expressions.write(call.time);
-    out.line(`${result}${wait}(&${name}_full[${name}_tail], ${name}_tail_phase, ${time});`);
+    const { stage, phase } = this.tail(pipeline).position();
+    out.line(`${result}${wait}(&${name}_full[${stage}], ${phase}, ${time});`);
   }
 
   /** Sets the cursors back, and the barriers to the numbers of threads that will arrive at them. */
@@ -218,11 +275,11 @@ export class PipelineWriter implements CallLowering {
     const { group, stages, partition } = this.program.pipelines[call.pipeline]!;
     const lowering = this.lowerings[call.pipeline]!;
     const name = this.name(call.pipeline);
-    const counts = lowering === 'thread' || lowering === 'groups';
+    const counts = this.counts(call.pipeline);
     out.line(
       counts
         ? `${name}_filled = 0;`
-        : `${cursors.map(([field, start]) => `${name}_${field} = ${start};`).join(' ')}`,
+        : `${this.head(call.pipeline).reset()} ${this.tail(call.pipeline).reset()}`,
     );
     if (lowering === 'thread') return;
     const size = this.groupSize(group);
@@ -277,6 +334,37 @@ export class PipelineWriter implements CallLowering {
     return Number(count.value) * elementBytes[elementOf(this.program, source.array)];
   }
 
+  /** A hint to have the source of a later copy in the L2 cache by then. */
+  private prefetch(copy: Copy, out: StatementWriter): void {
+    const prefetch = this.steady.prefetches.get(copy);
+    if (prefetch === undefined) return;
+    const { array } = copy.source;
+    const source = { array, offset: prefetch.offset };
+    if (this.alignmentOf({ ...copy, source }) < 16) return;
+    const from = `${arrayName(this.program, array)} + ${out.expressions.index(prefetch.offset)}`;
+    const bytes = `(unsigned)${out.expressions.write(copy.count)} * ${elementBytes[elementOf(this.program, array)]}u`;
+    const when = prefetch.when === null ? '' : `if (${out.expressions.write(prefetch.when)}) `;
+    out.line(`${when}${this.inCopier} ws_prefetch(${from}, ${bytes});`);
+  }
+
+  /** Whether cp.async can make a copy. */
+  private isAsynchronous(copy: Copy): boolean {
+    const { source, destination } = copy;
+    return (
+      this.alignmentOf(copy) >= 4 && source.array.space === 'global' && destination.array.space === 'shared'
+    );
+  }
+
+  /** Whether all that a stage of a pipeline brings are asynchronous copies, and no writing of the threads. */
+  private onlyAsynchronous(pipeline: number): boolean {
+    let only = !this.writesShared;
+    forEachCall(this.program.body, (call) => {
+      if (call.intrinsic === 'memcpyAsync' && call.pipeline === pipeline)
+        only &&= this.isAsynchronous(call) && call.zeroFill === null;
+    });
+    return only;
+  }
+
   private copy(copy: Copy, out: StatementWriter): void {
     const { program } = this;
     const element = elementOf(program, copy.source.array);
@@ -287,10 +375,12 @@ export class PipelineWriter implements CallLowering {
     const [to, from] = [address(copy.destination), address(copy.source)];
     const count = out.expressions.write(copy.count);
     if (this.lowerings[copy.pipeline] === 'bulk') {
-      const barrier = `&${this.name(copy.pipeline)}_full[${this.name(copy.pipeline)}_head]`;
-      out.line(
-        `if (ws_thread_rank == 0) ws_bulk_copy(${to}, ${from}, (unsigned)${count} * ${bytes}u, ${barrier});`,
-      );
+      const name = this.name(copy.pipeline);
+      this.prefetch(copy, out);
+      const bytesText = `(unsigned)${count} * ${bytes}u`;
+      const barrier = `&${name}_full[${this.headAt(copy).stage}]`;
+      out.line(`${this.inCopier} ws_bulk_copy(${to}, ${from}, ${bytesText}, ${barrier});`);
+      out.line(`${name}_bytes += ${bytesText};`);
       return;
     }
     const alignment = this.alignmentOf(copy);
@@ -300,9 +390,7 @@ export class PipelineWriter implements CallLowering {
       return;
     }
     const threads = `${this.rank(copy.group)}, ${this.groupSize(copy.group)}u`;
-    const asynchronous =
-      alignment >= 4 && copy.source.array.space === 'global' && copy.destination.array.space === 'shared';
-    if (asynchronous) {
+    if (this.isAsynchronous(copy)) {
       out.line(
         `ws_copy_async<${alignment}>(${to}, ${from}, (unsigned long long)${count} * ${bytes}u, ${threads});`,
       );

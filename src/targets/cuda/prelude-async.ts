@@ -32,6 +32,10 @@ WS_DEVICE bool ws_test(ws_barrier* b, unsigned parity) {
 WS_DEVICE void ws_arrive_after_copies(ws_barrier* b) {
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(ws_shared(b)) : "memory");
 }
+// This thread's arrival, which comes when the copies that it issued so far are complete.
+WS_DEVICE void ws_arrive_by_copies(ws_barrier* b) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(ws_shared(b)) : "memory");
+}
 template <int Bytes> WS_DEVICE void ws_copy_chunk(void* to, const void* from) {
   if constexpr (Bytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(ws_shared(to)), "l"(from) : "memory");
@@ -66,6 +70,7 @@ WS_DEVICE bool ws_test(ws_barrier* b, unsigned parity) {
   return done;
 }
 WS_DEVICE void ws_arrive_after_copies(ws_barrier*) {}
+WS_DEVICE void ws_arrive_by_copies(ws_barrier* b) { ws_arrive(b); }
 template <int Bytes> struct ws_chunk { unsigned word[Bytes / 4]; };
 template <int Bytes> WS_DEVICE void ws_copy_chunk(void* to, const void* from) {
   *(ws_chunk<Bytes>*)to = *(const ws_chunk<Bytes>*)from;
@@ -107,9 +112,27 @@ template <typename T, typename I> WS_DEVICE void ws_copy(T* to, const T* from, I
 }
 #if __CUDA_ARCH__ >= 900
 WS_DEVICE void ws_bulk_copy(void* to, const void* from, unsigned bytes, ws_barrier* b) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                ::"r"(ws_shared(to)), "l"(from), "r"(bytes), "r"(ws_shared(b)) : "memory");
+}
+WS_DEVICE void ws_prefetch(const void* from, unsigned bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
+// The one arrival of a stage's phase, which completes when so many bytes have come.
+WS_DEVICE void ws_arrive_expecting(ws_barrier* b, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
+}
+// As ws_wait, by all threads of a warp together: the branch back is one that ptxas knows not to part them.
+WS_DEVICE void ws_wait_in_step(ws_barrier* b, unsigned parity) {
+  asm volatile("{ .reg .pred p, q; L%=: mbarrier.try_wait.parity.shared.b64 p, [%0], %1;"
+               " vote.sync.all.pred q, p, 0xffffffff; @!q bra.uni L%=; }"
+               ::"r"(ws_shared(b)), "r"(parity) : "memory");
+}
+// One thread of the warp, always the same.
+WS_DEVICE bool ws_elect() {
+  unsigned elected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  return elected != 0;
 }
 WS_DEVICE void ws_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif

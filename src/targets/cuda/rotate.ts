@@ -16,125 +16,120 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { forEachAssignment } from './assignments.ts';
+import { stepTogether } from './in-step.ts';
+import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, negation } from './loops.ts';
+import type { Lowering } from './lowering.ts';
+import { copyStatements, newLabels, type SteadyState } from './steady.ts';
 
-type Loop = Extract<Statement, { kind: 'loop' }>;
-
-/** The program with every such loop rotated. */
-export function rotateFillLoops(program: Program): Program {
-  return { ...program, body: rotateAll(program.body) };
+/** What the rotation of one loop depends on beside the loop. */
+export interface Surroundings {
+  readonly program: Program;
+  readonly steady: SteadyState;
+  readonly lowerings: readonly Lowering[];
+  readonly newLabel: () => number;
+  /** Whether the statements stand in a loop. */
+  readonly repeated: boolean;
 }
 
-function rotateAll(statements: readonly Statement[]): readonly Statement[] {
-  return statements.map((statement): Statement => {
+/** The two counters of an outer loop and the loop inside it that runs ahead. */
+export interface Counters {
+  /** The variable that counts what is used, and the one that counts what is filled. */
+  readonly used: number;
+  readonly filled: number;
+  /** The inner loop's conditions that do not change while the outer loop runs. */
+  readonly bounds: readonly Expression[];
+  /** How far the one may be ahead of the other, for each condition that says so. */
+  readonly capacities: readonly Expression[];
+}
+
+/** The program with every such loop rotated; what becomes known of its pipelines is added to `steady`. */
+export function rotateFillLoops(
+  program: Program,
+  lowerings: readonly Lowering[],
+  steady: SteadyState,
+): Program {
+  const around = { program, steady, lowerings, newLabel: newLabels(program.body), repeated: false };
+  return { ...program, body: rotateAll(program.body, around) };
+}
+
+function rotateAll(statements: readonly Statement[], around: Surroundings): readonly Statement[] {
+  return statements.map((statement, position): Statement => {
     switch (statement.kind) {
-      case 'if':
-        return { ...statement, then: rotateAll(statement.then), otherwise: rotateAll(statement.otherwise) };
+      case 'if': {
+        const then = rotateAll(statement.then, around);
+        return { ...statement, then, otherwise: rotateAll(statement.otherwise, around) };
+      }
       case 'block':
-        return { ...statement, body: rotateAll(statement.body) };
-      case 'loop':
-        return rotate({ ...statement, body: rotateAll(statement.body) });
+        return { ...statement, body: rotateAll(statement.body, around) };
+      case 'loop': {
+        const body = rotateAll(statement.body, { ...around, repeated: true });
+        return rotate({ ...statement, body }, statements.slice(0, position), around);
+      }
       default:
         return statement;
     }
   });
 }
 
-function rotate(outer: Loop): Statement {
+function rotate(outer: Loop, before: readonly Statement[], around: Surroundings): Statement {
   const [fill, ...use] = outer.body;
-  if (fill?.kind !== 'loop' || !runsAtMostOnceATurn(outer, fill)) return outer;
-  const { range, label } = outer;
+  if (fill?.kind !== 'loop') return outer;
+  const counters = countersOf(outer, fill);
+  if (counters === null) return outer;
+  const { range, label, test } = outer;
+  const inStep = stepTogether(outer, fill, counters, before, around);
+  const refill: Statement = inStep?.refill ?? {
+    kind: 'if',
+    test: fill.test!,
+    then: copyStatements([...fill.body, ...fill.update], around.steady, around.newLabel),
+    otherwise: [],
+    range: fill.range,
+  };
   const leave: Statement = { kind: 'break', label, range };
-  const not = (operand: Expression): Expression => ({
-    kind: 'unary',
-    type: 'bool',
-    operator: 'not',
-    operand,
-    range,
-  });
-  // Every statement stands at one place; these, which hold no others, now stand at two.
-  const refill = [...fill.body, ...fill.update].map((statement): Statement => ({ ...statement }));
   const turn: Statement[] = [
     ...use,
     ...outer.update,
-    { kind: 'if', test: not(outer.test!), then: [leave], otherwise: [], range },
-    { kind: 'if', test: fill.test!, then: refill, otherwise: [], range: fill.range },
+    { kind: 'if', test: negation(test!), then: [leave], otherwise: [], range },
+    refill,
   ];
-  const steady: Statement = {
-    kind: 'loop',
-    label,
-    test: null,
-    testFirst: true,
-    body: turn,
-    update: [],
-    range,
-  };
-  return { kind: 'if', test: outer.test!, then: [fill, steady], otherwise: [], range };
+  const steady: Loop = { kind: 'loop', label, test: null, testFirst: true, body: turn, update: [], range };
+  if (inStep !== null) around.steady.finished.add(steady);
+  const then = [inStep?.first ?? fill, ...(inStep?.rounds ?? []), steady];
+  return { kind: 'if', test: test!, then, otherwise: [], range };
 }
 
-function runsAtMostOnceATurn(outer: Loop, fill: Loop): boolean {
-  if (outer.test === null || fill.test === null || !outer.testFirst || !fill.testFirst) return false;
-  // The filling statements are written twice, so they may hold no labels; and nothing may skip the update.
-  if (!fill.body.every(isStraight) || continues(outer.body, outer.label)) return false;
-  const counter = incrementOf(outer.update);
+/** The counters of two loops whose inner one runs at most once in every turn after the first; null otherwise. */
+function countersOf(outer: Loop, fill: Loop): Counters | null {
+  if (outer.test === null || fill.test === null || !outer.testFirst || !fill.testFirst) return null;
+  // The filling statements are written more than once, so they may hold no labels; nothing may skip the update.
+  if (!fill.body.every(isStraight) || continues(outer.body, outer.label)) return null;
+  const used = incrementOf(outer.update);
   const filled = incrementOf(fill.update);
-  if (counter === null || filled === null) return false;
+  if (used === null || filled === null) return null;
 
   const assigned = new Map<number, number>();
   forEachAssignment([outer], (variable) => assigned.set(variable, (assigned.get(variable) ?? 0) + 1));
-  if (assigned.get(counter) !== 1 || assigned.get(filled) !== 1) return false;
-  const invariant = (expression: Expression): boolean => {
-    if (expression.kind === 'variable') return !assigned.has(expression.id);
-    if (expression.kind === 'binary') return invariant(expression.left) && invariant(expression.right);
-    if (expression.kind === 'convert') return invariant(expression.operand);
-    return (
-      expression.kind === 'constant' ||
-      expression.kind === 'scalar' ||
-      expression.kind === 'builtin' ||
-      expression.kind === 'length'
-    );
+  if (assigned.get(used) !== 1 || assigned.get(filled) !== 1) return null;
+  const capacityOf = (limit: Expression): Expression | null => {
+    if (limit.kind !== 'binary' || limit.operator !== 'add') return null;
+    if (isVariable(limit.left, used) && isInvariant(limit.right, assigned)) return limit.right;
+    return isVariable(limit.right, used) && isInvariant(limit.left, assigned) ? limit.left : null;
   };
 
-  const conjuncts = conjunctsOf(fill.test);
-  const bounds = conjuncts.map((test) =>
-    test.kind === 'compare' && test.operator === 'less' && isVariable(test.left, filled) ? test.right : null,
-  );
-  const capacity = (bound: Expression) =>
-    bound.kind === 'binary' &&
-    bound.operator === 'add' &&
-    ((isVariable(bound.left, counter) && invariant(bound.right)) ||
-      (isVariable(bound.right, counter) && invariant(bound.left)));
-  return (
-    bounds.every((bound) => bound !== null && (capacity(bound) || invariant(bound))) &&
-    bounds.some((bound) => bound !== null && capacity(bound))
-  );
-}
-
-function isVariable(expression: Expression, id: number): boolean {
-  return expression.kind === 'variable' && expression.id === id;
-}
-
-/** `a && b` is a conditional with false for its other branch. */
-function conjunctsOf(test: Expression): readonly Expression[] {
-  const isAnd =
-    test.kind === 'conditional' && test.otherwise.kind === 'constant' && test.otherwise.value === false;
-  return isAnd ? [...conjunctsOf(test.test), ...conjunctsOf(test.then)] : [test];
-}
-
-/** The variable that an update does nothing but increase by one; null if it is another update. */
-function incrementOf(update: readonly Statement[]): number | null {
-  const [step] = update;
-  if (update.length !== 1 || step?.kind !== 'assign') return null;
-  const { variable, value } = step;
-  const byOne =
-    value.kind === 'binary' &&
-    value.operator === 'add' &&
-    isVariable(value.left, variable) &&
-    value.right.kind === 'constant' &&
-    Number(value.right.value) === 1;
-  return byOne ? variable : null;
+  const bounds: Expression[] = [];
+  const capacities: Expression[] = [];
+  for (const test of conjunctsOf(fill.test)) {
+    if (test.kind !== 'compare' || test.operator !== 'less' || !isVariable(test.left, filled)) return null;
+    const capacity = capacityOf(test.right);
+    if (capacity !== null) capacities.push(capacity);
+    else if (isInvariant(test.right, assigned)) bounds.push(test);
+    else return null;
+  }
+  return capacities.length > 0 ? { used, filled, bounds, capacities } : null;
 }
 
 function isStraight(statement: Statement): boolean {
+  if (statement.kind === 'if') return [...statement.then, ...statement.otherwise].every(isStraight);
   return statement.kind === 'assign' || statement.kind === 'store' || statement.kind === 'call';
 }
 

@@ -12,6 +12,10 @@ import { warpStatement } from './warps.ts';
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
 export interface CallLowering {
   write(call: Exclude<Call, OwnCall>, out: StatementWriter): void;
+  /** Called behind each loop. */
+  afterFill(loop: Statement, out: StatementWriter): void;
+  /** Called behind each `if` without an `else`. */
+  insteadOfRefill(statement: Statement, out: StatementWriter): void;
 }
 
 /** Calls that take no other thread; they are written here. */
@@ -74,9 +78,11 @@ export class StatementWriter {
       case 'if':
         this.nested(`if (${expressions.write(statement.test)})`, () => this.statements(statement.then));
         if (statement.otherwise.length > 0) this.nested('else', () => this.statements(statement.otherwise));
+        else this.calls.insteadOfRefill(statement, this);
         return;
       case 'loop':
         this.loop(statement);
+        this.calls.afterFill(statement, this);
         return;
       case 'block':
         this.nested('', () => this.statements(statement.body));
