@@ -8,7 +8,7 @@ import {
   unaryOperation,
   type Value,
 } from '../../compiler/arithmetic.ts';
-import type { ArrayReference, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, BinaryOperator, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
 import { divisionByZero } from './fault.ts';
 import { type Elements, readElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
@@ -85,12 +85,16 @@ export function compileExpression(program: ObservedProgram, expression: Expressi
   }
 }
 
-function compileBinary(program: Program, expression: Expression & { readonly kind: 'binary' }): Evaluate {
+function compileBinary(
+  program: ObservedProgram,
+  expression: Expression & { readonly kind: 'binary' },
+): Evaluate {
   const { operator, type, range } = expression;
   const operation = binaryOperation(operator, type);
   const left = compileExpression(program, expression.left);
   const right = compileExpression(program, expression.right);
   const divides = (operator === 'divide' || operator === 'remainder') && type !== 'f32' && type !== 'f64';
+  if (program.exact?.has(expression)) return compileExact(program, expression, left, right);
   if (!divides) return (thread) => operation(left(thread), right(thread));
   return (thread) => {
     const dividend = left(thread);
@@ -99,6 +103,33 @@ function compileBinary(program: Program, expression: Expression & { readonly kin
     return operation(dividend, divisor);
   };
 }
+
+/** 32-bit arithmetic of which the observer hears when it has wrapped. */
+function compileExact(
+  { observer }: ObservedProgram,
+  expression: Expression & { readonly kind: 'binary' },
+  left: Evaluate,
+  right: Evaluate,
+): Evaluate {
+  const operation = binaryOperation(expression.operator, expression.type);
+  const exact = exactOperations[expression.operator];
+  return (thread) => {
+    const first = left(thread) as number;
+    const second = right(thread) as number;
+    const actual = operation(first, second) as number;
+    const expected = exact?.(first, second) ?? actual;
+    if (expected !== actual) observer?.wrapped(thread, expression, expected, actual);
+    return actual;
+  };
+}
+
+/** Of two integers of 32 bits: exact below 2^53, and beyond it never equal to an integer of 32 bits. */
+const exactOperations: Readonly<Partial<Record<BinaryOperator, (left: number, right: number) => number>>> = {
+  add: (left, right) => left + right,
+  subtract: (left, right) => left - right,
+  multiply: (left, right) => left * right,
+  shiftLeft: (left, right) => left * 2 ** (right & 31),
+};
 
 /** A position or count, as a number whatever the index type. Beyond 2^53 it is not exact, and out of every range. */
 export function compileIndex(program: ObservedProgram, expression: Expression): (thread: Thread) => number {

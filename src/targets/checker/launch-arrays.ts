@@ -1,0 +1,55 @@
+// The arrays of a launch, told apart by identity: what each is in the program, and where arrays
+// of the launch lie in the same memory.
+
+import type { ArrayReference } from '../../compiler/ir.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import type { Launch } from '../interpreter/launch.ts';
+import type { Elements } from '../interpreter/memory.ts';
+import type { Thread } from '../interpreter/thread.ts';
+
+/** What an array is in the program. A shared or local one is asked for by a thread that has it. */
+export function referenceOf(array: Elements, launch: Launch, thread: Thread | null): ArrayReference {
+  const global = launch.arrays.indexOf(array);
+  if (global >= 0) return { space: 'global', id: global };
+  const local = thread?.localArrays.indexOf(array) ?? -1;
+  if (local >= 0) return { space: 'local', id: local };
+  return { space: 'shared', id: launch.sharedArrays.indexOf(array) };
+}
+
+/** Arrays that overlap in memory. Most lie alone. */
+export interface Region {
+  /** The address of its first byte. */
+  readonly begin: number;
+  readonly end: number;
+  /** Bytes that are accessed together: a whole element, or the smallest one where sizes differ. */
+  readonly cellBytes: number;
+  /** Parameters of the program. */
+  readonly parameters: readonly number[];
+}
+
+/** The launch's global arrays by the memory that they lie in. */
+export function regionsOf({ arrays }: Launch): Region[] {
+  const placed = [...arrays.entries()].flatMap(([id, array]) => {
+    if (array === undefined) return [];
+    const { byteOffset: begin, byteLength } = array.values;
+    const cellBytes = elementBytes[array.element];
+    return [{ begin, end: begin + byteLength, cellBytes, parameters: [id] }];
+  });
+  placed.sort((a, b) => a.begin - b.begin || a.end - b.end);
+  const regions: Region[] = [];
+  for (const one of placed) {
+    const last = regions.at(-1);
+    if (last === undefined || one.begin >= last.end) {
+      regions.push(one);
+      continue;
+    }
+    regions[regions.length - 1] = {
+      begin: last.begin,
+      end: Math.max(last.end, one.end),
+      // Addresses are multiples of the element's size, and sizes are powers of two.
+      cellBytes: Math.min(last.cellBytes, one.cellBytes),
+      parameters: [...last.parameters, ...one.parameters],
+    };
+  }
+  return regions;
+}

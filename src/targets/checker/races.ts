@@ -1,0 +1,359 @@
+// Races: two accesses to the same memory, at least one of them a write, of which neither comes
+// before the other.
+//
+// What comes before what is told by vector clocks, not by the order in which this run happened to
+// go. So a race is found in any schedule that makes both accesses, however far apart they were. An
+// asynchronous copy reads its source and writes its destination at any time between its issue and
+// its completion: it comes after what its issuer did before, and before what a thread does that has
+// seen it complete. Everything else races with it, whether its bytes have moved yet or not.
+//
+// No races are: atomic operations among themselves; two threads that store the same value; two
+// copies of the same values.
+
+import type { Program } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import type { Block } from '../interpreter/block.ts';
+import type { PendingCopy } from '../interpreter/copies.ts';
+import type { Launch } from '../interpreter/launch.ts';
+import type { Elements } from '../interpreter/memory.ts';
+import type { StageUse } from '../interpreter/observer.ts';
+import type { Thread } from '../interpreter/thread.ts';
+import { ArrayUses } from './array-uses.ts';
+import type { Budget } from './budget.ts';
+import { Clocks, type ThreadClock } from './clocks.ts';
+import type { Findings } from './finding.ts';
+import { referenceOf, regionsOf } from './launch-arrays.ts';
+import type { PartialObserver } from './observers.ts';
+import { Sites } from './places.ts';
+import { type Conflict, type Party, RaceReports } from './race-reports.ts';
+import { type Access, type Accesses, type Page, Shadow } from './shadow.ts';
+import { CopyGroups, type TrackedCopy } from './tracked-copies.ts';
+import { sameValue } from './values.ts';
+
+/** What an access does to memory. */
+export type AccessKind = 'read' | 'write' | 'update';
+
+/** An array of the launch, where its accesses are remembered. */
+interface TrackedArray {
+  readonly array: Elements;
+  readonly space: 'global' | 'shared' | 'local';
+  readonly shadow: Shadow;
+  readonly firstCell: number;
+  /** Cells of an element: more than 1 only where arrays of other element sizes share the memory. */
+  readonly width: number;
+}
+
+/** Bytes that a copy is remembered with. */
+const copyBytes = 320;
+
+export class Races implements PartialObserver {
+  readonly #uses: ArrayUses;
+  readonly #budget: Budget;
+  readonly #reports: RaceReports;
+  readonly #sites = new Sites();
+  readonly #clocks = new Clocks();
+  readonly #groups = new CopyGroups();
+  readonly #copies: TrackedCopy[] = [];
+  readonly #uncommitted = new Map<PendingCopy, TrackedCopy>();
+  /** Null for arrays on which there can be no race. */
+  readonly #tracked = new Map<Elements, TrackedArray | null>();
+  readonly #ofBlocks = new Map<Block, { readonly arrays: Elements[]; readonly budget: Budget }>();
+  #launch: Launch | null = null;
+  #blockSize = 1;
+
+  constructor(program: Program, budget: Budget, findings: Findings, advice: boolean) {
+    this.#uses = new ArrayUses(program);
+    this.#budget = budget;
+    this.#reports = new RaceReports(findings, advice);
+  }
+
+  launchBegan(launch: Launch): void {
+    const [x, y, z] = launch.program.block;
+    this.#launch = launch;
+    this.#blockSize = x * y * z;
+    for (const { begin, end, cellBytes, parameters } of regionsOf(launch)) {
+      const changed = parameters.some((id) => this.#uses.changes({ space: 'global', id }));
+      const shadow = changed ? new Shadow((end - begin) / cellBytes, cellBytes, this.#budget) : null;
+      for (const id of parameters) {
+        const array = launch.arrays[id]!;
+        const firstCell = (array.values.byteOffset - begin) / cellBytes;
+        const width = elementBytes[array.element] / cellBytes;
+        this.#tracked.set(array, shadow && { array, space: 'global', shadow, firstCell, width });
+      }
+    }
+  }
+
+  blockBegan(block: Block): void {
+    this.#clocks.begin(block);
+    this.#ofBlocks.set(block, { arrays: [], budget: this.#budget.part() });
+  }
+
+  blockEnded(block: Block): void {
+    const own = this.#ofBlocks.get(block)!;
+    for (const array of own.arrays) this.#tracked.delete(array);
+    own.budget.giveBack();
+    this.#ofBlocks.delete(block);
+    this.#clocks.end(block);
+  }
+
+  launchEnded(): void {
+    this.#reports.finish();
+  }
+
+  // What orders threads and copies
+
+  arrived(thread: Thread, sync: object, phase: number): void {
+    this.#clocks.arrived(thread, sync, phase);
+  }
+
+  waited(thread: Thread, sync: object, phase: number): void {
+    this.#clocks.waited(thread, sync, phase);
+  }
+
+  committed(_thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void {
+    for (const copy of copies) {
+      const tracked = this.#uncommitted.get(copy);
+      if (tracked !== undefined) tracked.use = use;
+    }
+  }
+
+  bound(copies: readonly PendingCopy[], sync: object, phase: number): void {
+    for (const copy of copies) {
+      const tracked = this.#uncommitted.get(copy);
+      if (tracked === undefined) continue;
+      tracked.bind({ ...this.#clocks.agentOf(copy.thread, sync), time: phase + 1 });
+      this.#uncommitted.delete(copy);
+    }
+  }
+
+  // Accesses
+
+  read(thread: Thread, array: Elements, index: number, range: Range): void {
+    const tracked = this.#trackedOf(thread, array);
+    if (tracked === null || !(index >= 0 && index < array.values.length)) return;
+    const clock = this.#clocks.of(thread);
+    const site = this.#sites.of(range);
+    const { shadow, firstCell, width } = tracked;
+    const first = firstCell + index * width;
+    for (let cell = first; cell < first + width; cell += 1) {
+      this.#readCell(tracked, index, shadow.page(cell), Shadow.within(cell), clock, clock.actor, site);
+    }
+  }
+
+  write(thread: Thread, array: Elements, index: number, value: number, range: Range): void {
+    const tracked = this.#trackedOf(thread, array);
+    if (tracked === null || !(index >= 0 && index < array.values.length)) return;
+    const clock = this.#clocks.of(thread);
+    const site = this.#sites.of(range);
+    const { shadow, firstCell, width } = tracked;
+    const first = firstCell + index * width;
+    for (let cell = first; cell < first + width; cell += 1) {
+      this.#writeCell(
+        tracked,
+        index,
+        shadow.page(cell),
+        Shadow.within(cell),
+        clock,
+        clock.actor,
+        site,
+        value,
+      );
+    }
+  }
+
+  update(thread: Thread, array: Elements, index: number, range: Range): void {
+    const tracked = this.#trackedOf(thread, array);
+    if (tracked === null || !(index >= 0 && index < array.values.length)) return;
+    const clock = this.#clocks.of(thread);
+    const { shadow, firstCell, width } = tracked;
+    const first = firstCell + index * width;
+    const access = { actor: clock.actor, time: clock.now, site: this.#sites.of(range) };
+    for (let cell = first; cell < first + width; cell += 1) {
+      const page = shadow.page(cell);
+      const at = Shadow.within(cell);
+      this.#compare(page.writes, 'write', at, tracked, index, clock, access, 'update');
+      if (page.reads !== null) this.#compare(page.reads, 'read', at, tracked, index, clock, access, 'update');
+      this.#note(page.madeUpdates(), at, access.actor, access.time, access.site, clock);
+    }
+  }
+
+  issued(copy: PendingCopy): void {
+    const { thread, call, count, first, stride } = copy;
+    const clock = this.#clocks.of(thread);
+    const from = this.#trackedOf(thread, copy.from.elements);
+    const to = this.#trackedOf(thread, copy.to.elements);
+    if ((from === null && to === null) || first >= count) return;
+    this.#budget.take(copyBytes);
+    const tracked = this.#groups.track(copy, clock);
+    this.#uncommitted.set(copy, tracked);
+    const actor = -this.#copies.push(tracked);
+    const site = this.#sites.of(call.range);
+    for (let i = first; i < count; i += stride) {
+      if (from !== null) {
+        const index = copy.from.offset + i;
+        const begin = from.firstCell + index * from.width;
+        for (let cell = begin; cell < begin + from.width; cell += 1) {
+          this.#readCell(from, index, from.shadow.page(cell), Shadow.within(cell), clock, actor, site);
+        }
+      }
+      if (to !== null) {
+        const index = copy.to.offset + i;
+        const begin = to.firstCell + index * to.width;
+        for (let cell = begin; cell < begin + to.width; cell += 1) {
+          this.#writeCell(to, index, to.shadow.page(cell), Shadow.within(cell), clock, actor, site, null);
+        }
+      }
+    }
+  }
+
+  #readCell(
+    tracked: TrackedArray,
+    index: number,
+    page: Page,
+    at: number,
+    clock: ThreadClock,
+    actor: number,
+    site: number,
+  ): void {
+    const { writes, updates } = page;
+    const writer = writes.actors[at]!;
+    if (writer !== 0 && !(writer === actor && actor > 0)) {
+      this.#compare(writes, 'write', at, tracked, index, clock, { actor, time: clock.now, site }, 'read');
+    }
+    if (updates !== null && updates.actors[at] !== 0) {
+      this.#compare(updates, 'update', at, tracked, index, clock, { actor, time: clock.now, site }, 'read');
+    }
+    this.#note(page.madeReads(), at, actor, clock.now, site, clock);
+  }
+
+  #writeCell(
+    tracked: TrackedArray,
+    index: number,
+    page: Page,
+    at: number,
+    clock: ThreadClock,
+    actor: number,
+    site: number,
+    value: number | null,
+  ): void {
+    const { writes, reads, updates } = page;
+    const time = clock.now;
+    if (writes.actors[at] !== 0) {
+      const access = { actor, time, site };
+      this.#compare(writes, 'write', at, tracked, index, clock, access, 'write', value);
+    }
+    if (reads !== null && reads.actors[at] !== 0) {
+      this.#compare(reads, 'read', at, tracked, index, clock, { actor, time, site }, 'write');
+      reads.clear(at);
+    }
+    if (updates !== null && updates.actors[at] !== 0) {
+      this.#compare(updates, 'update', at, tracked, index, clock, { actor, time, site }, 'write');
+      updates.clear(at);
+    }
+    writes.set(at, actor, time, site);
+  }
+
+  /** Remembers a read or an atomic operation. */
+  #note(accesses: Accesses, at: number, actor: number, time: number, site: number, clock: ThreadClock): void {
+    const last = accesses.actors[at]!;
+    const replaces =
+      last === 0 ||
+      last === actor ||
+      (!accesses.hasSeveral(at) && this.#isBefore(last, accesses.times[at]!, clock));
+    if (replaces) accesses.set(at, actor, time, site);
+    else {
+      const before = (earlier: Access) => this.#isBefore(earlier.actor, earlier.time, clock);
+      accesses.add(at, { actor, time, site }, before);
+    }
+  }
+
+  /** Reports those of the earlier accesses to a cell that do not come before this one. */
+  #compare(
+    accesses: Accesses,
+    kind: AccessKind,
+    at: number,
+    tracked: TrackedArray,
+    index: number,
+    clock: ThreadClock,
+    access: Access,
+    accessKind: AccessKind,
+    value: number | null = null,
+  ): void {
+    if (!accesses.hasSeveral(at)) {
+      // Nearly always: one access, which comes before.
+      const actor = accesses.actors[at]!;
+      if (actor === 0 || this.#isBefore(actor, accesses.times[at]!, clock)) return;
+    }
+    for (const earlier of accesses.at(at)) {
+      if (this.#isBefore(earlier.actor, earlier.time, clock)) continue;
+      if (kind === 'write' && accessKind === 'write' && this.#isSameCopy(earlier, access, tracked, index))
+        continue;
+      const conflict: Conflict = {
+        array: tracked.array,
+        space: tracked.space,
+        index,
+        earlier: this.#party(earlier, kind),
+        later: this.#party(access, accessKind),
+        clock,
+        sameValue:
+          kind === 'write' && value !== null && earlier.actor > 0 && sameValue(tracked.array, index, value),
+      };
+      this.#reports.add(conflict);
+    }
+  }
+
+  #isBefore(actor: number, time: number, clock: ThreadClock): boolean {
+    if (actor < 0) return this.#copies[-actor - 1]!.isSeenBy(clock);
+    const rank = actor - clock.block.firstActor;
+    if (rank >= 0 && rank < this.#blockSize) return clock.seen[rank]! >= time;
+    const foreignRank = (actor - 1) % this.#blockSize;
+    const times = clock.foreign?.get(actor - foreignRank);
+    return times !== undefined && times[foreignRank]! >= time;
+  }
+
+  /** Whether two copies write the same value to an element, as copies of a tile's tail may. */
+  #isSameCopy(earlier: Access, later: Access, tracked: TrackedArray, index: number): boolean {
+    if (earlier.actor > 0 || later.actor > 0) return false;
+    const sourceOf = ({ actor }: Access) => {
+      const { from, to } = this.#copies[-actor - 1]!.copy;
+      return to.elements === tracked.array ? from.elements.bits[from.offset + index - to.offset] : undefined;
+    };
+    const value = sourceOf(earlier);
+    return value !== undefined && value === sourceOf(later);
+  }
+
+  #party({ actor, site }: Access, kind: AccessKind): Party {
+    const range = this.#sites.range(site);
+    const copy = actor < 0 ? this.#copies[-actor - 1]! : null;
+    const thread = (copy === null ? actor : copy.issuer.actor) - 1;
+    const block = Math.floor(thread / this.#blockSize);
+    const [x, y] = this.#launch!.grid;
+    return {
+      kind,
+      range,
+      copy,
+      rank: thread % this.#blockSize,
+      block: [block % x, Math.floor(block / x) % y, Math.floor(block / (x * y))],
+    };
+  }
+
+  #trackedOf(thread: Thread, array: Elements): TrackedArray | null {
+    const tracked = this.#tracked.get(array);
+    return tracked === undefined ? this.#track(thread, array) : tracked;
+  }
+
+  /** A shared or local array is accessed for the first time. */
+  #track(thread: Thread, array: Elements): TrackedArray | null {
+    const { arrays, budget } = this.#ofBlocks.get(thread.block)!;
+    const reference = referenceOf(array, this.#launch!, thread);
+    const { space } = reference;
+    // Nobody else reaches a local array, but for copies.
+    const matters = space === 'shared' ? this.#uses.changes(reference) : this.#uses.of(reference).copied;
+    const shadow = matters ? new Shadow(array.values.length, elementBytes[array.element], budget) : null;
+    const tracked = shadow && { array, space, shadow, firstCell: 0, width: 1 };
+    this.#tracked.set(array, tracked);
+    arrays.push(array);
+    return tracked;
+  }
+}

@@ -1,0 +1,119 @@
+// Asynchronous copies between their issue and the moment when a thread may rely on them.
+//
+// A copy is complete for a thread when it has seen the phase to which the copy was bound. A group's
+// copy is complete when that holds for the shares of all its threads: which thread copies which
+// element is nobody's promise. Nothing here looks at whether the bytes were moved.
+
+import { membership } from '../interpreter/barrier.ts';
+import type { PendingCopy } from '../interpreter/copies.ts';
+import type { StageUse } from '../interpreter/observer.ts';
+import type { BlockClocks, ThreadClock } from './clocks.ts';
+
+/** The shares of one copy of a group. */
+interface CopyGroup {
+  readonly size: number;
+  readonly members: TrackedCopy[];
+  /** How many are bound. */
+  bound: number;
+  /** To which phase all of them are bound: the common case. Null if they are not, or none is. */
+  together: Completion | null;
+}
+
+/** When a copy is complete: when a component of a block's clocks is at a time. */
+interface Completion {
+  readonly block: BlockClocks;
+  readonly component: number;
+  readonly time: number;
+}
+
+/** One thread's share of a copy. */
+export class TrackedCopy {
+  readonly copy: PendingCopy;
+  readonly issuer: ThreadClock;
+  readonly group: CopyGroup;
+  /** The stage that its commit was for. */
+  use: StageUse | null = null;
+  #completion: Completion | null = null;
+
+  constructor(copy: PendingCopy, issuer: ThreadClock, group: CopyGroup) {
+    this.copy = copy;
+    this.issuer = issuer;
+    this.group = group;
+  }
+
+  get bound(): boolean {
+    return this.#completion !== null;
+  }
+
+  bind(completion: Completion): void {
+    this.#completion = completion;
+    const { group } = this;
+    const { component, time } = completion;
+    if (group.bound === 0) group.together = completion;
+    else if (group.together?.component !== component || group.together.time !== time) group.together = null;
+    group.bound += 1;
+  }
+
+  /** Whether this share is complete for a thread. */
+  isOwnSeenBy(thread: ThreadClock): boolean {
+    return this.#completion !== null && hasSeen(thread, this.#completion);
+  }
+
+  /** Whether the whole copy is complete for a thread. */
+  isSeenBy(thread: ThreadClock): boolean {
+    const { size, members, together, bound } = this.group;
+    if (bound < size) return false;
+    return together === null
+      ? members.every((member) => member.isOwnSeenBy(thread))
+      : hasSeen(thread, together);
+  }
+}
+
+function hasSeen(thread: ThreadClock, { block, component, time }: Completion): boolean {
+  return thread.hasSeen(block, component, time);
+}
+
+/** Finds the shares of a group's copy together: the n-th time that each thread of the group comes to a call. */
+export class CopyGroups {
+  readonly #rounds = new Map<PendingCopy['call'], Map<number, number>>();
+  readonly #open = new Map<PendingCopy['call'], Map<string, CopyGroup>>();
+
+  track(copy: PendingCopy, issuer: ThreadClock): TrackedCopy {
+    const { call, thread } = copy;
+    const { index, size } = membership(call.group, thread.rank, thread.block.threads.length);
+    const group = size === 1 ? newGroup(1) : this.#groupOf(call, issuer.actor, issuer.block, index, size);
+    const tracked = new TrackedCopy(copy, issuer, group);
+    group.members.push(tracked);
+    return tracked;
+  }
+
+  #groupOf(
+    call: PendingCopy['call'],
+    actor: number,
+    block: BlockClocks,
+    index: number,
+    size: number,
+  ): CopyGroup {
+    const rounds = entryOf(this.#rounds, call, () => new Map<number, number>());
+    const round = rounds.get(actor) ?? 0;
+    rounds.set(actor, round + 1);
+    const open = entryOf(this.#open, call, () => new Map<string, CopyGroup>());
+    const key = `${block.firstActor} ${index} ${round}`;
+    const group = entryOf(open, key, () => newGroup(size));
+    if (group.members.length === size - 1) open.delete(key);
+    return group;
+  }
+}
+
+function newGroup(size: number): CopyGroup {
+  return { size, members: [], bound: 0, together: null };
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
