@@ -6,6 +6,12 @@ import type { Extent3 } from '../kernel/types.ts';
 import type { Executable } from '../targets/executable.ts';
 import type { Allocation, DeviceMemoryArray } from './arrays.ts';
 
+/** Where an array of the device lies. */
+export interface ArrayPlace {
+  readonly address: number;
+  readonly length: number;
+}
+
 /** A shared array's place in the arena. */
 export interface SharedPlace {
   readonly offset: number;

@@ -6,9 +6,8 @@ import type { Program } from '../compiler/ir.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type KernelSource, locationOf } from '../diagnostics/source.ts';
 import { type Extent3, elementBytes } from '../kernel/types.ts';
-import { DeviceMemoryArray } from './arrays.ts';
 import type { DeviceProperties } from './device.ts';
-import { kernelInWords, type SharedPlace } from './launch.ts';
+import { type ArrayPlace, kernelInWords, type SharedPlace } from './launch.ts';
 
 const sharedAlignment = 16;
 
@@ -16,11 +15,11 @@ const sharedAlignment = 16;
 export function placeSharedArrays(
   program: Program,
   sources: readonly KernelSource[],
-  values: readonly (DeviceMemoryArray | Value)[],
+  values: readonly (ArrayPlace | Value)[],
   grid: Extent3,
-  properties: DeviceProperties,
+  properties: Pick<DeviceProperties, 'sharedMemoryPerBlock'>,
 ): { readonly places: readonly SharedPlace[]; readonly bytes: number } {
-  const scalars = values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value));
+  const scalars = values.map((value) => (typeof value === 'object' ? undefined : value));
   const places: SharedPlace[] = [];
   let bytes = 0;
   for (const { name, element, count, range } of program.sharedArrays) {

@@ -3,10 +3,11 @@
 
 import type { CopyWork, Direction } from '../copies.ts';
 import type { LaunchWork } from '../launch.ts';
+import { encodeRecord } from '../launch-record.ts';
 import type { EngineName } from './board.ts';
 import type { Assignment, EngineWork } from './carrier.ts';
 import type { Engines } from './engines.ts';
-import { encodeRecord, type LaunchArea } from './launch-area.ts';
+import type { LaunchArea } from './launch-area.ts';
 import { StagedCopy, type StagingHost } from './staging.ts';
 
 /** Each direction has its engine; what stays on one side goes where it is least in the way of the next kernel. */
@@ -52,7 +53,7 @@ function launch(work: LaunchWork, { area, engines }: Resources): Assignment {
     task: {
       kind: 'launch',
       executable: engines.announce(work.executable),
-      record: encodeRecord(work),
+      record: encodeRecord(work.executable.program, work),
       blocks: work.grid[0] * work.grid[1] * work.grid[2],
       ...places,
     },

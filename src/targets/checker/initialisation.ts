@@ -86,12 +86,12 @@ export class Initialisation implements PartialObserver {
     this.write(thread, array, index);
   }
 
-  issued({ thread, to, from, count, first, stride }: PendingCopy): void {
+  issued({ thread, to, from, count, copied, first, stride }: PendingCopy): void {
     const target = this.#flagsOf(thread, to.elements);
     if (target === null) return;
     const source = this.#flagsOf(thread, from.elements)?.written;
     for (let i = first; i < count; i += stride) {
-      target.written[to.offset + i] = source === undefined ? 1 : source[from.offset + i]!;
+      target.written[to.offset + i] = source === undefined || i >= copied ? 1 : source[from.offset + i]!;
     }
   }
 

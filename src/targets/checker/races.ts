@@ -190,7 +190,7 @@ export class Races implements PartialObserver {
     const actor = -this.#copies.push(tracked);
     const site = this.#sites.of(call.range);
     for (let i = first; i < count; i += stride) {
-      if (from !== null) {
+      if (from !== null && i < copy.copied) {
         const index = copy.from.offset + i;
         const begin = from.firstCell + index * from.width;
         for (let cell = begin; cell < begin + from.width; cell += 1) {
@@ -316,8 +316,10 @@ export class Races implements PartialObserver {
   #isSameCopy(earlier: Access, later: Access, tracked: TrackedArray, index: number): boolean {
     if (earlier.actor > 0 || later.actor > 0) return false;
     const sourceOf = ({ actor }: Access) => {
-      const { from, to } = this.#copies[-actor - 1]!.copy;
-      return to.elements === tracked.array ? from.elements.bits[from.offset + index - to.offset] : undefined;
+      const { from, to, copied } = this.#copies[-actor - 1]!.copy;
+      if (to.elements !== tracked.array) return undefined;
+      const i = index - to.offset;
+      return i < copied ? from.elements.bits[from.offset + i] : 0;
     };
     const value = sourceOf(earlier);
     return value !== undefined && value === sourceOf(later);

@@ -1,0 +1,63 @@
+// The launch record: a launch as the threads of a CPU device read it from memory. See
+// targets/executable.ts.
+
+import type { Value } from '../compiler/arithmetic.ts';
+import type { Program, ValueType } from '../compiler/ir.ts';
+import type { Extent3 } from '../kernel/types.ts';
+import { launchRecordBytes } from '../targets/executable.ts';
+import type { ArrayPlace, SharedPlace } from './launch.ts';
+
+/** What a record says. */
+export interface LaunchRecord {
+  readonly grid: Extent3;
+  /** In the order of the program's parameters. */
+  readonly values: readonly (ArrayPlace | Value)[];
+  readonly shared: readonly SharedPlace[];
+}
+
+/** The bytes of the record. */
+export function encodeRecord(program: Program, { grid, values, shared }: LaunchRecord): Uint8Array {
+  const bytes = new Uint8Array(launchRecordBytes(program));
+  const view = new DataView(bytes.buffer);
+  for (const [axis, extent] of grid.entries()) view.setUint32(4 * axis, extent, true);
+  let slot = 16;
+  const pair = (first: number, second: number): void => {
+    view.setUint32(slot, first, true);
+    view.setUint32(slot + 4, second, true);
+  };
+  program.parameters.forEach((parameter, i) => {
+    const value = values[i]!;
+    if (typeof value === 'object') pair(value.address, value.length);
+    else if (parameter.kind === 'scalar') writeScalar(view, slot, parameter.type, value);
+    slot += 16;
+  });
+  for (const { offset, length } of shared) {
+    pair(offset, length);
+    slot += 16;
+  }
+  return bytes;
+}
+
+function writeScalar(view: DataView, at: number, type: ValueType, value: Value): void {
+  switch (type) {
+    case 'bool':
+    case 'u32':
+      view.setUint32(at, Number(value), true);
+      break;
+    case 'i32':
+      view.setInt32(at, Number(value), true);
+      break;
+    case 'f32':
+      view.setFloat32(at, Number(value), true);
+      break;
+    case 'f64':
+      view.setFloat64(at, Number(value), true);
+      break;
+    case 'i64':
+      view.setBigInt64(at, BigInt(value), true);
+      break;
+    case 'u64':
+      view.setBigUint64(at, BigInt(value), true);
+      break;
+  }
+}
