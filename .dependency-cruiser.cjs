@@ -6,6 +6,7 @@ const rooms = [
   'compiler',
   'targets',
   'runtime',
+  'checker',
   'host',
   'overlap',
   'timeline',

@@ -29,6 +29,8 @@ export interface Issue {
   /** The thread and block, where a running kernel is meant. */
   readonly thread?: readonly [number, number, number];
   readonly block?: readonly [number, number, number];
+  /** Particulars, a line each, that say more than thread and block and stand in their place. */
+  readonly details?: readonly string[];
 }
 
 export interface WarpstageErrorOptions {

@@ -35,7 +35,8 @@ function formatIssue(issue: Issue, paint: Paint, folder: string | undefined): st
     issue.thread && `thread (${issue.thread.join(', ')})`,
     issue.block && `block (${issue.block.join(', ')})`,
   ].filter((part) => part !== undefined);
-  if (running.length > 0) lines.push(running.join(' of '));
+  if (issue.details !== undefined) lines.push(...issue.details);
+  else if (running.length > 0) lines.push(running.join(' of '));
   if (issue.hint !== undefined) lines.push(`${paint.hint('hint')}: ${issue.hint}`);
   return lines.join('\n').replaceAll('\n', '\n  ');
 }

@@ -176,9 +176,9 @@ function checkSignal(kernel: string, signal: unknown): AbortSignal | null {
 }
 
 /** Whether positions or counts of this launch may go beyond 32 bits. */
-function needsWideIndex(
+export function needsWideIndex(
   parameters: readonly SchemaParameter[],
-  { arrays, scalars, constants }: Arguments,
+  { arrays, scalars, constants }: Omit<Arguments, 'arrays'> & { arrays: Record<string, { length: number }> },
   grid: Extent3,
   block: Extent3,
 ): boolean {
@@ -196,7 +196,7 @@ function needsWideIndex(
 }
 
 /** An argument in the form that the program's type has. */
-function typedValue(type: Program['variables'][number]['type'], value: number | boolean): Value {
+export function typedValue(type: Program['variables'][number]['type'], value: number | boolean): Value {
   switch (type) {
     case 'i64':
     case 'u64':

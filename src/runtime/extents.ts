@@ -53,8 +53,11 @@ function check(
   return full;
 }
 
+/** What limits a launch. */
+export type LaunchLimits = Pick<DeviceProperties, 'maxThreadsPerBlock' | 'maxBlockDim' | 'maxGridDim'>;
+
 /** The block of a launch, all extents given. Throws WS2003. */
-export function checkBlock(kernel: string, block: Extent, properties: DeviceProperties): Extent3 {
+export function checkBlock(kernel: string, block: Extent, properties: LaunchLimits): Extent3 {
   const full = check(kernel, 'block', block, properties.maxBlockDim);
   if (threadsOf(full) <= properties.maxThreadsPerBlock) return full;
   throw wrong(
@@ -65,7 +68,7 @@ export function checkBlock(kernel: string, block: Extent, properties: DeviceProp
 }
 
 /** The grid of a launch, all extents given. Throws WS2003. */
-export function checkGrid(kernel: string, grid: Extent, properties: DeviceProperties): Extent3 {
+export function checkGrid(kernel: string, grid: Extent, properties: LaunchLimits): Extent3 {
   const full = check(kernel, 'grid', grid, properties.maxGridDim);
   if (threadsOf(full) < blockLimit) return full;
   throw wrong(

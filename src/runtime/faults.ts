@@ -71,7 +71,8 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
   }
 }
 
-function accessOf(fault: Extract<Fault, { kind: 'out-of-range' }>): string {
+/** What the access was, in words. */
+export function accessOf(fault: Extract<Fault, { kind: 'out-of-range' }>): string {
   const { array, access, index, count, length } = fault;
   const elements = length === 1 ? '1 element' : `${length} elements`;
   const doing = { read: 'reads', write: 'writes', copy: 'copies' }[access];

@@ -87,7 +87,7 @@ export const memory: readonly Misuse[] = [
     kernel: kernel(schema, ({ out, x, mended }, cuda) => {
       const t = cuda.thisThreadBlock().threadRank();
       const far = cuda.i32(t) + 0x7fffffff - 31;
-      const i = mended ? t : (far + 32 - 0x7fffffff - 1) & 31; // <- WS7006
+      const i = mended ? t : far + 32 - 0x7fffffff - 1; // <- WS7006
       out[i] = x[t]!;
     }),
   },

@@ -1,15 +1,20 @@
 // Memory that the checker may take for what it remembers. When it is used up, checking stops and
 // the verdict is `inconclusive`.
 
-/** Thrown where the checker cannot go on. */
-export class BudgetExceeded extends Error {
-  override readonly name = 'BudgetExceeded';
-  /** In words, for the report. */
-  readonly what: string;
+import { KernelFault } from '../interpreter/fault.ts';
 
-  constructor(what: string) {
-    super(what);
-    this.what = what;
+/** Stops the kernel as the interpreter's own budget does. No place of the kernel is to blame. */
+class BudgetExceeded extends KernelFault {
+  constructor(limit: number) {
+    super({
+      kind: 'misuse',
+      code: 'WS3007',
+      message: `the checker needs more than its ${Math.floor(limit / 2 ** 20)} MiB of memory`,
+      hint: 'check a smaller launch, or give it more by the option `memory`',
+      range: { source: 0, start: 0, end: 0 },
+      thread: [0, 0, 0],
+      block: [0, 0, 0],
+    });
   }
 }
 
@@ -34,9 +39,7 @@ export class Budget {
     this.#used += bytes;
     this.#peak = Math.max(this.#peak, this.#used);
     if (this.#used <= this.#limit) return;
-    throw new BudgetExceeded(
-      `the checker needs more than its ${Math.floor(this.#limit / 2 ** 20)} MiB of memory`,
-    );
+    throw new BudgetExceeded(this.#limit);
   }
 
   /** That much is there again; all that was taken, if nothing is said. */

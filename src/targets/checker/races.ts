@@ -183,7 +183,8 @@ export class Races implements PartialObserver {
     const clock = this.#clocks.of(thread);
     const from = this.#trackedOf(thread, copy.from.elements);
     const to = this.#trackedOf(thread, copy.to.elements);
-    if ((from === null && to === null) || first >= count) return;
+    // A share of no elements is one of its group's shares too.
+    if (from === null && to === null) return;
     this.#budget.take(copyBytes);
     const tracked = this.#groups.track(copy, clock);
     this.#uncommitted.set(copy, tracked);

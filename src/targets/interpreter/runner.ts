@@ -41,8 +41,8 @@ export function createInterpreterRunner(
   return (record, arena, first, end) => {
     const launch = readLaunch(program, context, record, arena);
     const { observer } = launch;
-    observer?.launchBegan(launch);
     const fault = faultOf(() => {
+      observer?.launchBegan(launch);
       for (const linear of orderOfBlocks(first, end, observer === null ? 'eager' : delivery)) {
         new Block(launch, linear, { delivery, steps }).run(body);
       }
