@@ -339,7 +339,7 @@ export type Call =
       readonly group: Extract<Group, { kind: 'tile' }>;
       /** As of a sync. */
       readonly mask?: Expression;
-      /** What the lane brings: bool for votes; i32 or u32 for `reduce…`; else any number. */
+      /** What the lane brings: bool for votes, an integer for `reduce…`, else any number. */
       readonly value: Expression;
       /** Of shuffles, an i32 of which the low five bits count: the lane, the distance or the bits to flip. */
       readonly lane: Expression | null;

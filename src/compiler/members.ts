@@ -91,6 +91,9 @@ function nameHint(owner: string, name: string, names: readonly string[]): string
   if (owner === 'a grid' && name === 'sync') {
     return 'blocks do not wait for each other; end the kernel here, and launch another for the rest';
   }
+  if (name === 'coalescedThreads') {
+    return 'which threads happen to run together is chance; name them: cuda.ballotSync(0xffffffff, condition)';
+  }
   if (owner === "'Math'" && name === 'random') {
     return "make random numbers on the host, or compute them from the thread's rank";
   }

@@ -1,6 +1,7 @@
 // The asynchronous intrinsics as TypeScript sees them: copies, pipelines and the time.
 
 import type { Thread, ThreadBlock, Tile } from './cuda.ts';
+import type { Combination } from './intrinsics/entry.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
 
 declare const brand: unique symbol;
@@ -105,6 +106,21 @@ export interface CooperativeGroups {
    * CUDA: `cooperative_groups::wait_prior<n>(group)`.
    */
   waitPrior(group: ThreadBlock | Tile | Thread, n: number): void;
+  /**
+   * All values of a tile of at most 32 threads combined; each thread gets the same. Floats are
+   * combined in one order on every device. CUDA: `cooperative_groups::reduce(tile, value, cooperative_groups::plus<T>())`.
+   *
+   * @example
+   * const sum = cuda.cg.reduce(tile, x[i], 'plus');
+   */
+  reduce(tile: Tile, value: number | boolean, operation: Combination): number;
+  /** The values of the tile's threads up to this one combined. CUDA: `cooperative_groups::inclusive_scan(tile, value, …)`. */
+  inclusiveScan(tile: Tile, value: number | boolean, operation?: Combination): number;
+  /**
+   * The values of the tile's threads before this one combined. The first gets what changes nothing:
+   * 0, or of 'less' the greatest value. CUDA: `cooperative_groups::exclusive_scan(tile, value, …)`.
+   */
+  exclusiveScan(tile: Tile, value: number | boolean, operation?: Combination): number;
 }
 
 /** The part of the intrinsics that is about copies, pipelines and time. */

@@ -181,11 +181,11 @@ export interface Cuda extends CudaAsync {
   matchAnySync(mask: number, value: number | boolean): number;
   /** The lanes of the mask if all have the same value, to the bit; else 0. CUDA: `__match_all_sync(mask, value, &pred)`. */
   matchAllSync(mask: number, value: number | boolean): number;
-  /** The sum of the lanes' values, which are i32 or u32. CUDA: `__reduce_add_sync(mask, value)`. */
+  /** The sum of the lanes' values, which are integers. CUDA: `__reduce_add_sync(mask, value)`. */
   reduceAddSync(mask: number, value: number | boolean): number;
-  /** The least of the lanes' values, which are i32 or u32. CUDA: `__reduce_min_sync(mask, value)`. */
+  /** The least of the lanes' values, which are integers. CUDA: `__reduce_min_sync(mask, value)`. */
   reduceMinSync(mask: number, value: number | boolean): number;
-  /** The greatest of the lanes' values, which are i32 or u32. CUDA: `__reduce_max_sync(mask, value)`. */
+  /** The greatest of the lanes' values, which are integers. CUDA: `__reduce_max_sync(mask, value)`. */
   reduceMaxSync(mask: number, value: number | boolean): number;
   /** The bits that are set in all lanes' values. CUDA: `__reduce_and_sync(mask, value)`. */
   reduceAndSync(mask: number, value: number | boolean): number;

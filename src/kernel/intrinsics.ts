@@ -13,7 +13,8 @@ import { atomicIntrinsics, memoryIntrinsics, pipelineIntrinsics } from './intrin
 import { timeIntrinsics } from './intrinsics/time.ts';
 import { warpIntrinsics } from './intrinsics/warps.ts';
 
-export type { ArgumentKind, Form, Intrinsic, ResultKind } from './intrinsics/entry.ts';
+export type { ArgumentKind, Combination, Form, Intrinsic, ResultKind } from './intrinsics/entry.ts';
+export { combinations } from './intrinsics/entry.ts';
 
 export const intrinsics = {
   ...groupIntrinsics,

@@ -11,7 +11,7 @@ const sections: Readonly<Record<string, string>> = {
   thread: 'A thread: `cuda.thisThread()`',
   array: 'An array',
   pipeline: 'A pipeline: `cuda.makePipeline(…)`',
-  cg: 'Copies of a group: `cuda.cg`',
+  cg: 'Copies, reductions and scans of a group: `cuda.cg`',
   Math: 'Math',
   Number: 'Number',
   console: 'console',

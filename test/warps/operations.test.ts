@@ -232,7 +232,7 @@ describe('tiles', () => {
     });
     expect(() =>
       outputOf(k, { grid: 1, block: 64, arguments: { out: new Int32Array(1) } }, 'regions'),
-    ).toThrow('tile.shfl needs a tile of at most 32 threads, and this one has 64');
+    ).toThrow('tile.shfl needs a tile of at most 32 threads, and this is a tile of 64 threads');
   });
 });
 

@@ -1,7 +1,7 @@
 // The arguments of an intrinsic's call, checked by the table.
 
 import type { Node } from 'acorn';
-import type { ArgumentKind, Form } from '../../kernel/intrinsics.ts';
+import { type ArgumentKind, type Combination, combinations, type Form } from '../../kernel/intrinsics.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { numberConstant } from '../build.ts';
 import type { Expression, PipelineScope } from '../ir.ts';
@@ -124,6 +124,8 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'pipeline';
     case 'pipeline state':
       return value.kind === 'pipelineState';
+    case 'combination':
+      return value.kind === 'text' && combinations.some((name) => name === value.text);
     case 'scope':
       return value.kind === 'text' && Object.hasOwn(scopes, value.text);
     case 'role':
@@ -167,6 +169,8 @@ function kindText(kind: ArgumentKind): string {
       return 'a pipeline';
     case 'pipeline state':
       return 'made by cuda.pipelineSharedState';
+    case 'combination':
+      return `one of ${combinations.map((name) => `'${name}'`).join(' ')}`;
     case 'scope':
       return "'block', 'cluster', 'device' or 'system'";
     case 'role':
@@ -215,6 +219,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'block or tile': same,
   pipeline: same,
   'pipeline state': same,
+  combination: (_lowering, value) => textOf(value) as Combination,
   scope: (_lowering, value) => textOf(value) as PipelineScope,
   role: same,
   nanoseconds: (lowering, value, node, what) =>

@@ -4,7 +4,13 @@
 // and converted as their kinds say.
 
 import type { Node } from 'acorn';
-import type { ArgumentKind, Form, IntrinsicName, IntrinsicTable } from '../../kernel/intrinsics.ts';
+import type {
+  ArgumentKind,
+  Combination,
+  Form,
+  IntrinsicName,
+  IntrinsicTable,
+} from '../../kernel/intrinsics.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { Expression, PipelineScope } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -35,6 +41,7 @@ export interface ArgumentTypes {
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
   readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;
   readonly scope: PipelineScope;
+  readonly combination: Combination;
   readonly role: TextValue | ChoiceValue;
   /** An f64. */
   readonly nanoseconds: Expression;

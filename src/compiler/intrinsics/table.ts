@@ -6,6 +6,7 @@ import type { Lowering } from '../lowering.ts';
 import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
 import { arithmeticHandlers } from './arithmetic.ts';
+import { combiningHandlers } from './combining.ts';
 import { consoleHandlers } from './console.ts';
 import { copyHandlers } from './copies.ts';
 import { groupHandlers } from './groups.ts';
@@ -18,6 +19,7 @@ import { warpHandlers } from './warps.ts';
 const handlers = {
   ...groupHandlers,
   ...warpHandlers,
+  ...combiningHandlers,
   ...memoryHandlers,
   ...copyHandlers,
   ...pipelineHandlers,

@@ -19,14 +19,22 @@ import {
 } from '../build.ts';
 import type { Expression, Group, ValueType, WarpOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
-import { isFloat, isInteger, type NumberType } from '../number-types.ts';
+import { isInteger, type NumberType } from '../number-types.ts';
 import { openOf, toType, typed } from '../numbers.ts';
-import { describe, literal, type Numeric, number, undefinedValue, type Value } from '../values.ts';
+import {
+  describe,
+  type GroupValue,
+  literal,
+  type Numeric,
+  number,
+  undefinedValue,
+  type Value,
+} from '../values.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 
-type WarpIntrinsic = keyof typeof warpIntrinsics;
+type WarpIntrinsic = Exclude<keyof typeof warpIntrinsics, `cg.${string}`>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
-type Tile = Extract<Group, { kind: 'tile' }>;
+export type Tile = Extract<Group, { kind: 'tile' }>;
 
 const warpSize = 32;
 const warp: Tile = { kind: 'tile', size: warpSize };
@@ -164,19 +172,18 @@ export function numberOf({ lowering, node }: Pick<Call, 'lowering' | 'node'>, va
   return { type, expression: toType(lowering, own, type, node) };
 }
 
+/** The tile of a call. */
+function tileOf(call: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>): Tile {
+  return tileIn(call, call.receiver);
+}
+
 /** The tile whose lanes exchange values: at most a warp. */
-function tileOf({
-  lowering,
-  node,
-  name,
-  receiver,
-}: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>): Tile {
-  const { group } = receiver;
+export function tileIn({ lowering, node, name }: Omit<Call, 'at'>, { group }: GroupValue): Tile {
   if (group.kind === 'tile' && group.size <= warpSize) return group;
   return lowering.fail(
     node,
     'WS1009',
-    `${name} needs a tile of at most ${warpSize} threads, and this one has ${group.kind === 'tile' ? group.size : 'more'}`,
+    `${name} needs a tile of at most ${warpSize} threads, and this is ${describe({ kind: 'group', group, metaGroupSize: 1 })}`,
     `threads of one warp exchange values: cuda.tiledPartition(block, ${warpSize})`,
   );
 }
@@ -210,14 +217,12 @@ function reduceLanes(
 ): Value {
   if (value.kind === 'open') return openOf([value]);
   const { type, expression } = numberOf(call, value);
-  if (type !== 'i32' && type !== 'u32') {
+  if (!isInteger(type)) {
     call.lowering.fail(
       call.at('value'),
       'WS1004',
-      `${call.name} takes i32 and u32, and is given ${describe(value)}`,
-      isFloat(type)
-        ? 'cuda.cg.reduce(tile, value, …) takes floats too'
-        : `cast it: cuda.i32(…), or use cuda.cg.reduce(tile, value, …)`,
+      `${call.name} takes integers, and is given ${describe(value)}`,
+      'cuda.cg.reduce(tile, value, …) takes floats too',
     );
   }
   return exchange(call, operator, { mask, value: expression, result: type });

@@ -24,7 +24,7 @@ export const copyIntrinsics = {
   'cuda.cg': {
     cuda: 'namespace cooperative_groups',
     result: 'cg',
-    doc: "A group's copies that need no pipeline.",
+    doc: "A group's copies that need no pipeline, and the reductions and scans of a tile.",
   },
   'cg.memcpyAsync': {
     cuda: 'cooperative_groups::memcpy_async(group, destination, [count,] source, count)',

@@ -3,6 +3,10 @@
 // An entry is plain data: the front end checks calls by it, the targets ask it who takes part,
 // and the documentation is made of it.
 
+/** What combines two values: CUDA's `cooperative_groups::plus` and so on; `less` is the lesser of two. */
+export const combinations = ['plus', 'less', 'greater', 'bitAnd', 'bitOr', 'bitXor'] as const;
+export type Combination = (typeof combinations)[number];
+
 /** What an argument must be. */
 export type ArgumentKind =
   /** A number or boolean of any type. */
@@ -28,6 +32,8 @@ export type ArgumentKind =
   | 'pipeline'
   | 'pipeline state'
   | 'scope'
+  /** How two values become one: the name of a `Combination`, as a string. */
+  | 'combination'
   | 'role'
   /** A number of nanoseconds, with or without a fraction. */
   | 'nanoseconds'

@@ -103,21 +103,21 @@ export const warpIntrinsics = {
     forms: match,
     result: 'number',
     ...meets,
-    doc: 'The sum of the values, which are i32 or u32.',
+    doc: 'The sum of the values, which are integers.',
   },
   'cuda.reduceMinSync': {
     cuda: '__reduce_min_sync(mask, value)',
     forms: match,
     result: 'number',
     ...meets,
-    doc: 'The least of the values, which are i32 or u32.',
+    doc: 'The least of the values, which are integers.',
   },
   'cuda.reduceMaxSync': {
     cuda: '__reduce_max_sync(mask, value)',
     forms: match,
     result: 'number',
     ...meets,
-    doc: 'The greatest of the values, which are i32 or u32.',
+    doc: 'The greatest of the values, which are integers.',
   },
   'cuda.reduceAndSync': {
     cuda: '__reduce_and_sync(mask, value)',
@@ -223,5 +223,27 @@ export const warpIntrinsics = {
     result: 'u32',
     ...tileMeets,
     doc: 'All threads of the tile, by their rank, if they have the same value, to the bit; else 0.',
+  },
+
+  'cg.reduce': {
+    cuda: 'cooperative_groups::reduce(tile, value, cooperative_groups::plus<T>())',
+    forms: [{ tile: 'block or tile', value: 'number', operation: 'combination' }],
+    result: 'number',
+    ...tileMeets,
+    doc: "All values of a tile of at most 32 threads combined by 'plus', 'less', 'greater', 'bitAnd', 'bitOr' or 'bitXor'; each thread gets the same.",
+  },
+  'cg.inclusiveScan': {
+    cuda: 'cooperative_groups::inclusive_scan(tile, value, cooperative_groups::plus<T>())',
+    forms: [{ tile: 'block or tile', value: 'number', operation: 'combination?' }],
+    result: 'number',
+    ...tileMeets,
+    doc: "The values of a tile's threads up to this one combined; 'plus' unless another operation is given.",
+  },
+  'cg.exclusiveScan': {
+    cuda: 'cooperative_groups::exclusive_scan(tile, value, cooperative_groups::plus<T>())',
+    forms: [{ tile: 'block or tile', value: 'number', operation: 'combination?' }],
+    result: 'number',
+    ...tileMeets,
+    doc: "The values of a tile's threads before this one combined; the first gets what changes nothing: 0, or of 'less' the greatest value.",
   },
 } as const satisfies Readonly<Record<string, Intrinsic>>;

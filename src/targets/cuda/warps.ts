@@ -63,17 +63,18 @@ const warpPrelude = `template <typename T> WS_DEVICE unsigned ws_match_all(unsig
   int same;
   return __match_all_sync(lanes, value, &same);
 }
-${reduction('add', '(T)((unsigned)a + (unsigned)b)')}${reduction('min', 'b < a ? b : a')}${reduction('max', 'a < b ? b : a')}${reduction('and', 'a & b')}${reduction('or', 'a | b')}${reduction('xor', 'a ^ b')}`;
+${reduction('add', '(T)((unsigned long long)a + (unsigned long long)b)')}${reduction('min', 'b < a ? b : a')}${reduction('max', 'a < b ? b : a')}${reduction('and', 'a & b')}${reduction('or', 'a | b')}${reduction('xor', 'a ^ b')}`;
 
+/** The combination of two values `a` and `b`, and how the hardware's own function takes and gives them. */
 function reduction(name: string, combined: string): string {
-  const bitwise = name === 'and' || name === 'or' || name === 'xor';
-  const one = bitwise
+  const isBitwise = name === 'and' || name === 'or' || name === 'xor';
+  const one = isBitwise
     ? `(T)__reduce_${name}_sync(lanes, (unsigned)value)`
     : `__reduce_${name}_sync(lanes, value)`;
   return `template <typename T> WS_DEVICE T ws_reduce_${name}(unsigned lanes, T value) {
 #if __CUDA_ARCH__ >= 800
-  return ${one};
-#else
+  if constexpr (sizeof(T) == 4) return ${one};
+#endif
   // Lanes that have returned are named, and bring nothing.
   unsigned rest = __ballot_sync(lanes, 1);
   T a = __shfl_sync(lanes, value, __ffs(rest) - 1);
@@ -82,7 +83,6 @@ function reduction(name: string, combined: string): string {
     a = ${combined};
   }
   return a;
-#endif
 }
 `;
 }

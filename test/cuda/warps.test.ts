@@ -1,0 +1,87 @@
+// What lanes do together compiles to machine code for every architecture that is supported.
+// Needs nvcc; where it is absent the tests say that they skip.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { kernel } from 'warpstage';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { cudaText } from '#warpstage/targets/cuda/compile.js';
+
+const nvcc = spawnSync('nvcc', ['--version']).status === 0;
+
+const everything = kernel(
+  { i: 'i32[]', u: 'u32[]', f: 'f32[]', d: 'f64[]', mask: 'u32' },
+  ({ i, u, f, d, mask }, cuda) => {
+    const t = cuda.thisThreadBlock().threadRank();
+    const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 8);
+    cuda.syncwarp();
+    cuda.syncwarp(mask);
+    const active = cuda.activemask();
+    i[t] = cuda.shflSync(mask, i[t]!, 3) + cuda.shflUpSync(-1, i[t]!, t) + cuda.i32(cuda.shflSync(-1, t, 1));
+    u[t] = cuda.shflDownSync(active, u[t]!, 1, 8) + tile.shfl(u[t]!, 2) + tile.ballot(t > 3);
+    f[t] = cuda.shflXorSync(mask, f[t]!, 3) + tile.shflUp(f[t]!, 1) + cuda.cg.reduce(tile, f[t]!, 'plus');
+    d[t] = tile.shflDown(d[t]!, 1) + tile.shflXor(d[t]!, 4) + cuda.cg.inclusiveScan(tile, d[t]!, 'less');
+    u[t]! += cuda.ballotSync(mask, t > 2) + cuda.matchAnySync(mask, f[t]!) + cuda.matchAllSync(mask, d[t]!);
+    u[t]! += tile.matchAny(t) + tile.matchAll(i[t]!);
+    if (cuda.anySync(mask, t > 7) && cuda.allSync(mask, t > 9) && tile.any(t > 1) && tile.all(t > 1))
+      i[t] = 0;
+    i[t]! +=
+      cuda.reduceAddSync(mask, i[t]!) + cuda.reduceMinSync(mask, i[t]!) + cuda.reduceMaxSync(-1, i[t]!);
+    u[t]! +=
+      cuda.reduceAndSync(mask, u[t]!) + cuda.reduceOrSync(mask, u[t]!) + cuda.reduceXorSync(mask, u[t]!);
+    i[t]! += cuda.i32(cuda.reduceAddSync(mask, t));
+    i[t]! += cuda.popc(i[t]!) + cuda.ffs(i[t]!) + cuda.clz(u[t]!) + cuda.laneId + cuda.warpSize;
+    u[t]! += cuda.brev(u[t]!);
+    cuda.shflSync(mask, t, 0);
+  },
+);
+
+describe.skipIf(!nvcc)('nvcc', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'warpstage-nvcc-warps-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each(['75', '80', '90a', '120'])('compiles for sm_%s without a warning', (architecture) => {
+    const number = Number.parseInt(architecture, 10);
+    const sources = (['i32', 'i64'] as const).map((indexType) => {
+      const { program } = specialise(everything, {
+        block: [64, 1, 1],
+        indexType,
+        constants: {},
+        functions: {},
+      });
+      const text = cudaText(program, number).replaceAll('extern "C" ', '');
+      return `namespace with_${indexType} {\n${text}\n}\n`;
+    });
+    const file = join(folder, `warps_${architecture}.cu`);
+    writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
+    const options = [
+      '--fmad=false',
+      '-Werror',
+      'all-warnings',
+      '-cubin',
+      '-o',
+      join(folder, 'out.cubin'),
+      file,
+    ];
+    expect(execFileSync('nvcc', [`-arch=sm_${architecture}`, ...options]).toString()).toBe('');
+  });
+});
+
+test('a full mask is a literal, and a reduction one instruction of sm_80', () => {
+  const { program } = specialise(everything, {
+    block: [64, 1, 1],
+    indexType: 'i32',
+    constants: {},
+    functions: {},
+  });
+  const text = cudaText(program, 90);
+  expect(text).toContain('__shfl_up_sync(ws_tile_mask<32>(ws_thread_rank), ');
+  expect(text).toContain('__shfl_sync(mask_');
+  expect(text).toContain('__reduce_add_sync(lanes, value)');
+});
