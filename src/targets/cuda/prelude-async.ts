@@ -112,6 +112,7 @@ template <typename T, typename I> WS_DEVICE void ws_copy(T* to, const T* from, I
 }
 #if __CUDA_ARCH__ >= 900
 WS_DEVICE void ws_bulk_copy(void* to, const void* from, unsigned bytes, ws_barrier* b) {
+  if (bytes == 0u) return;
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                ::"r"(ws_shared(to)), "l"(from), "r"(bytes), "r"(ws_shared(b)) : "memory");
 }

@@ -83,6 +83,11 @@ class Preparation {
       case 'consumerWaitFor':
       case 'consumerWaitUntil':
         if (this.#isOwn(call.pipeline)) return assigned(call.result, always(call.range), call.range);
+        if (isForEver(call.time)) {
+          const { pipeline, result, range } = call;
+          const wait: Call = { kind: 'call', intrinsic: 'consumerWait', pipeline, range };
+          return [wait, ...assigned(result, always(range), range)];
+        }
         return this.#quitting === 'counted' ? this.#timedWait(call) : [call];
       case 'quit': {
         const { result, range } = call;
@@ -154,6 +159,11 @@ class Preparation {
 
 function assigned(variable: number | null, value: Expression, range: Range): Statement[] {
   return variable === null ? [] : [{ kind: 'assign', variable, value, range }];
+}
+
+/** A wait without an end is one that can be found to be a deadlock. */
+function isForEver(time: Expression): boolean {
+  return time.kind === 'constant' && time.value === Number.POSITIVE_INFINITY;
 }
 
 function always(range: Range): Expression {
