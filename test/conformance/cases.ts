@@ -1,12 +1,16 @@
 // All cases, by their subject.
 
 import type { Cases } from './case.ts';
+import { copyCases } from './cases/copies.ts';
 import { placementCases } from './cases/placement.ts';
 import { roleCases } from './cases/roles.ts';
 import { stageCases } from './cases/stages.ts';
+import { timeCases } from './cases/time.ts';
 
 export const allCases: Readonly<Record<string, Cases>> = {
   placement: placementCases,
   roles: roleCases,
   stages: stageCases,
+  copies: copyCases,
+  time: timeCases,
 };

@@ -105,7 +105,10 @@ class Preparation {
     return this.#program.pipelines[pipeline]!.scope === 'thread';
   }
 
-  /** A look at the stage, a look at the clock, and so on until one of them says that the wait is over. */
+  /**
+   * A look at the stage, a look at the clock, and so on until one of them says that the wait is over. Others
+   * go on in between, so that a kernel may wait again and again for no time at all.
+   */
   #timedWait(call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>): Statement[] {
     const { range } = call;
     const limit = this.#variable('limit', 'f64', range);
@@ -142,9 +145,9 @@ class Preparation {
         body: [
           { ...call, time: zero, result: ready },
           leaveIf({ kind: 'variable', id: ready, type: 'bool', range }),
+          { kind: 'call', intrinsic: 'nanosleep', duration: zero, range },
           read(now.id),
           leaveIf({ kind: 'unary', operator: 'not', operand: early, type: 'bool', range }),
-          { kind: 'call', intrinsic: 'nanosleep', duration: zero, range },
         ],
         update: [],
         range,
