@@ -32,16 +32,14 @@ export class Accumulator {
     this.name = name;
     this.#element = element;
     this.#declaration = declaration;
-    this.#length = lengthOf(name, declaration, context);
+    this.#length = lengthOfAccumulator(name, declaration, context);
     this.blocks = declaration.per === 'block' ? blocks : Infinity;
     this.array = device.alloc(element, this.#length * (declaration.per === 'block' ? blocks : 1));
   }
 
   /** Sets the elements to their initial value. The host's array must live until the stream is through. */
   initialise(stream: Stream): void {
-    const host = newArray(this.#element, this.array.length);
-    host.fill(this.#declaration.initial ?? neutral(this.#declaration.combine, this.#element));
-    stream.memcpyAsync(this.array, host);
+    stream.memcpyAsync(this.array, initialArray(this.#element, this.#declaration, this.array.length));
   }
 
   /** Brings the elements back, with those of different blocks combined. */
@@ -63,6 +61,15 @@ export class Accumulator {
   }
 }
 
+/** What an accumulator of so many elements holds before the first chunk. */
+export function initialArray(
+  element: ElementType,
+  { initial, combine }: AccumulatorDeclaration,
+  length: number,
+): TypedArray {
+  return newArray(element, length).fill(initial ?? neutral(combine, element));
+}
+
 const folds = {
   sum: (a: number, b: number) => a + b,
   min: (a: number, b: number) => Math.min(a, b),
@@ -80,7 +87,12 @@ function neutral(combine: AccumulatorDeclaration['combine'], element: ElementTyp
   return signed ? -(2 ** (bits - 1)) : 0;
 }
 
-function lengthOf(name: string, { length = 1 }: AccumulatorDeclaration, context: JobContext): number {
+/** Elements of an accumulator, of one block or of all. */
+export function lengthOfAccumulator(
+  name: string,
+  { length = 1 }: AccumulatorDeclaration,
+  context: JobContext,
+): number {
   const elements =
     typeof length === 'function'
       ? length(context)

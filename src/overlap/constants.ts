@@ -77,7 +77,8 @@ export class ResidentArrays {
   }
 }
 
-function constantArray(
+/** The data of a constant array that does not come from an input. */
+export function constantArray(
   name: string,
   element: ElementType,
   declaration: ArrayDeclaration,
