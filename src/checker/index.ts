@@ -1,5 +1,6 @@
 // warpstage/check: kernels under the checker.
 
+export { type CheckCase, checkCase } from './case.ts';
 export { type CheckResult, check, type Verdict } from './check.ts';
 export { expectClean } from './expect-clean.ts';
 export type { ArrayOfLength, CheckArguments, CheckLaunch } from './launch.ts';

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Location as SarifLocation, Log, Notification, ReportingDescriptor, Result } from 'sarif';
+import type { Log, Notification, ReportingDescriptor, Result, Location as SarifLocation } from 'sarif';
 import type { CheckFinding } from '../checker/report.ts';
 import type { Code } from '../diagnostics/codes.ts';
 import type { Issue, Location } from '../diagnostics/error.ts';

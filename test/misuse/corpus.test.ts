@@ -3,11 +3,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { corpus } from './corpus.ts';
-import { type Found, findingsOf } from './findings.ts';
+import { checkMisuse, type Found, foundIn } from './findings.ts';
 import { type Misuse, markedLines } from './misuse.ts';
-
-/** What the rules of the protocol find; races and memory are not theirs. */
-const found = corpus.filter(({ code }) => !/WS700[1-6]/.test(code));
 
 const isAdvice = ({ code }: Misuse) => code.startsWith('WS71');
 
@@ -29,20 +26,26 @@ test('the corpus has a fault of each kind, and no two of one name', () => {
   expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
 });
 
-describe.each(['eager', 'late', 1, 2] as const)('delivered by policy %s', (delivery) => {
-  test.each(found.filter(({ timed }) => !timed))('$row: $name, $code', (misuse) => {
-    expectFound(misuse, findingsOf(misuse, false, delivery, isAdvice(misuse)));
+const policies = [
+  { delivery: 'eager', schedules: 1 },
+  { delivery: 'late', schedules: 1 },
+  { delivery: 'random', schedules: 1, seed: 1 },
+  { delivery: 'random', schedules: 1, seed: 2 },
+] as const;
+
+describe.each(policies)('delivery $delivery', (policy) => {
+  test.each(corpus.filter(({ timed }) => !timed))('$row: $name, $code', (misuse) => {
+    expectFound(misuse, foundIn(checkMisuse(misuse, false, { ...policy, advice: isAdvice(misuse) })));
   });
 
   test.each(corpus)('$row, mended: $name', (misuse) => {
-    const all = findingsOf(misuse, true, delivery, isAdvice(misuse));
-    const advised = all.filter(({ code }) => !code.startsWith('WS71') || code === misuse.code);
-    expect(advised).toEqual([]);
+    const result = checkMisuse(misuse, true, { ...policy, advice: isAdvice(misuse) });
+    const wrong = foundIn(result).filter(({ code }) => !code.startsWith('WS71') || code === misuse.code);
+    expect(wrong).toEqual([]);
   });
 });
 
-const seeds = Array.from({ length: 32 }, (_, seed) => seed);
-test.each(found.filter(({ timed }) => timed))('by one of 32 seeds: $row: $name, $code', (misuse) => {
-  const all = seeds.flatMap((seed) => findingsOf(misuse, false, seed));
-  expectFound(misuse, all);
+test.each(corpus.filter(({ timed }) => timed))('by one of 32 seeds: $row: $name, $code', (misuse) => {
+  const options = { delivery: 'random', schedules: 32 } as const;
+  expectFound(misuse, foundIn(checkMisuse(misuse, false, options)));
 });

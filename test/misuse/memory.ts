@@ -40,10 +40,10 @@ export const memory: readonly Misuse[] = [
     name: 'a last element that is never written',
     row: 'memory',
     code: 'WS7004',
-    says: '1 of 32 elements of `out`',
+    says: '1 of the 32 elements of `out`',
     kernel: kernel(schema, ({ out, x, mended }, cuda) => {
       const t = cuda.thisThreadBlock().threadRank();
-      if (t < (mended ? out.length : out.length - 1)) out[t] = x[t]!;
+      if (t < (mended ? out.length : out.length - 1)) out[t] = x[t]!; // <- WS7004
     }),
   },
   {
@@ -55,7 +55,7 @@ export const memory: readonly Misuse[] = [
       const grid = cuda.thisGrid();
       const i = grid.threadRank();
       if (mended) for (let k = i; k < out.length; k += grid.size()) out[k] = x[k]!;
-      else if (i < out.length) out[i] = x[i]!;
+      else if (i < out.length) out[i] = x[i]!; // <- WS7004
     }),
   },
   {
@@ -86,8 +86,8 @@ export const memory: readonly Misuse[] = [
     code: 'WS7006',
     kernel: kernel(schema, ({ out, x, mended }, cuda) => {
       const t = cuda.thisThreadBlock().threadRank();
-      const far = cuda.i32(t) + 0x7fffffff - 31;
-      const i = mended ? t : far + 32 - 0x7fffffff - 1; // <- WS7006
+      // 65537 * 65535 is 2^32 - 1, so that in 32 bits this comes to t again.
+      const i = mended ? t : -(cuda.i32(t) * 65537 * 65535); // <- WS7006
       out[i] = x[t]!;
     }),
   },

@@ -7,7 +7,7 @@
 import type { Value } from '#warpstage/compiler/arithmetic.js';
 import type { Code } from '#warpstage/diagnostics/codes.js';
 import { linesOf } from '#warpstage/diagnostics/lines.js';
-import { createKernelSource } from '#warpstage/diagnostics/source.js';
+import { type AnyFunction, createKernelSource } from '#warpstage/diagnostics/source.js';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { DeviceFunction } from '#warpstage/kernel/schema.js';
 import type { Extent } from '#warpstage/kernel/types.js';
@@ -62,14 +62,18 @@ export function markedLines({ kernel, code }: Misuse): {
   readonly at: readonly number[];
   readonly other: readonly number[];
 } {
-  const source = createKernelSource(kernel.body, kernel.name);
+  const functions = Object.values(kernel.schema).filter((entry) => typeof entry !== 'string');
+  const lines = [kernel, ...functions].flatMap(({ body }) => linesOfFile(body));
+  const marked = (word: string) =>
+    lines.filter(({ text }) => text.includes(`<- ${word}`)).map(({ line }) => line);
+  return { at: marked(code), other: marked('other') };
+}
+
+function linesOfFile(body: AnyFunction) {
+  const source = createKernelSource(body, 'kernel');
   const first = source.locate(0);
   const last = source.locate(source.text.length - 1);
-  const numbered = linesOf(first.text).map((text, i) => ({ text, line: i + 1 }));
-  const marked = (word: string) =>
-    numbered
-      .slice(first.line - 1, last.line)
-      .filter(({ text }) => text.includes(`<- ${word}`))
-      .map(({ line }) => line);
-  return { at: marked(code), other: marked('other') };
+  return linesOf(first.text)
+    .map((text, i) => ({ text, line: i + 1 }))
+    .slice(first.line - 1, last.line);
 }

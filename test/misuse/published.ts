@@ -6,12 +6,12 @@ import { type Misuse, schema } from './misuse.ts';
 
 const compute = deviceFunction({ out: 'i32[]', staged: 'readonly i32[]' }, ({ out, staged }, cuda) => {
   const t = cuda.thisThreadBlock().threadRank();
-  out[t] = staged[t]! * 3 + 1; // <- WS7005
+  out[t] = staged[t]! * 3 + 1; // <- WS7004 <- WS7005
 });
 
 const reversed = deviceFunction({ out: 'i32[]', staged: 'readonly i32[]' }, ({ out, staged }, cuda) => {
   const block = cuda.thisThreadBlock();
-  out[block.threadRank()] = staged[block.size() - 1 - block.threadRank()]!;
+  out[block.threadRank()] = staged[block.size() - 1 - block.threadRank()]!; // <- WS7002
 });
 
 const published = { ...schema, batchCount: 'index' } as const;
@@ -115,7 +115,7 @@ export const pages: readonly Misuse[] = [
       const t = block.threadRank();
       const { x: column, y: row } = block.groupIndex();
       const begin = (mended ? row * cuda.gridDim.x + column : column) * block.size();
-      out[begin + t] = x[begin + t]!;
+      out[begin + t] = x[begin + t]!; // <- WS7004
     }),
   },
 ];

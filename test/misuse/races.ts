@@ -140,7 +140,7 @@ export const races: readonly Misuse[] = [
       const t = block.threadRank();
       const shared = cuda.sharedArray('i32', 32);
       const pipe = cuda.makePipeline();
-      cuda.memcpyAsync(shared.subarray(t), x.subarray(t), 1, pipe); // <- other
+      cuda.memcpyAsync(shared.subarray(t), x.subarray(t), 1, pipe); // <- WS7002 <- other
       pipe.producerCommit();
       pipe.consumerWait();
       if (mended) block.sync();
@@ -163,7 +163,7 @@ export const races: readonly Misuse[] = [
         pipe.producerCommit();
         pipe.consumerWait();
         block.sync();
-        out[batch * 32 + t] = shared[31 - t]!; // <- other
+        out[batch * 32 + t] = shared[31 - t]!; // <- WS7002 <- other
         if (mended) block.sync();
       }
     }),
