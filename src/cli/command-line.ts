@@ -15,6 +15,7 @@ import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
 import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';
+import { traceCommand } from './trace.ts';
 
 export { processTerminal, type Terminal } from './terminal.ts';
 
@@ -49,6 +50,7 @@ function buildProgram(context: CommandContext): Command {
     )
     .addCommand(runCommand(context))
     .addCommand(emitCommand(context))
+    .addCommand(traceCommand(context))
     .addCommand(overlapCommand(context))
     .addCommand(calibrateCommand(context))
     .addCommand(devicesCommand(context));

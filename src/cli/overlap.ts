@@ -60,7 +60,7 @@ export function overlapCommand(context: CommandContext): Command {
         'published ones.',
     )
     .option('--device <names>', 'devices, separated by commas', usual)
-    .option('--trace <folder>', 'write a timeline of each device and schedule into a folder')
+    .option('--trace <folder>', 'write a page of timelines for each device into a folder, and their JSON')
     .option('--json', 'print the times as JSON')
     .addHelpText(
       'after',
@@ -106,13 +106,21 @@ async function writeTraces(
   device: string,
   spans: ReadonlyMap<ScheduleName, readonly Span[]>,
 ): Promise<void> {
-  const { checkTracePath, writeTrace } = await import('./write-trace.ts');
-  await mkdir(folder, { recursive: true });
-  for (const [schedule, recorded] of spans) {
-    const path = join(folder, `${device.replace(/[^\w.-]+/g, '-')}-${schedule}.json`);
-    await checkTracePath(path);
-    await writeTrace(path, recorded, { title: `${schedule} on ${device}` });
+  const [{ checkTracePath, writeTrace, writeTracePage }] = await Promise.all([
+    import('./write-trace.ts'),
+    mkdir(folder, { recursive: true }),
+  ]);
+  const name = join(folder, device.replace(/[^\w.-]+/g, '-'));
+  await checkTracePath(name);
+  const traces = [...spans].map(([schedule, recorded]) => ({
+    title: `${schedule} on ${device}`,
+    facts: {},
+    spans: recorded,
+  }));
+  for (const [i, schedule] of [...spans.keys()].entries()) {
+    await writeTrace(`${name}-${schedule}.json`, traces[i]!.spans, traces[i]!);
   }
+  await writeTracePage(`${name}.html`, traces);
 }
 
 const columns: readonly Column<Row>[] = [

@@ -74,7 +74,7 @@ export function runCommand(context: CommandContext): Command {
       'what stands for nulls in Parquet columns (default: a null is an error)',
       parseNumber,
     )
-    .option('--trace <file>', 'write a timeline in JSON, which ui.perfetto.dev opens')
+    .option('--trace <file>', 'write a timeline: a page (.html), or JSON that ui.perfetto.dev opens')
     .option('--json', 'print the value and the report as JSON; errors as JSON on standard error')
     .option('-q, --quiet', 'no progress, no report')
     .helpOption(false)
@@ -83,7 +83,7 @@ export function runCommand(context: CommandContext): Command {
       'after',
       examplesText([
         'warpstage run affine.ts x.npy y.npy --set a=2 --set b=1',
-        'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.json',
+        'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.html',
         'warpstage run flights.ts flights.parquet --json',
         'cat x.raw | warpstage run affine.ts - - > y.raw',
         'warpstage run affine.ts --help',

@@ -1,9 +1,11 @@
-// The trace file of `--trace`: written piece by piece under another name, which it loses when it is whole.
+// The trace file of `--trace`: a page where its name ends in .html, else Chrome's JSON; written piece by
+// piece under another name, which it loses when it is whole.
 
 import { access, constants, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { chromeTrace, type TraceDescription } from '../timeline/chrome-trace.ts';
+import type { Trace } from '../timeline/page.ts';
 import type { Span } from '../timeline/span.ts';
 
 /** Fails early where a trace file cannot be written: before the job, not after it. */
@@ -15,16 +17,28 @@ export async function checkTracePath(path: string): Promise<void> {
 }
 
 /** Writes the trace of a run. */
-export async function writeTrace(
-  path: string,
-  spans: readonly Span[],
-  about: TraceDescription,
-): Promise<void> {
+export function writeTrace(path: string, spans: readonly Span[], about: TraceDescription): Promise<void> {
+  const { title, facts = {} } = about;
+  if (isPage(path)) return writeTracePage(path, [{ title, facts, spans }]);
+  return write(path, chromeTrace(spans, about));
+}
+
+/** Writes a page that shows traces, one above the other. */
+export async function writeTracePage(path: string, traces: readonly Trace[]): Promise<void> {
+  const { tracePage } = await import('../timeline/page.ts');
+  await write(path, [tracePage(traces)]);
+}
+
+function isPage(path: string): boolean {
+  return /\.html?$/i.test(path);
+}
+
+async function write(path: string, pieces: Iterable<string>): Promise<void> {
   const partial = `${path}.${process.pid}.partial`;
   try {
     const file = await open(partial, 'wx');
     try {
-      for (const piece of chromeTrace(spans, about)) await file.write(piece);
+      for (const piece of pieces) await file.write(piece);
     } finally {
       await file.close();
     }

@@ -52,6 +52,8 @@ export class Command {
   queued = performance.now();
   started = 0;
   ended = 0;
+  /** The ids of what it waited for when it was issued. */
+  readonly after: readonly number[];
   #dependencies: readonly Command[];
   #uses: readonly Allocation[];
   #listeners: (() => void)[] = [];
@@ -68,6 +70,7 @@ export class Command {
     this.stream = stream.name;
     this.priority = stream.priority;
     this.#dependencies = dependencies;
+    this.after = dependencies.map((dependency) => dependency.id);
     this.#uses = uses;
     for (const allocation of uses) allocation.retain();
   }

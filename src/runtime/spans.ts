@@ -5,8 +5,8 @@ import { boxBytes } from './box.ts';
 import type { Command, Work } from './command.ts';
 
 export function spanOf(command: Command, work: Work, engine: string): Span {
-  const { stream, queued, started, ended } = command;
-  const times = { engine, stream, queued, started, ended };
+  const { id, after, stream, queued, started, ended } = command;
+  const times = { engine, stream, queued, started, ended, id, after };
   switch (work.kind) {
     case 'copy':
       return { name: `memcpy ${work.direction}`, ...times, bytes: boxBytes(work.box) };

@@ -65,6 +65,8 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
       args: {
         stream: span.stream,
         waited_ms: microseconds(span.started - span.queued) / 1000,
+        ...(span.id === undefined ? {} : { id: span.id }),
+        ...(span.after === undefined ? {} : { after: span.after }),
         ...(span.bytes === undefined ? {} : { bytes: span.bytes }),
         ...(span.grid === undefined ? {} : { grid: span.grid.join(' x ') }),
       },

@@ -13,6 +13,10 @@ export interface Span {
   readonly queued: number;
   readonly started: number;
   readonly ended: number;
+  /** Of the operation; ascending in the order of issue on one device. */
+  readonly id?: number;
+  /** What it had to wait for when it was issued: the operations' `id`s. */
+  readonly after?: readonly number[];
   readonly bytes?: number;
   /** Blocks, for a kernel. */
   readonly grid?: readonly [number, number, number];

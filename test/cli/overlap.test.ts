@@ -34,6 +34,7 @@ test('the same as JSON, and a timeline of each schedule', async () => {
     'model-k20c-V1.json',
     'model-k20c-V2.json',
     'model-k20c-sequential.json',
+    'model-k20c.html',
   ]);
   const { traceEvents } = JSON.parse(readFileSync(`${timelines}/model-k20c-V1.json`, 'utf8')) as {
     traceEvents: { ph: string; name: string }[];

@@ -1,0 +1,89 @@
+// A timeline as one page of HTML: the traces, the script and the style in it, and nothing from the network.
+//
+// The script and the style are made by the build (`viewer.js`, `viewer.css` beside this module).
+
+import { readFileSync } from 'node:fs';
+import { encodeTrace, type Trace } from './viewer/data.ts';
+
+export type { Trace } from './viewer/data.ts';
+
+/**
+ * The text of a page that shows traces, one above the other on one axis of time.
+ *
+ * @example
+ * const spans: Span[] = [];
+ * device.recorder = (span) => spans.push(span);
+ * // … streams, launches …
+ * await writeFile('timeline.html', tracePage([{ title: 'my schedule', facts: {}, spans }]));
+ */
+export function tracePage(traces: readonly Trace[]): string {
+  const title = traces.map((trace) => trace.title).join(' and ') || 'timeline';
+  const data = JSON.stringify(traces.map(encodeTrace)).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>${escaped(title)}</title>
+<style>${part('viewer.css')}</style>
+</head>
+<body>
+<header>
+<h1>${escaped(title)}</h1>
+<button type="button" id="by-engine" aria-pressed="true">by engine</button>
+<button type="button" id="by-stream" aria-pressed="false">by stream</button>
+<button type="button" id="zoom-out" aria-label="zoom out">-</button>
+<button type="button" id="zoom-in" aria-label="zoom in">+</button>
+<button type="button" id="fit">fit</button>
+<input type="search" id="search" placeholder="search" aria-label="search operations">
+<output id="found" for="search"></output>
+<button type="button" id="ask-help" aria-label="help">?</button>
+</header>
+<main id="stage">
+<canvas id="timeline" tabindex="0" role="application" aria-label="Timeline. Arrow keys go from operation to operation, plus and minus zoom, question mark shows all keys." aria-describedby="summary"></canvas>
+<div id="tooltip" role="tooltip" hidden></div>
+<div id="voice" role="status" aria-live="polite"></div>
+</main>
+<div id="panels">
+<section id="details" aria-label="the chosen operation"></section>
+<section id="summary" aria-label="summary"></section>
+</div>
+<dialog id="help" aria-label="help">
+<h2>Keys and pointer</h2>
+<dl>${helpRows.map(([keys, does]) => `<dt>${keys}</dt><dd>${does}</dd>`).join('')}</dl>
+<form method="dialog"><button>close</button></form>
+</dialog>
+<script type="application/json" id="traces">${data}</script>
+<script>${part('viewer.js').replaceAll('</script', '<\\/script')}</script>
+</body>
+</html>
+`;
+}
+
+const helpRows = [
+  ['wheel, <kbd>+</kbd> <kbd>-</kbd>', 'zoom'],
+  ['drag, <kbd>a</kbd> <kbd>d</kbd>', 'pan'],
+  ['<kbd>0</kbd>', 'show everything'],
+  ['<kbd>f</kbd>, double click', 'show the chosen operation'],
+  ['click, <kbd>&larr;</kbd> <kbd>&rarr;</kbd>', 'choose an operation of a lane'],
+  ['<kbd>&uarr;</kbd> <kbd>&darr;</kbd>', 'go to another lane'],
+  ['Shift and drag, <kbd>m</kbd> twice', 'measure between two operations'],
+  ['<kbd>/</kbd>, then <kbd>Enter</kbd> or <kbd>n</kbd>', 'search, and go to the next'],
+  ['<kbd>e</kbd>', 'lanes by engine or by stream'],
+  ['<kbd>Esc</kbd>', 'let go of everything'],
+] as const;
+
+/** Read when the first page is written. */
+const parts = new Map<string, string>();
+
+function part(name: string): string {
+  const known = parts.get(name) ?? readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
+  parts.set(name, known);
+  return known;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

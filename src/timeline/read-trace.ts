@@ -1,0 +1,82 @@
+// Trace files of Chrome's JSON format, read back: those that warpstage wrote, and as far as they go those of
+// others. Every complete event is a span; its thread is the engine.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Trace } from './page.ts';
+import type { Span } from './span.ts';
+
+interface TraceEvent {
+  readonly ph?: unknown;
+  readonly name?: unknown;
+  readonly cat?: unknown;
+  readonly pid?: unknown;
+  readonly tid?: unknown;
+  readonly ts?: unknown;
+  readonly dur?: unknown;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The trace in the text of a file.
+ *
+ * @throws WarpstageError WS5004 if it is not a trace
+ */
+export function readTrace(path: string, text: string): Trace {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw notATrace(`${path} is not JSON: ${(error as Error).message}`, error);
+  }
+  const { traceEvents = content, otherData = {} } = (content ?? {}) as Record<string, unknown>;
+  if (!Array.isArray(traceEvents)) throw notATrace(`${path} has no \`traceEvents\``);
+  const events = traceEvents as readonly TraceEvent[];
+  const named = (kind: string) => events.filter(({ ph, name }) => ph === 'M' && name === kind);
+  const lanes = new Map(
+    named('thread_name').map(({ pid, tid, args }) => [`${pid} ${tid}`, String(args?.name)]),
+  );
+  const title = named('process_name')[0]?.args?.name;
+  const spans = events.filter(({ ph }) => ph === 'X').map((event) => spanOf(path, event, lanes));
+  return {
+    title: typeof title === 'string' ? title : path,
+    facts: otherData as Trace['facts'],
+    spans,
+    lanes: [...lanes.values()],
+  };
+}
+
+function spanOf(
+  path: string,
+  { name, cat, pid, tid, ts, dur = 0, args = {} }: TraceEvent,
+  lanes: ReadonlyMap<string, string>,
+): Span {
+  if (typeof ts !== 'number' || typeof dur !== 'number') {
+    throw notATrace(`${path} has an event \`${String(name)}\` without a time`);
+  }
+  const started = ts / 1000;
+  const { stream, waited_ms: waited, id, after, bytes, grid } = args;
+  const blocks = typeof grid === 'string' ? grid.split(' x ').map(Number) : [];
+  return {
+    name: String(name),
+    engine: lanes.get(`${pid} ${tid}`) ?? String(cat ?? `thread ${String(tid)}`),
+    stream: typeof stream === 'string' ? stream : `process ${String(pid)}`,
+    queued: started - (typeof waited === 'number' ? waited : 0),
+    started,
+    ended: (ts + dur) / 1000,
+    ...(typeof id === 'number' ? { id } : {}),
+    ...(Array.isArray(after) ? { after: after.map(Number) } : {}),
+    ...(typeof bytes === 'number' ? { bytes } : {}),
+    ...(blocks.length === 3 ? { grid: blocks as unknown as [number, number, number] } : {}),
+  };
+}
+
+function notATrace(message: string, cause?: unknown): WarpstageError {
+  return new WarpstageError(
+    {
+      code: 'WS5004',
+      message,
+      hint: "name a file that `--trace timeline.json` wrote, or another of Chrome's trace format",
+    },
+    { cause },
+  );
+}

@@ -1,0 +1,87 @@
+// What the page is given: traces with their spans in columns, so that 100,000 of them are small
+// text and quick to read. The page's script and the program that writes the page share this.
+
+import type { Span } from '../span.ts';
+
+/** A schedule on a device. */
+export interface Trace {
+  /** For example `V1 on model:k20c`. */
+  readonly title: string;
+  readonly facts: Readonly<Record<string, string | number>>;
+  readonly spans: readonly Span[];
+  /** Lanes in the order in which they are shown; those that are missing come after. */
+  readonly lanes?: readonly string[];
+}
+
+type Text = number;
+/** A span: texts are positions in the list of texts; times are milliseconds from the trace's origin. */
+type Row = readonly [
+  name: Text,
+  engine: Text,
+  stream: Text,
+  queued: number,
+  started: number,
+  ended: number,
+  id: number | null,
+  after: readonly number[] | 0,
+  bytes: number | null,
+  grid: readonly [number, number, number] | 0,
+];
+
+export interface EncodedTrace {
+  readonly title: string;
+  readonly facts: Readonly<Record<string, string | number>>;
+  readonly lanes: readonly string[];
+  readonly texts: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** When the first span of a trace was issued or began. */
+export function originOf(spans: readonly Span[]): number {
+  return spans.reduce((earliest, span) => Math.min(earliest, span.queued, span.started), Infinity);
+}
+
+/** A trace in columns; its times count from the trace's own beginning. */
+export function encodeTrace({ title, facts, spans, lanes = [] }: Trace): EncodedTrace {
+  const texts = new Map<string, number>();
+  const text = (value: string) => {
+    const found = texts.get(value) ?? texts.size;
+    texts.set(value, found);
+    return found;
+  };
+  const origin = spans.length === 0 ? 0 : originOf(spans);
+  const time = (milliseconds: number) => Math.round((milliseconds - origin) * 1e6) / 1e6;
+  const rows = spans.map(
+    (span): Row => [
+      text(span.name),
+      text(span.engine),
+      text(span.stream),
+      time(span.queued),
+      time(span.started),
+      time(span.ended),
+      span.id ?? null,
+      span.after?.length ? span.after : 0,
+      span.bytes ?? null,
+      span.grid ?? 0,
+    ],
+  );
+  return { title, facts, lanes, texts: [...texts.keys()], rows };
+}
+
+export function decodeTrace({ title, facts, lanes, texts, rows }: EncodedTrace): Trace {
+  const spans = rows.map(
+    ([name, engine, stream, queued, started, ended, id, after, bytes, grid]): Span => ({
+      name: texts[name]!,
+      engine: texts[engine]!,
+      stream: texts[stream]!,
+      queued,
+      started,
+      ended,
+      ...(id === null ? {} : { id }),
+      ...(after === 0 ? {} : { after }),
+      ...(bytes === null ? {} : { bytes }),
+      ...(grid === 0 ? {} : { grid }),
+    }),
+  );
+  return { title, facts, spans, lanes };
+}

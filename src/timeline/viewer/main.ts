@@ -1,0 +1,152 @@
+// The page's script: reads the traces that the page carries, and joins viewer, canvas and panels.
+
+import { control } from './controls.ts';
+import { decodeTrace, type EncodedTrace } from './data.ts';
+import { byId, element } from './elements.ts';
+import { type Chosen, paint } from './paint.ts';
+import { summaryOf } from './summary.ts';
+import { Viewer } from './viewer.ts';
+import { factsOf, sentenceOf } from './words.ts';
+
+const encoded = JSON.parse(byId('traces', HTMLScriptElement).textContent ?? '[]') as EncodedTrace[];
+const viewer = new Viewer(encoded.map(decodeTrace));
+
+const canvas = byId('timeline', HTMLCanvasElement);
+const tooltip = byId('tooltip', HTMLDivElement);
+const details = byId('details', HTMLElement);
+const voice = byId('voice', HTMLElement);
+const search = byId('search', HTMLInputElement);
+const found = byId('found', HTMLOutputElement);
+const help = byId('help', HTMLDialogElement);
+const pen = canvas.getContext('2d')!;
+
+let asked = false;
+viewer.changed = () => {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(() => {
+    asked = false;
+    const begin = performance.now();
+    paint(pen, viewer.picture);
+    // How long the last picture took, for whoever measures the page.
+    canvas.dataset.painted = (performance.now() - begin).toFixed(2);
+    const { from, to } = viewer.picture.window;
+    canvas.dataset.window = `${from} ${to}`;
+  });
+};
+
+function resize(): void {
+  const { clientWidth, clientHeight } = canvas;
+  const ratio = devicePixelRatio;
+  canvas.width = Math.round(clientWidth * ratio);
+  canvas.height = Math.round(clientHeight * ratio);
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  viewer.resize(clientWidth, clientHeight);
+}
+new ResizeObserver(resize).observe(canvas);
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+viewer.setTheme(dark.matches);
+dark.addEventListener('change', () => viewer.setTheme(dark.matches));
+
+function list(facts: readonly (readonly [string, string])[]): HTMLElement {
+  return element(
+    'dl',
+    {},
+    facts.flatMap(([heading, value]) => [element('dt', {}, [heading]), element('dd', {}, [value])]),
+  );
+}
+
+function hover(chosen: Chosen | null, x: number, y: number): void {
+  tooltip.hidden = chosen === null;
+  if (chosen === null) return;
+  const span = viewer.spanOf(chosen);
+  tooltip.replaceChildren(element('strong', {}, [span.name]), list(factsOf(span)));
+  const left = Math.min(x + 14, canvas.clientWidth - tooltip.offsetWidth - 8);
+  const top = y + 18 + tooltip.offsetHeight > canvas.clientHeight ? y - tooltip.offsetHeight - 10 : y + 18;
+  tooltip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+}
+
+function showChosen(): void {
+  const { chosen, chosenSpan: span } = viewer;
+  if (chosen === null || span === null) {
+    details.replaceChildren(element('p', { class: 'faint' }, ['Click an operation, or press an arrow key.']));
+    return;
+  }
+  const { before, behind } = viewer.relations(chosen.trace).of(chosen.position);
+  const links = (title: string, positions: readonly number[]) => {
+    const items = positions.slice(0, 20).map((position) => {
+      const other = { trace: chosen.trace, position };
+      const button = element('button', { type: 'button' }, [sentenceOf(viewer.spanOf(other))]);
+      button.addEventListener('click', () => {
+        viewer.choose(other);
+        showChosen();
+      });
+      return element('li', {}, [button]);
+    });
+    return positions.length === 0 ? [] : [element('h3', {}, [title]), element('ul', {}, items)];
+  };
+  details.replaceChildren(
+    element('h2', {}, [span.name]),
+    list(factsOf(span)),
+    ...links('waited for', before),
+    ...links('then came', behind),
+  );
+  say(sentenceOf(span));
+}
+
+function say(text: string): void {
+  voice.textContent = text;
+}
+
+const laneButtons = {
+  engine: byId('by-engine', HTMLButtonElement),
+  stream: byId('by-stream', HTMLButtonElement),
+};
+function showLanes(kind: 'engine' | 'stream'): void {
+  viewer.show(kind);
+  for (const [name, button] of Object.entries(laneButtons)) {
+    button.setAttribute('aria-pressed', String(name === kind));
+  }
+  say(`Lanes by ${kind}`);
+}
+laneButtons.engine.addEventListener('click', () => showLanes('engine'));
+laneButtons.stream.addEventListener('click', () => showLanes('stream'));
+byId('fit', HTMLButtonElement).addEventListener('click', () => viewer.fit());
+byId('zoom-in', HTMLButtonElement).addEventListener('click', () => viewer.zoom(1.6));
+byId('zoom-out', HTMLButtonElement).addEventListener('click', () => viewer.zoom(1 / 1.6));
+byId('ask-help', HTMLButtonElement).addEventListener('click', () => help.showModal());
+
+search.addEventListener('input', () => {
+  const count = viewer.search(search.value);
+  found.textContent = search.value.trim() === '' ? '' : `${count} found`;
+});
+search.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter') {
+    viewer.nextFound();
+    showChosen();
+  } else if (event.key === 'Escape') {
+    search.value = '';
+    viewer.search('');
+    found.textContent = '';
+    canvas.focus();
+  }
+});
+
+control(canvas, viewer, {
+  hover,
+  chosen: showChosen,
+  lanes: showLanes,
+  focusSearch: () => search.focus(),
+  toggleHelp: () => help.showModal(),
+  say,
+});
+
+showChosen();
+// After the first picture, which should not wait for it.
+setTimeout(() => {
+  byId('summary', HTMLElement).replaceChildren(
+    ...viewer.traces.map((trace, i) => summaryOf(trace, viewer.relations(i))),
+  );
+});
+canvas.focus();

@@ -1,0 +1,33 @@
+// Spans in words: for the tooltip, the details and the voice of a screen reader.
+
+import { formatBytes, formatDuration, formatRate } from '../quantities.ts';
+import type { Span } from '../span.ts';
+
+/** What there is to say of a span, by headings. */
+export function factsOf(span: Span): [heading: string, value: string][] {
+  const { engine, stream, queued, started, ended, bytes, grid } = span;
+  const facts: [string, string][] = [
+    ['engine', engine],
+    ['stream', stream],
+    ['takes', formatDuration(ended - started)],
+    ['began at', `${started.toFixed(4)} ms`],
+    ['ended at', `${ended.toFixed(4)} ms`],
+    ['waited', formatDuration(Math.max(0, started - queued))],
+  ];
+  if (bytes !== undefined)
+    facts.push(['moved', `${formatBytes(bytes)}, ${formatRate(bytes, ended - started)}`]);
+  if (grid !== undefined) facts.push(['grid', grid.join(' x ')]);
+  return facts;
+}
+
+/** A span in one sentence. */
+export function sentenceOf(span: Span): string {
+  const [engine, stream, takes, began] = factsOf(span).map(([, value]) => value);
+  return `${span.name} on ${engine}, ${stream}, takes ${takes}, began at ${began}`;
+}
+
+/** Whether a search text means a span: all its words, in the name, engine or stream. */
+export function matches({ name, engine, stream }: Span, words: readonly string[]): boolean {
+  const text = `${name} ${engine} ${stream}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}

@@ -1,0 +1,249 @@
+// The timeline's page in a real browser: loads, zooms, finds, measures, by pointer and by keys alone.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Span, tracePage } from 'warpstage';
+
+const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+
+/** A schedule of `chunks` chunks over three engines and two streams, a millisecond each step. */
+function schedule(chunks: number, step = 1): Span[] {
+  const steps = [
+    ['memcpy host to device', 'copy in'],
+    ['scale', 'compute'],
+    ['memcpy device to host', 'copy out'],
+  ] as const;
+  return Array.from({ length: chunks }, (_, chunk) =>
+    steps.map(([name, engine], i): Span => {
+      const started = 10 + (chunk + i) * step;
+      return {
+        name,
+        engine,
+        stream: `stream ${(chunk % 2) + 1}`,
+        queued: 10,
+        started,
+        ended: started + step,
+        id: chunk * 3 + i + 1,
+        after: i === 0 ? [] : [chunk * 3 + i],
+        ...(engine === 'compute' ? { grid: [64, 1, 1] as const } : { bytes: 2 ** 20 }),
+      };
+    }),
+  ).flat();
+}
+
+describe.skipIf(executable === undefined)('the page, in Chromium', () => {
+  let browser: Browser;
+  let folder: string;
+  const problems: string[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
+    folder = mkdtempSync(join(tmpdir(), 'warpstage-page-'));
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+    expect(problems).toEqual([]);
+  });
+
+  async function show(traces: Parameters<typeof tracePage>[0], dark = false): Promise<Page> {
+    const file = join(folder, `${Math.random()}.html`);
+    writeFileSync(file, tracePage(traces));
+    const page = await browser.newPage({
+      viewport: { width: 1132, height: 800 },
+      colorScheme: dark ? 'dark' : 'light',
+    });
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => problems.push(message.text()));
+    page.on('request', (request) => {
+      if (!request.url().startsWith('file:') && !request.url().startsWith('data:'))
+        problems.push(request.url());
+    });
+    await page.goto(pathToFileURL(file).href);
+    await page.locator('#timeline[data-window]').waitFor();
+    return page;
+  }
+
+  const windowOf = async (page: Page) => {
+    // A picture is drawn in the next frame.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    const [from, to] = (await page.locator('#timeline').getAttribute('data-window'))!.split(' ').map(Number);
+    return { from: from!, to: to! };
+  };
+  /** Where a time is on the page. */
+  const positionOf = async (page: Page, time: number) => {
+    const { from, to } = await windowOf(page);
+    return 132 + ((time - from) / (to - from)) * 1000;
+  };
+  const rowTop = 26 + 28;
+  const headerOf = async (page: Page) => (await page.locator('#stage').boundingBox())!.y;
+
+  const one = [{ title: 'a schedule', facts: { depth: 2 }, spans: schedule(4) }];
+
+  test('says what it shows, and what bound it', async () => {
+    const page = await show(one);
+    expect(await page.title()).toBe('a schedule');
+    expect(await page.locator('#summary').innerText()).toContain(
+      '6.00 ms in all. Bound by copy in, which was busy for 67 % of it; 75 % of what could be hidden behind it was hidden.',
+    );
+    const rows = await page.locator('#summary tbody').first().locator('tr').allInnerTexts();
+    expect(rows.map((row) => row.split('\t').slice(0, 4))).toEqual([
+      ['copy in', '4.00 ms', '33 %', '4'],
+      ['compute', '4.00 ms', '33 %', '4'],
+      ['copy out', '4.00 ms', '33 %', '4'],
+    ]);
+    await page.close();
+  });
+
+  test('the wheel zooms at the pointer, a drag pans, 0 shows everything', async () => {
+    const page = await show(one);
+    const before = await windowOf(page);
+    const y = (await headerOf(page)) + rowTop + 10;
+    const x = await positionOf(page, 2);
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, -600);
+    const zoomed = await windowOf(page);
+    expect(zoomed.to - zoomed.from).toBeLessThan((before.to - before.from) / 2);
+    expect(await positionOf(page, 2)).toBeCloseTo(x, 0);
+    await page.mouse.down();
+    await page.mouse.move(x + 100, y, { steps: 4 });
+    await page.mouse.up();
+    expect(await positionOf(page, 2)).toBeCloseTo(x + 100, 0);
+    await page.keyboard.press('0');
+    expect(await windowOf(page)).toEqual(before);
+    await page.close();
+  });
+
+  test('the tooltip says what is under the pointer', async () => {
+    const page = await show(one);
+    await page.mouse.move(await positionOf(page, 1.5), (await headerOf(page)) + rowTop + 28 + 10);
+    const tooltip = page.locator('#tooltip');
+    await tooltip.waitFor();
+    const text = await tooltip.innerText();
+    expect(text.split('\n')[0]).toBe('scale');
+    for (const part of ['compute', 'stream 1', '1.00 ms', '64 x 1 x 1']) expect(text).toContain(part);
+    await page.mouse.move(600, (await headerOf(page)) + 8);
+    expect(await tooltip.isVisible()).toBe(false);
+    await page.close();
+  });
+
+  test('a click shows what an operation waited for, and leads there', async () => {
+    const page = await show(one);
+    await page.mouse.click(await positionOf(page, 1.5), (await headerOf(page)) + rowTop + 28 + 10);
+    const details = page.locator('#details');
+    expect(await details.locator('h2').innerText()).toBe('scale');
+    const buttons = await details.locator('li button').allInnerTexts();
+    expect(buttons).toEqual([
+      'memcpy host to device on copy in, stream 1, takes 1.00 ms, began at 0.0000 ms',
+      'memcpy device to host on copy out, stream 1, takes 1.00 ms, began at 2.0000 ms',
+      'scale on compute, stream 2, takes 1.00 ms, began at 2.0000 ms',
+    ]);
+    await details.locator('li button').first().click();
+    expect(await details.locator('h2').innerText()).toBe('memcpy host to device');
+    await page.close();
+  });
+
+  test('everything by keys alone, said aloud', async () => {
+    const page = await show(one);
+    const voice = page.locator('#voice');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('timeline');
+    await page.keyboard.press('ArrowRight');
+    expect(await voice.innerText()).toMatch(/^memcpy host to device on copy in, stream 1/);
+    await page.keyboard.press('ArrowRight');
+    expect(await voice.innerText()).toMatch(/^memcpy host to device on copy in, stream 2/);
+    await page.keyboard.press('ArrowDown');
+    expect(await voice.innerText()).toMatch(/^scale on compute, stream 1/);
+    await page.keyboard.press('m');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('m');
+    expect(await voice.innerText()).toBe('2.0000 milliseconds to the end of scale.');
+    await page.keyboard.press('f');
+    const { from, to } = await windowOf(page);
+    expect(to - from).toBeCloseTo(1.04, 5);
+    await page.keyboard.press('e');
+    expect(await page.locator('#by-stream').getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('?');
+    expect(await page.locator('#help').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.close();
+  });
+
+  test('a search counts, and goes from one to the next', async () => {
+    const page = await show(one);
+    await page.keyboard.press('/');
+    await page.keyboard.type('scale stream 2');
+    expect(await page.locator('#found').innerText()).toBe('2 found');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#voice').innerText()).toContain(
+      'scale on compute, stream 2, takes 1.00 ms, began at 2.0000',
+    );
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#voice').innerText()).toContain('began at 4.0000');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#found').innerText()).toBe('');
+    await page.close();
+  });
+
+  test('Shift and drag measures, and keeps to the edges of operations', async () => {
+    const page = await show(one);
+    const y = (await headerOf(page)) + rowTop + 10;
+    await page.keyboard.down('Shift');
+    await page.mouse.move((await positionOf(page, 1)) + 2, y);
+    await page.mouse.down();
+    await page.mouse.move((await positionOf(page, 3)) + 3, y, { steps: 3 });
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    expect(await page.locator('#voice').innerText()).toBe('2.0000 milliseconds measured');
+    await page.close();
+  });
+
+  test('two traces lie on one axis, in the dark as well', async () => {
+    const page = await show(
+      [
+        { title: 'V1', facts: {}, spans: schedule(4) },
+        { title: 'V2', facts: {}, spans: schedule(8) },
+      ],
+      true,
+    );
+    expect(await page.locator('#summary h2').allInnerTexts()).toEqual(['V1', 'V2']);
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(background).toBe('rgb(20, 23, 27)');
+    await page.close();
+  });
+
+  test('a trace without spans says so', async () => {
+    const page = await show([{ title: 'nothing', facts: {}, spans: [] }]);
+    expect(await page.locator('#summary').innerText()).toContain('Nothing was recorded.');
+    await page.keyboard.press('ArrowRight');
+    await page.close();
+  });
+
+  test('what a name says is text, never markup', async () => {
+    const spans = schedule(1).map((span) => ({ ...span, name: '</script><b>bold</b>' }));
+    const page = await show([{ title: '<i>&"title"</i>', facts: {}, spans }]);
+    expect(await page.title()).toBe('<i>&"title"</i>');
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('#details h2').innerText()).toBe('</script><b>bold</b>');
+    await page.close();
+  });
+
+  test('100,000 spans are there, and each can be found', async () => {
+    const page = await show([{ title: 'many', facts: {}, spans: schedule(33_334, 0.01) }]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('scale');
+    expect(await page.locator('#found').innerText()).toBe('33334 found');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#voice').innerText()).toContain('scale on compute, stream 1');
+    const before = await windowOf(page);
+    await page.mouse.move(600, 200);
+    for (let i = 0; i < 10; ++i) await page.mouse.wheel(0, -400);
+    const after = await windowOf(page);
+    expect(after.to - after.from).toBeLessThan((before.to - before.from) / 100);
+    await page.close();
+  });
+});
