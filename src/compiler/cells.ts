@@ -9,7 +9,15 @@ import type { Lowering } from './lowering.ts';
 import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { numeric, rounded, toType } from './numbers.ts';
 import type { Declaration } from './resolve.ts';
-import { describe, isNumeric, type Numeric, number, type Value, type ViewValue } from './values.ts';
+import {
+  describe,
+  isNumeric,
+  type Numeric,
+  number,
+  type TokenValue,
+  type Value,
+  type ViewValue,
+} from './values.ts';
 import { viewLength } from './views.ts';
 
 export function newCell(lowering: Lowering, name: string, node: Node, role = ''): Cell {
@@ -59,6 +67,10 @@ export function read(lowering: Lowering, cell: Cell, node: Node): Value {
       const view = cell.value as ViewValue;
       return { ...view, offset: variable(cell.variable!, lowering.indexType, range) };
     }
+    case 'token': {
+      const token = cell.value as TokenValue;
+      return { ...token, phase: variable(cell.variable!, token.phase.type, range) };
+    }
     case 'other':
       return cell.value!;
     default: {
@@ -88,6 +100,9 @@ export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node)
     hold(lowering, cell, 'text', value, node);
     cell.variable ??= lowering.newVariable(cell.name, 'i32');
     emit(lowering, cell.variable, textCode(lowering, value, node), node);
+  } else if (value.kind === 'token') {
+    hold(lowering, cell, 'token', value, node);
+    assignToken(lowering, cell, value, node);
   } else {
     // A group or a function may be assigned once, apart from its declaration.
     hold(lowering, cell, 'other', value, node);
@@ -166,11 +181,27 @@ function lengthVariable(lowering: Lowering, cell: Cell, length: Expression, node
   return variable(id, lowering.indexType, lowering.range(node));
 }
 
+function assignToken(lowering: Lowering, cell: Cell, token: TokenValue, node: Node): void {
+  const held = cell.value as TokenValue | null;
+  if (held !== null && held.barrier !== token.barrier) {
+    lowering.fail(
+      node,
+      'WS1006',
+      `'${cell.name}' holds tokens of '${held.name}', and cannot hold one of '${token.name}'`,
+      'use a variable for the tokens of each barrier',
+    );
+  }
+  cell.value ??= token;
+  cell.variable ??= lowering.newVariable(cell.name, token.phase.type);
+  emit(lowering, cell.variable, token.phase, node);
+}
+
 const heldKinds = {
   nothing: 'nothing',
   number: 'a number',
   text: 'a string',
   view: 'an array',
+  token: "a barrier's token",
   other: 'something that is no number',
 } as const;
 

@@ -108,6 +108,12 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
     };
   }
   if (isSame(a, b)) return a;
+  if (a.kind === 'barrier' && b.kind === 'barrier' && a.id === b.id) {
+    return { ...a, index: conditional(test, a.index, b.index, range) };
+  }
+  if (a.kind === 'token' && b.kind === 'token' && a.barrier === b.barrier) {
+    return { ...a, phase: conditional(test, a.phase, b.phase, range) };
+  }
   return lowering.fail(
     node,
     'WS1006',

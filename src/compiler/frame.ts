@@ -11,10 +11,10 @@ export interface Cell {
   /** The same in every pass of the inference. */
   readonly key: string;
   readonly node: Node;
-  holds: 'nothing' | 'number' | 'text' | 'view' | 'other';
+  holds: 'nothing' | 'number' | 'text' | 'view' | 'token' | 'other';
   /** The variable of the program; null while there is none, because its type is open. */
   variable: number | null;
-  /** For a view: everything but its offset, which the variable has. For anything else that cannot change: itself. */
+  /** For a view or token: everything but its offset or phase, which the variable has. For anything else that cannot change: itself. */
   value: Value | null;
 }
 

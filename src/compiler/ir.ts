@@ -18,6 +18,7 @@
 
 import type { Range } from '../diagnostics/source.ts';
 import type { ElementType, Extent3 } from '../kernel/types.ts';
+import type { Barrier, BarrierCall } from './ir-barriers.ts';
 
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
@@ -49,6 +50,7 @@ export interface Program {
   readonly pipelines: readonly Pipeline[];
   /** Whether a target may round a product and the sum it goes into once; without it, each is rounded. */
   readonly fma?: boolean;
+  readonly barriers: readonly Barrier[];
   readonly body: readonly Statement[];
 }
 
@@ -349,6 +351,7 @@ export type Call =
       readonly result: number | null;
       readonly range: Range;
     }
+  | BarrierCall
   | {
       readonly kind: 'call';
       readonly intrinsic: 'makePipeline';

@@ -33,9 +33,10 @@ import type {
   ValueType,
   Variable,
 } from './ir.ts';
+import type { Barrier } from './ir-barriers.ts';
 import { type NumberType, valueType } from './number-types.ts';
 import { type ParsedFunction, parseFunction } from './parse.ts';
-import { mapExpressions, type Value } from './values.ts';
+import { type ClosureValue, type DeviceFunctionValue, mapExpressions, type Value } from './values.ts';
 
 /** How the nodes of the text are lowered. */
 export interface Rules {
@@ -45,6 +46,8 @@ export interface Rules {
   condition(lowering: Lowering, node: AnyNode): Expression;
   /** An expression whose value is not used. */
   effect(lowering: Lowering, node: AnyNode): void;
+  /** A call, at a node, of a function that is given nothing. */
+  call(lowering: Lowering, callee: Value, node: Node): void;
 }
 
 /** What all pipelines of a thread's own have in common. */
@@ -66,6 +69,12 @@ export interface LoweringOptions {
   readonly rules: Rules;
 }
 
+/** A barrier, and the function that is run at the end of each of its phases. */
+export interface LoweredBarrier {
+  readonly barrier: Barrier;
+  readonly completion: ClosureValue | DeviceFunctionValue | null;
+}
+
 /** What is wrong in the text. Its place in the user's file is looked up when it is told. */
 interface Mistake {
   readonly code: Code;
@@ -83,6 +92,7 @@ export class Lowering {
   readonly sharedArrays: SharedArray[] = [];
   readonly localArrays: LocalArray[] = [];
   readonly pipelines: Pipeline[] = [];
+  readonly barriers: LoweredBarrier[] = [];
   /** Functions that are being inlined, outermost first: what is here already is recursion. */
   readonly calls: { readonly callee: object; readonly name: string }[] = [];
   readonly #rules: Rules;
@@ -117,6 +127,7 @@ export class Lowering {
       sharedArrays: this.sharedArrays,
       localArrays: this.localArrays,
       pipelines: this.pipelines,
+      barriers: this.barriers.map(({ barrier }) => barrier),
       body: [...this.#ownQueueMade(), ...this.#statements],
     };
   }
@@ -217,6 +228,10 @@ export class Lowering {
 
   effect(node: ExpressionNode): void {
     this.#rules.effect(this, node as AnyNode);
+  }
+
+  call(callee: Value, node: Node): void {
+    this.#rules.call(this, callee, node);
   }
 
   // Statements

@@ -2,6 +2,7 @@
 
 import type { Node } from 'acorn';
 import { isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
+import { barrierOf } from './intrinsics/barriers.ts';
 import { formsOf, useIntrinsic } from './intrinsics/table.ts';
 import { elementOfList } from './lists.ts';
 import type { Lowering } from './lowering.ts';
@@ -39,7 +40,7 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
     `${describe(object)} has no member '${name}'`,
     isNumeric(object)
       ? 'numbers have operators and Math.*'
-      : 'kernels have numbers, arrays, groups and pipelines',
+      : 'kernels have numbers, arrays, groups, pipelines and barriers',
   );
 }
 
@@ -51,7 +52,9 @@ function receiverOf(value: Value): string | null {
     case 'group':
       return value.group.kind;
     case 'pipeline':
-      return 'pipeline';
+    case 'barrier':
+    case 'barriers':
+      return value.kind;
     case 'view':
       return 'array';
     default:
@@ -68,6 +71,8 @@ function ownerOf(receiver: string): string {
     array: 'an array',
     pipeline: 'a pipeline',
     cg: "'cuda.cg'",
+    barrier: 'a barrier',
+    barriers: 'an array of barriers',
   };
   return owners[receiver] ?? `'${receiver}'`;
 }
@@ -123,6 +128,13 @@ export function element(lowering: Lowering, object: Value, index: Value, node: N
         'its elements are counted from 0',
       );
     }
+    case 'barriers':
+      return barrierOf(
+        lowering,
+        object,
+        toIndex(lowering, index, indexNode, `an index of '${object.name}'`),
+        indexNode,
+      );
     case 'broken':
       return lowering.broken();
     default:

@@ -67,6 +67,12 @@ export function printProgram(program: Program): string {
       `pipeline ${names.pipelines[id]}: ${pipeline.scope} scope${stages}, group ${printGroup(pipeline.group)}`,
     );
   });
+  program.barriers.forEach(({ count, group, completes }, id) => {
+    const many = count === null ? '' : `[${count}]`;
+    lines.push(
+      `barrier ${names.barriers[id]}${many}: group ${printGroup(group)}${completes ? ', completes' : ''}`,
+    );
+  });
   program.variables.forEach((variable, id) => {
     lines.push(`variable ${names.variables[id]}: ${variable.type}`);
   });
@@ -82,6 +88,7 @@ class Names {
   readonly shared: readonly string[];
   readonly local: readonly string[];
   readonly pipelines: readonly string[];
+  readonly barriers: readonly string[];
   readonly variables: readonly string[];
 
   constructor(program: Program) {
@@ -90,6 +97,7 @@ class Names {
     this.shared = program.sharedArrays.map(unique);
     this.local = program.localArrays.map(unique);
     this.pipelines = program.pipelines.map(unique);
+    this.barriers = program.barriers.map(unique);
     this.variables = program.variables.map(unique);
   }
 
@@ -316,10 +324,27 @@ class StatementPrinter {
           print(call.count),
           ...(call.zeroFill === null ? [] : [`zeros ${print(call.zeroFill)}`]),
           `align ${call.alignment}`,
-          this.#pipeline(call.pipeline),
+          'barrier' in call ? this.#barrier(call) : this.#pipeline(call.pipeline),
         ];
         return `memcpyAsync(${operands.join(', ')})`;
       }
+      case 'makeBarrier': {
+        const expected = call.expected === null ? '' : print(call.expected);
+        return `${this.#names.barriers[call.barrier]}.makeBarrier(${expected})`;
+      }
+      case 'barrierArrive': {
+        const count = call.count === null ? '' : print(call.count);
+        const verb = call.drop ? 'arriveAndDrop' : 'arrive';
+        return `${this.#result(call.result)}${this.#barrier(call)}.${verb}(${count})`;
+      }
+      case 'barrierWait': {
+        const limit = call.limit === null ? '' : `, ${call.until ? 'until' : 'at most'} ${print(call.limit)}`;
+        return `${this.#result(call.result)}${this.#barrier(call)}.wait(${call.by} ${print(call.phase)}${limit})`;
+      }
+      case 'barrierComplete':
+        return `${this.#barrier(call)}.complete()`;
+      case 'barrierBind':
+        return `${this.#barrier(call)}.bindCopies()`;
       case 'atomic': {
         const operands = [call.compare, call.value].filter((operand) => operand !== null).map(print);
         const name =
@@ -344,6 +369,12 @@ class StatementPrinter {
 
   #pipeline(id: number): string {
     return this.#names.pipelines[id] ?? `pipeline#${id}`;
+  }
+
+  #barrier({ barrier, index }: { readonly barrier: number; readonly index: Expression }): string {
+    const name = this.#names.barriers[barrier] ?? `barrier#${barrier}`;
+    const isOnly = index.kind === 'constant' && Number(index.value) === 0;
+    return isOnly ? name : `${name}[${this.#expressions.print(index)}]`;
   }
 
   #result(id: number | null): string {

@@ -7,6 +7,7 @@ import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/para
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { numberConstant } from './build.ts';
+import { call } from './calls.ts';
 import { refuseCaptures } from './captures.ts';
 import { lowerCondition, lowerEffect, lowerValue } from './expressions.ts';
 import { Inference } from './infer.ts';
@@ -34,6 +35,7 @@ export interface Specialised {
 }
 
 const rules: Rules = {
+  call: (lowering, callee, node) => void call(lowering, callee, [], node),
   statement: lowerStatement,
   value: lowerValue,
   condition: lowerCondition,

@@ -141,6 +141,23 @@ export interface IntrinsicValue {
   readonly receiver: Value | null;
 }
 
+/** A barrier, or one of an array of them. */
+export interface BarrierValue {
+  readonly kind: 'barrier';
+  readonly id: number;
+  readonly name: string;
+  /** Of the index type. */
+  readonly index: Expression;
+}
+
+/** What an arrival gave: an i64 that only waits of the same barriers take. */
+export interface TokenValue {
+  readonly kind: 'token';
+  readonly barrier: number;
+  readonly name: string;
+  readonly phase: Expression;
+}
+
 export type Value =
   | Numeric
   | QuotientValue
@@ -157,6 +174,9 @@ export type Value =
   | IntrinsicValue
   | { readonly kind: 'pipeline'; readonly id: number }
   | PipelineStateValue
+  | BarrierValue
+  | { readonly kind: 'barriers'; readonly id: number; readonly name: string; readonly count: number }
+  | TokenValue
   | { readonly kind: 'namespace'; readonly name: 'cuda' | 'cg' | 'Math' | 'Number' | 'console' }
   | { readonly kind: 'undefined' }
   /** The result of something that was reported already; using it is no further error. */
@@ -222,6 +242,12 @@ export function describe(value: Value): string {
       return 'a pipeline';
     case 'pipelineState':
       return "a pipeline's shared state";
+    case 'barrier':
+      return `the barrier '${value.name}'`;
+    case 'barriers':
+      return `the barriers '${value.name}'`;
+    case 'token':
+      return `a token of '${value.name}'`;
     case 'namespace':
       return value.name === 'cg' ? "'cuda.cg' itself" : `'${value.name}' itself`;
     case 'undefined':
@@ -248,6 +274,10 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
       };
     case 'choice':
       return { ...value, code: change(value.code) };
+    case 'barrier':
+      return { ...value, index: change(value.index) };
+    case 'token':
+      return { ...value, phase: change(value.phase) };
     case 'count':
       return { ...value, count: change(value.count) };
     case 'template':

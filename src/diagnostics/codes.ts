@@ -37,6 +37,7 @@ export const codes = {
   WS3006: 'a wrong use of a pipeline',
   WS3007: 'a budget of steps or memory that ran out',
   WS3008: 'a pipeline whose other threads are gone',
+  WS3009: 'a wrong use of a barrier',
   WS3010: "a wrong use of a warp's lanes",
   // 4xxx: memory, streams and devices
   WS4001: 'out of memory',

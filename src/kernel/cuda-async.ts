@@ -1,6 +1,7 @@
 // The asynchronous intrinsics as TypeScript sees them: copies, pipelines and the time.
 
 import type { Thread, ThreadBlock, Tile } from './cuda.ts';
+import type { Barrier } from './cuda-barriers.ts';
 import type { Combination } from './intrinsics/entry.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
 
@@ -151,6 +152,34 @@ export interface CudaAsync {
     source: ReadonlyKernelArray,
     count: number | AlignedSize,
     pipeline: Pipeline,
+  ): void;
+  /**
+   * Begins to copy `count` elements, which arrive before the current phase of the barrier is over. The
+   * threads of the group copy together, so all of them call it alike, before they arrive.
+   * CUDA: `cuda::memcpy_async(group, destination, source, bytes, barrier)`.
+   *
+   * @example
+   * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), barrier);
+   * const token = barrier.arrive();
+   * // … what does not need the copy …
+   * barrier.wait(token);
+   */
+  memcpyAsync(
+    group: ThreadBlock | Tile | Thread,
+    destination: KernelArray,
+    source: ReadonlyKernelArray,
+    count: number | AlignedSize,
+    barrier: Barrier,
+  ): void;
+  /**
+   * Begins to copy `count` elements, which arrive before the current phase of the barrier is over; each
+   * calling thread copies all of them. CUDA: `cuda::memcpy_async(destination, source, bytes, barrier)`.
+   */
+  memcpyAsync(
+    destination: KernelArray,
+    source: ReadonlyKernelArray,
+    count: number | AlignedSize,
+    barrier: Barrier,
   ): void;
   /**
    * A count of elements with the promise that the size in bytes and both addresses are multiples

@@ -4,6 +4,7 @@
 // CUDA's in camelCase. Nothing here exists at run time: the compiler reads what a kernel says.
 
 import type { CudaAsync } from './cuda-async.ts';
+import type { CudaBarriers } from './cuda-barriers.ts';
 import type { KernelArray } from './schema.ts';
 import type { ElementType } from './types.ts';
 
@@ -15,6 +16,7 @@ export type {
   PipelineScope,
   PipelineSharedState,
 } from './cuda-async.ts';
+export type { ArrivalToken, Barrier, BarrierArray } from './cuda-barriers.ts';
 
 /** Three extents or coordinates. CUDA: `dim3`, `uint3`. */
 export interface Dim3 {
@@ -110,7 +112,7 @@ export interface Thread {
 }
 
 /** The intrinsics: the second parameter of every kernel and device function. */
-export interface Cuda extends CudaAsync {
+export interface Cuda extends CudaAsync, CudaBarriers {
   /** All threads of the launch. CUDA: `cooperative_groups::this_grid()`. */
   thisGrid(): Grid;
   /** The threads of this block. CUDA: `cooperative_groups::this_thread_block()`. */

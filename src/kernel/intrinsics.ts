@@ -6,6 +6,7 @@
 // `pipeline.producerCommit`, `Math.sqrt`.
 
 import { castIntrinsics, consoleIntrinsics, mathIntrinsics } from './intrinsics/arithmetic.ts';
+import { barrierIntrinsics } from './intrinsics/barriers.ts';
 import { copyIntrinsics } from './intrinsics/copies.ts';
 import type { Intrinsic } from './intrinsics/entry.ts';
 import { groupIntrinsics } from './intrinsics/groups.ts';
@@ -23,6 +24,7 @@ export const intrinsics = {
   ...copyIntrinsics,
   ...pipelineIntrinsics,
   ...timeIntrinsics,
+  ...barrierIntrinsics,
   ...atomicIntrinsics,
   ...castIntrinsics,
   ...mathIntrinsics,

@@ -87,6 +87,8 @@ export interface FaultSite {
   /** What is done there with which of the program's pipelines. */
   readonly pipeline?: number;
   readonly verb?: string;
+  /** Which of the program's barriers is used there. */
+  readonly barrier?: number;
   /** The parts of a printed line; null stands for a value. */
   readonly texts?: readonly (string | null)[];
 }
@@ -128,7 +130,7 @@ export type Fault =
       /** One sentence with the values, for a wrong use that the target itself notices. */
       readonly message: string;
       readonly hint?: string;
-      readonly code: 'WS3005' | 'WS3006' | 'WS3007' | 'WS3010';
+      readonly code: 'WS3005' | 'WS3006' | 'WS3007' | 'WS3009' | 'WS3010';
       readonly range: Range;
       readonly thread: Extent3;
       readonly block: Extent3;

@@ -46,6 +46,17 @@ export function waitsForRelease(
   return `producerAcquire on stage ${stage} of \`${pipeline}\`: ${share(progress, who, 'have released it')}`;
 }
 
+/** A thread waits for the others of the group to make a barrier too. */
+export function waitsToMakeBarrier(barrier: string, progress: Progress): string {
+  return `the making of \`${barrier}\`: ${share(progress, 'threads', 'have called it')}`;
+}
+
+/** A thread waits for a phase of a barrier to be over. */
+export function waitsAtBarrier(barrier: string, phase: number, progress: Progress): string {
+  const arrivals = progress.expected === 1 ? 'arrival' : 'arrivals';
+  return `phase ${phase} of \`${barrier}\`: ${share(progress, arrivals, 'have come')}`;
+}
+
 function share({ arrived, expected, left }: Progress, who: string, what: string): string {
   const gone = left === 0 ? '' : left === 1 ? '; 1 thread has returned' : `; ${left} threads have returned`;
   return `${arrived} of ${expected} ${who} ${what}${gone}`;

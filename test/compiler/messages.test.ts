@@ -149,17 +149,17 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a copy without a pipeline',
     "({ y }, cuda) => { const s = cuda.sharedArray('f32', 32); «cuda.memcpyAsync(s, y, 32)»; }",
-    'WS1009: cuda.memcpyAsync is given 3 arguments (it takes (group, destination, source, count, pipeline) or (destination, source, count, pipeline))',
+    'WS1009: cuda.memcpyAsync is given 3 arguments (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
   ],
   [
     'a copy with the pipeline first',
     "({ y }, cuda) => { const s = cuda.sharedArray('f32', 32); const p = cuda.makePipeline(); cuda.memcpyAsync(«p», s, y, 32); }",
-    'WS1009: destination of cuda.memcpyAsync must be an array, and is a pipeline (it takes (group, destination, source, count, pipeline) or (destination, source, count, pipeline))',
+    'WS1009: destination of cuda.memcpyAsync must be an array, and is a pipeline (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
   ],
   [
     'a copy by the grid',
     "({ y }, cuda) => { const s = cuda.sharedArray('f32', 32); const p = cuda.makePipeline(); cuda.memcpyAsync(«cuda.thisGrid()», s, y, 32, p); }",
-    'WS1009: group of cuda.memcpyAsync must be a block, a tile or a thread, and is the grid group (it takes (group, destination, source, count, pipeline) or (destination, source, count, pipeline))',
+    'WS1009: group of cuda.memcpyAsync must be a block, a tile or a thread, and is the grid group (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
   ],
   [
     'a copy of one and a half elements',

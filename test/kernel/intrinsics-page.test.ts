@@ -12,6 +12,8 @@ const sections: Readonly<Record<string, string>> = {
   array: 'An array',
   pipeline: 'A pipeline: `cuda.makePipeline(…)`',
   cg: 'Copies, reductions and scans of a group: `cuda.cg`',
+  barrier: 'A barrier: `cuda.barrier(group, expected, completion)`',
+  barriers: 'An array of barriers: `cuda.barrierArray(group, count, expected, completion)`',
   Math: 'Math',
   Number: 'Number',
   console: 'console',

@@ -4,6 +4,8 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { deviceFunction, kernel, type LaunchArguments } from 'warpstage';
 import type {
+  Barrier,
+  BarrierArray,
   CooperativeGroups,
   Cuda,
   Grid,
@@ -92,6 +94,8 @@ test('the typed intrinsics are those of the table', () => {
   expectTypeOf<TableMembers<'thread'>>().toEqualTypeOf<keyof Thread>();
   expectTypeOf<TableMembers<'pipeline'>>().toEqualTypeOf<keyof Pipeline>();
   expectTypeOf<TableMembers<'cg'>>().toEqualTypeOf<keyof CooperativeGroups>();
+  expectTypeOf<TableMembers<'barrier'>>().toEqualTypeOf<keyof Barrier>();
+  expectTypeOf<TableMembers<'barriers'>>().toEqualTypeOf<Exclude<keyof BarrierArray, number>>();
   expectTypeOf<TableMembers<'array'>>().toEqualTypeOf<Exclude<keyof KernelArray, number>>();
   expectTypeOf<TableMembers<'Math'>>().toExtend<keyof Math>();
   expectTypeOf<TableMembers<'Number'>>().toExtend<keyof NumberConstructor>();
@@ -114,6 +118,7 @@ test('functions are functions in both', () => {
   expectTypeOf<CalledIn<Cuda, 'cuda'>>().toEqualTypeOf<true>();
   expectTypeOf<CalledIn<ThreadBlock, 'block'>>().toEqualTypeOf<true>();
   expectTypeOf<CalledIn<Pipeline, 'pipeline'>>().toEqualTypeOf<true>();
+  expectTypeOf<CalledIn<Barrier, 'barrier'>>().toEqualTypeOf<true>();
 });
 
 test('every intrinsic says what it is in CUDA, and in one sentence what it does', () => {

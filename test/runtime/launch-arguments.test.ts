@@ -47,6 +47,7 @@ beforeAll(() => {
           sharedArrays: [],
           localArrays: [],
           pipelines: [],
+          barriers: [],
           body: [],
         },
       };

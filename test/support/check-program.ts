@@ -141,6 +141,7 @@ export function checkProgram(program: Program): void {
   const call = (one: Extract<Statement, { kind: 'call' }>): void => {
     if ('pipeline' in one && program.pipelines[one.pipeline] === undefined)
       throw new Error('no such pipeline');
+    if ('barrier' in one && program.barriers[one.barrier] === undefined) throw new Error('no such barrier');
     switch (one.intrinsic) {
       case 'memcpyAsync':
         for (const view of [one.destination, one.source]) index(view.offset);
@@ -148,6 +149,21 @@ export function checkProgram(program: Program): void {
         if (one.zeroFill !== null) index(one.zeroFill);
         if (elementOf(one.destination.array) !== elementOf(one.source.array))
           throw new Error('a copy of two types');
+        break;
+      case 'makeBarrier':
+        if (one.expected !== null) index(one.expected);
+        break;
+      case 'barrierArrive':
+        index(one.index);
+        if (one.count !== null) index(one.count);
+        if (one.result !== null && program.variables[one.result]?.type !== 'i64')
+          throw new Error('a wrong token');
+        break;
+      case 'barrierWait':
+        index(one.index);
+        isType(one.phase, one.by === 'token' ? 'i64' : 'bool', 'a phase');
+        expression(one.phase);
+        if (one.limit !== null) expression(one.limit);
         break;
       case 'atomic': {
         const type = elementValueType(elementOf(one.array));

@@ -43,6 +43,7 @@ export function openHandMade(settings: Partial<CpuSettings> = {}): CpuDevice {
         sharedArrays: [],
         localArrays: [],
         pipelines: [],
+        barriers: [],
         body: [],
       },
       sources: [createKernelSource(made.body, made.name)],

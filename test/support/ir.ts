@@ -169,6 +169,7 @@ export class ProgramBuilder {
       sharedArrays: this.#shared,
       localArrays: this.#local,
       pipelines: this.#pipelines,
+      barriers: [],
       body,
     };
   }

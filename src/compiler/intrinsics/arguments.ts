@@ -130,6 +130,13 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'text' && Object.hasOwn(scopes, value.text);
     case 'role':
       return value.kind === 'choice' || (value.kind === 'text' && /^(producer|consumer)$/.test(value.text));
+    case 'barrier':
+    case 'token':
+      return value.kind === kind;
+    case 'pipeline or barrier':
+      return value.kind === 'pipeline' || value.kind === 'barrier';
+    case 'function':
+      return value.kind === 'closure' || value.kind === 'deviceFunction';
     case 'anything':
       return isNumeric(value) || ['text', 'choice', 'template', 'quotient'].includes(value.kind);
   }
@@ -175,6 +182,14 @@ function kindText(kind: ArgumentKind): string {
       return "'block', 'cluster', 'device' or 'system'";
     case 'role':
       return "'producer' or 'consumer'";
+    case 'barrier':
+      return 'a barrier';
+    case 'pipeline or barrier':
+      return 'a pipeline or a barrier';
+    case 'token':
+      return 'what arrive() gave';
+    case 'function':
+      return 'a function';
     case 'anything':
       return 'text or a number';
   }
@@ -224,6 +239,10 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   role: same,
   nanoseconds: (lowering, value, node, what) =>
     toType(lowering, numeric(lowering, value, node, what), 'f64', node),
+  barrier: same,
+  'pipeline or barrier': same,
+  token: same,
+  function: same,
   anything: (_lowering, value) => value,
 };
 

@@ -1,6 +1,6 @@
 // Asynchronous copies: those of a pipeline, those of a group, and a thread's own.
 //
-// A copy belongs to a pipeline. What names none belongs to the pipeline that stands for the
+// A copy belongs to a pipeline or a barrier. What names none belongs to the pipeline that stands for the
 // thread's own queue: `cuda.cg` and the primitives are other words for its verbs.
 
 import type { copyIntrinsics } from '../../kernel/intrinsics/copies.ts';
@@ -27,7 +27,9 @@ export const copyHandlers: Handlers<keyof typeof copyIntrinsics> = {
   'cuda.memcpyAsync': (call) => {
     const { args } = call;
     const group = 'group' in args ? args.group.group : alone;
-    emitCopy(call, { ...args, group, zeroFill: null, pipeline: args.pipeline.id });
+    const { sync } = args;
+    const target = sync.kind === 'pipeline' ? { pipeline: sync.id } : { barrier: sync.id, index: sync.index };
+    emitCopy(call, { ...args, group, zeroFill: null, target });
     return undefinedValue;
   },
   'cuda.cg': () => ({ kind: 'namespace', name: 'cg' }),
@@ -36,7 +38,14 @@ export const copyHandlers: Handlers<keyof typeof copyIntrinsics> = {
     const { destination, source } = args;
     const count = 'count' in args ? args.count : lesser(call, args.destinationCount, args.sourceCount);
     const pipeline = lowering.ownQueue(node);
-    emitCopy(call, { destination, source, count, group: args.group.group, zeroFill: null, pipeline });
+    emitCopy(call, {
+      destination,
+      source,
+      count,
+      group: args.group.group,
+      zeroFill: null,
+      target: { pipeline },
+    });
     commitOwn(call);
     return undefinedValue;
   },
@@ -51,14 +60,16 @@ const alone: Group = { kind: 'thread' };
 
 type Place = Pick<IntrinsicCall, 'lowering' | 'node' | 'at' | 'name'>;
 
-interface Copy extends Pick<Extract<Call, { intrinsic: 'memcpyAsync' }>, 'group' | 'zeroFill' | 'pipeline'> {
+interface Copy extends Pick<Extract<Call, { intrinsic: 'memcpyAsync' }>, 'group' | 'zeroFill'> {
+  /** What waits for the copy. */
+  readonly target: { readonly pipeline: number } | { readonly barrier: number; readonly index: Expression };
   readonly destination: ViewValue;
   readonly source: ViewValue;
   readonly count: CountValue;
 }
 
 function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
-  const { group, destination, source, count, zeroFill, pipeline } = copy;
+  const { group, destination, source, count, zeroFill, target } = copy;
   if (destination.element !== source.element) {
     lowering.fail(
       at('source'),
@@ -76,7 +87,7 @@ function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
     count: count.count,
     zeroFill,
     alignment: Math.max(elementBytes[source.element], count.alignment),
-    pipeline,
+    ...target,
     range: lowering.range(node),
   });
 }
@@ -139,7 +150,7 @@ function pipelineMemcpyAsync(call: IntrinsicCall<'cuda.pipelineMemcpyAsync'>): V
     source,
     count: { kind: 'count', count: size, alignment: bytes },
     zeroFill: zeroFill ?? null,
-    pipeline: lowering.ownQueue(node),
+    target: { pipeline: lowering.ownQueue(node) },
   });
   return undefinedValue;
 }

@@ -15,12 +15,16 @@ import type { ElementType } from '../../kernel/types.ts';
 import type { Expression, PipelineScope } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import type {
+  BarrierValue,
   ChoiceValue,
+  ClosureValue,
   CountValue,
+  DeviceFunctionValue,
   GroupValue,
   Numeric,
   QuotientValue,
   TextValue,
+  TokenValue,
   Value,
   ViewValue,
 } from '../values.ts';
@@ -45,6 +49,10 @@ export interface ArgumentTypes {
   readonly role: TextValue | ChoiceValue;
   /** An f64. */
   readonly nanoseconds: Expression;
+  readonly barrier: BarrierValue;
+  readonly 'pipeline or barrier': Extract<Value, { kind: 'pipeline' }> | BarrierValue;
+  readonly token: TokenValue;
+  readonly function: ClosureValue | DeviceFunctionValue;
   readonly anything: Value;
 }
 
@@ -68,7 +76,11 @@ type ReceiverValue<N extends IntrinsicName> = N extends `${'grid' | 'block' | 't
     ? Extract<Value, { kind: 'pipeline' }>
     : N extends `array.${string}`
       ? ViewValue
-      : null;
+      : N extends `barrier.${string}`
+        ? BarrierValue
+        : N extends `barriers.${string}`
+          ? Extract<Value, { kind: 'barriers' }>
+          : null;
 
 /** One use of an intrinsic. */
 export interface IntrinsicCall<N extends IntrinsicName = IntrinsicName> {

@@ -6,6 +6,7 @@ import type { Lowering } from '../lowering.ts';
 import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
 import { arithmeticHandlers } from './arithmetic.ts';
+import { barrierHandlers } from './barriers.ts';
 import { combiningHandlers } from './combining.ts';
 import { consoleHandlers } from './console.ts';
 import { copyHandlers } from './copies.ts';
@@ -24,6 +25,7 @@ const handlers = {
   ...copyHandlers,
   ...pipelineHandlers,
   ...timeHandlers,
+  ...barrierHandlers,
   ...arithmeticHandlers,
   ...consoleHandlers,
 } satisfies Handlers<IntrinsicName>;

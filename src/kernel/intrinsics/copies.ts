@@ -12,14 +12,14 @@ export const copyIntrinsics = {
     doc: 'A count of elements with the promise that the size in bytes and both addresses are multiples of align.',
   },
   'cuda.memcpyAsync': {
-    cuda: 'cuda::memcpy_async([group,] destination, source, size, pipeline)',
+    cuda: 'cuda::memcpy_async([group,] destination, source, size, pipeline | barrier)',
     forms: [
-      { group: 'group', ...copy, pipeline: 'pipeline' },
-      { ...copy, pipeline: 'pipeline' },
+      { group: 'group', ...copy, sync: 'pipeline or barrier' },
+      { ...copy, sync: 'pipeline or barrier' },
     ],
     result: 'nothing',
     involves: 'group',
-    doc: 'Begins to copy count elements; the threads of the group copy together, without a group each calling thread copies all of it. The copy belongs to the next commit of the pipeline.',
+    doc: 'Begins to copy count elements; the threads of the group copy together, without a group each calling thread copies all of it. The copy belongs to the next commit of the pipeline, or to the current phase of the barrier.',
   },
   'cuda.cg': {
     cuda: 'namespace cooperative_groups',

@@ -37,6 +37,12 @@ export type ArgumentKind =
   | 'role'
   /** A number of nanoseconds, with or without a fraction. */
   | 'nanoseconds'
+  | 'barrier'
+  | 'pipeline or barrier'
+  /** What an arrival gave. */
+  | 'token'
+  /** A function that takes nothing. */
+  | 'function'
   /** Text or a number, to print. */
   | 'anything';
 
@@ -67,7 +73,10 @@ export type ResultKind =
   | 'tile'
   | 'thread'
   | 'pipeline'
-  | 'pipeline state';
+  | 'pipeline state'
+  | 'barrier'
+  | 'barriers'
+  | 'token';
 
 /** One intrinsic: something that a kernel may say. */
 export interface Intrinsic {
@@ -79,7 +88,7 @@ export interface Intrinsic {
   /** `signals` never waits; `waits` waits for signals of others; `barrier` does both. Absent: it orders nothing. */
   readonly synchronises?: 'signals' | 'waits' | 'barrier';
   /** Whose threads must all call it, or whom it waits for. Absent: only the calling thread. */
-  readonly involves?: 'group' | 'block' | 'warp' | 'pipeline';
+  readonly involves?: 'group' | 'block' | 'warp' | 'pipeline' | 'barrier';
   /** What it does, in one sentence. */
   readonly doc: string;
 }

@@ -62,19 +62,35 @@ function mapParts(statement: Statement, mapping: Mapping): Statement {
       return { ...statement, producers: statement.producers && map(statement.producers) };
     case 'memcpyAsync': {
       const { destination, source, count, zeroFill } = statement;
-      return {
-        ...statement,
+      const operands = {
         destination: view(destination),
         source: view(source),
         count: map(count),
         zeroFill: zeroFill && map(zeroFill),
       };
+      return 'barrier' in statement
+        ? { ...statement, ...operands, index: map(statement.index) }
+        : { ...statement, ...operands };
     }
     case 'consumerWaitFor':
     case 'consumerWaitUntil':
       return { ...statement, time: map(statement.time) };
     case 'nanosleep':
       return { ...statement, duration: map(statement.duration) };
+    case 'makeBarrier':
+      return { ...statement, expected: statement.expected && map(statement.expected) };
+    case 'barrierArrive':
+      return { ...statement, index: map(statement.index), count: statement.count && map(statement.count) };
+    case 'barrierWait':
+      return {
+        ...statement,
+        index: map(statement.index),
+        phase: map(statement.phase),
+        limit: statement.limit && map(statement.limit),
+      };
+    case 'barrierComplete':
+    case 'barrierBind':
+      return { ...statement, index: map(statement.index) };
     case 'atomic':
       return {
         ...statement,

@@ -16,8 +16,10 @@
 // uniform, unless atomics change its array.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { BarrierCall } from '../../compiler/ir-barriers.ts';
 import { has, type Liveness } from './liveness.ts';
-import { assignedBy, forEachStatement, operandsOf } from './walk.ts';
+import { unanimousBarriers } from './unanimous.ts';
+import { assignedBy, expressionsOf, forEachStatement, operandsOf } from './walk.ts';
 
 export interface Uniformity {
   /** Whether a variable varies. */
@@ -71,6 +73,9 @@ class Analysis {
   /** Loops whose rounds a thread may cut short alone. */
   readonly #continues = new Set<Statement>();
   readonly #atomicArrays = new Set<string>();
+  /** Barriers at which all threads of the block arrive together, as far as is known yet. */
+  readonly #unanimous: Set<number>;
+  #divided = 0;
   /** Extents of the threads among which things are uniform. */
   readonly #extents: Program['block'];
   readonly #liveness: Liveness;
@@ -79,6 +84,7 @@ class Analysis {
   constructor(program: Program, liveness: Liveness, among: 'block' | 'row') {
     this.#extents = among === 'block' ? program.block : [program.block[0], 1, 1];
     this.#liveness = liveness;
+    this.#unanimous = among === 'block' ? unanimousBarriers(program) : new Set();
     forEachStatement(program.body, (statement) => {
       if (statement.kind !== 'call' || statement.intrinsic !== 'atomic') return;
       this.#atomicArrays.add(`${statement.array.space}:${statement.array.id}`);
@@ -88,7 +94,8 @@ class Analysis {
   /** Grows as long as the analysis learns something. */
   get size(): number {
     const returns = this.returnsDivergently ? 1 : 0;
-    return this.varying.size + this.#exits.size + this.#continues.size + this.partial.size + returns;
+    const structures = this.#exits.size + this.#continues.size + this.partial.size;
+    return this.varying.size + structures + this.#divided + returns;
   }
 
   pass(body: readonly Statement[]): void {
@@ -129,6 +136,7 @@ class Analysis {
 
   #statement(statement: Statement): void {
     if (this.#stack.some(({ partial }) => partial)) this.partial.add(statement);
+    if (statement.kind === 'call' && 'barrier' in statement) this.#atBarrier(statement);
     switch (statement.kind) {
       case 'if': {
         const partial = !this.isUniform(statement.test);
@@ -161,10 +169,26 @@ class Analysis {
       default: {
         const variable = assignedBy(statement);
         if (variable === null) return;
-        const uniform = statement.kind === 'assign' && this.isUniform(statement.value);
+        const uniform =
+          statement.kind === 'assign' ? this.isUniform(statement.value) : this.#givesAllTheSame(statement);
         if (!uniform || this.#joinsOthers(variable)) this.varying.add(variable);
       }
     }
+  }
+
+  /** Where not all threads come to a call of a barrier together, they find different tokens. */
+  #atBarrier(call: BarrierCall): void {
+    const isTogether = !this.partial.has(call) && expressionsOf(call).every((each) => this.isUniform(each));
+    // Copies and what binds them move no phase.
+    const moves = call.intrinsic !== 'memcpyAsync' && call.intrinsic !== 'barrierBind';
+    if (moves && !isTogether && this.#unanimous.delete(call.barrier)) this.#divided += 1;
+  }
+
+  /** Whether a call that gives a value gives all threads the same. */
+  #givesAllTheSame(statement: Statement): boolean {
+    if (statement.kind !== 'call') return false;
+    const isOfBarrier = statement.intrinsic === 'barrierArrive' || statement.intrinsic === 'barrierWait';
+    return isOfBarrier && this.#unanimous.has(statement.barrier);
   }
 
   /** Whether the value of a variable assigned here is read where threads that are not here have joined. */

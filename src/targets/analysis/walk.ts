@@ -70,12 +70,24 @@ export function expressionsOf(statement: Statement): readonly Expression[] {
       return [statement.duration];
     case 'makePipeline':
       return statement.producers === null ? [] : [statement.producers];
+    case 'makeBarrier':
+      return statement.expected === null ? [] : [statement.expected];
+    case 'barrierArrive':
+      return statement.count === null ? [statement.index] : [statement.index, statement.count];
+    case 'barrierWait':
+      return statement.limit === null
+        ? [statement.index, statement.phase]
+        : [statement.index, statement.phase, statement.limit];
+    case 'barrierComplete':
+    case 'barrierBind':
+      return [statement.index];
     case 'memcpyAsync':
       return [
         statement.destination.offset,
         statement.source.offset,
         statement.count,
         ...(statement.zeroFill === null ? [] : [statement.zeroFill]),
+        ...('barrier' in statement ? [statement.index] : []),
       ];
     case 'atomic':
       return statement.compare === null

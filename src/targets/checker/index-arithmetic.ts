@@ -85,7 +85,7 @@ function indicesOf(statement: Statement): readonly Expression[] {
   if ('index' in statement) indices.push(statement.index);
   if ('destination' in statement) indices.push(statement.destination.offset);
   if ('source' in statement) indices.push(statement.source.offset);
-  if ('count' in statement) indices.push(statement.count);
+  if ('count' in statement && statement.count !== null) indices.push(statement.count);
   return indices;
 }
 

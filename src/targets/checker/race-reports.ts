@@ -180,6 +180,12 @@ function wordsOfIssue({ array, index, earlier, later }: Conflict): Words {
     };
   }
   const threadScope = isThreadScope(later.copy);
+  if (isOfBarrier(later.copy)) {
+    return {
+      message: `thread ${later.rank} issues a copy into ${element} while ${before}: nothing orders the copy after that`,
+      mend: 'Let every thread arrive at a barrier after its last access, and wait there before the copy.',
+    };
+  }
   return {
     message: `thread ${later.rank} issues a copy into ${element} while ${before}: nothing orders the copy after that`,
     mend: threadScope
@@ -191,7 +197,12 @@ function wordsOfIssue({ array, index, earlier, later }: Conflict): Words {
 function isThreadScope(copy: TrackedCopy | null): boolean {
   if (copy === null) return false;
   const { call, thread } = copy.copy;
-  return thread.block.launch.program.pipelines[call.pipeline]?.scope === 'thread';
+  return 'pipeline' in call && thread.block.launch.program.pipelines[call.pipeline]?.scope === 'thread';
+}
+
+/** Whether a phase of a barrier waits for a copy, and no stage of a pipeline. */
+function isOfBarrier(copy: TrackedCopy | null): boolean {
+  return copy !== null && 'barrier' in copy.copy.call;
 }
 
 /** An access, or another copy, does not come after the completion of a copy. */
@@ -201,7 +212,9 @@ function wordsOfFlight({ array, index, earlier, later, clock }: Conflict, copy: 
   const does =
     later.copy === null ? doing[later.kind] : `issues a copy ${later.kind === 'read' ? 'from' : 'into'}`;
   const message = `thread ${later.rank} ${does} ${element} while a copy ${direction} it is in flight`;
-  const waits = 'Wait for the copy first: consumerWait() after the producerCommit() that covers it';
+  const waits = isOfBarrier(copy)
+    ? 'Wait for the copy first: wait() at the barrier that was passed with it, for the phase that was current then'
+    : 'Wait for the copy first: consumerWait() after the producerCommit() that covers it';
   if (!copy.bound) {
     return {
       message: `${message}: thread ${copy.issuer.rank} has issued it and not committed it yet`,

@@ -12,6 +12,7 @@ import { PipelineWriter } from './pipelines.ts';
 import { prefetchInLoops } from './prefetch.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
+import { barrierPrelude } from './prelude-barrier.ts';
 import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
 import { newSteadyState } from './steady.ts';
@@ -59,7 +60,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const rotated = rotateFillLoops(original, lowerings, steady);
   prefetchInLoops(rotated, steady);
   const program = unrollStages(rotated, steady);
-  const pipelines = new PipelineWriter(program, lowerings, options.alignments, steady);
+  const pipelines = new PipelineWriter(program, lowerings, options, steady);
   const out = new StatementWriter(program, pipelines, options.lineDirective);
   const index = valueTypes[program.indexType];
   const shared = sharedPlaces(program);
@@ -96,7 +97,9 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const entry = program.name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=[0-9])/, '_');
   const text = [
     prelude,
-    (program.pipelines.length > 0 ? asyncPrelude : '') + warpPreludeOf(program),
+    (program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '') +
+      (program.barriers.length > 0 ? barrierPrelude : '') +
+      warpPreludeOf(program),
     `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entry}(${parameters.join(', ')}) {`,
     ...out.lines,
     '}',

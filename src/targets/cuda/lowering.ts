@@ -43,12 +43,13 @@ export function forEachCall(statements: readonly Statement[], visit: (call: Call
   }
 }
 
-/** The pipelines that statements make inside of loops. */
-export function madeInLoops(statements: readonly Statement[]): Set<number> {
+/** The pipelines or barriers that statements make inside of loops. */
+export function madeInLoops(statements: readonly Statement[], what: 'pipeline' | 'barrier'): Set<number> {
   const made = new Set<number>();
   const inside = (list: readonly Statement[]) =>
     forEachCall(list, (call) => {
-      if (call.intrinsic === 'makePipeline') made.add(call.pipeline);
+      if (what === 'pipeline' && call.intrinsic === 'makePipeline') made.add(call.pipeline);
+      if (what === 'barrier' && call.intrinsic === 'makeBarrier') made.add(call.barrier);
     });
   const outside = (list: readonly Statement[]): void => {
     for (const statement of list) {
@@ -100,7 +101,7 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
   forEachCall(program.body, (call) => {
     if (call.intrinsic === 'consumerWaitFor' || call.intrinsic === 'consumerWaitUntil')
       timed.add(call.pipeline);
-    if (call.intrinsic === 'memcpyAsync') copies[call.pipeline]!.push(call);
+    if (call.intrinsic === 'memcpyAsync' && 'pipeline' in call) copies[call.pipeline]!.push(call);
   });
 
   const bulk = (copy: Copy) =>

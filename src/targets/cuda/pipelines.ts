@@ -7,12 +7,14 @@
 
 import type { Call, Group, Program, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { BarrierWriter, type GroupCode } from './barriers.ts';
 import { Cursor, type Position } from './cursors.ts';
 import {
   type Copy,
   copyAlignment,
   forEachCall,
   type Lowering,
+  type LoweringOptions,
   madeInLoops,
   storesToShared,
 } from './lowering.ts';
@@ -20,9 +22,10 @@ import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import type { SteadyState } from './steady.ts';
 import { arrayName, elementOf, identifier } from './types.ts';
 
+type PipelineCopy = Extract<Copy, { pipeline: number }>;
 type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'memcpyAsync' }>;
 
-export class PipelineWriter implements CallLowering {
+export class PipelineWriter implements CallLowering, GroupCode {
   private readonly program: Program;
   private readonly lowerings: readonly Lowering[];
   private readonly alignmentOf: (copy: Copy) => number;
@@ -34,24 +37,26 @@ export class PipelineWriter implements CallLowering {
   /** Whether the kernel's own stores reach shared memory, beside the copies. */
   private readonly writesShared: boolean;
   private readonly steady: SteadyState;
+  private readonly barriers: BarrierWriter;
 
   constructor(
     program: Program,
     lowerings: readonly Lowering[],
-    alignments: readonly number[],
+    options: Pick<LoweringOptions, 'architecture' | 'alignments'>,
     steady: SteadyState,
   ) {
     this.program = program;
     this.steady = steady;
+    this.barriers = new BarrierWriter(program, options, this);
     this.lowerings = lowerings;
-    this.alignmentOf = copyAlignment(program, alignments);
+    this.alignmentOf = copyAlignment(program, options.alignments);
     this.blockSize = program.block[0] * program.block[1] * program.block[2];
     const quits = new Set<number>();
     forEachCall(program.body, (call) => {
       if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
     });
     this.quits = quits;
-    this.remade = madeInLoops(program.body);
+    this.remade = madeInLoops(program.body, 'pipeline');
     this.writesShared = storesToShared(program.body);
   }
 
@@ -86,15 +91,16 @@ export class PipelineWriter implements CallLowering {
       : this.tail(call.pipeline).position(distance);
   }
 
-  private groupSize(group: Group): number {
+  groupSize(group: Group): number {
     if (group.kind === 'tile') return group.size;
     return group.kind === 'block' ? this.blockSize : 1;
   }
 
-  /** The barriers of all pipelines, in shared memory, and their counters. */
+  /** The barriers of the kernel and of all pipelines, in shared memory, and the pipelines' counters. */
   declarations(out: StatementWriter): void {
     if (this.lowerings.includes('bulk') && this.wholeWarps)
       out.line('const bool ws_copying_warp = __shfl_sync(0xffffffffu, ws_thread_rank, 0) == 0;');
+    this.barriers.declarations(out);
     for (const [id, pipeline] of this.program.pipelines.entries()) {
       const name = this.name(id);
       const lowering = this.lowerings[id]!;
@@ -124,16 +130,16 @@ export class PipelineWriter implements CallLowering {
     }
   }
 
-  private instance(group: Group): string {
+  instance(group: Group): string {
     return group.kind === 'tile' ? `ws_thread_rank / ${group.size}` : '0';
   }
 
-  private rank(group: Group): string {
+  rank(group: Group): string {
     if (group.kind === 'tile') return `ws_thread_rank % ${group.size}`;
     return group.kind === 'thread' ? '0' : 'ws_thread_rank';
   }
 
-  private sync(group: Group, out: StatementWriter): void {
+  sync(group: Group, out: StatementWriter): void {
     if (group.kind === 'block') out.line('__syncthreads();');
     else if (group.kind === 'tile' && group.size <= 32)
       out.line(`__syncwarp(ws_tile_mask<${group.size}>(ws_thread_rank));`);
@@ -169,6 +175,7 @@ export class PipelineWriter implements CallLowering {
     if (call.intrinsic === 'sync' && call.mask !== undefined)
       out.line(`__syncwarp(${out.expressions.write(call.mask)});`);
     else if (call.intrinsic === 'sync') this.sync(call.group, out);
+    else if ('barrier' in call) this.barriers.write(call, out);
     else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
     else this.pipelineCall(call, out);
   }
@@ -359,13 +366,13 @@ export class PipelineWriter implements CallLowering {
   private onlyAsynchronous(pipeline: number): boolean {
     let only = !this.writesShared;
     forEachCall(this.program.body, (call) => {
-      if (call.intrinsic === 'memcpyAsync' && call.pipeline === pipeline)
+      if (call.intrinsic === 'memcpyAsync' && 'pipeline' in call && call.pipeline === pipeline)
         only &&= this.isAsynchronous(call) && call.zeroFill === null;
     });
     return only;
   }
 
-  private copy(copy: Copy, out: StatementWriter): void {
+  private copy(copy: PipelineCopy, out: StatementWriter): void {
     const { program } = this;
     const element = elementOf(program, copy.source.array);
     const bytes = elementBytes[element];

@@ -29,12 +29,13 @@ const residentThreads = 2048;
 /** No more batches than this. */
 const mostUnderWay = 8;
 
-type Copy = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+type Copy = Extract<Call, { intrinsic: 'memcpyAsync'; pipeline: number }>;
 
 function isBlockCopy(statement: Statement): statement is Copy {
   return (
     statement.kind === 'call' &&
     statement.intrinsic === 'memcpyAsync' &&
+    'pipeline' in statement &&
     statement.group.kind === 'block' &&
     statement.source.array.space === 'global' &&
     statement.destination.array.space === 'shared' &&

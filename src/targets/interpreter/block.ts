@@ -15,6 +15,7 @@ import { Clock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { KernelFault, misuse } from './fault.ts';
 import { type Launch, localArraysOf, poisonShared } from './launch.ts';
+import { BarrierMaker } from './make-barrier.ts';
 import { PipelineMaker } from './make-pipeline.ts';
 import { Random } from './random.ts';
 import type { Sequence } from './step.ts';
@@ -35,6 +36,7 @@ export class Block {
   readonly clock = new Clock();
   readonly makers: readonly PipelineMaker[];
   readonly warps: WarpMeetings;
+  readonly barrierMakers: readonly BarrierMaker[];
   readonly #random: Random | null;
   readonly #syncs = new Map<number, GroupBarriers>();
   /** Ranks of the threads that have. */
@@ -52,6 +54,7 @@ export class Block {
     this.copies = new Copies(this.#random ?? (delivery as 'eager' | 'late'));
     this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
     this.warps = new WarpMeetings(size);
+    this.barrierMakers = program.barriers.map((barrier) => new BarrierMaker(barrier, size));
     this.#budget = steps;
     this.#steps = steps;
     poisonShared(launch);
@@ -143,6 +146,7 @@ export class Block {
     for (const barriers of this.#syncs.values()) barriers.leave(thread.rank);
     this.warps.leave(thread.rank);
     for (const maker of this.makers) maker.leave(thread);
+    for (const maker of this.barrierMakers) maker.leave(thread);
     for (const handle of thread.pipelines) handle?.leave();
   }
 

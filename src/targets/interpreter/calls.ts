@@ -6,7 +6,8 @@ import { maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
 import { printedLine } from '../printed-line.ts';
 import { waitsAtSync } from '../waiting.ts';
 import { membership } from './barrier.ts';
-import { shareOfCopy } from './copies.ts';
+import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
+import { type PendingCopy, shareOfCopy } from './copies.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
@@ -52,6 +53,12 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
       return effect((thread) => {
         assign(thread, call.result, thread.pipeline(call.pipeline, call.range).quit(call.range));
       });
+    case 'makeBarrier':
+    case 'barrierArrive':
+    case 'barrierComplete':
+    case 'barrierBind':
+    case 'barrierWait':
+      return compileBarrierCall(program, call);
     case 'memcpyAsync':
       return compileCopy(program, call);
     case 'atomic':
@@ -218,13 +225,30 @@ function compileCopy(program: ObservedProgram, call: Extract<Call, { intrinsic: 
   const source = compileView(program, call.source);
   const count = compileIndex(program, call.count);
   const zeroFill = call.zeroFill === null ? () => 0 : compileIndex(program, call.zeroFill);
+  const add = compileAdd(program, call);
   return effect((thread) => {
     const operands = [destination(thread), source(thread), count(thread), zeroFill(thread)] as const;
     const copy = shareOfCopy(thread, call, ...operands);
     thread.observer?.issued(copy);
-    thread.pipeline(call.pipeline, call.range).add(copy, call.range);
+    add(thread, copy);
     thread.block.copies.issue(copy);
   });
+}
+
+/** Tells whoever the copy is for. */
+function compileAdd(
+  program: ObservedProgram,
+  call: Extract<Call, { intrinsic: 'memcpyAsync' }>,
+): (thread: Thread, copy: PendingCopy) => void {
+  if ('barrier' in call) {
+    const barrier = compileBarrier(program, call);
+    return (thread, copy) => barrier(thread).bind(thread, [copy], call.range);
+  }
+  const isOwn = program.pipelines[call.pipeline]!.scope === 'thread' && binds(program);
+  return (thread, copy) => {
+    thread.pipeline(call.pipeline, call.range).add(copy, call.range);
+    if (isOwn) thread.issued.push(copy);
+  };
 }
 
 function compileView(program: ObservedProgram, view: View) {

@@ -2,6 +2,7 @@
 
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
+import type { BarrierMisuse } from '../barrier-misuse.ts';
 import type { Fault } from '../executable.ts';
 import type { PipelineMisuse } from '../pipeline-misuse.ts';
 
@@ -56,7 +57,15 @@ export function pipelineMisuse(
   return misuse(culprit, 'WS3006', range, message, hint);
 }
 
-/** A wrong use of a copy (WS3005), a pipeline (WS3006) or a warp's lanes (WS3010), or a budget that ran out (WS3007). */
+/** A wrong use of a barrier. */
+export function barrierMisuse(culprit: Culprit, range: Range, { message, hint }: BarrierMisuse): KernelFault {
+  return misuse(culprit, 'WS3009', range, message, hint);
+}
+
+/**
+ * A wrong use of a copy (WS3005), a pipeline (WS3006), a barrier (WS3009) or a warp's lanes (WS3010), or a
+ * budget that ran out (WS3007).
+ */
 export function misuse(
   culprit: Culprit,
   code: Extract<Fault, { kind: 'misuse' }>['code'],

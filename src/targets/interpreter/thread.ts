@@ -5,6 +5,8 @@ import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { notMade } from '../pipeline-misuse.ts';
 import type { Block } from './block.ts';
+import type { BlockBarrier } from './block-barrier.ts';
+import type { PendingCopy } from './copies.ts';
 import { CopyQueue } from './copy-queue.ts';
 import { pipelineMisuse } from './fault.ts';
 import type { Elements } from './memory.ts';
@@ -32,6 +34,10 @@ export class Thread {
   readonly pipelines: (PipelineHandle | undefined)[] = [];
   /** Its copies that belong to no stage. */
   readonly queue = new CopyQueue(this);
+  /** By the program's barriers; a hole until this thread has made them. */
+  readonly barriers: (readonly BlockBarrier[] | undefined)[] = [];
+  /** Copies of the thread's own that may be in flight, in a program that binds such copies to barriers. */
+  issued: PendingCopy[] = [];
   waiting: Wait | null = null;
 
   constructor(block: Block, rank: number, variables: Value[], localArrays: readonly Elements[]) {

@@ -1,7 +1,11 @@
 // What a kernel tells the host when it stops: numbers, which become a Fault here.
 
 import type { ArrayReference, Group, Program } from '../../compiler/ir.ts';
+import type { Barrier } from '../../compiler/ir-barriers.ts';
+import type { Range } from '../../diagnostics/source.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import * as barrierMisuses from '../barrier-misuse.ts';
+import { type BarrierMisuse, barrierName } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
 import { lanesOfTile, ownLaneUnnamed, readsAbsentLane, waitsForLanes, warpSize } from '../lanes.ts';
@@ -17,21 +21,26 @@ import {
   deadlockOf,
   type Progress,
   type WaitingThread,
+  waitsAtBarrier,
   waitsAtSync,
   waitsForCommit,
   waitsForRelease,
   waitsToMake,
+  waitsToMakeBarrier,
 } from '../waiting.ts';
+import { barrierFaults } from './barriers.ts';
 import { pipelineStates } from './block-pipelines.ts';
 import type { HostFunctions } from './host-functions.ts';
 import { absentLane } from './warps.ts';
 
-/** A thread that waits: for which group or stage, and how far that has come. */
+/** A thread that waits: for which group, stage or barrier, and how far that has come. */
 interface Waiting {
   readonly rank: number;
   readonly site: FaultSite;
   readonly place: number;
   readonly progress: Progress;
+  /** Of a barrier. */
+  readonly phase?: number;
 }
 
 export class FaultReader {
@@ -117,6 +126,24 @@ export class FaultReader {
         const progress = { arrived, expected, left };
         this.#waiting.push({ rank: this.#rankAt(site, rank), site: this.#sites[site]!, place, progress });
       },
+      waitsAtBarrier: (site, rank, index, phase, arrived, expected, left) => {
+        const progress = { arrived, expected, left };
+        const at = { rank: this.#rankAt(site, rank), site: this.#sites[site]!, place: index };
+        this.#waiting.push({ ...at, progress, phase });
+      },
+      deadlockAtBarrier: (site, block, index, phase) => {
+        const { range, barrier } = this.#sites[site]!;
+        const declaration = this.#program.barriers[barrier!]!;
+        const name = barrierName(declaration, index);
+        this.#fault = this.#deadlockOfAll(range, block, declaration.group, (progress) =>
+          waitsAtBarrier(name, phase, progress),
+        );
+      },
+      barrier: (site, rank, block, fault, index, a, b) => {
+        const { range, barrier } = this.#sites[site]!;
+        const misuse = barrierMisuse(this.#program.barriers[barrier!]!, fault, index, Number(a), Number(b));
+        this.#fault = { kind: 'misuse', code: 'WS3009', ...misuse, range, ...this.#place(site, rank, block) };
+      },
       stuck: (block) => {
         const all = this.#waiting.splice(0).sort((a, b) => a.rank - b.rank);
         const threads = all.map((one): WaitingThread => {
@@ -177,8 +204,14 @@ export class FaultReader {
   }
 
   /** What a thread waits for, in words; `all` are the block's threads that have not returned. */
-  #wait({ site, place, progress, rank }: Waiting, all: readonly Waiting[]): string {
-    const { verb, group, pipeline: id, meeting, byMask } = site;
+  #wait({ site, place, progress, rank, phase }: Waiting, all: readonly Waiting[]): string {
+    const { verb, group, pipeline: id, meeting, byMask, barrier } = site;
+    if (barrier !== undefined) {
+      const declaration = this.#program.barriers[barrier]!;
+      return phase === undefined
+        ? waitsToMakeBarrier(declaration.name, progress)
+        : waitsAtBarrier(barrierName(declaration, place), phase, progress);
+    }
     if (byMask) {
       const { arrived, expected: named, left: returned } = progress;
       return waitsForLanes(meeting!, place, { named, arrived, returned });
@@ -233,11 +266,16 @@ export class FaultReader {
   /** All threads wait at one place for one stage; nobody is left who could help. */
   #deadlock({ range, pipeline: id, verb }: FaultSite, block: number, stage: number): Fault {
     const { name, group } = this.#program.pipelines[id!]!;
+    const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
+    return this.#deadlockOfAll(range, block, group, (progress) => words(name, stage, false, progress));
+  }
+
+  /** All threads of a block wait at one place, where none of their group has arrived. */
+  #deadlockOfAll(range: Range, block: number, group: Group, words: (progress: Progress) => string): Fault {
     const [x, y, z] = this.#program.block;
     const threads = Array.from({ length: x * y * z }, (_, rank) => {
       const progress = { arrived: 0, expected: groupSize(group, rank, x * y * z), left: 0 };
-      const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
-      return { rank, range, what: words(name, stage, false, progress) };
+      return { rank, range, what: words(progress) };
     });
     return deadlockOf(this.blockAt(block), threads);
   }
@@ -258,6 +296,34 @@ function misuseOf(state: number, verb: string, pipeline: string): PipelineMisuse
       return wrongRole(verb, pipeline, 'consumer');
     default:
       return notMade(pipeline);
+  }
+}
+
+function barrierMisuse(
+  declaration: Barrier,
+  fault: number,
+  index: number,
+  a: number,
+  b: number,
+): BarrierMisuse {
+  const name = barrierName(declaration, index);
+  switch (fault) {
+    case barrierFaults.notMade:
+      return barrierMisuses.notMade(declaration.name);
+    case barrierFaults.noSuchBarrier:
+      return barrierMisuses.noSuchBarrier(declaration.name, a, declaration.count ?? 1);
+    case barrierFaults.wrongExpected:
+      return barrierMisuses.wrongExpected(declaration.name, a);
+    case barrierFaults.differentExpected:
+      return barrierMisuses.differentExpected(declaration.name, [a, b]);
+    case barrierFaults.wrongCount:
+      return barrierMisuses.wrongCount(name, a, b);
+    case barrierFaults.noToken:
+      return barrierMisuses.noToken(name);
+    case barrierFaults.otherToken:
+      return barrierMisuses.otherToken(name, barrierName(declaration, a));
+    default:
+      return barrierMisuses.staleToken(name, a, b);
   }
 }
 

@@ -35,7 +35,13 @@ export const hostSignatures = {
     counts: [['i32', 'i32', 'i32'], []],
     /** Threads that wait for different things: each in turn (site, thread rank, group or stage, arrived, expected, returned), then the block. */
     waits: [['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], []],
+    /** The same at a barrier: site, thread rank, which of the array, phase, arrived, expected, returned. */
+    waitsAtBarrier: [['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], []],
     stuck: [['i32'], []],
+    /** A phase of a barrier that all threads wait for in vain: site, block, which of the array, phase. */
+    deadlockAtBarrier: [['i32', 'i32', 'i32', 'i32'], []],
+    /** A wrong use of a barrier: site, thread rank, block, one of `barrierFaults`, which of the array, and two values. */
+    barrier: [['i32', 'i32', 'i32', 'i32', 'i32', 'i64', 'i64'], []],
   },
   clock: {
     /** Nanoseconds. */

@@ -11,6 +11,7 @@
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../analysis/liveness.ts';
+import { unanimousBarriers } from '../analysis/unanimous.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import {
   assignedIn,
@@ -81,11 +82,13 @@ class Planner {
   /** Labels of loops and blocks at the uniform level. */
   readonly #labels = new Set<number>();
   readonly #together = new Set<Statement>();
+  readonly #unanimous: ReadonlySet<number>;
 
   constructor(program: Program, uniformity: Uniformity, liveness: Liveness) {
     this.#program = program;
     this.#uniformity = uniformity;
     this.#liveness = liveness;
+    this.#unanimous = unanimousBarriers(program);
     forEachStatement(program.body, (statement) => {
       if (statement.kind === 'call' && this.#isTogether(statement)) this.#together.add(statement);
     });
@@ -159,6 +162,18 @@ class Planner {
           !this.#uniformity.partial.has(call) &&
           expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
         );
+      case 'makeBarrier':
+      case 'barrierArrive':
+      case 'barrierComplete':
+      case 'barrierBind':
+      case 'barrierWait':
+        if (
+          this.#unanimous.has(call.barrier) &&
+          expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
+        ) {
+          return true;
+        }
+        throw new Refusal('threads arrive at a barrier one by one', call.range);
       case 'sync':
         if (call.group.kind === 'grid') throw new Refusal('the grid synchronises', call.range);
         if (call.mask !== undefined) throw new Refusal('a mask says which lanes meet', call.range);

@@ -88,7 +88,21 @@ class Preparation {
           const wait: Call = { kind: 'call', intrinsic: 'consumerWait', pipeline, range };
           return [wait, ...assigned(result, always(range), range)];
         }
-        return this.#quitting === 'counted' ? this.#timedWait(call) : [call];
+        return this.#quitting === 'counted' ? this.#timedWait(call, call) : [call];
+      case 'barrierWait':
+        if (call.limit === null) return [call];
+        if (isForEver(call.limit)) {
+          const wait: Call = { ...call, limit: null, result: null };
+          return [wait, ...assigned(call.result, always(call.range), call.range)];
+        }
+        if (this.#quitting === 'together') return [call];
+        if (call.limit.kind === 'constant' && !call.until && !(Number(call.limit.value) > 0)) {
+          return [call, letOthersGoOn(call.range)];
+        }
+        return this.#timedWait(call, {
+          intrinsic: call.until ? 'consumerWaitUntil' : 'consumerWaitFor',
+          time: call.limit,
+        });
       case 'quit': {
         const { result, range } = call;
         if (this.#isOwn(call.pipeline)) return assigned(result, always(range), range);
@@ -106,10 +120,16 @@ class Preparation {
   }
 
   /**
-   * A look at the stage, a look at the clock, and so on until one of them says that the wait is over. Others
-   * go on in between, so that a kernel may wait again and again for no time at all.
+   * A look at the stage or barrier, a look at the clock, and so on until one of them says that the wait is
+   * over. Others go on in between, so that a kernel may wait again and again for no time at all.
    */
-  #timedWait(call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>): Statement[] {
+  #timedWait(
+    call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' | 'barrierWait' }>,
+    {
+      intrinsic,
+      time,
+    }: Pick<Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>, 'intrinsic' | 'time'>,
+  ): Statement[] {
     const { range } = call;
     const limit = this.#variable('limit', 'f64', range);
     const start = this.#variable('start', 'f64', range);
@@ -122,7 +142,7 @@ class Preparation {
     };
     // Differences of times are more exact than sums.
     const passed: Expression =
-      call.intrinsic === 'consumerWaitUntil'
+      intrinsic === 'consumerWaitUntil'
         ? now
         : { kind: 'binary', operator: 'subtract', left: now, right: start, type: 'f64', range };
     const early: Expression = {
@@ -135,17 +155,19 @@ class Preparation {
     };
     const zero: Expression = { kind: 'constant', type: 'f64', value: 0, range };
     return [
-      { kind: 'assign', variable: limit.id, value: call.time, range },
-      ...(call.intrinsic === 'consumerWaitFor' ? [read(start.id)] : []),
+      { kind: 'assign', variable: limit.id, value: time, range },
+      ...(intrinsic === 'consumerWaitFor' ? [read(start.id)] : []),
       {
         kind: 'loop',
         label,
         test: null,
         testFirst: true,
         body: [
-          { ...call, time: zero, result: ready },
+          call.intrinsic === 'barrierWait'
+            ? { ...call, limit: zero, until: false, result: ready }
+            : { ...call, time: zero, result: ready },
           leaveIf({ kind: 'variable', id: ready, type: 'bool', range }),
-          { kind: 'call', intrinsic: 'nanosleep', duration: zero, range },
+          letOthersGoOn(range),
           read(now.id),
           leaveIf({ kind: 'unary', operator: 'not', operand: early, type: 'bool', range }),
         ],
@@ -167,6 +189,11 @@ function assigned(variable: number | null, value: Expression, range: Range): Sta
 /** A wait without an end is one that can be found to be a deadlock. */
 function isForEver(time: Expression): boolean {
   return time.kind === 'constant' && time.value === Number.POSITIVE_INFINITY;
+}
+
+function letOthersGoOn(range: Range): Statement {
+  const duration: Expression = { kind: 'constant', type: 'f64', value: 0, range };
+  return { kind: 'call', intrinsic: 'nanosleep', duration, range };
 }
 
 function always(range: Range): Expression {

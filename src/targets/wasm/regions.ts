@@ -4,8 +4,9 @@
 
 import type { Call } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
+import { BlockBarriers } from './block-barriers.ts';
 import { BlockPipelines } from './block-pipelines.ts';
-import { writeCopy, writeShareOfCopy } from './copies.ts';
+import { type CopyCall, writeCopy, writeShareOfCopy } from './copies.ts';
 import { Code, type Label, type Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import type { Hoisting } from './hoisting.ts';
@@ -38,12 +39,14 @@ class RegionWriter {
   readonly #launch: LaunchValues;
   readonly #variables: Variables;
   readonly #pipelines: BlockPipelines;
+  readonly #barriers: BlockBarriers;
   readonly #uniform: ThreadContext;
   #endOfBlock: Label | null = null;
 
   constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes) {
     this.#unit = unit;
     this.#pipelines = new BlockPipelines(unit.program);
+    this.#barriers = new BlockBarriers(unit.program);
     this.#uniformity = uniformity;
     this.#lanes = lanes;
     this.#code = new Code([
@@ -79,6 +82,7 @@ class RegionWriter {
           });
           this.#launch.writeBlockPrologue();
           this.#pipelines.writeStart(code);
+          this.#barriers.writeStart(code);
           code.append(body);
           code.get(block).i32(1).op('i32.add').tee(block).get(end).op('i32.lt_u').brIf(next);
         });
@@ -137,7 +141,7 @@ class RegionWriter {
       case 'sync':
         return;
       case 'memcpyAsync':
-        this.#pipelines.writePresence(this.#uniform, call);
+        this.#writePresence(this.#uniform, call);
         writeCopy(this.#uniform, call, 'whole');
         return;
       // Nobody is behind whom the others could let go first.
@@ -154,8 +158,15 @@ class RegionWriter {
       case 'consumerWaitUntil':
         throw new Error('a wait that may time out is refused');
       default:
-        this.#pipelines.write(this.#uniform, call);
+        if ('barrier' in call) this.#barriers.write(this.#uniform, call);
+        else this.#pipelines.write(this.#uniform, call);
     }
+  }
+
+  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
+  #writePresence(context: ThreadContext, call: CopyCall): void {
+    if ('barrier' in call) this.#barriers.writePresence(context, call);
+    else this.#pipelines.writePresence(context, call);
   }
 
   #writeRegion(region: Region): void {
@@ -168,7 +179,7 @@ class RegionWriter {
       variables: this.#variables,
       uniform: this.#uniform,
       threadContext: (rank, endOfThread, hoisting) => this.#threadContext(rank, endOfThread, hoisting),
-      writePresence: (context, call) => this.#pipelines.writePresence(context, call),
+      writePresence: (context, call) => this.#writePresence(context, call),
     });
     if (vectorised) this.vectorised = true;
   }
@@ -181,7 +192,7 @@ class RegionWriter {
       finish: () => void this.#code.br(endOfThread!),
       collective: (call) => {
         if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} synchronises`);
-        this.#pipelines.writePresence(context, call);
+        this.#writePresence(context, call);
         writeShareOfCopy(context, call);
       },
     });

@@ -145,6 +145,11 @@ export class Unit {
     return this.#addSite({ range, pipeline, verb });
   }
 
+  /** The number of a place where something is done with barriers. */
+  barrierSite(range: Range, barrier: number): number {
+    return this.#addSite({ range, barrier });
+  }
+
   /** The number of a place where a group's threads meet. */
   syncSite({ range, group, operator, mask }: Extract<Call, { intrinsic: 'sync' }>): number {
     const byMask = mask !== undefined;

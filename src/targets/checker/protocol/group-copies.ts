@@ -45,6 +45,8 @@ export class GroupCopies implements PartialObserver {
   }
 
   issued(copy: PendingCopy): void {
+    // How far a thread has come with a barrier is not told by commits.
+    if ('barrier' in copy.call) return;
     if (copy.call.group.kind !== 'thread') this.#issueTogether(copy);
     else if (copy.call.destination.array.space !== 'local') this.#issueAlone(copy);
   }
@@ -67,7 +69,8 @@ export class GroupCopies implements PartialObserver {
     // Threads commit to pipelines of their own as they like; only their copies for the group go in step.
     const handle = this.#handles.ofCopy(copy);
     const batch = handle?.pipeline.declaration.scope === 'thread' ? 0 : (handle?.commits ?? 0);
-    const key = this.#placeOf(copy, `${call.pipeline} ${which}`, batch);
+    const target = 'barrier' in call ? `barrier ${call.barrier}` : call.pipeline;
+    const key = this.#placeOf(copy, `${target} ${which}`, batch);
     const together = this.#together.get(key);
     if (together === undefined) {
       if (size > 1) this.#together.set(key, { first: copy, ranks: new Set([thread.rank]), size });

@@ -10,6 +10,7 @@ import { pipelineStates } from '../block-pipelines.ts';
 import { type CopyCall, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import type { ThreadContext } from '../thread-context.ts';
+import { writeBarrierCopyCheck } from './barriers.ts';
 import { type Push, pushSlot } from './cohort.ts';
 import { cohortFields, type GroupSlots, type PipelineSlots, pipelineFields, stageFields } from './layout.ts';
 import { writeArrivalByMask, writeReturnByMask } from './masks.ts';
@@ -37,6 +38,12 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
     case 'makePipeline': {
       const { handle, meeting } = slotsOf(writer, call);
       cohort.incrementField(handle.made);
+      writeMeeting(writer, meeting, 'arrive');
+      return;
+    }
+    case 'makeBarrier': {
+      const { made, meeting } = layout.barriers.get(call.barrier)!;
+      cohort.incrementField(made);
       writeMeeting(writer, meeting, 'arrive');
       return;
     }
@@ -70,7 +77,7 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
       writeQuit(writer, call);
       return;
     case 'memcpyAsync':
-      writeHandleCheck(writer, writer.uniform, call);
+      writeMayCopy(writer, writer.uniform, call);
       writeBlockCopy(writer, call, thread);
       return;
     default:
@@ -133,6 +140,12 @@ function writeLook(writer: CohortWriter, call: TimedWait): void {
     code.set(variables.local(result));
     variables.writeSpill(result, rank);
   });
+}
+
+/** Stops the kernel if a thread may not copy for the pipeline or barrier that the copy is for. */
+export function writeMayCopy(writer: CohortWriter, context: ThreadContext, call: CopyCall): void {
+  if ('barrier' in call) writeBarrierCopyCheck(writer, context, call);
+  else writeHandleCheck(writer, context, call);
 }
 
 /** All threads of the cohort arrive at the barriers of their groups, or are not expected there any more. */
@@ -231,6 +244,7 @@ export function writeReturn(writer: CohortWriter): void {
   const { code, launch, layout, cohort } = writer;
   for (const slots of layout.syncs) writeMeeting(writer, slots, 'leave');
   if (layout.returned !== null) writeReturnByMask(writer, layout.returned);
+  for (const { meeting } of layout.barriers.values()) writeMeeting(writer, meeting, 'leave');
   for (const slots of layout.pipelines.values()) {
     const { group, meeting, handle, notes } = slots;
     if (notes !== null) {

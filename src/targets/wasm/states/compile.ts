@@ -38,8 +38,7 @@ export function writeStates(program: Program): { readonly unit: Unit; readonly v
   const written = units.map((unit) => {
     const facts = new CohortFacts(unit.program);
     const liveness = analyseLiveness(unit.program.body);
-    const { body, variables } = unit.program;
-    const segments = flowOf(body, variables.length, facts, liveness);
+    const segments = flowOf(unit.program, facts, liveness);
     return { unit, segments, ...addResume({ unit, layout, parting, meetings, facts, liveness, segments }) };
   });
   const records = layout.reserveCohorts();

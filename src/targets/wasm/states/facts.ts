@@ -180,6 +180,9 @@ function isSynchronising(statement: Statement): boolean {
     case 'memcpyAsync':
     case 'globaltimer':
     case 'clock64':
+    case 'barrierArrive':
+    case 'barrierComplete':
+    case 'barrierBind':
       return false;
     default:
       return true;

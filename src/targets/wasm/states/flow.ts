@@ -9,10 +9,12 @@
 // What threads do one by one stays structured, as regions inside a segment. A region may end in
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
-import type { Call, Expression, Statement } from '../../../compiler/ir.ts';
+import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
+import type { BarrierWaitCall } from '../barriers.ts';
 import { canFail } from '../plan.ts';
+import type { MakeBarrierCall } from './barriers.ts';
 import type { CohortFacts } from './facts.ts';
 import type { WaitingCall } from './waits.ts';
 
@@ -37,8 +39,10 @@ export type Step =
   | { readonly kind: 'once'; readonly statement: Statement }
   /** What a call does before the threads wait, or all that it does. */
   | { readonly kind: 'call'; readonly call: Call }
-  /** All threads of the group have come to makePipeline. */
-  | { readonly kind: 'open'; readonly call: MakeCall }
+  /** All threads of the group have come to make the pipeline or barrier. */
+  | { readonly kind: 'open'; readonly call: MakeCall | MakeBarrierCall }
+  /** Each thread has asked whether a phase of a barrier is over. */
+  | { readonly kind: 'answer'; readonly call: BarrierWaitCall }
   /** The cohort's threads all are producers, or consumers. */
   | { readonly kind: 'role'; readonly call: MakeCall; readonly role: 'producer' | 'consumer' };
 
@@ -85,13 +89,8 @@ export interface Region {
 export type Jump = Extract<Statement, { kind: 'break' | 'continue' | 'return' }>;
 
 /** The segments in the order in which they are written; the first is where every block begins. */
-export function flowOf(
-  body: readonly Statement[],
-  variables: number,
-  facts: CohortFacts,
-  liveness: Liveness,
-): readonly Segment[] {
-  return new Lowering(variables, facts, liveness).lower(body);
+export function flowOf(program: Program, facts: CohortFacts, liveness: Liveness): readonly Segment[] {
+  return new Lowering(program, facts, liveness).lower(program.body);
 }
 
 interface Place {
@@ -101,6 +100,7 @@ interface Place {
 
 class Lowering {
   readonly #variables: number;
+  readonly #barriers: Program['barriers'];
   readonly #facts: CohortFacts;
   readonly #liveness: Liveness;
   readonly #segments: Segment[] = [];
@@ -113,8 +113,9 @@ class Lowering {
   /** Statements for the next region. */
   #pending: Statement[] = [];
 
-  constructor(variables: number, facts: CohortFacts, liveness: Liveness) {
-    this.#variables = variables;
+  constructor({ variables, barriers }: Program, facts: CohortFacts, liveness: Liveness) {
+    this.#variables = variables.length;
+    this.#barriers = barriers;
     this.#facts = facts;
     this.#liveness = liveness;
   }
@@ -131,9 +132,20 @@ class Lowering {
       if (this.#current === null) return;
       if (this.#facts.isTogether(statement)) this.#together(statement);
       else if (this.#facts.isUniformWork(statement)) this.#once(statement);
-      else this.#pending.push(statement);
+      else this.#own(statement);
     }
     this.#flush();
+  }
+
+  /**
+   * What threads do one by one. An arrival is kept apart, so that what is beside it may be done in lanes; but the
+   * thread that arrives last runs what is to be run before the phase is over at once.
+   */
+  #own(statement: Statement): void {
+    const barrier = barrierOf(statement);
+    if (barrier !== null) this.#flush();
+    this.#pending.push(statement);
+    if (barrier !== null && !this.#barriers[barrier]!.completes) this.#flush();
   }
 
   /** Uniform work goes in front of the pending region where the region cannot tell, else behind it. */
@@ -241,6 +253,16 @@ class Lowering {
         if (producers?.type === 'bool') this.#partByRole(call, producers);
         return;
       }
+      case 'makeBarrier':
+        if (call.expected !== null) this.#alone(call);
+        this.#wait(call);
+        this.#current!.steps.push({ kind: 'open', call });
+        return;
+      case 'barrierWait':
+        this.#alone(call);
+        if (call.limit === null) this.#suspend(call);
+        else this.#current!.steps.push({ kind: 'answer', call });
+        return;
       case 'sync':
       case 'producerAcquire':
       case 'consumerWait':
@@ -258,8 +280,17 @@ class Lowering {
     }
   }
 
+  /** What each thread does by itself at a call before the cohort does its part. */
+  #alone(call: Call): void {
+    this.#current!.steps.push({ kind: 'region', region: this.#region([call], null) });
+  }
+
   #wait(call: WaitingCall): void {
     this.#current!.steps.push({ kind: 'call', call });
+    this.#suspend(call);
+  }
+
+  #suspend(call: WaitingCall): void {
     const live = this.#uniform(this.#liveness.after(call));
     const to: Segment = { head: { wait: call, live }, steps: [], end: null };
     this.#end({ kind: 'suspend', to });
@@ -372,6 +403,12 @@ class Lowering {
 
 function emptySegment(): Segment {
   return { head: null, steps: [], end: null };
+}
+
+/** The barrier that a statement does something with by itself. */
+function barrierOf(statement: Statement): number | null {
+  if (statement.kind !== 'call' || !('barrier' in statement)) return null;
+  return statement.intrinsic === 'memcpyAsync' ? null : statement.barrier;
 }
 
 /** The jumps out of these statements, each way once. */

@@ -12,6 +12,7 @@
 import type { Call, Group, Program } from '../../../compiler/ir.ts';
 import { forEachStatement } from '../../analysis/walk.ts';
 import type { LaneMeeting } from '../../lanes.ts';
+import { barrierRecordBytes } from '../barriers.ts';
 import { valueBytes } from '../types.ts';
 import type { Unit } from '../unit.ts';
 
@@ -28,6 +29,14 @@ export const pipelineBytes = 32;
 export const stageFields = { produced: 0, consumed: 8 } as const;
 export const stageBarrierFields = { arrived: 0, phase: 4 } as const;
 export const stageBytes = 16;
+
+/** A group's barriers: what its threads want them to expect, how often they were set up; then a record for each. */
+export const groupBarrierFields = { proposed: 0, opened: 4 } as const;
+export const groupBarrierBytes = 16;
+
+/** What a thread waits for at a barrier: the address of its record, the phase, and its index. */
+export const awaitFields = { address: 0, phase: 4, index: 8 } as const;
+export const awaitBytes = 16;
 
 /** A cohort: the segment where it enters next (-1 when its threads have returned), its threads, and their team. */
 export const cohortFields = { segment: 0, members: 4, count: 8, team: 12 } as const;
@@ -71,6 +80,13 @@ export interface PipelineSlots extends GroupSlots {
   readonly notes: number | null;
 }
 
+export interface BarrierSlots extends GroupSlots {
+  /** Where the group meets to make them. */
+  readonly meeting: GroupSlots;
+  /** In a cohort's record: how often its threads made them. */
+  readonly made: number;
+}
+
 export class StatesLayout {
   /** Of the block, not of a team. */
   readonly unit: Unit;
@@ -81,6 +97,9 @@ export class StatesLayout {
   /** Of each thread whether it has returned, a word; null where nobody asks. */
   returned: number | null = null;
   readonly #pipelines = new Map<number, PipelineSlots>();
+  readonly #barriers = new Map<number, BarrierSlots>();
+  /** What each thread waits for at a barrier. */
+  readonly awaits: number;
   /** Ranks; then, as many bytes further each, codes and space to sort. */
   readonly members: number;
   readonly membersBytes: number;
@@ -96,7 +115,10 @@ export class StatesLayout {
     this.cohortCount = unit.reserveScratch(4);
     const offset = unit.scratchBytes;
     this.#reserveMeetings(unit.program);
+    this.#reserveBarriers(unit.program);
     this.meetings = { offset, bytes: unit.scratchBytes - offset };
+    this.awaits =
+      unit.program.barriers.length === 0 ? 0 : unit.reserveScratch(awaitBytes * unit.threadsOfBlock);
     unit.program.pipelines.forEach(({ partition }, id) => {
       const slots = this.#pipelines.get(id);
       if (slots === undefined || partition === 'unified') return;
@@ -124,6 +146,10 @@ export class StatesLayout {
   /** By number; pipelines of thread scope have no state. */
   get pipelines(): ReadonlyMap<number, PipelineSlots> {
     return this.#pipelines;
+  }
+
+  get barriers(): ReadonlyMap<number, BarrierSlots> {
+    return this.#barriers;
   }
 
   /** Where a cohort's record keeps the value of a uniform variable while the cohort waits. */
@@ -170,6 +196,16 @@ export class StatesLayout {
           tailUse: this.#field(4),
         },
         notes: null,
+      });
+    });
+  }
+
+  #reserveBarriers(program: Program): void {
+    program.barriers.forEach(({ group, count }, id) => {
+      this.#barriers.set(id, {
+        ...this.#groupSlots(group, groupBarrierBytes + (count ?? 1) * barrierRecordBytes),
+        meeting: this.#groupSlots(group, barrierBytes),
+        made: this.#field(4),
       });
     });
   }

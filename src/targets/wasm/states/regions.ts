@@ -14,7 +14,8 @@ import { Lanes } from '../simd/lanes.ts';
 import { planLanes } from '../simd/region.ts';
 import { writeStatements } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import { writeHandleCheck } from './calls.ts';
+import { writeThreadBarrierCall } from './barriers.ts';
+import { writeMayCopy } from './calls.ts';
 import type { CohortFacts } from './facts.ts';
 import type { MakeCall, Region } from './flow.ts';
 import { pushNote, writeNote } from './opening.ts';
@@ -99,7 +100,7 @@ export class RegionWriter {
       variables,
       uniform,
       threadContext: (rank, _, hoisting) => this.threadContext(rank, hoisting),
-      writePresence: (context, call) => writeHandleCheck(this.#writer, context, call),
+      writePresence: (context, call) => writeMayCopy(this.#writer, context, call),
     });
     if (vectorised) this.vectorised = true;
   }
@@ -167,9 +168,14 @@ export class RegionWriter {
       cached: (expression) => hoisting?.localOf(expression) ?? null,
       finish: () => void this.#writer.code.br(this.#returns!),
       collective: (call) => {
-        if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} is a step of a segment`);
-        writeHandleCheck(this.#writer, context, call);
-        writeShareOfCopy(context, call);
+        if (call.intrinsic === 'memcpyAsync') {
+          writeMayCopy(this.#writer, context, call);
+          writeShareOfCopy(context, call);
+        } else if ('barrier' in call) {
+          writeThreadBarrierCall(this.#writer, context, call, rank);
+        } else {
+          throw new Error(`${call.intrinsic} is a step of a segment`);
+        }
       },
     });
     return context;

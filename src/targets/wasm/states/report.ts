@@ -4,6 +4,7 @@
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
+import { pushBarrierProgress } from './barriers.ts';
 import { Cohort } from './cohort.ts';
 import type { Segment } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
@@ -32,9 +33,15 @@ export function addReport(
       .op('i32.eq')
       .if(() => {
         cohort.forEachThread((rank) => {
+          const state = { unit, code, launch, layout, cohort };
           code.i32(waitSite(unit, call)).get(rank);
-          pushProgress({ unit, code, launch, layout, cohort }, call, cohort.groupOf(rank, group));
-          code.call(unit.host('fault', 'waits'));
+          if (call.intrinsic === 'barrierWait') {
+            pushBarrierProgress(state, call, rank);
+            code.call(unit.host('fault', 'waitsAtBarrier'));
+          } else {
+            pushProgress(state, call, cohort.groupOf(rank, group));
+            code.call(unit.host('fault', 'waits'));
+          }
         });
       });
   };
@@ -71,6 +78,7 @@ export function addReport(
 }
 
 function waitSite(unit: Unit, call: WaitingCall): number {
+  if ('barrier' in call) return unit.barrierSite(call.range, call.barrier);
   if (call.intrinsic !== 'sync') return unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
   return unit.syncSite(call);
 }

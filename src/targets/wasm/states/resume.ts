@@ -15,6 +15,7 @@ import { writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { Variables } from '../variables.ts';
+import { pushIsOver, writeAnswers, writeBarrierOpening } from './barriers.ts';
 import { writeCall, writeReturn } from './calls.ts';
 import { Cohort } from './cohort.ts';
 import type { CohortFacts } from './facts.ts';
@@ -161,7 +162,12 @@ class ResumeWriter implements CohortWriter {
   #maySplitAt({ head, end }: Segment): boolean {
     if (end!.kind === 'part') return true;
     const wait = head?.wait ?? null;
-    return wait !== null && !this.cohort.isOneGroup(waitingGroup(wait, this.layout));
+    return wait !== null && this.#waitsApart(wait);
+  }
+
+  /** Whether some of a cohort's threads may go on there and others not. */
+  #waitsApart(call: WaitingCall): boolean {
+    return call.intrinsic === 'barrierWait' || !this.cohort.isOneGroup(waitingGroup(call, this.layout));
   }
 
   /** Leaves if the threads cannot go on. */
@@ -169,7 +175,7 @@ class ResumeWriter implements CohortWriter {
     const { code, cohort } = this;
     const group = waitingGroup(call, this.layout);
     const leave = () => void code.get(this.#progress).op('return');
-    if (cohort.isOneGroup(group)) {
+    if (call.intrinsic !== 'barrierWait' && cohort.isOneGroup(group)) {
       cohort.forEachGroup(group, (threads) => pushReady(this, call, threads));
       code.op('i32.eqz').if(leave);
       return;
@@ -179,7 +185,8 @@ class ResumeWriter implements CohortWriter {
       code.i32(0).set(waiting);
       cohort.forEachThread((rank, position) => {
         code.withTemporary('i32', (waits) => {
-          pushReady(this, call, cohort.groupOf(rank, group));
+          if (call.intrinsic === 'barrierWait') pushIsOver(this, rank);
+          else pushReady(this, call, cohort.groupOf(rank, group));
           code.op('i32.eqz').tee(waits).get(waiting).op('i32.add').set(waiting);
           code.get(position).get(waits).memory('i32.store', this.layout.membersBytes);
         });
@@ -209,7 +216,11 @@ class ResumeWriter implements CohortWriter {
         writeCall(this, step.call, (rank) => this.#regions.threadContext(rank, null));
         return;
       case 'open':
-        writeOpening(this, step.call);
+        if (step.call.intrinsic === 'makePipeline') writeOpening(this, step.call);
+        else writeBarrierOpening(this, step.call);
+        return;
+      case 'answer':
+        writeAnswers(this, step.call);
         return;
       case 'role': {
         const { handle } = this.layout.pipelines.get(step.call.pipeline)!;

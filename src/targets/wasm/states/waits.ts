@@ -1,6 +1,7 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
 import type { Call, Group } from '../../../compiler/ir.ts';
+import type { BarrierWaitCall } from '../barriers.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
 import type { CohortState } from './writer.ts';
 
-type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' }>;
+type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' | 'makeBarrier' }>;
 /** Of these, a producerAcquire or a consumerWait. */
 type StageCall = Extract<
   Call,
@@ -26,11 +27,13 @@ type StageCall = Extract<
 /** Threads do not wait here: they look, sleep, and look again. */
 export type TimedWait = Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
-/** A call at which a thread may have to wait. */
-export type WaitingCall = Meeting | StageCall;
+/** A call at which a thread may have to wait for others of its group. */
+export type GroupWait = Meeting | StageCall;
+/** A call at which a thread may have to wait. At a barrier each has a note of what it waits for. */
+export type WaitingCall = GroupWait | BarrierWaitCall;
 
 /** Pushes whether threads of one group need not wait any more. */
-export function pushReady(state: CohortState, call: WaitingCall | TimedWait, threads: GroupThreads): void {
+export function pushReady(state: CohortState, call: GroupWait | TimedWait, threads: GroupThreads): void {
   const { code, launch, cohort } = state;
   if (isByMask(call)) {
     pushReadyByMask(state, call, threads);
@@ -57,7 +60,7 @@ export function pushReady(state: CohortState, call: WaitingCall | TimedWait, thr
 }
 
 /** Pushes what threads of one group wait for: number of the group or stage, arrived, expected, returned. */
-export function pushProgress(state: CohortState, call: WaitingCall, threads: GroupThreads): void {
+export function pushProgress(state: CohortState, call: GroupWait, threads: GroupThreads): void {
   const { code, launch, cohort } = state;
   if (isByMask(call)) {
     pushProgressByMask(state, call, threads);
@@ -93,14 +96,16 @@ export function pushStage({ code, cohort }: CohortState, pipeline: Local, stage:
   code.i32(stageBytes).op('i32.mul', 'i32.add').i32(pipelineBytes).op('i32.add');
 }
 
-function isMeeting(call: WaitingCall | TimedWait): call is Meeting {
-  return call.intrinsic === 'sync' || call.intrinsic === 'makePipeline';
+function isMeeting(call: GroupWait | TimedWait): call is Meeting {
+  return call.intrinsic === 'sync' || call.intrinsic === 'makePipeline' || call.intrinsic === 'makeBarrier';
 }
 
 /** The threads that wait as one at a call: those of a group, or, where masks say who meets, each by itself. */
 export function waitingGroup(call: WaitingCall, layout: StatesLayout): Group {
   if (isByMask(call)) return { kind: 'thread' };
-  return call.intrinsic === 'sync' ? call.group : layout.pipelines.get(call.pipeline)!.group;
+  if (call.intrinsic === 'sync') return call.group;
+  return ('pipeline' in call ? layout.pipelines.get(call.pipeline)! : layout.barriers.get(call.barrier)!)
+    .group;
 }
 
 /** Where threads meet, and the field that says how often they have come there. */
@@ -108,6 +113,10 @@ function meetingOf({ layout }: CohortState, call: Meeting): { slots: GroupSlots;
   if (call.intrinsic === 'sync') {
     const slots = layout.sync(call);
     return { slots, count: slots.count };
+  }
+  if (call.intrinsic === 'makeBarrier') {
+    const { meeting, made } = layout.barriers.get(call.barrier)!;
+    return { slots: meeting, count: made };
   }
   const { meeting, handle } = layout.pipelines.get(call.pipeline)!;
   return { slots: meeting, count: handle.made };

@@ -1,0 +1,214 @@
+// Barriers that a kernel makes: objects in shared memory, and what is done with them.
+//
+//   mbarrier  from sm_80 on: the hardware counts, and copies arrive at the barrier by themselves; on
+//             sm_90 one thread copies the whole by the copy engine where addresses and size allow it.
+//   counter   before that, and where a function runs at the end of each phase: a word that threads
+//             count down, and copies that are done before their thread goes on.
+
+import type { Expression, Group, Program } from '../../compiler/ir.ts';
+import type { BarrierCall } from '../../compiler/ir-barriers.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import {
+  type Copy,
+  copyAlignment,
+  forEachCall,
+  type LoweringOptions,
+  madeInLoops,
+  storesToShared,
+} from './lowering.ts';
+import type { StatementWriter } from './statements.ts';
+import { arrayName, elementOf, identifier } from './types.ts';
+
+/** The code by which a group's threads are told apart and meet. */
+export interface GroupCode {
+  instance(group: Group): string;
+  rank(group: Group): string;
+  groupSize(group: Group): number;
+  sync(group: Group, out: StatementWriter): void;
+}
+
+type CopyToBarrier = Extract<Copy, { barrier: number }>;
+
+export class BarrierWriter {
+  private readonly program: Program;
+  private readonly groups: GroupCode;
+  private readonly architecture: number;
+  private readonly alignmentOf: (copy: Copy) => number;
+  private readonly writesShared: boolean;
+  /** Barriers that may be made again. */
+  private readonly remade: ReadonlySet<number>;
+  /** Barriers that the copy engine arrives at. */
+  private readonly bulk = new Set<number>();
+
+  constructor(
+    program: Program,
+    { architecture, alignments }: Pick<LoweringOptions, 'architecture' | 'alignments'>,
+    groups: GroupCode,
+  ) {
+    this.program = program;
+    this.groups = groups;
+    this.architecture = architecture;
+    this.alignmentOf = copyAlignment(program, alignments);
+    this.writesShared = storesToShared(program.body);
+    this.remade = madeInLoops(program.body, 'barrier');
+    forEachCall(program.body, (call) => {
+      if (call.intrinsic === 'memcpyAsync' && 'barrier' in call && this.isBulk(call))
+        this.bulk.add(call.barrier);
+    });
+  }
+
+  private name(barrier: number): string {
+    return `b_${identifier(this.program.barriers[barrier]!.name, barrier)}`;
+  }
+
+  private isCounter(barrier: number): boolean {
+    return this.architecture < 80 || this.program.barriers[barrier]!.completes;
+  }
+
+  /** The barriers, in shared memory. */
+  declarations(out: StatementWriter): void {
+    for (const [id, { group, count }] of this.program.barriers.entries()) {
+      const name = this.name(id);
+      const type = this.isCounter(id) ? 'ws_counter' : 'ws_barrier';
+      const { instance, instances } = this.instances(group);
+      out.line(`__shared__ ${type} ${name}_all[${instances * (count ?? 1)}];`);
+      out.line(`${type}* const ${name} = ${name}_all + ${instance} * ${count ?? 1};`);
+      if (this.remade.has(id)) out.line(`bool ${name}_made = false;`);
+    }
+  }
+
+  private instances(group: Group): { readonly instance: string; readonly instances: number } {
+    const [x, y, z] = this.program.block;
+    const instances = group.kind === 'tile' ? Math.ceil((x * y * z) / group.size) : 1;
+    return { instance: this.groups.instance(group), instances };
+  }
+
+  write(call: BarrierCall, out: StatementWriter): void {
+    switch (call.intrinsic) {
+      case 'makeBarrier':
+        this.make(call, out);
+        return;
+      case 'barrierArrive':
+        this.arrive(call, out);
+        return;
+      case 'barrierComplete':
+        out.line(`ws_complete(${this.pointer(call, out)});`);
+        return;
+      case 'barrierBind':
+        this.bind(call, out);
+        return;
+      case 'barrierWait':
+        this.wait(call, out);
+        return;
+      case 'memcpyAsync':
+        this.copy(call, out);
+        return;
+      default:
+        call satisfies never;
+    }
+  }
+
+  private pointer(
+    call: { readonly barrier: number; readonly index: Expression },
+    out: StatementWriter,
+  ): string {
+    const name = this.name(call.barrier);
+    const isOnly = this.program.barriers[call.barrier]!.count === null;
+    return isOnly ? name : `&${name}[${out.expressions.index(call.index)}]`;
+  }
+
+  private make(call: Extract<BarrierCall, { intrinsic: 'makeBarrier' }>, out: StatementWriter): void {
+    const { group, count } = this.program.barriers[call.barrier]!;
+    const name = this.name(call.barrier);
+    const isRemade = this.remade.has(call.barrier);
+    const expected =
+      call.expected === null
+        ? `${this.groups.groupSize(group)}u`
+        : `(unsigned)${out.expressions.write(call.expected)}`;
+    if (isRemade) this.groups.sync(group, out);
+    out.nested(`if (${this.groups.rank(group)} == 0)`, () => {
+      out.nested(`for (int i = 0; i < ${count ?? 1}; ++i)`, () => {
+        if (isRemade) out.line(`if (${name}_made) ws_discard(&${name}[i]);`);
+        out.line(`ws_init(&${name}[i], ${expected});`);
+      });
+      if (this.bulk.has(call.barrier)) out.line('ws_fence_async();');
+    });
+    if (isRemade) out.line(`${name}_made = true;`);
+    this.groups.sync(group, out);
+  }
+
+  private arrive(call: Extract<BarrierCall, { intrinsic: 'barrierArrive' }>, out: StatementWriter): void {
+    const isCounter = this.isCounter(call.barrier);
+    const { completes } = this.program.barriers[call.barrier]!;
+    const kind = isCounter ? `<${completes}>` : '';
+    const pointer = this.pointer(call, out);
+    const result =
+      call.result === null ? '' : `${identifier(this.program.variables[call.result]!.name, call.result)} = `;
+    if (call.drop) {
+      out.line(`${result}ws_arrive_and_drop${kind}(${pointer});`);
+      return;
+    }
+    const count = call.count === null ? '1u' : `(unsigned)${out.expressions.write(call.count)}`;
+    const isPlain = call.result === null && call.count === null && !isCounter;
+    out.line(isPlain ? `ws_arrive(${pointer});` : `${result}ws_arrive_token${kind}(${pointer}, ${count});`);
+  }
+
+  private wait(call: Extract<BarrierCall, { intrinsic: 'barrierWait' }>, out: StatementWriter): void {
+    const operands = `${this.pointer(call, out)}, ${out.expressions.write(call.phase)}`;
+    const suffix = call.by === 'parity' ? '_parity' : '';
+    const { limit } = call;
+    if (limit === null) {
+      out.line(`ws_await${suffix}(${operands});`);
+      return;
+    }
+    const result =
+      call.result === null ? '' : `${identifier(this.program.variables[call.result]!.name, call.result)} = `;
+    const look = `ws_over${suffix}(${operands})`;
+    const looksOnce = limit.kind === 'constant' && !call.until && !(Number(limit.value) > 0);
+    const within = call.until ? 'ws_until' : 'ws_within';
+    const time = out.expressions.write(limit);
+    out.line(`${result}${looksOnce ? look : `${within}(${time}, [&] { return ${look}; })`};`);
+  }
+
+  /** The phase is over only when the copies that this thread issued so far are complete. */
+  private bind(call: BarrierCall & { readonly index: Expression }, out: StatementWriter): void {
+    if (this.isCounter(call.barrier)) out.line('ws_finish_copies();');
+    else out.line(`ws_arrive_after_copies(${this.pointer(call, out)});`);
+  }
+
+  private isBulk(copy: CopyToBarrier): boolean {
+    const { source, destination } = copy;
+    if (this.architecture < 90 || this.isCounter(copy.barrier)) return false;
+    if (source.array.space !== 'global' || destination.array.space !== 'shared') return false;
+    // What a kernel writes itself would have to be fenced before the copy engine reads it.
+    const parameter = this.program.parameters[source.array.id]!;
+    return parameter.kind === 'array' && parameter.readonly && this.alignmentOf(copy) === 16;
+  }
+
+  private copy(copy: CopyToBarrier, out: StatementWriter): void {
+    const { program, groups } = this;
+    const element = elementOf(program, copy.source.array);
+    const address = (view: Copy['source']) =>
+      `${arrayName(program, view.array)} + ${out.expressions.index(view.offset)}`;
+    const [to, from] = [address(copy.destination), address(copy.source)];
+    const count = out.expressions.write(copy.count);
+    const bytes = `(unsigned)${count} * ${elementBytes[element]}u`;
+    if (this.isBulk(copy)) {
+      out.nested(`if (${groups.rank(copy.group)} == 0 && ${count} > 0)`, () => {
+        if (this.writesShared) out.line('ws_fence_async();');
+        out.line(`ws_bulk_copy(${to}, ${from}, ${bytes}, ${this.pointer(copy, out)});`);
+      });
+      return;
+    }
+    const threads = `${groups.rank(copy.group)}, ${groups.groupSize(copy.group)}u`;
+    const alignment = this.alignmentOf(copy);
+    const isAsynchronous =
+      alignment >= 4 && copy.source.array.space === 'global' && copy.destination.array.space === 'shared';
+    if (!isAsynchronous) {
+      out.line(`ws_copy(${to}, ${from}, ${count}, ${threads});`);
+      return;
+    }
+    out.line(`ws_copy_async<${alignment}>(${to}, ${from}, (unsigned long long)${bytes}, ${threads});`);
+    this.bind(copy, out);
+  }
+}

@@ -1,0 +1,271 @@
+// Barriers as CUDA C++: what the hardware is told, and that it compiles for every architecture.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Kernel, kernel } from 'warpstage';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { generateCuda } from '#warpstage/targets/cuda/generate.js';
+
+const nvcc = spawnSync('nvcc', ['--version']).status === 0;
+
+const staged = kernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const shared = cuda.sharedArray('i32', block.size());
+  const barrier = cuda.barrier(block);
+  const first = block.groupIndex().x * block.size();
+  cuda.memcpyAsync(block, shared, input.subarray(first), block.size(), barrier);
+  const token = barrier.arrive();
+  barrier.wait(token);
+  out[first + block.threadRank()] = shared[block.size() - 1 - block.threadRank()]!;
+});
+
+const specialised = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index' },
+  ({ out, input, batches }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const warp = cuda.tiledPartition(block, 32);
+    const size = block.size() - warp.size();
+    const shared = cuda.sharedArray('i32', 2 * size);
+    const ready = cuda.barrierArray(block, 2);
+    const filled = cuda.barrierArray(block, 2);
+    const t = block.threadRank();
+    if (t < warp.size()) {
+      for (let batch = 0; batch < batches; batch++) {
+        const stage = batch % 2;
+        ready[stage]!.arriveAndWait();
+        cuda.memcpyAsync(
+          warp,
+          shared.subarray(stage * size),
+          input.subarray(batch * size),
+          size,
+          filled[stage]!,
+        );
+        filled[stage]!.arrive();
+      }
+    } else {
+      ready[0]!.arrive();
+      ready[1]!.arrive();
+      for (let batch = 0; batch < batches; batch++) {
+        const stage = batch % 2;
+        filled[stage]!.arriveAndWait();
+        out[batch * size + t - 32] = shared[stage * size + t - 32]!;
+        ready[stage]!.arrive();
+      }
+    }
+  },
+);
+
+const everything = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', n: 'index' },
+  ({ out, input, n }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const tile = cuda.tiledPartition(block, 16);
+    const shared = cuda.sharedArray('i32', block.size());
+    const bytes = cuda.sharedArray('u8', 16);
+    const total = cuda.sharedArray('i32', 1);
+    const t = block.threadRank();
+    const completes = cuda.barrier(block, n, () => {
+      total[0] = total[0]! + 1;
+    });
+    const tiles = cuda.barrierArray(tile, 3, n);
+    const pipeline = cuda.makePipeline();
+    cuda.memcpyAsync(shared.subarray(t), input.subarray(t), 1, pipeline);
+    for (let i = 0; i < n; i++) {
+      const again = cuda.barrier(block, 8);
+      cuda.pipelineProducerCommit(pipeline, again);
+      cuda.pipelineArriveOn(completes);
+      cuda.memcpyAsync(tile, shared, input, 16, again);
+      cuda.memcpyAsync(shared.subarray(t), input.subarray(t), 1, completes);
+      cuda.memcpyAsync(bytes.subarray(t), bytes.subarray(15 - t), 1, again);
+      let token = again.arrive(2);
+      if (again.tryWait(token)) token = again.arrive();
+      again.wait(token);
+      again.waitParity(i & 1);
+      if (again.tryWaitParity(1)) again.arriveAndDrop();
+      tiles[i % 3]!.arriveAndWait();
+      completes.arriveAndWait();
+      completes.wait(completes.arrive(2));
+      if (i === 3) completes.arriveAndDrop();
+      while (!completes.tryWaitParity(i & 1));
+    }
+    out[t] = shared[t]!;
+  },
+);
+
+function generate(of: Kernel, architecture: number, block = 64): string {
+  const { program } = specialise(of, {
+    block: [block, 1, 1],
+    indexType: 'i32',
+    constants: {},
+    functions: {},
+  });
+  const { text } = generateCuda(program, {
+    architecture,
+    alignments: program.parameters.map(() => 16),
+    blockUniform: () => false,
+    lineDirective: () => null,
+  });
+  return text;
+}
+
+/** What stands in the kernel itself, without its declarations of variables. */
+function body(text: string): string[] {
+  const lines = text.slice(text.indexOf('extern "C"')).split('\n');
+  return lines
+    .filter((line) => /\b(b_|ws_copy|ws_bulk|ws_fence|ws_finish|__sync)/.test(line))
+    .map((line) => line.trim());
+}
+
+describe('lowering', () => {
+  test('sm_90: the copy engine fills the stage, and arrives at the barrier', () => {
+    expect(body(generate(staged, 90))).toMatchInlineSnapshot(`
+      [
+        "__shared__ ws_barrier b_barrier_0_all[1];",
+        "ws_barrier* const b_barrier_0 = b_barrier_0_all + 0 * 1;",
+        "ws_init(&b_barrier_0[i], 64u);",
+        "ws_fence_async();",
+        "__syncthreads();",
+        "ws_bulk_copy(s_shared_0 + 0, g_input_1 + first_0, (unsigned)64 * 4u, b_barrier_0);",
+        "token_1 = ws_arrive_token(b_barrier_0, 1u);",
+        "ws_await(b_barrier_0, token_1);",
+      ]
+    `);
+  });
+
+  test('sm_80: each thread copies, and its copies arrive at the barrier', () => {
+    expect(body(generate(staged, 80))).toMatchInlineSnapshot(`
+      [
+        "__shared__ ws_barrier b_barrier_0_all[1];",
+        "ws_barrier* const b_barrier_0 = b_barrier_0_all + 0 * 1;",
+        "ws_init(&b_barrier_0[i], 64u);",
+        "__syncthreads();",
+        "ws_copy_async<16>(s_shared_0 + 0, g_input_1 + first_0, (unsigned long long)(unsigned)64 * 4u, ws_thread_rank, 64u);",
+        "ws_arrive_after_copies(b_barrier_0);",
+        "token_1 = ws_arrive_token(b_barrier_0, 1u);",
+        "ws_await(b_barrier_0, token_1);",
+      ]
+    `);
+  });
+
+  test('sm_75: a counter in shared memory', () => {
+    expect(body(generate(staged, 75))).toMatchInlineSnapshot(`
+      [
+        "__shared__ ws_counter b_barrier_0_all[1];",
+        "ws_counter* const b_barrier_0 = b_barrier_0_all + 0 * 1;",
+        "ws_init(&b_barrier_0[i], 64u);",
+        "__syncthreads();",
+        "ws_copy_async<16>(s_shared_0 + 0, g_input_1 + first_0, (unsigned long long)(unsigned)64 * 4u, ws_thread_rank, 64u);",
+        "ws_finish_copies();",
+        "token_1 = ws_arrive_token<false>(b_barrier_0, 1u);",
+        "ws_await(b_barrier_0, token_1);",
+      ]
+    `);
+  });
+
+  test('a pair of barriers a stage', () => {
+    expect(body(generate(specialised, 90, 96))).toMatchInlineSnapshot(`
+      [
+        "__shared__ ws_barrier b_ready_0_all[2];",
+        "ws_barrier* const b_ready_0 = b_ready_0_all + 0 * 2;",
+        "__shared__ ws_barrier b_filled_1_all[2];",
+        "ws_barrier* const b_filled_1 = b_filled_1_all + 0 * 2;",
+        "ws_init(&b_ready_0[i], 96u);",
+        "__syncthreads();",
+        "ws_init(&b_filled_1[i], 96u);",
+        "ws_fence_async();",
+        "__syncthreads();",
+        "token_2 = ws_arrive_token(&b_ready_0[stage_1], 1u);",
+        "ws_await(&b_ready_0[stage_1], token_2);",
+        "ws_bulk_copy(s_shared_0 + (stage_1 * 64), g_input_1 + (batch_0 * 64), (unsigned)64 * 4u, &b_filled_1[stage_1]);",
+        "ws_arrive(&b_filled_1[stage_1]);",
+        "ws_arrive(&b_ready_0[0]);",
+        "ws_arrive(&b_ready_0[1]);",
+        "token_5 = ws_arrive_token(&b_filled_1[stage_4], 1u);",
+        "ws_await(&b_filled_1[stage_4], token_5);",
+        "ws_arrive(&b_ready_0[stage_4]);",
+      ]
+    `);
+  });
+
+  test('a completion is run by a counter on every architecture, and a barrier made again is discarded first', () => {
+    expect(body(generate(everything, 90))).toMatchInlineSnapshot(`
+      [
+        "__shared__ ws_counter b_completes_0_all[1];",
+        "ws_counter* const b_completes_0 = b_completes_0_all + 0 * 1;",
+        "__shared__ ws_barrier b_tiles_1_all[12];",
+        "ws_barrier* const b_tiles_1 = b_tiles_1_all + ws_thread_rank / 16 * 3;",
+        "__shared__ ws_barrier b_again_2_all[1];",
+        "ws_barrier* const b_again_2 = b_again_2_all + 0 * 1;",
+        "bool b_again_2_made = false;",
+        "ws_init(&b_completes_0[i], (unsigned)n_2);",
+        "__syncthreads();",
+        "ws_init(&b_tiles_1[i], (unsigned)n_2);",
+        "__syncwarp(ws_tile_mask<16>(ws_thread_rank));",
+        "ws_copy_async<4>(s_shared_0 + (int)ws_thread_rank, g_input_1 + (int)ws_thread_rank, (unsigned long long)1 * 4u, 0, 1u);",
+        "__syncthreads();",
+        "if (b_again_2_made) ws_discard(&b_again_2[i]);",
+        "ws_init(&b_again_2[i], (unsigned)8);",
+        "ws_fence_async();",
+        "b_again_2_made = true;",
+        "__syncthreads();",
+        "ws_arrive_after_copies(b_again_2);",
+        "ws_finish_copies();",
+        "ws_fence_async();",
+        "ws_bulk_copy(s_shared_0 + 0, g_input_1 + 0, (unsigned)16 * 4u, b_again_2);",
+        "ws_copy_async<4>(s_shared_0 + (int)ws_thread_rank, g_input_1 + (int)ws_thread_rank, (unsigned long long)(unsigned)1 * 4u, 0, 1u);",
+        "ws_finish_copies();",
+        "ws_copy(s_bytes_1 + (int)ws_thread_rank, s_bytes_1 + (15 - (int)ws_thread_rank), 1, 0, 1u);",
+        "token_1 = ws_arrive_token(b_again_2, (unsigned)2);",
+        "over_3 = ws_over(b_again_2, token_2);",
+        "token_4 = ws_arrive_token(b_again_2, 1u);",
+        "ws_await(b_again_2, token_2);",
+        "ws_await_parity(b_again_2, ((i_0 & 1) != 0));",
+        "over_5 = ws_over_parity(b_again_2, true);",
+        "ws_arrive_and_drop(b_again_2);",
+        "token_7 = ws_arrive_token(&b_tiles_1[which_6], 1u);",
+        "ws_await(&b_tiles_1[which_6], token_7);",
+        "token_8 = ws_arrive_token<true>(b_completes_0, 1u);",
+        "ws_complete(b_completes_0);",
+        "ws_await(b_completes_0, token_8);",
+        "token_9 = ws_arrive_token<true>(b_completes_0, (unsigned)2);",
+        "ws_complete(b_completes_0);",
+        "ws_await(b_completes_0, token_9);",
+        "token_10 = ws_arrive_and_drop<true>(b_completes_0);",
+        "ws_complete(b_completes_0);",
+        "over_11 = ws_over_parity(b_completes_0, ((i_0 & 1) != 0));",
+      ]
+    `);
+  });
+});
+
+describe.skipIf(!nvcc)('nvcc', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'warpstage-nvcc-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each(['75', '80', '90a', '120'])('compiles for sm_%s without a warning', (architecture) => {
+    const number = Number.parseInt(architecture, 10);
+    const sources = [staged, specialised, everything].map((each, position) => {
+      const text = generate(each, number, 96).replaceAll('extern "C" ', '');
+      return `namespace kernel_${position} {\n${text}\n}\n`;
+    });
+    const file = join(folder, `barriers_${architecture}.cu`);
+    writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
+    const output = execFileSync('nvcc', [
+      `-arch=sm_${architecture}`,
+      '--fmad=false',
+      '-Werror',
+      'all-warnings',
+      '-cubin',
+      '-o',
+      join(folder, 'out.cubin'),
+      file,
+    ]);
+    expect(output.toString()).toBe('');
+  });
+});

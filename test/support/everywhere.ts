@@ -1,0 +1,48 @@
+// Runs a kernel on every way of every target of the CPU, and asks for the same from all.
+
+import { expect } from 'vitest';
+import type { Kernel } from '#warpstage/kernel/kernel.js';
+import type { Executable, Fault } from '#warpstage/targets/executable.js';
+import { deliveries, interpreter } from './interpreter.ts';
+import { type KernelLaunch, runKernel } from './run-kernel.ts';
+import type { Target } from './run-program.ts';
+import { wasm, wasmStates } from './wasm.ts';
+
+/** The interpreter under each policy of delivery, and WebAssembly as it chooses and as state machines. */
+export const everyTarget: readonly Target[] = [
+  ...deliveries.map((delivery) => interpreter(delivery)),
+  wasm,
+  wasmStates,
+];
+
+export interface Everywhere {
+  readonly arguments: KernelLaunch['arguments'];
+  readonly fault: Fault | null;
+  /** How WebAssembly runs the kernel by choice. */
+  readonly mode: Extract<Executable, { target: 'wasm' }>['mode'];
+}
+
+/** What all targets do; the arrays of the launch stay as they are. */
+export function runEverywhere(kernel: Kernel, launch: KernelLaunch): Everywhere {
+  const runs = everyTarget.map((target) => {
+    const copies = Object.fromEntries(
+      Object.entries(launch.arguments).map(([name, value]) => [
+        name,
+        ArrayBuffer.isView(value) ? (value as Int32Array).slice() : value,
+      ]),
+    );
+    const { fault, executable } = runKernel(target, kernel, { ...launch, arguments: copies });
+    return { target: target.name, arguments: copies, fault, executable };
+  });
+  const [first, ...others] = runs;
+  for (const { target, fault, arguments: results, executable } of others) {
+    // Under a seed another thread may be the first to go wrong.
+    const isSeeded = executable.target === 'interpreter' && typeof executable.delivery === 'number';
+    const told = (one: Fault | null) => (isSeeded && one !== null ? { ...one, thread: null } : one);
+    expect({ target, fault: told(fault) }).toEqual({ target, fault: told(first!.fault) });
+    if (fault === null) expect({ target, results }).toEqual({ target, results: first!.arguments });
+  }
+  const chosen = runs.find(({ target }) => target === wasm.name)!.executable;
+  if (chosen.target !== 'wasm') throw new Error('not an executable of WebAssembly');
+  return { arguments: first!.arguments, fault: first!.fault, mode: chosen.mode };
+}
