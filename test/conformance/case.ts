@@ -14,6 +14,8 @@ export interface Case {
   readonly data: Readonly<Record<string, HostArray | number | boolean>>;
   /** Arrays as they must be afterwards. */
   readonly expected: Readonly<Record<string, HostArray>>;
+  /** Codes of what the checker has to say about it; by default nothing. */
+  readonly findings?: readonly string[];
 }
 
 /** A group of cases, for one subject. */

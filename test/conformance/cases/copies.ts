@@ -113,6 +113,7 @@ const nothing = kernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input 
   cuda.cg.memcpyAsync(block, staged, cuda.alignedSize(16, 0), input, 0);
   cuda.cg.waitPrior(block, 2);
   out[t] = staged[block.size() - 1 - t]!;
+  cuda.cg.wait(block);
 });
 
 /** Each thread its own two elements, and zeros behind the end of the input. */

@@ -77,8 +77,8 @@ const own = kernel(
       pipeline.producerCommit();
       let ready = true;
       if (round === 0) pipeline.consumerWait();
-      else if (round === 1) ready = pipeline.consumerWaitFor(0);
-      else ready = pipeline.consumerWaitUntil(0);
+      else if (round === 1) ready = pipeline.consumerWaitFor(30e9);
+      else ready = pipeline.consumerWaitUntil(cuda.globaltimer() + 30e9);
       for (let i = 0; i < 4; i++) out[(round * block.size() + t) * 4 + i] = ready ? there[i]! : 99;
       pipeline.consumerRelease();
     }

@@ -118,7 +118,7 @@ const pops = kernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, 
   out[3 * t] = own[0]!;
   pipeline.consumerWait();
   out[3 * t + 1] = own[1]!;
-  const ready = pipeline.consumerWaitFor(-1);
+  const ready = pipeline.consumerWaitFor(1);
   out[3 * t + 2] = ready ? own[2]! : -1;
   pipeline.consumerWait();
   pipeline.consumerWait();
@@ -189,6 +189,7 @@ export const stageCases: Cases = [
     block: 8,
     data: { out: new Int32Array(16), input: counting(16) },
     expected: { out: integers(16, (i) => 100 + (i - (i % 8)) + 7 - (i % 8)) },
+    findings: ['WS7017'],
   },
   {
     name: 'thread scope: a wait takes the batch',

@@ -144,6 +144,7 @@ export const timeCases: Cases = [
     block: 8,
     data: { out: new Int32Array(24), input: counting(8) },
     expected: { out: integers(24, (i) => (i < 8 ? 0 : i < 16 ? 1 : 107 - (i - 16))) },
+    findings: ['WS7017'],
   },
   {
     name: 'consumers that poll in a divergent loop',
@@ -152,6 +153,7 @@ export const timeCases: Cases = [
     block: 64,
     data: { out: new Int32Array(160), input: counting(160), batches: 5 },
     expected: { out: integers(160, (i) => 100 + (i - (i % 32)) + 31 - (i % 32)) },
+    findings: ['WS7017'],
   },
   {
     name: 'tiles that poll until a time',
