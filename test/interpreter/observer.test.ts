@@ -2,12 +2,15 @@
 
 import { expect, test } from 'vitest';
 import { combineObservers, type PartialObserver } from '#warpstage/targets/checker/observers.js';
+import { CopyQueue } from '#warpstage/targets/interpreter/copy-queue.js';
 import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
 import { createInterpreterRunner, interpreterExecutable } from '#warpstage/targets/interpreter/runner.js';
+import { constant, makePipeline, memcpyAsync, ProgramBuilder, pipelineCall } from '../support/ir.ts';
 import { stagingSpecialized, stagingThreadScope, stagingUnified } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const batchCount = 3;
+const nowhere = { source: 0, start: 0, end: 0 };
 const block = 4;
 
 function observe(program: ReturnType<typeof stagingUnified>, delivery: Delivery, part: PartialObserver) {
@@ -109,4 +112,47 @@ test('several observers hear each event in their order', () => {
   const parts = [0, 1, 2, 3, 4].map((i) => ({ blockBegan: () => told.push(i) }));
   combineObservers(parts as PartialObserver[]).blockBegan(null as never);
   expect(told).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('a wait that times out is told of, and batches of the queue are phases', () => {
+  const p = new ProgramBuilder('queue', 1);
+  const out = p.array('globalOut', 'i32');
+  p.array('globalIn', 'i32', 'readonly');
+  p.scalar('batchCount', 'i32');
+  const shared = p.shared('shared', 'i32', 4);
+  const own = p.pipeline('own', 0);
+  const pipeline = p.pipeline('pipeline', 1);
+  const copy = (at: number) =>
+    memcpyAsync({ to: [shared, p.index(at)], from: [out, p.index(at)], count: p.index(1), pipeline: own });
+  const program = p.build([
+    makePipeline(own),
+    makePipeline(pipeline),
+    ...[0, 1, 2].flatMap((at) => [copy(at), pipelineCall('producerCommit', own)]),
+    { kind: 'call', intrinsic: 'consumerWaitPrior', pipeline: own, prior: 1, range: nowhere },
+    {
+      kind: 'call',
+      intrinsic: 'consumerWaitFor',
+      pipeline,
+      time: constant('f64', 100),
+      result: null,
+      range: nowhere,
+    },
+  ]);
+  const told: string[] = [];
+  observe(program, 'late', {
+    bound: (copies, _, phase) => told.push(`${copies.length} bound to ${phase}`),
+    waited: (_thread, sync, phase) => sync instanceof CopyQueue && told.push(`waited for ${phase}`),
+    waitBegan: (_thread, _use, verb, limit) => told.push(`${verb} ${limit ?? 'without end'}`),
+    waitGaveUp: () => told.push('gave up'),
+  });
+  const block = [
+    '1 bound to 0',
+    '1 bound to 1',
+    '1 bound to 2',
+    'pipelineConsumerWaitPrior without end',
+    'waited for 1',
+    'consumerWaitFor 100',
+    'gave up',
+  ];
+  expect(told).toEqual([...block, ...block]);
 });
