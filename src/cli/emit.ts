@@ -2,11 +2,11 @@
 //
 // `ir` is the typed program as the compiler understood it; `wasm` the module as a device runs
 // it; `wat` that module as text, which the wabt package writes where it is installed; `cuda` the CUDA
-// C++ that a GPU's device compiles at run time.
+// C++ that a GPU's device compiles at run time; `ptx` what NVRTC makes of that, where it is installed.
 
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import type { Program } from '../compiler/ir.ts';
+import type { Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { parseSchema } from '../kernel/parameters.ts';
@@ -19,8 +19,9 @@ import { isTerminal, type Terminal } from './terminal.ts';
 import { addSetting, parseBlock, type Settings } from './values.ts';
 
 interface EmitOptions {
-  readonly target: 'wasm' | 'wat' | 'ir' | 'cuda';
+  readonly target: 'wasm' | 'wat' | 'ir' | 'cuda' | 'ptx';
   readonly architecture: number;
+  readonly lines?: boolean;
   readonly kernel?: string;
   readonly block: Extent3;
   readonly set?: Settings;
@@ -35,14 +36,15 @@ export function emitCommand(context: CommandContext): Command {
     .argument('<module>', 'the TypeScript or JavaScript file that exports the kernel')
     .addOption(
       new Option('-t, --target <target>', 'what to show')
-        .choices(['wasm', 'wat', 'ir', 'cuda'])
+        .choices(['wasm', 'wat', 'ir', 'cuda', 'ptx'])
         .default('wat'),
     )
     .addOption(
-      new Option('--architecture <number>', 'of the GPU, for --target cuda')
+      new Option('--architecture <number>', 'of the GPU, for --target cuda and ptx')
         .argParser(parseArchitecture)
         .default(90),
     )
+    .option('--lines', 'let the lines of CUDA C++ count in the source file, for compilers and debuggers')
     .option('-k, --kernel <name>', 'which kernel, or the job it belongs to, where the module has several')
     .addOption(
       new Option('-b, --block <threads>', 'the shape of a block, for example 256 or 16x16')
@@ -58,6 +60,7 @@ export function emitCommand(context: CommandContext): Command {
         'warpstage emit staging.ts --kernel withStagingUnified --set stagesCount=4 --target wat',
         'warpstage emit staging.ts --target wasm --block 16x16 -o staging.wasm',
         'warpstage emit staging.ts --target cuda --architecture 80',
+        'warpstage emit staging.ts --target ptx --lines -o staging.ptx',
       ]),
     )
     .action((modulePath: string, options: EmitOptions) => emit(modulePath, options, context.terminal));
@@ -67,13 +70,13 @@ async function emit(modulePath: string, options: EmitOptions, { output }: Termin
   const kernel = findKernel(await loadModule(modulePath), options.kernel);
   const constants = constantsOf(kernel, options.set ?? {});
   const { specialise } = await import('../compiler/specialise.ts');
-  const { program } = specialise(kernel, {
+  const specialised = specialise(kernel, {
     block: options.block,
     indexType: 'i32',
     constants,
     functions: {},
   });
-  const code = await codeOf(program, options);
+  const code = await codeOf(specialised, options);
   if (options.output !== undefined) return writeCode(options.output, code);
   if (typeof code !== 'string' && isTerminal(output)) {
     throw usageError(
@@ -107,10 +110,17 @@ function parseArchitecture(text: string): number {
   );
 }
 
-async function codeOf(program: Program, { target, architecture }: EmitOptions): Promise<string | Uint8Array> {
-  if (target === 'cuda') {
-    const { cudaText } = await import('../targets/cuda/compile.ts');
-    return cudaText(program, architecture);
+async function codeOf(
+  { program, sources }: Specialised,
+  { target, architecture, lines = false }: EmitOptions,
+): Promise<string | Uint8Array> {
+  if (target === 'cuda' || target === 'ptx') {
+    const { cudaText, ptxOptions } = await import('../targets/cuda/compile.ts');
+    const text = cudaText(program, architecture, lines ? sources : null);
+    if (target === 'cuda') return text;
+    const { openNvrtc } = await import('../runtime/cuda/nvrtc.ts');
+    const ptx = openNvrtc().compile(text, `${program.name}.cu`, ptxOptions(architecture, program, lines));
+    return new TextDecoder().decode(ptx).replace(/\0+$/, '');
   }
   if (target === 'ir') {
     const { printProgram } = await import('../compiler/print.ts');

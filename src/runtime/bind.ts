@@ -24,7 +24,7 @@ import { placeSharedArrays } from './shared-arrays.ts';
 export interface LaunchCompiler {
   specialise(kernel: Kernel, specialisation: Specialisation): Specialised;
   /** `alignments`: by which power of two bytes, up to 16, each parameter's array begins at a multiple. */
-  compile(program: Program, alignments: readonly number[]): Executable;
+  compile(specialised: Specialised, alignments: readonly number[]): Executable;
   /** Whether what is compiled depends on the alignments. */
   readonly usesAlignments: boolean;
 }
@@ -137,7 +137,7 @@ export class LaunchBinder {
     let compiled = byKey.get(key);
     if (compiled === undefined) {
       const specialised = this.#compiler.specialise(kernel, specialisation);
-      compiled = { ...specialised, executable: this.#compiler.compile(specialised.program, alignments) };
+      compiled = { ...specialised, executable: this.#compiler.compile(specialised, alignments) };
       byKey.set(key, compiled);
     }
     return compiled;

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
+import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
+import { guidePrograms, jobPrograms } from '../support/example-programs.ts';
 import * as programs from '../support/programs.ts';
 
 const nvcc = spawnSync('nvcc', ['--version']).status === 0;
@@ -21,13 +23,16 @@ const works: Readonly<Record<string, Program>> = {
   'unified staging': programs.stagingUnified({ block: 256 }),
   'specialized staging': programs.stagingSpecialized({ block: 256 }),
   'thread-scope staging': programs.stagingThreadScope({ block: 256 }),
+  ...Object.fromEntries(
+    Object.entries({ ...guidePrograms, ...jobPrograms }).map(([name, { program }]) => [name, program]),
+  ),
 };
 
 function generate(program: Program, architecture: number) {
   return generateCuda(program, {
     architecture,
     alignments: program.parameters.map(() => 16),
-    blockUniform: (pipeline) => program.pipelines[pipeline]!.partition === 'unified',
+    blockUniform: blockUniformPipelines(program),
     lineDirective: () => null,
   });
 }

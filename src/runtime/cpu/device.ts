@@ -143,7 +143,7 @@ export class CpuDevice implements Device {
     this.#queue = new CommandQueue(this.#front, settings.defaultStream);
     const binder = new LaunchBinder(this, {
       specialise: settings.specialise,
-      compile: (program) => settings.target.compile(program),
+      compile: ({ program }) => settings.target.compile(program),
       usesAlignments: false,
     });
     this.#streamHost = {

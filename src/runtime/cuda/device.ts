@@ -82,9 +82,10 @@ export class CudaDevice implements Device {
     this.#queue = new CommandQueue(this.#carrier, defaultStream);
     const binder = new LaunchBinder(this, {
       specialise,
-      compile: (program, alignments) =>
-        compileCuda(program, alignments, {
+      compile: (specialised, alignments) =>
+        compileCuda(specialised, alignments, {
           architecture,
+          lineInfo: Boolean(process.env.WARPSTAGE_LINE_INFO),
           compile: (...operands) => openNvrtc().compile(...operands),
         }),
       usesAlignments: true,

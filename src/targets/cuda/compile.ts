@@ -1,53 +1,99 @@
 // From a program to machine code for one architecture, by NVRTC.
 
 import type { Program } from '../../compiler/ir.ts';
+import type { Specialised } from '../../compiler/specialise.ts';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import type { KernelSource } from '../../diagnostics/source.ts';
 import type { Executable } from '../executable.ts';
 import { generateCuda } from './generate.ts';
+import { lineDirectives } from './line-directives.ts';
 import { blockUniformPipelines } from './synchronisation.ts';
 
 /** Options of compilation that change what the code means or needs. */
 export interface CudaTarget {
   /** Compute capability times ten. */
   readonly architecture: number;
+  /** Whether profilers and debuggers are to show the lines of the user's files. */
+  readonly lineInfo?: boolean;
   /** Compiles CUDA C++ with the given options. */
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
 }
 
 /**
  * Options of NVRTC. Without `fma` arithmetic agrees with the other targets to the bit: no fused multiply-add,
- * IEEE division and roots. Line numbers lead profilers and debuggers to the kernel's own source.
+ * IEEE division and roots.
  */
-export function nvrtcOptions(architecture: number, { fma = false }: Pick<Program, 'fma'>): readonly string[] {
+export function nvrtcOptions(
+  architecture: number,
+  { fma = false }: Pick<Program, 'fma'>,
+  lineInfo = false,
+): readonly string[] {
   const suffix = architecture === 90 || architecture === 100 ? 'a' : '';
   return [
     `--gpu-architecture=sm_${architecture}${suffix}`,
     '--std=c++17',
     `--fmad=${fma}`,
-    '--generate-line-info',
+    ...(lineInfo ? ['--generate-line-info'] : []),
   ];
 }
 
-function generate(program: Program, alignments: readonly number[], architecture: number) {
+/** The same for PTX, the code that the driver of any later GPU compiles. */
+export function ptxOptions(...operands: Parameters<typeof nvrtcOptions>): readonly string[] {
+  return nvrtcOptions(...operands).map((option) =>
+    option.replace('architecture=sm_', 'architecture=compute_'),
+  );
+}
+
+function generate(
+  program: Program,
+  alignments: readonly number[],
+  architecture: number,
+  sources: readonly KernelSource[] | null,
+) {
   return generateCuda(program, {
     architecture,
     alignments,
     blockUniform: blockUniformPipelines(program),
-    lineDirective: () => null,
+    lineDirective: sources === null ? () => null : lineDirectives(sources),
   });
 }
 
-/** The CUDA C++ of a program whose arrays begin at multiples of 16 bytes. */
-export function cudaText(program: Program, architecture: number): string {
-  return generate(
-    program,
-    program.parameters.map(() => 16),
-    architecture,
-  ).text;
+/** The CUDA C++ of a program whose arrays begin at multiples of 16 bytes; with `sources`, lines count in the user's files. */
+export function cudaText(
+  program: Program,
+  architecture: number,
+  sources: readonly KernelSource[] | null = null,
+): string {
+  const alignments = program.parameters.map(() => 16);
+  return generate(program, alignments, architecture, sources).text;
 }
 
-/** Compiles a program for arrays whose addresses are divisible by the given powers of two. */
-export function compileCuda(program: Program, alignments: readonly number[], target: CudaTarget): Executable {
-  const { text, entry, lowerings, shared } = generate(program, alignments, target.architecture);
-  const image = target.compile(text, `${entry}.cu`, nvrtcOptions(target.architecture, program));
+/**
+ * Compiles a program for arrays whose addresses are divisible by the given powers of two.
+ *
+ * To look up the user's lines takes longer than the compilation itself, so it is done where they are wanted:
+ * for `lineInfo`, and when NVRTC refuses the text, to say it in terms of the user's file.
+ */
+export function compileCuda(
+  { program, sources }: Specialised,
+  alignments: readonly number[],
+  target: CudaTarget,
+): Executable {
+  const { architecture, lineInfo = false } = target;
+  const make = (lines: boolean) => {
+    const source = generate(program, alignments, architecture, lines ? sources : null);
+    const options = nvrtcOptions(architecture, program, lines);
+    return { ...source, image: target.compile(source.text, `${source.entry}.cu`, options) };
+  };
+  const { entry, image, lowerings, shared } = attempt(() => make(lineInfo)) ?? make(true);
   return { target: 'cuda', program, scratchBytes: 0, entry, image, lowerings, shared };
+}
+
+function attempt<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof WarpstageError && error.code === 'WS1014') return null;
+    throw error;
+  }
 }

@@ -33,6 +33,8 @@ export class StatementWriter {
   readonly lines: string[] = [];
   private readonly calls: CallLowering;
   private readonly lineDirective: (range: Range) => string | null;
+  /** Said before each line, as one statement may become several. */
+  private directive: string | null = null;
   private depth = 1;
 
   constructor(program: Program, calls: CallLowering, lineDirective: (range: Range) => string | null) {
@@ -43,6 +45,7 @@ export class StatementWriter {
   }
 
   line(text: string): void {
+    if (this.directive !== null) this.lines.push(this.directive);
     this.lines.push('  '.repeat(this.depth) + text);
   }
 
@@ -60,8 +63,7 @@ export class StatementWriter {
   }
 
   private statement(statement: Statement): void {
-    const directive = this.lineDirective(statement.range);
-    if (directive !== null) this.lines.push(directive);
+    this.directive = this.lineDirective(statement.range);
     const { expressions, program } = this;
     switch (statement.kind) {
       case 'assign': {
