@@ -12,7 +12,7 @@
  * the file.
  */
 
-import { job, kernel } from 'warpstage';
+import { job, kernel, type SettingValue } from 'warpstage';
 
 const blocks = 16;
 const threads = 64;
@@ -96,7 +96,7 @@ export const vectorSearch = job({
 
 /** Every thread has a list of k for every query. */
 function listElements(
-  settings: Readonly<Record<string, number | boolean>>,
+  settings: Readonly<Record<string, SettingValue>>,
   lengths: Readonly<Record<string, number>>,
 ): number {
   return blocks * threads * (lengths.queries! / Number(settings.width)) * Number(settings.k);

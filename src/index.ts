@@ -16,6 +16,7 @@ export type {
   ThreadBlock,
   Tile,
 } from './kernel/cuda.ts';
+export { decodeBF16, decodeF16, encodeBF16, encodeF16 } from './kernel/half.ts';
 export {
   type ArrayArgument,
   deviceFunction,
@@ -30,8 +31,10 @@ export type {
   KernelArray,
   ReadonlyKernelArray,
   Schema,
+  Vector2,
+  Vector4,
 } from './kernel/schema.ts';
-export type { ElementType, Extent, HostArrays, ScalarType } from './kernel/types.ts';
+export type { ElementType, Extent, HostArrays, ScalarType, VectorType } from './kernel/types.ts';
 export {
   type AccumulatorDeclaration,
   type ArrayDeclaration,

@@ -6,8 +6,14 @@ import { specialise } from '../compiler/specialise.ts';
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { isDeviceFunction, type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
-import type { DeviceFunction, OptionalNames, Schema, SchemaEntry } from '../kernel/schema.ts';
+import {
+  isDeviceFunction,
+  type KernelParameter,
+  parseSchema,
+  type ScalarValue,
+  scalarProblem,
+} from '../kernel/parameters.ts';
+import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
 import {
   type ElementType,
   type Extent,
@@ -15,10 +21,12 @@ import {
   elementBytes,
   type HostArrays,
   hostArrays,
+  lanesOf,
 } from '../kernel/types.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
 import { checkBlock, checkGrid } from '../runtime/extents.ts';
 import { kernelInWords } from '../runtime/launch.ts';
+import { heldValue, takeVector } from '../runtime/scalars.ts';
 
 /** An array of which only the length matters. */
 export interface ArrayOfLength {
@@ -34,9 +42,11 @@ type CheckArgument<T extends SchemaEntry> =
       ? HostArrays[E] | ArrayOfLength
       : T extends `${infer E extends ElementType}[]`
         ? HostArrays[E] | ArrayOfLength
-        : T extends 'bool' | 'constant bool' | `constant bool = ${string}`
-          ? boolean
-          : number;
+        : T extends `constant ${infer C} = ${string}`
+          ? ValueOf<C>
+          : T extends `constant ${infer C}`
+            ? ValueOf<C>
+            : ValueOf<T>;
 
 /** What a check passes to a kernel. Constants with a default and device functions may be left out. */
 export type CheckArguments<S extends Schema> = {
@@ -105,8 +115,8 @@ export function bindLaunch(
 
 interface Checked {
   readonly arrays: Record<string, LaunchArray>;
-  readonly scalars: Record<string, number | boolean>;
-  readonly constants: Record<string, number | boolean>;
+  readonly scalars: Record<string, ScalarValue>;
+  readonly constants: Record<string, ScalarValue>;
   readonly functions: Record<string, DeviceFunction>;
 }
 
@@ -147,10 +157,17 @@ function checkArguments(
         const actual = value ?? (parameter.kind === 'constant' ? parameter.default : undefined);
         const problem = actual === undefined ? 'is missing' : scalarProblem(parameter.type, actual);
         if (problem !== null) report(`argument \`${name}\` ${problem}`);
-        else
-          checked[parameter.kind === 'scalar' ? 'scalars' : 'constants'][name] = actual as number | boolean;
+        else {
+          const held = heldValue(parameter.type, actual as ScalarValue);
+          checked[parameter.kind === 'scalar' ? 'scalars' : 'constants'][name] = held;
+        }
         break;
       }
+      case 'vector':
+        for (const { argument, problem, hint } of takeVector(name, parameter.type, value, checked.scalars)) {
+          report(`argument \`${argument}\` ${problem}`, hint);
+        }
+        break;
       case 'function': {
         const actual = value ?? parameter.function;
         if (isDeviceFunction(actual)) checked.functions[name] = actual;
@@ -177,8 +194,13 @@ function checkArguments(
 }
 
 function arrayOf(element: ElementType, value: unknown): LaunchArray | null {
-  if (value instanceof hostArrays[element]) {
-    return { element, length: value.length, data: value as HostArrays[ElementType], unfilled: false };
+  if (value instanceof hostArrays[element] && value.length % lanesOf(element) === 0) {
+    return {
+      element,
+      length: value.length / lanesOf(element),
+      data: value as HostArrays[ElementType],
+      unfilled: false,
+    };
   }
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Array.isArray(value))
     return null;

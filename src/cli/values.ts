@@ -41,7 +41,7 @@ export function appendValue(text: string, before: readonly string[] = []): reado
 }
 
 /** Settings by name, as `--set a=2 --set fast=true` gives them. */
-export type Settings = Readonly<Record<string, number | boolean>>;
+export type Settings = Readonly<Record<string, number | bigint | boolean>>;
 
 /** Reads one `name=value` and adds it to those before it. The job checks names and ranges. */
 export function addSetting(text: string, before: Settings = {}): Settings {
@@ -52,8 +52,9 @@ export function addSetting(text: string, before: Settings = {}): Settings {
   return { ...before, [name]: parseSetting(text.slice(equals + 1).trim()) };
 }
 
-function parseSetting(text: string): number | boolean {
+function parseSetting(text: string): number | bigint | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
+  if (/^-?\d+n$/.test(text)) return BigInt(text.slice(0, -1));
   const number = Number(text);
   if (text === '' || (Number.isNaN(number) && text.toLowerCase() !== 'nan')) {
     throw new InvalidArgumentError('The value must be a number, true or false.');

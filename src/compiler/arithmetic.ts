@@ -13,6 +13,7 @@
 // The functions here choose an operation; what they return is one closure for one operator and
 // type, so that an interpreter pays for the choice once.
 
+import { decodeHalf, encodeHalf, type HalfFormat } from '../kernel/half.ts';
 import type {
   AtomicOperator,
   BinaryOperator,
@@ -255,8 +256,13 @@ function chosen<F>(table: object, operator: string, type: ValueType): F {
 
 const identity: UnaryFunction = (a) => a;
 
-/** The conversion of a value of one type to another. */
-export function convertOperation(from: ValueType, to: ValueType): UnaryFunction {
+/** The conversion of a value of one type to another, or with a format of the bits of a half to its value or back. */
+export function convertOperation(from: ValueType, to: ValueType, format?: HalfFormat): UnaryFunction {
+  if (format !== undefined) {
+    return to === 'f32'
+      ? (a) => decodeHalf(format, (a as number) & 0xffff)
+      : (a) => encodeHalf(format, a as number);
+  }
   if (from === to) return identity;
   if (to === 'bool') return (a) => Boolean(a);
   if (from === 'bool') {

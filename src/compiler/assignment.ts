@@ -8,12 +8,13 @@ import type {
   Node,
   UpdateExpression,
 } from 'acorn';
-import { assign, meaningOf, newCell, read } from './cells.ts';
+import { isVectorType, type VectorType } from '../kernel/types.ts';
+import { assign, assignComponent, meaningOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
 import { refuseElements } from './members.ts';
-import { rounded, toBool, toIndex } from './numbers.ts';
+import { isBigintValue, rounded, toBool, toIndex } from './numbers.ts';
 import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
 import {
@@ -24,14 +25,21 @@ import {
   number,
   undefinedValue,
   type Value,
+  type VectorValue,
   type ViewValue,
 } from './values.ts';
+import { componentIndex, componentsOf, componentValue } from './vectors.ts';
 import { loadElement, storeElement } from './views.ts';
 
-/** Something that can be assigned. */
+/** Something that can be assigned: all of it, or one component of the vector that it holds. */
 type Target =
-  | { readonly kind: 'cell'; readonly cell: Cell }
-  | { readonly kind: 'element'; readonly view: ViewValue; readonly index: NumberValue };
+  | { readonly kind: 'cell'; readonly cell: Cell; readonly component: number | null }
+  | {
+      readonly kind: 'element';
+      readonly view: ViewValue;
+      readonly index: NumberValue;
+      readonly component: number | null;
+    };
 
 /** `target operator= value`; its value is that which was assigned. */
 export function assignment(lowering: Lowering, node: AssignmentExpression): Value {
@@ -48,7 +56,7 @@ export function assignment(lowering: Lowering, node: AssignmentExpression): Valu
     () => readTarget(lowering, place, left),
     () => lowering.value(node.right),
   );
-  const kept = place.kind === 'element' ? ({ kind: 'element', view, index } as typeof place) : place;
+  const kept = place.kind === 'element' ? ({ ...place, view, index } as typeof place) : place;
   return write(lowering, kept, binaryOperation(lowering, token, before, value, node), node);
 }
 
@@ -64,22 +72,23 @@ export function update(
   if (isNumeric(now)) lowering.inference.meets(now, 'i32');
   const before = prefix || lowering.isUnused(node) ? now : lowering.settle(now, 'before');
   const token = operator === '++' ? '+' : '-';
-  const after = write(lowering, place, binaryOperation(lowering, token, before, literal(1), node), node);
+  const one = literal(isBigintValue(now) ? 1n : 1);
+  const after = write(lowering, place, binaryOperation(lowering, token, before, one, node), node);
   return prefix ? after : before;
 }
 
 function assignPlain(lowering: Lowering, node: AssignmentExpression): Value {
   const target = node.left as AnyNode;
-  if (target.type !== 'MemberExpression') {
-    const place = targetOf(lowering, target);
-    return write(lowering, place, lowering.value(node.right), node);
+  const place = wholeOf(lowering, target) ?? target;
+  if (place.type !== 'MemberExpression' || target.type !== 'MemberExpression') {
+    return write(lowering, targetOf(lowering, target), lowering.value(node.right), node);
   }
   const [object, index, value] = lowering.inOrder(
-    () => lowering.value(target.object),
-    () => (target.computed ? lowering.value(target.property) : literal(0)),
+    () => lowering.value(place.object),
+    () => (place.computed ? lowering.value(place.property) : literal(0)),
     () => lowering.value(node.right),
   );
-  return write(lowering, elementTarget(lowering, target, object, index), value, node);
+  return write(lowering, elementTarget(lowering, target, place, object, index), value, node);
 }
 
 /** `x &&= y`: assigned only if x holds. Numbers are never missing, so `??=` never assigns. */
@@ -117,18 +126,60 @@ function assignPattern(lowering: Lowering, node: AssignmentExpression): Value {
 }
 
 function targetOf(lowering: Lowering, node: AnyNode): Target {
-  if (node.type === 'Identifier') return cellTarget(lowering, node);
-  if (node.type === 'MemberExpression') {
+  if (node.type === 'Identifier') return cellTarget(lowering, node, false);
+  const place = wholeOf(lowering, node) ?? node;
+  if (node.type === 'MemberExpression' && place.type === 'Identifier') {
+    const target = cellTarget(lowering, place, true);
+    return { ...target, component: componentNamed(lowering, cellType(target), node) };
+  }
+  if (place.type === 'MemberExpression' && node.type === 'MemberExpression') {
     const [object, index] = lowering.inOrder(
-      () => lowering.value(node.object),
-      () => (node.computed ? lowering.value(node.property) : literal(0)),
+      () => lowering.value(place.object),
+      () => (place.computed ? lowering.value(place.property) : literal(0)),
     );
-    return elementTarget(lowering, node, object, index);
+    return elementTarget(lowering, node, place, object, index);
   }
   return lowering.fail(node, 'WS1006', 'this cannot be assigned', 'assign variables and elements of arrays');
 }
 
-function cellTarget(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifier' }>): Target {
+type CellTarget = Extract<Target, { kind: 'cell' }>;
+type MemberNode = Extract<AnyNode, { type: 'MemberExpression' }>;
+
+/** Of `v.x` and `a[i].x`: `v`, where that holds a vector, and `a[i]`. */
+function wholeOf(lowering: Lowering, node: AnyNode): AnyNode | null {
+  if (node.type !== 'MemberExpression' || node.computed) return null;
+  const whole = node.object as AnyNode;
+  if (whole.type === 'MemberExpression') return whole.computed ? whole : null;
+  if (whole.type !== 'Identifier') return null;
+  const declaration = meaningOf(lowering, whole);
+  const known = declaration && lowering.frame.lookUp(declaration);
+  return known?.kind === 'cell' && known.cell.holds === 'vector' ? whole : null;
+}
+
+function cellType({ cell }: CellTarget): VectorType {
+  return (cell.value as VectorValue).type;
+}
+
+/** The component that a member names. */
+function componentNamed(lowering: Lowering, type: VectorType, { property }: MemberNode): number {
+  const name = property.type === 'Identifier' ? property.name : '';
+  return (
+    componentIndex(type, name) ??
+    lowering.fail(
+      property,
+      'WS1003',
+      `a vector (${type}) has no '${name}'`,
+      `it has ${componentsOf(type).join(', ')}`,
+    )
+  );
+}
+
+/** `part`: only a component is assigned, which a constant allows, as in JavaScript. */
+function cellTarget(
+  lowering: Lowering,
+  node: Extract<AnyNode, { type: 'Identifier' }>,
+  part: boolean,
+): CellTarget {
   const declaration = meaningOf(lowering, node);
   if (declaration === undefined) {
     const hint = 'assign a variable of your own';
@@ -140,11 +191,13 @@ function cellTarget(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifi
     );
   }
   const known = lowering.frame.lookUp(declaration);
-  if (known?.kind === 'cell' && declaration.kind !== 'const') return { kind: 'cell', cell: known.cell };
+  if (known?.kind === 'cell' && (declaration.kind !== 'const' || part)) {
+    return { kind: 'cell', cell: known.cell, component: null };
+  }
   if (known === undefined && declaration.kind === 'var') {
     const cell = newCell(lowering, declaration.name, declaration.node);
     lowering.frame.bind(declaration, { kind: 'cell', cell });
-    return { kind: 'cell', cell };
+    return { kind: 'cell', cell, component: null };
   }
   return lowering.fail(
     node,
@@ -156,38 +209,46 @@ function cellTarget(lowering: Lowering, node: Extract<AnyNode, { type: 'Identifi
   );
 }
 
+/** `node` is what is assigned, and `place` the element: the same, or that of which `node` is a component. */
 function elementTarget(
   lowering: Lowering,
-  node: Extract<AnyNode, { type: 'MemberExpression' }>,
+  node: MemberNode,
+  place: MemberNode,
   object: Value,
   index: Value,
 ): Target {
   if (object.kind === 'broken') lowering.broken();
-  if (object.kind !== 'view' || !node.computed) refuseTarget(lowering, node, object);
-  const at = toIndex(lowering, index, node.property, `an index of '${object.name}'`);
-  return { kind: 'element', view: object, index: number('index', at) };
+  if (object.kind !== 'view' || !place.computed) refuseTarget(lowering, place, object);
+  const at = toIndex(lowering, index, place.property, `an index of '${object.name}'`);
+  let component: number | null = null;
+  if (node !== place) {
+    const { element } = object;
+    if (!isVectorType(element)) refuseTarget(lowering, node, loadElement(lowering, object, at, place));
+    component = componentNamed(lowering, element, node);
+  }
+  return { kind: 'element', view: object, index: number('index', at), component };
 }
 
-function refuseTarget(
-  lowering: Lowering,
-  node: Extract<AnyNode, { type: 'MemberExpression' }>,
-  object: Value,
-): never {
-  if (isNumeric(object)) refuseElements(lowering, object, node);
+function refuseTarget(lowering: Lowering, node: MemberNode, object: Value): never {
+  if (isNumeric(object) && node.computed) refuseElements(lowering, object, node);
   const { property, computed } = node;
   const member = !computed && property.type === 'Identifier' ? `'${property.name}'` : 'a member';
   return lowering.fail(
     node,
     'WS1012',
     `${member} of ${describe(object)} cannot be assigned`,
-    'kernels write to elements of arrays and to variables',
+    'kernels write to elements of arrays, to variables, and to components of vectors in both',
   );
 }
 
 function readTarget(lowering: Lowering, target: Target, node: Node): Value {
-  return target.kind === 'cell'
-    ? read(lowering, target.cell, node)
-    : loadElement(lowering, target.view, target.index.expression, node);
+  const value =
+    target.kind === 'cell'
+      ? read(lowering, target.cell, node)
+      : loadElement(lowering, target.view, target.index.expression, node);
+  return value.kind === 'vector' && target.component !== null
+    ? componentValue(value, target.component)
+    : value;
 }
 
 /** What is written to, in an assignment. */
@@ -200,11 +261,20 @@ function targetNode(node: AnyNode | Node): Node {
 function write(lowering: Lowering, target: Target, value: Value, node: AnyNode | Node): Value {
   const right = 'right' in node ? (node.right as Node) : node;
   if (target.kind === 'cell') {
-    assign(lowering, target.cell, value, right);
-    return lowering.isUnused(node) ? value : read(lowering, target.cell, node);
+    if (target.component === null) assign(lowering, target.cell, value, right);
+    else assignComponent(lowering, target.cell, target.component, value, right);
+    return lowering.isUnused(node) ? value : readTarget(lowering, target, node);
   }
   const given = rounded(lowering, value);
   const kept = lowering.isUnused(node) ? given : lowering.settle(given, 'stored');
-  storeElement(lowering, target.view, target.index.expression, kept, targetNode(node), right);
+  storeElement(
+    lowering,
+    target.view,
+    target.index.expression,
+    target.component,
+    kept,
+    targetNode(node),
+    right,
+  );
   return kept;
 }

@@ -6,8 +6,20 @@ import { binary, convert, unary } from './build.ts';
 import type { Expression } from './ir.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
-import { isInteger } from './number-types.ts';
-import { commonType, isLiteral, numeric, openOf, sideOf, toType, typed, wrapped } from './numbers.ts';
+import { type IntegerType, isInteger } from './number-types.ts';
+import {
+  commonType,
+  isBigintValue,
+  isLiteral,
+  literalText,
+  numeric,
+  openOf,
+  refuseBigintMix,
+  sideOf,
+  toType,
+  typed,
+  wrapped,
+} from './numbers.ts';
 import { literal, type Numeric, number, type QuotientValue, type Value } from './values.ts';
 
 const bitwise = { '&': 'and', '|': 'or', '^': 'xor' } as const;
@@ -25,6 +37,7 @@ export function bitOperation(
   const b = whole(lowering, right, sideOf(node, 'right'), `an operand of '${operator}'`);
   const literals = literalOperation(lowering, operator, a, b, node);
   if (literals !== null) return literals;
+  refuseBigintMix(lowering, [a, b], node, `'${operator}'`);
   // `x | 0` and `x >>> 0` are casts.
   if (b.kind === 'literal' && b.value === 0 && (operator === '|' || operator === '>>>')) {
     const type = operator === '|' ? 'i32' : 'u32';
@@ -37,7 +50,7 @@ export function bitOperation(
 /** `~value`. */
 export function complement(lowering: Lowering, value: Value, node: Node): Numeric {
   const given = whole(lowering, value, node, "the operand of '~'");
-  if (given.kind === 'literal') return literal(~given.value);
+  if (given.kind === 'literal') return literal(~(given.value as number));
   lowering.inference.meets(given, 'i32');
   if (given.kind === 'open') return openOf([given], false);
   const { type, expression } = typed(lowering, bits(lowering, given, node), node);
@@ -78,25 +91,16 @@ function bitwiseOperation(
 }
 
 /** The integer type of a bit operation's operands; null while it is open. */
-function integerType(
-  lowering: Lowering,
-  operands: readonly Numeric[],
-  node: Node,
-): 'i32' | 'u32' | 'index' | null {
-  const whole = operands.map((value) => (isLiteral(value) ? literal(0) : value));
+function integerType(lowering: Lowering, operands: readonly Numeric[], node: Node): IntegerType | null {
+  const whole = operands.map((value) => (isLiteral(value) ? literal(isBigintValue(value) ? 0n : 0) : value));
   const type = commonType(lowering, whole, node, 'a bit operation');
   if (type !== null) return isInteger(type) ? type : 'i32';
   for (const value of operands) lowering.inference.meets(value, 'i32');
   return null;
 }
 
-function bitPattern(
-  lowering: Lowering,
-  value: Numeric,
-  type: 'i32' | 'u32' | 'index',
-  node: Node,
-): Expression {
-  if (value.kind === 'literal') {
+function bitPattern(lowering: Lowering, value: Numeric, type: IntegerType, node: Node): Expression {
+  if (value.kind === 'literal' && typeof value.value === 'number') {
     const whole =
       Number.isInteger(value.value) && Math.abs(value.value) < 2 ** 32 ? value.value : value.value | 0;
     return wrapped(lowering, literal(whole), type, node);
@@ -116,17 +120,35 @@ function shiftOperation(
   lowering.inference.meets(value, 'i32');
   lowering.inference.meets(count, 'i32');
   if (value.kind === 'open' && operator !== '>>>') return openOf([value], false);
-  const given = value.kind === 'number' && isInteger(value.type) ? value.type : 'i32';
+  const isWide = isBigintValue(value) || isBigintValue(count);
+  if (isWide) refuseShift(lowering, operator, count, node);
+  const given = value.kind === 'number' && isInteger(value.type) ? value.type : isWide ? 'i64' : 'i32';
   const shifted = bitPattern(lowering, value, given, node);
   if (operator !== '>>>') {
     const amount = bitPattern(lowering, count, given, node);
     return number(given, binary(shifts[operator], shifted, amount, range));
   }
-  // Zeros come in from the left: shifted as unsigned. An index stays one.
+  // Zeros come in from the left, of i32, u32 and index: shifted as unsigned. An index stays one.
   const unsigned = given === 'index' && lowering.indexType === 'i64' ? 'u64' : 'u32';
   const amount = convert(bitPattern(lowering, count, given, node), unsigned, range);
   const result = binary('shiftRight', convert(shifted, unsigned, range), amount, range);
   return given === 'index'
     ? number('index', convert(result, lowering.indexType, range))
     : number('u32', result);
+}
+
+/** Shifts of bigints have 64 bits; JavaScript's have as many as there is memory for. */
+function refuseShift(lowering: Lowering, operator: keyof typeof shifts, count: Numeric, node: Node): void {
+  if (operator === '>>>') {
+    lowering.fail(
+      node,
+      'WS1004',
+      "bigints have no '>>>', for they have no leftmost bit",
+      'write cuda.u64(…) >> …, which shifts zeros in',
+    );
+  }
+  if (count.kind === 'literal' && (count.value < 0 || count.value > 63)) {
+    const message = `a bigint of 64 bits is shifted by 0n to 63n, and this by ${literalText(count.value)}`;
+    lowering.fail(sideOf(node, 'right'), 'WS1004', message, 'write a count within 64 bits');
+  }
 }

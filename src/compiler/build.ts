@@ -4,6 +4,7 @@
 // the bits that it would have had at run time. What can fail at run time is left to fail there.
 
 import type { Range } from '../diagnostics/source.ts';
+import type { HalfFormat } from '../kernel/half.ts';
 import {
   binaryOperation,
   compareOperation,
@@ -38,12 +39,32 @@ export function builtin(name: BuiltIn, type: 'i32' | 'i64', range: Range): Expre
   return { kind: 'builtin', name, type, range };
 }
 
-export function load(array: ArrayReference, index: Expression, type: ValueType, range: Range): Expression {
-  return { kind: 'load', array, index, type, range };
+export function load(
+  array: ArrayReference,
+  index: Expression,
+  type: ValueType,
+  range: Range,
+  component?: number,
+): Expression {
+  const whole = { kind: 'load', array, index, type, range } as const;
+  return component === undefined ? whole : { ...whole, component };
 }
 
 export function variable(id: number, type: ValueType, range: Range): Expression {
   return { kind: 'variable', id, type, range };
+}
+
+/** The bits of an f32 as a float of 16 bits, or the f32 that such bits stand for. */
+export function recode(
+  operand: Expression,
+  type: 'u32' | 'f32',
+  format: HalfFormat,
+  range: Range,
+): Expression {
+  if (operand.kind === 'constant') {
+    return constant(type, convertOperation(operand.type, type, format)(operand.value), range);
+  }
+  return { kind: 'convert', type, operand, format, range };
 }
 
 export function convert(operand: Expression, type: ValueType, range: Range): Expression {
@@ -191,7 +212,9 @@ export function mapOperands(expression: Expression, change: (operand: Expression
     case 'unary':
       return unary(expression.operator, change(expression.operand), range);
     case 'convert':
-      return convert(change(expression.operand), expression.type, range);
+      return expression.format === undefined
+        ? convert(change(expression.operand), expression.type, range)
+        : recode(change(expression.operand), expression.type as 'u32' | 'f32', expression.format, range);
     case 'binary':
       return binary(expression.operator, change(expression.left), change(expression.right), range);
     case 'compare':

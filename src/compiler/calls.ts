@@ -6,10 +6,19 @@ import { inline } from './inline.ts';
 import type { Given } from './intrinsics/arguments.ts';
 import { useIntrinsic } from './intrinsics/table.ts';
 import type { Lowering } from './lowering.ts';
-import { rounded } from './numbers.ts';
+import { isFloat } from './number-types.ts';
+import { hasFraction, isBigintValue, numeric, rounded, toType } from './numbers.ts';
 import { unaryOperation } from './operators.ts';
 import { bindPattern } from './patterns.ts';
-import { type ClosureValue, describe, isNumeric, undefinedValue, type Value } from './values.ts';
+import {
+  type ClosureValue,
+  describe,
+  isNumeric,
+  literal,
+  number,
+  undefinedValue,
+  type Value,
+} from './values.ts';
 
 /** Calls what can be called. */
 export function call(lowering: Lowering, callee: Value, given: readonly Given[], node: Node): Value {
@@ -23,14 +32,37 @@ export function call(lowering: Lowering, callee: Value, given: readonly Given[],
     case 'broken':
       return lowering.broken();
     case 'namespace': {
-      // Number(x) makes a number of a bool, as +x does.
+      // Number(x) makes a number of a bool, as +x does, and of a bigint.
       const [argument] = given;
-      if (callee.name !== 'Number' || argument === undefined) return refuseCall(lowering, callee, node);
-      return unaryOperation(lowering, '+', argument.value, argument.node);
+      if (argument === undefined) return refuseCall(lowering, callee, node);
+      if (callee.name === 'BigInt') return bigintOf(lowering, argument);
+      if (callee.name !== 'Number') return refuseCall(lowering, callee, node);
+      const { value } = argument;
+      if (isNumeric(value) && isBigintValue(value)) {
+        return number('f64', toType(lowering, value, 'f64', argument.node));
+      }
+      return unaryOperation(lowering, '+', value, argument.node);
     }
     default:
       return refuseCall(lowering, callee, node);
   }
+}
+
+/** BigInt(x): of integers alone; of a fraction JavaScript throws. */
+function bigintOf(lowering: Lowering, { value, node }: Given): Value {
+  const given = numeric(lowering, value, node, 'the argument of BigInt');
+  if (given.kind === 'open' || isBigintValue(given)) return given;
+  const isFraction = given.kind === 'number' ? isFloat(given.type) : hasFraction(given);
+  if (isFraction) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `BigInt takes integers, and is given ${describe(given)}`,
+      'cast it: cuda.i64(…) drops a fraction',
+    );
+  }
+  if (given.kind === 'literal') return literal(BigInt(given.value));
+  return number('i64', toType(lowering, given, 'i64', node));
 }
 
 function refuseCall(lowering: Lowering, callee: Value, node: Node): never {

@@ -18,6 +18,7 @@ export const globals: Readonly<Record<string, Value>> = {
   Infinity: literal(Number.POSITIVE_INFINITY),
   Math: { kind: 'namespace', name: 'Math' },
   Number: { kind: 'namespace', name: 'Number' },
+  BigInt: { kind: 'namespace', name: 'BigInt' },
   console: { kind: 'namespace', name: 'console' },
   isNaN: { kind: 'intrinsic', name: 'Number.isNaN', receiver: null },
   isFinite: { kind: 'intrinsic', name: 'Number.isFinite', receiver: null },
@@ -29,7 +30,7 @@ const absentGlobals: Readonly<Record<string, string>> = {
   arguments: 'name the parameters: ({ y, a }, cuda) => { … }',
   '(Big)?(Float|Int|Uint)\\d+(Clamped)?Array|Array|ArrayBuffer|SharedArrayBuffer|Map|Set|WeakMap|WeakSet':
     "arrays come from the schema, cuda.sharedArray and cuda.localArray('f32', 4)",
-  'parseInt|parseFloat|BigInt': 'cast numbers: cuda.i32(x), cuda.f32(x)',
+  'parseInt|parseFloat': 'cast numbers: cuda.i32(x), cuda.f32(x)',
   'String|Symbol|RegExp|JSON|Intl': "kernels do not work on text; print values by console.log('x', x)",
   'Date|performance': 'measure on the host, by the events of a stream',
   Atomics: 'use cuda.atomicAdd(array, index, value) and its like',

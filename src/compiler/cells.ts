@@ -1,13 +1,14 @@
 // Variables that change: what they hold, and how it is read and assigned.
 
 import type { Identifier, Node } from 'acorn';
+import { componentNames } from '../kernel/types.ts';
 import { variable } from './build.ts';
 import { textCode } from './comparisons.ts';
 import type { Cell } from './frame.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
-import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
-import { numeric, rounded, toType } from './numbers.ts';
+import { isBigint, isFloat, isInteger, join, type NumberType } from './number-types.ts';
+import { isBigintValue, numeric, rounded, toType } from './numbers.ts';
 import type { Declaration } from './resolve.ts';
 import {
   describe,
@@ -16,8 +17,10 @@ import {
   number,
   type TokenValue,
   type Value,
+  type VectorValue,
   type ViewValue,
 } from './values.ts';
+import { toComponent } from './vectors.ts';
 import { viewLength } from './views.ts';
 
 export function newCell(lowering: Lowering, name: string, node: Node, role = ''): Cell {
@@ -71,6 +74,7 @@ export function read(lowering: Lowering, cell: Cell, node: Node): Value {
       const token = cell.value as TokenValue;
       return { ...token, phase: variable(cell.variable!, token.phase.type, range) };
     }
+    case 'vector':
     case 'other':
       return cell.value!;
     default: {
@@ -93,6 +97,9 @@ export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node)
   if (value.kind === 'view') {
     hold(lowering, cell, 'view', value, node);
     assignView(lowering, cell, value, node);
+  } else if (value.kind === 'vector') {
+    hold(lowering, cell, 'vector', value, node);
+    assignVector(lowering, cell, value, node);
   } else if (isNumeric(value) || value.kind === 'quotient') {
     hold(lowering, cell, 'number', value, node);
     assignNumber(lowering, cell, numeric(lowering, value, node), node);
@@ -117,6 +124,52 @@ function hold(lowering: Lowering, cell: Cell, what: Cell['holds'], value: Value,
   if (cell.holds !== what) refuse(lowering, cell, value, node);
 }
 
+/** Everything is read before anything is written: a vector may be made of what it replaces. */
+function assignVector(lowering: Lowering, cell: Cell, value: VectorValue, node: Node): void {
+  const range = lowering.range(node);
+  const { components } = lowering.settle(value, cell.name);
+  if (cell.value === null) {
+    const variables = components.map(({ type }, component) =>
+      variable(lowering.newVariable(`${cell.name}.${componentNames[component]}`, type), type, range),
+    );
+    cell.value = { ...value, components: variables };
+  }
+  const held = cell.value as VectorValue;
+  if (held.type !== value.type) refuseVector(lowering, cell, held, value, node);
+  held.components.forEach((target, component) => {
+    if (target.kind === 'variable') emit(lowering, target.id, components[component]!, node);
+  });
+}
+
+function refuseVector(
+  lowering: Lowering,
+  cell: Cell,
+  held: VectorValue,
+  value: VectorValue,
+  node: Node,
+): never {
+  return lowering.fail(
+    node,
+    'WS1004',
+    `'${cell.name}' is a vector (${held.type}), and is assigned ${describe(value)}`,
+    `make one: cuda.${held.type}(…)`,
+  );
+}
+
+/** Gives one component of a variable that holds a vector a value. */
+export function assignComponent(
+  lowering: Lowering,
+  cell: Cell,
+  component: number,
+  value: Value,
+  node: Node,
+): void {
+  const { type, components } = cell.value as VectorValue;
+  const target = components[component]!;
+  const given = toComponent(lowering, value, type, component, node);
+  if (target.kind === 'variable') emit(lowering, target.id, given, node);
+}
+
 function assignNumber(lowering: Lowering, cell: Cell, value: Numeric, node: Node): void {
   const { inference } = lowering;
   inference.receives(cell.key, value);
@@ -124,15 +177,17 @@ function assignNumber(lowering: Lowering, cell: Cell, value: Numeric, node: Node
   if (type === undefined) return;
   inference.meets(value, type);
   const given = value.kind === 'number' ? value.type : null;
-  const loses = given !== null && !isAssignable(given, type);
-  if (loses) {
+  const isOtherKind = value.kind !== 'open' && isBigintValue(value) !== isBigint(type);
+  if (isOtherKind || (given !== null && !isAssignable(given, type))) {
     lowering.fail(
       node,
       'WS1004',
       `'${cell.name}' is ${type}, and is assigned ${describe(value)}`,
-      isInteger(type) && isFloat(given)
-        ? `cast the value, cuda.${type}(…), or let '${cell.name}' start as one: cuda.${given}(…)`
-        : `cast the value: cuda.${type}(…)`,
+      isOtherKind && value.kind === 'literal' && Number.isInteger(value.value)
+        ? `write ${value.value}n`
+        : isInteger(type) && given !== null && isFloat(given)
+          ? `cast the value, cuda.${type}(…), or let '${cell.name}' start as one: cuda.${given}(…)`
+          : `cast the value: cuda.${type}(…)`,
     );
   }
   emit(lowering, numberVariable(lowering, cell, type), toType(lowering, value, type, node), node);
@@ -202,6 +257,7 @@ const heldKinds = {
   text: 'a string',
   view: 'an array',
   token: "a barrier's token",
+  vector: 'a vector',
   other: 'something that is no number',
 } as const;
 

@@ -1,11 +1,12 @@
 // Comparisons: exact among integers of any types, and of strings too.
 
 import type { Node, BinaryOperator as Token } from 'acorn';
-import { compare, convert, numberConstant } from './build.ts';
+import { bigintComparison } from './bigint-comparisons.ts';
+import { compare, constant, convert, numberConstant } from './build.ts';
 import type { CompareOperator, Expression } from './ir.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
-import { fits, isInteger, type NumberType } from './number-types.ts';
+import { fits, isSmallInteger, type NumberType } from './number-types.ts';
 import { commonType, numeric, sideOf, toType, typed } from './numbers.ts';
 import { describe, type Numeric, number, type Value } from './values.ts';
 
@@ -52,6 +53,8 @@ function comparison(
   token: string,
 ): Value {
   const range = lowering.range(node);
+  const bigints = bigintComparison(lowering, operator, left, right, node, token);
+  if (bigints !== null) return number('bool', bigints);
   if (token.length === 3 && isBool(left) !== isBool(right) && left.kind !== 'open' && right.kind !== 'open') {
     lowering.fail(
       node,
@@ -91,20 +94,20 @@ function wideOperands(
   const range = lowering.range(node);
   const widen = (value: Numeric) =>
     value.kind === 'literal'
-      ? numberConstant('i64', value.value, range)
+      ? constant('i64', BigInt(value.value), range)
       : convert(typed(lowering, value, node).expression, 'i64', range);
   return [widen(left), widen(right)];
 }
 
 function integerTypeOf(value: Numeric): NumberType | null {
-  return value.kind === 'number' && isInteger(value.type) ? value.type : null;
+  return value.kind === 'number' && isSmallInteger(value.type) ? value.type : null;
 }
 
 /** Whether a value is an integer literal that the type of the integer beside it does not hold. */
 function isBeyond(lowering: Lowering, value: Numeric, beside: Numeric): boolean {
   if (value.kind !== 'literal' || !Number.isSafeInteger(value.value) || beside.kind !== 'number')
     return false;
-  return isInteger(beside.type) && !fits(value.value, beside.type, lowering.indexType);
+  return isSmallInteger(beside.type) && !fits(value.value, beside.type, lowering.indexType);
 }
 
 /** == and != where one side is no number: strings compare, and everything else is as it is in the text. */

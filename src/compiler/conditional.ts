@@ -5,7 +5,7 @@ import { conditional, knownTruth, unary } from './build.ts';
 import { textCode } from './comparisons.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
-import { commonType, isLiteral, openOf, rounded, toType } from './numbers.ts';
+import { commonType, isBigintValue, isLiteral, openOf, rounded, toType } from './numbers.ts';
 
 import {
   describe,
@@ -16,6 +16,7 @@ import {
   type Value,
   type ViewValue,
 } from './values.ts';
+import { mergeVectors } from './vectors.ts';
 import { viewLength } from './views.ts';
 
 /** One of two values; only the one that is chosen is evaluated. */
@@ -88,7 +89,7 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
   const [a, b] = [rounded(lowering, one), rounded(lowering, other)];
   const range = lowering.range(node);
   if (a.kind === 'broken' || b.kind === 'broken') return { kind: 'broken' };
-  if (isLiteral(a) && isLiteral(b)) {
+  if (isLiteral(a) && isLiteral(b) && isBigintValue(a) === isBigintValue(b)) {
     if (a.kind === 'literal' && b.kind === 'literal' && Object.is(a.value, b.value)) return a;
     return { kind: 'either', test, then: a, otherwise: b };
   }
@@ -99,6 +100,9 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
   if ((a.kind === 'text' || a.kind === 'choice') && (b.kind === 'text' || b.kind === 'choice')) {
     const codes = [textCode(lowering, a, node), textCode(lowering, b, node)] as const;
     return { kind: 'choice', code: conditional(test, codes[0], codes[1], range) };
+  }
+  if (a.kind === 'vector' && b.kind === 'vector' && a.type === b.type) {
+    return mergeVectors(lowering, test, a, b, node);
   }
   if (a.kind === 'view' && b.kind === 'view') return mergeViews(lowering, test, a, b, node);
   if (a.kind === 'list' && b.kind === 'list' && a.items.length === b.items.length) {
@@ -118,7 +122,7 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
     node,
     'WS1006',
     `this is ${describe(a)} or ${describe(b)}, as a condition says`,
-    'only numbers, strings and parts of one array can depend on a condition; use an if statement',
+    'only numbers, vectors, strings and parts of one array can depend on a condition; use an if statement',
   );
 }
 

@@ -1,17 +1,24 @@
 // Calls of device functions: one object, whose members are checked and converted by the schema.
 
 import type { AnyNode, Node } from 'acorn';
-import { parseDeviceSchema, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import {
+  parseDeviceSchema,
+  type ScalarValue,
+  type SchemaParameter,
+  scalarProblem,
+} from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
-import { numberConstant } from './build.ts';
 import { refuseCaptures } from './captures.ts';
 import { inline } from './inline.ts';
 import type { Given } from './intrinsics/arguments.ts';
 import type { Lowering } from './lowering.ts';
+import { constantValue, narrowed } from './narrow.ts';
 import { nearestName } from './nearest.ts';
-import { knownNumber, numeric, toStored } from './numbers.ts';
+import { computedType } from './number-types.ts';
+import { knownValue, numeric, toStored } from './numbers.ts';
 import { bindPattern } from './patterns.ts';
 import { type DeviceFunctionValue, describe, number, type Value } from './values.ts';
+import { toVector } from './vectors.ts';
 import { refuseReadonly } from './views.ts';
 
 /** Calls a device function with what is given. */
@@ -132,11 +139,14 @@ function argumentOf(
       return { ...lowering.settle(value, name), readonly: parameter.readonly || value.readonly };
     }
     case 'scalar': {
-      const expression = toStored(lowering, value, parameter.type, node, what);
-      return lowering.settle(number(parameter.type, expression), name);
+      const type = computedType(parameter.type);
+      const expression = toStored(lowering, value, type, node, what);
+      return lowering.settle(number(type, narrowed(lowering, expression, parameter.type, node)), name);
     }
+    case 'vector':
+      return lowering.settle(toVector(lowering, value, parameter.type, node, what), name);
     case 'constant': {
-      const known = knownNumber(lowering, numeric(lowering, value, node, what));
+      const known = knownValue(lowering, numeric(lowering, value, node, what));
       if (known !== null) return constantOf(lowering, parameter, known, node);
       return lowering.fail(
         node,
@@ -157,15 +167,14 @@ function argumentOf(
 function constantOf(
   lowering: Lowering,
   parameter: Extract<SchemaParameter, { kind: 'constant' }>,
-  value: number | boolean,
+  value: ScalarValue,
   node: Node,
 ): Value {
   const { name } = parameter;
   const problem = scalarProblem(parameter.type, parameter.type === 'bool' ? Boolean(value) : value);
   if (problem !== null)
     lowering.fail(node, 'WS1009', `the constant '${name}' ${problem}`, 'pass another value');
-  const type = lowering.valueType(parameter.type);
-  return number(parameter.type, numberConstant(type, Number(value), lowering.range(node)));
+  return constantValue(lowering, parameter.type, value, lowering.range(node));
 }
 
 function refuseKind(lowering: Lowering, what: string, wanted: string, value: Value, node: Node): never {

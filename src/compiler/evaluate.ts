@@ -51,7 +51,11 @@ export function evaluateAtLaunch(expression: Expression, launch: LaunchValues): 
     case 'compare':
       return compareOperation(expression.operator)(value(expression.left), value(expression.right));
     case 'convert':
-      return convertOperation(expression.operand.type, expression.type)(value(expression.operand));
+      return convertOperation(
+        expression.operand.type,
+        expression.type,
+        expression.format,
+      )(value(expression.operand));
     case 'conditional':
       return value(value(expression.test) ? expression.then : expression.otherwise);
     case 'math':

@@ -172,15 +172,15 @@ export function lowerCondition(lowering: Lowering, node: AnyNode): Expression {
 
 function literalValue(lowering: Lowering, node: Literal): Value {
   const { value } = node;
-  if (typeof value === 'number') return literal(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return literal(value);
   if (typeof value === 'boolean') return number('bool', lowering.boolConstant(value, node));
   if (typeof value === 'string') return { kind: 'text', text: value };
-  const what = value === null ? 'null' : typeof value === 'bigint' ? 'bigints' : 'regular expressions';
+  const what = value === null ? 'null' : 'regular expressions';
   return lowering.fail(
     node,
     'WS1006',
     `kernels do not have ${what}`,
-    'kernels compute with numbers and booleans',
+    'kernels compute with numbers, bigints and booleans',
   );
 }
 

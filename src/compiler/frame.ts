@@ -11,10 +11,13 @@ export interface Cell {
   /** The same in every pass of the inference. */
   readonly key: string;
   readonly node: Node;
-  holds: 'nothing' | 'number' | 'text' | 'view' | 'token' | 'other';
+  holds: 'nothing' | 'number' | 'text' | 'view' | 'token' | 'vector' | 'other';
   /** The variable of the program; null while there is none, because its type is open. */
   variable: number | null;
-  /** For a view or token: everything but its offset or phase, which the variable has. For anything else that cannot change: itself. */
+  /**
+   * For a view or token: everything but its offset or phase, which the variable has. For a vector: one variable
+   * for each component. For anything else that cannot change: itself.
+   */
   value: Value | null;
 }
 

@@ -9,9 +9,9 @@
 // - What is assigned to a variable binds it hard: it must be able to hold it.
 // - What it is combined or compared with binds it softly: only if nothing binds it hard, and an
 //   integer use goes before a float use.
-// - Nothing at all leaves i32, or f32 if a literal had a fraction.
+// - Nothing at all leaves i32, or f32 if a literal had a fraction, or i64 if it was a bigint.
 
-import { isFloat, isInteger, join, type NumberType } from './number-types.ts';
+import { isBigint, isFloat, isInteger, isSmallInteger, join, type NumberType } from './number-types.ts';
 import type { Numeric } from './values.ts';
 
 interface Facts {
@@ -19,6 +19,8 @@ interface Facts {
   start: NumberType | null;
   literal: boolean;
   fractional: boolean;
+  /** A literal was a bigint. */
+  bigint: boolean;
   readonly hard: Set<NumberType>;
   readonly hardFrom: Set<string>;
   readonly soft: Set<NumberType>;
@@ -53,7 +55,8 @@ export class Inference {
         break;
       case 'literal':
         facts.literal = true;
-        facts.fractional ||= !Number.isInteger(value.value);
+        if (typeof value.value === 'bigint') facts.bigint = true;
+        else facts.fractional ||= !Number.isInteger(value.value);
         break;
       case 'either':
         this.receives(key, value.then);
@@ -93,6 +96,7 @@ export class Inference {
         start: null,
         literal: false,
         fractional: false,
+        bigint: false,
         hard: new Set(),
         hardFrom: new Set(),
         soft: new Set(),
@@ -145,7 +149,7 @@ export class Inference {
       type = type === undefined ? bound : (join(type, bound) ?? type);
     if (type === undefined) return undefined;
     if (type === 'bool' && facts.literal) type = 'i32';
-    return facts.fractional && !isFloat(type) ? 'f32' : type;
+    return facts.fractional && !isFloat(type) && !isBigint(type) ? 'f32' : type;
   }
 
   /** Settles one of the open variables by its soft bounds, or the first without any. */
@@ -160,7 +164,8 @@ export class Inference {
     // Whoever is given another open variable's value waits for that one.
     const first = waiting.find((key) => this.#waitsForNone(key)) ?? waiting[0];
     if (first === undefined) return false;
-    this.#settled.set(first, this.#facts.get(first)!.fractional ? 'f32' : 'i32');
+    const { bigint, fractional } = this.#facts.get(first)!;
+    this.#settled.set(first, bigint ? 'i64' : fractional ? 'f32' : 'i32');
     return true;
   }
 
@@ -170,10 +175,8 @@ export class Inference {
       const type = this.#settled.get(other);
       if (type !== undefined) types.push(type);
     }
-    const floats = types.filter(isFloat);
-    const integers = facts.fractional ? [] : types.filter(isInteger);
-    const [first, ...rest] = integers.length > 0 ? integers : floats;
-    // i32 and u32 together: the use that does not fit is reported where it stands.
+    const [first, ...rest] = softest(facts, types);
+    // i32 and u32 together, or i64 and u64: the use that does not fit is reported where it stands.
     return first && rest.reduce<NumberType>((type, next) => join(type, next) ?? type, first);
   }
 
@@ -181,4 +184,14 @@ export class Inference {
     const { hardFrom } = this.#facts.get(key)!;
     return [...hardFrom].every((other) => other === key || this.#settled.has(other));
   }
+}
+
+/** The types of uses that decide: bigints where a literal was one, else integers before floats. */
+function softest({ bigint, literal, fractional }: Facts, types: readonly NumberType[]): NumberType[] {
+  const bigints = types.filter(isBigint);
+  if (bigint) return bigints;
+  const integers = fractional ? [] : types.filter(isSmallInteger);
+  if (integers.length > 0) return integers;
+  const floats = types.filter(isFloat);
+  return floats.length > 0 || literal ? floats : bigints;
 }

@@ -14,26 +14,33 @@
 // - Operands of a binary or compare node have the same type; conversions are explicit.
 // - `index` of the kernel language is the program's `indexType`, i32 or i64.
 // - Loads of 8- and 16-bit elements give i32 (i8, i16) or u32 (u8, u16); stores take the same
-//   and keep the low bits, as typed arrays do.
+//   and keep the low bits, as typed arrays do. An f16 or bf16 element is loaded and stored as its
+//   bits, a u32; a conversion with a format makes an f32 of them, and them of an f32.
+// - There are no values of vector types: a load or store of an array of vectors names the
+//   component, and a whole vector is as many accesses one after the other.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { ElementType, Extent3 } from '../kernel/types.ts';
+import type { HalfFormat } from '../kernel/half.ts';
+import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
 
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
-/** The type that a load of an element gives and a store takes. */
-export function elementValueType(element: ElementType): Exclude<ValueType, 'bool' | 'i64' | 'u64'> {
-  switch (element) {
+/** The type that a load of an element, or of a component of it, gives and a store takes. */
+export function elementValueType(element: ElementType): Exclude<ValueType, 'bool'> {
+  const component = componentOf(element);
+  switch (component) {
     case 'i8':
     case 'i16':
       return 'i32';
     case 'u8':
     case 'u16':
+    case 'f16':
+    case 'bf16':
       return 'u32';
     default:
-      return element;
+      return component;
   }
 }
 
@@ -213,8 +220,14 @@ export type Expression =
   | (Typed & { readonly kind: 'builtin'; readonly name: BuiltIn })
   /** Elements of the whole array, of the program's indexType. */
   | (Typed & { readonly kind: 'length'; readonly array: ArrayReference })
-  /** `index` is of the program's indexType and counts from the array's start. */
-  | (Typed & { readonly kind: 'load'; readonly array: ArrayReference; readonly index: Expression })
+  /** `index` is of the program's indexType and counts elements from the array's start. */
+  | (Typed & {
+      readonly kind: 'load';
+      readonly array: ArrayReference;
+      readonly index: Expression;
+      /** Of an array of vectors: which component, from 0. */
+      readonly component?: number;
+    })
   | (Typed & { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Expression })
   | (Typed & {
       readonly kind: 'binary';
@@ -233,8 +246,11 @@ export type Expression =
    * To `type`. Between integers: modulo the width. Integer to float: rounded to nearest even. f64 to f32:
    * rounded. Float to integer: truncated and then modulo 2^32 or 2^64 as JavaScript's `| 0` does (NaN and
    * infinities give 0). bool to number: 0 or 1; number to bool: not equal to zero and not NaN.
+   *
+   * With a format, from u32 to f32 or back: the value that the low 16 bits stand for, and the bits of the
+   * nearest value (kernel/half.ts).
    */
-  | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
+  | (Typed & { readonly kind: 'convert'; readonly operand: Expression; readonly format?: HalfFormat })
   /** Evaluates only the branch that is taken; so `&&` and `||` are conditionals too. */
   | (Typed & {
       readonly kind: 'conditional';
@@ -257,6 +273,8 @@ export type Statement =
       readonly array: ArrayReference;
       readonly index: Expression;
       readonly value: Expression;
+      /** Of an array of vectors: which component, from 0. */
+      readonly component?: number;
       readonly range: Range;
     }
   | {

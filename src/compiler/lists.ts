@@ -48,7 +48,7 @@ export function arrayOfList(lowering: Lowering, list: ListValue, name: string, n
   const element = elementOf(lowering, lowering.inference.typeOf(key) ?? 'i32');
   const view = newLocalArray(lowering, { name, element, count }, key, node);
   list.items.forEach((item, position) => {
-    storeElement(lowering, view, lowering.indexConstant(position, node), item, node, node);
+    storeElement(lowering, view, lowering.indexConstant(position, node), null, item, node, node);
   });
   return view;
 }

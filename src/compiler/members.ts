@@ -9,6 +9,7 @@ import type { Lowering } from './lowering.ts';
 import { nearestName } from './nearest.ts';
 import { knownNumber, toIndex } from './numbers.ts';
 import { describe, isNumeric, literal, type Value } from './values.ts';
+import { componentIndex, componentsOf, componentValue } from './vectors.ts';
 import { loadElement } from './views.ts';
 
 /** `object.name`. */
@@ -29,6 +30,11 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
       const value = object.members.get(name);
       if (value !== undefined) return value;
       return refuseName(lowering, object.name, name, [...object.members.keys()], node);
+    }
+    case 'vector': {
+      const component = componentIndex(object.type, name);
+      if (component !== null) return componentValue(object, component);
+      return refuseName(lowering, describe(object), name, componentsOf(object.type), node);
     }
     case 'list':
       if (name === 'length') return literal(object.items.length);
@@ -148,8 +154,10 @@ export function refuseElements(lowering: Lowering, object: Value, node: Node): n
     node,
     'WS1006',
     `${describe(object)} has no elements`,
-    isNumeric(object)
-      ? 'arrays have one dimension: a[row * width + column]'
-      : 'arrays of the schema, shared and local arrays have',
+    object.kind === 'vector'
+      ? 'its components have names: .x, .y, …'
+      : isNumeric(object)
+        ? 'arrays have one dimension: a[row * width + column]'
+        : 'arrays of the schema, shared and local arrays have',
   );
 }

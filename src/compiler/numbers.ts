@@ -1,10 +1,20 @@
 // Numbers as expressions of a type: conversions, and the type in which numbers are combined.
 
 import type { Node } from 'acorn';
+import { convertOperation } from './arithmetic.ts';
 import { compare, conditional, constant, convert, numberConstant } from './build.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
-import { fits, isFloat, isInteger, join, type NumberType } from './number-types.ts';
+import {
+  type BigintType,
+  fits,
+  type IntegerType,
+  isBigint,
+  isFloat,
+  isInteger,
+  join,
+  type NumberType,
+} from './number-types.ts';
 import {
   describe,
   type EitherValue,
@@ -41,6 +51,8 @@ export function numberHint(value: Value): string {
   switch (value.kind) {
     case 'view':
       return `take one of its elements: ${value.name}[…]`;
+    case 'vector':
+      return 'compute with its components: .x, .y, …';
     case 'object':
       return `take one of its members: ${[...value.members.keys()].join(', ')}`;
     case 'intrinsic':
@@ -94,23 +106,67 @@ export function toType(lowering: Lowering, value: Numeric, type: NumberType, nod
         lowering.range(node),
       );
     case 'literal':
-      if (isInteger(type) && !fits(value.value, type, lowering.indexType)) {
-        lowering.fail(
-          node,
-          'WS1004',
-          `${value.value} is not of type ${type}`,
-          Number.isInteger(value.value)
-            ? `${type} holds ${limits(type, lowering.indexType)}; compute in a wider type: cuda.f64(…)`
-            : 'cast what it is combined with: cuda.f32(…), or cuda.f64(…)',
-        );
-      }
-      return numberConstant(valueType, value.value, lowering.range(node));
+      return literalConstant(lowering, value.value, type, node);
   }
 }
 
-function limits(type: 'i32' | 'u32' | 'index', indexType: 'i32' | 'i64'): string {
+function literalConstant(
+  lowering: Lowering,
+  value: number | bigint,
+  type: NumberType,
+  node: Node,
+): Expression {
+  const range = lowering.range(node);
+  const valueType = lowering.valueType(type);
+  if (typeof value === 'bigint' && !isBigint(type)) {
+    return constant(valueType, convertOperation('i64', valueType)(BigInt.asIntN(64, value)), range);
+  }
+  if (typeof value === 'number' && isBigint(type) && Number.isInteger(value)) {
+    return constant(type, wrappedBigint(BigInt(value), type), range);
+  }
+  if (isInteger(type) && !fits(value, type, lowering.indexType)) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `${literalText(value)} is not of type ${type}`,
+      typeof value === 'bigint' || Number.isInteger(value)
+        ? `${type} holds ${limits(type, lowering.indexType)}${isBigint(type) ? '' : '; compute in a wider type: cuda.f64(…)'}`
+        : 'cast what it is combined with: cuda.f32(…), or cuda.f64(…)',
+    );
+  }
+  return typeof value === 'bigint'
+    ? constant(valueType, value, range)
+    : numberConstant(valueType, value, range);
+}
+
+/** A literal as it is written. */
+export function literalText(value: number | bigint): string {
+  return typeof value === 'bigint' ? `${value}n` : String(value);
+}
+
+function wrappedBigint(value: bigint, type: BigintType): bigint {
+  return type === 'i64' ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
+}
+
+function limits(type: IntegerType, indexType: 'i32' | 'i64'): string {
+  if (type === 'i64') return '-2n ** 63n to 2n ** 63n - 1n';
+  if (type === 'u64') return '0n to 2n ** 64n - 1n';
   if (type === 'u32') return '0 to 4294967295';
   return type === 'index' && indexType === 'i64' ? 'integers up to 2^53' : '-2147483648 to 2147483647';
+}
+
+/** Whether a number is a bigint of JavaScript; an open one may yet become one. */
+export function isBigintValue(value: Value): boolean {
+  switch (value.kind) {
+    case 'number':
+      return isBigint(value.type);
+    case 'literal':
+      return typeof value.value === 'bigint';
+    case 'either':
+      return isBigintValue(value.then);
+    default:
+      return false;
+  }
 }
 
 /** Stands for an open value in a pass whose program is thrown away. */
@@ -122,6 +178,14 @@ function openExpression(lowering: Lowering, type: NumberType, node: Node): Expre
 export function toIndex(lowering: Lowering, value: Value, node: Node, what: string): Expression {
   const index = numeric(lowering, value, node, what);
   lowering.inference.meets(index, 'index');
+  if (isBigintValue(index)) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `${what} must be a number, and is ${describe(index)}`,
+      'cast it: cuda.index(…)',
+    );
+  }
   if (index.kind === 'number' && !isInteger(index.type)) refuseIndex(lowering, describe(index), node, what);
   if (hasFraction(index)) refuseIndex(lowering, describe(index), node, what);
   return toType(lowering, index, 'index', node);
@@ -177,7 +241,7 @@ export function isLiteral(value: Value): value is LiteralValue | EitherValue {
 export function hasFraction(value: Numeric): boolean {
   switch (value.kind) {
     case 'literal':
-      return !Number.isInteger(value.value);
+      return typeof value.value === 'number' && !Number.isInteger(value.value);
     case 'either':
       return hasFraction(value.then) || hasFraction(value.otherwise);
     case 'open':
@@ -188,7 +252,8 @@ export function hasFraction(value: Numeric): boolean {
 }
 
 /** The type of a literal that is combined with nothing. */
-export function ownType(value: LiteralValue | EitherValue): 'i32' | 'f32' {
+export function ownType(value: LiteralValue | EitherValue): 'i32' | 'i64' | 'f32' {
+  if (isBigintValue(value)) return 'i64';
   return hasFraction(value) ? 'f32' : 'i32';
 }
 
@@ -202,11 +267,12 @@ export function commonType(
   node: Node,
   operation: string,
 ): NumberType | null {
+  refuseBigintMix(lowering, values, node, operation);
   let type: NumberType | null = null;
   for (const value of values) {
     if (value.kind !== 'number') continue;
     const joined: NumberType | null = type === null ? value.type : join(type, value.type);
-    if (joined === null) refuseMix(lowering, node, operation);
+    if (joined === null) refuseMix(lowering, value.type, node, operation);
     type = joined;
   }
   const open = values.filter((value) => value.kind === 'open');
@@ -217,15 +283,45 @@ export function commonType(
     return null;
   }
   if (values.some(hasFraction) && (type === null || !isFloat(type))) return 'f32';
-  return type ?? 'i32';
+  return type ?? (values.some(isBigintValue) ? 'i64' : 'i32');
 }
 
-function refuseMix(lowering: Lowering, node: Node, operation: string): never {
+/** Bigints and numbers are never combined, in JavaScript as here. */
+export function refuseBigintMix(
+  lowering: Lowering,
+  values: readonly Numeric[],
+  node: Node,
+  operation: string,
+): void {
+  const settled = values.filter((value) => value.kind !== 'open');
+  const bigint = settled.find(isBigintValue);
+  const other = settled.find((value) => !isBigintValue(value));
+  if (bigint === undefined || other === undefined) return;
+  lowering.fail(
+    node,
+    'WS1004',
+    `${operation} combines ${describe(bigint)} with ${describe(other)}`,
+    mixHint(bigint, other),
+  );
+}
+
+function mixHint(bigint: Numeric, other: Numeric): string {
+  if (other.kind === 'literal' && Number.isInteger(other.value)) return `write ${other.value}n`;
+  if (bigint.kind === 'literal' && other.kind === 'number') return `write ${bigint.value} without n`;
+  const type = bigint.kind === 'number' ? bigint.type : 'i64';
+  if (other.kind === 'number' && isFloat(other.type)) return `cast one of them: cuda.${other.type}(…)`;
+  return `cast one of them: cuda.${type}(…), or cuda.i32(…) for a number`;
+}
+
+function refuseMix(lowering: Lowering, type: NumberType, node: Node, operation: string): never {
+  const big = isBigint(type);
   return lowering.fail(
     node,
     'WS1004',
-    `${operation} combines an i32 and a u32`,
-    'cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges',
+    `${operation} combines an ${big ? 'i64 and a u64' : 'i32 and a u32'}`,
+    big
+      ? 'cast one of them: cuda.i64(…) or cuda.u64(…)'
+      : 'cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges',
   );
 }
 
@@ -248,6 +344,16 @@ export function toStored(
 ): Expression {
   const given = numeric(lowering, value, node, what);
   lowering.inference.meets(given, type);
+  if (given.kind !== 'open' && isBigintValue(given) !== isBigint(type)) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `${what} is ${type}, and is given ${describe(given)}`,
+      given.kind === 'literal' && typeof given.value === 'number' && Number.isInteger(given.value)
+        ? `write ${given.value}n`
+        : `cast it: cuda.${type}(…)`,
+    );
+  }
   const isFractional = given.kind === 'number' ? isFloat(given.type) : hasFraction(given);
   if (isInteger(type) && isFractional) {
     lowering.fail(
@@ -269,22 +375,21 @@ export function toStored(
 export function wrapped(
   lowering: Lowering,
   value: LiteralValue | EitherValue,
-  type: 'i32' | 'u32' | 'index',
+  type: IntegerType,
   node: Node,
 ): Expression {
   if (value.kind === 'either') {
     const [then, otherwise] = [value.then, value.otherwise].map((one) => wrapped(lowering, one, type, node));
     return conditional(value.test, then!, otherwise!, lowering.range(node));
   }
+  const { value: given } = value;
+  const range = lowering.range(node);
+  if (isBigint(type)) return constant(type, wrappedBigint(BigInt(given), type), range);
   const inWidth = type === 'index' && lowering.indexType === 'i64';
-  if (inWidth || !Number.isInteger(value.value) || Math.abs(value.value) >= 2 ** 32) {
+  if (inWidth || typeof given === 'bigint' || !Number.isInteger(given) || Math.abs(given) >= 2 ** 32) {
     return toType(lowering, value, type, node);
   }
-  return constant(
-    type === 'u32' ? 'u32' : 'i32',
-    type === 'u32' ? value.value >>> 0 : value.value | 0,
-    lowering.range(node),
-  );
+  return constant(type === 'u32' ? 'u32' : 'i32', type === 'u32' ? given >>> 0 : given | 0, range);
 }
 
 /** The number with a type: a literal that nothing was combined with takes its own. */
@@ -296,10 +401,17 @@ export function typed(lowering: Lowering, value: Numeric, node: Node): NumberVal
 
 /** The number of a constant expression, or null where it is not known when the kernel is compiled. */
 export function knownNumber(lowering: Lowering, value: Value): number | null {
+  const known = knownValue(lowering, value);
+  return typeof known === 'bigint' ? null : known;
+}
+
+/** The number or bigint of a constant expression, or null where it is not known when the kernel is compiled. */
+export function knownValue(lowering: Lowering, value: Value): number | bigint | null {
   if (value.kind === 'literal') return value.value;
   if (value.kind !== 'number') return null;
   const expression = lowering.definition(value.expression);
-  return expression.kind === 'constant' ? Number(expression.value) : null;
+  if (expression.kind !== 'constant') return null;
+  return isBigint(value.type) ? BigInt(expression.value) : Number(expression.value);
 }
 
 /** Where an operand is written, if the operation is written as one. */

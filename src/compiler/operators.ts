@@ -9,8 +9,20 @@ import { binary, unary } from './build.ts';
 import { comparisonOperation } from './comparisons.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
-import { isFloat, isInteger } from './number-types.ts';
-import { commonType, isLiteral, numeric, openOf, sideOf, toBool, toType, typed, wrapped } from './numbers.ts';
+import { isBigint, isFloat, isInteger } from './number-types.ts';
+import {
+  commonType,
+  isBigintValue,
+  isLiteral,
+  numeric,
+  openOf,
+  refuseBigintMix,
+  sideOf,
+  toBool,
+  toType,
+  typed,
+  wrapped,
+} from './numbers.ts';
 import {
   type EitherValue,
   type LiteralValue,
@@ -76,13 +88,15 @@ function division(lowering: Lowering, left: Numeric, right: Numeric, node: Node)
   if (common === null) return openOf([left, right]);
   const type = common === 'bool' ? 'i32' : common;
   const [a, b] = [toType(lowering, left, type, node), toType(lowering, right, type, node)];
-  if (isFloat(type)) return number(type, binary('divide', a, b, lowering.range(node)));
+  // Bigints divide as integers do in C: towards zero.
+  if (isFloat(type) || isBigint(type)) return number(type, binary('divide', a, b, lowering.range(node)));
   return { kind: 'quotient', type, left: a, right: b, node };
 }
 
 /** x ** y: of integers only small powers that are written out; everything else as Math.pow. */
 export function power(lowering: Lowering, left: Numeric, right: Numeric, node: Node): Numeric {
-  const exponent = right.kind === 'literal' ? right.value : null;
+  refuseBigintMix(lowering, [left, right], node, "'**'");
+  const exponent = right.kind === 'literal' ? Number(right.value) : null;
   const isSmall = exponent !== null && Number.isInteger(exponent) && exponent >= 1 && exponent <= 4;
   if (left.kind === 'open') return openOf([left, right]);
   const base = typed(lowering, left, node);
@@ -101,8 +115,10 @@ export function power(lowering: Lowering, left: Numeric, right: Numeric, node: N
     return lowering.fail(
       node,
       'WS1004',
-      `a power of two integers (${common}) need not be one`,
-      'cast the base: cuda.f32(…) or cuda.f64(…)',
+      isBigint(common)
+        ? `a power of bigints (${common}) has one of the exponents 1n to 4n, written out`
+        : `a power of two integers (${common}) need not be one`,
+      isBigint(common) ? 'multiply in a loop' : 'cast the base: cuda.f32(…) or cuda.f64(…)',
     );
   }
   const operands = [toType(lowering, left, common, node), toType(lowering, right, common, node)];
@@ -140,6 +156,14 @@ export function unaryOperation(lowering: Lowering, operator: UnaryToken, value: 
 
 function signed(lowering: Lowering, operator: '-' | '+', value: Numeric, node: Node): Numeric | OpenValue {
   if (value.kind === 'open') return value;
+  if (operator === '+' && isBigintValue(value)) {
+    lowering.fail(
+      node,
+      'WS1004',
+      "'+' makes numbers, and takes no bigints",
+      'write Number(…) or cuda.f64(…)',
+    );
+  }
   if (isLiteral(value)) return operator === '+' ? value : negated(value);
   const { type, expression } = value;
   const whole = type === 'bool' ? toType(lowering, value, 'i32', node) : expression;

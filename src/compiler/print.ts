@@ -4,6 +4,7 @@
 // declarations carry theirs, a literal says it by its form (1 is i32, 1u u32, 1n i64, 1un u64,
 // 1f f32, 1.0 f64), and a conversion is written as a call of the type.
 
+import { componentNames } from '../kernel/types.ts';
 import type {
   ArrayReference,
   BinaryOperator,
@@ -142,7 +143,10 @@ class ExpressionPrinter {
       case 'length':
         return [`${names.array(expression.array)}.length`, precedence.primary];
       case 'load':
-        return [`${names.array(expression.array)}[${this.print(expression.index)}]`, precedence.primary];
+        return [
+          `${names.array(expression.array)}[${this.print(expression.index)}]${componentText(expression)}`,
+          precedence.primary,
+        ];
       case 'unary': {
         const { operator } = expression;
         return operator === 'negate' || operator === 'not' || operator === 'complement'
@@ -158,7 +162,7 @@ class ExpressionPrinter {
       case 'compare':
         return this.#infix(...compareText[expression.operator], expression.left, expression.right);
       case 'convert':
-        return this.#call(expression.type, [expression.operand]);
+        return this.#call(conversionText(expression), [expression.operand]);
       case 'math':
         return this.#call(expression.function, expression.operands);
       case 'conditional':
@@ -187,6 +191,17 @@ class ExpressionPrinter {
   #call(name: string, operands: readonly Expression[]): [string, number] {
     return [`${name}(${operands.map((operand) => this.print(operand)).join(', ')})`, precedence.primary];
   }
+}
+
+/** `.x` and its like. */
+function componentText({ component }: { readonly component?: number }): string {
+  return component === undefined ? '' : `.${componentNames[component]}`;
+}
+
+/** `f32`, or `f32.of.f16` and `f16.bits` for floats of 16 bits. */
+function conversionText({ type, format }: Expression & { readonly kind: 'convert' }): string {
+  if (format === undefined) return type;
+  return type === 'f32' ? `f32.of.${format}` : `${format}.bits`;
 }
 
 function printConstant(value: number | bigint | boolean, type: ValueType): string {
@@ -243,7 +258,9 @@ class StatementPrinter {
         line(`${this.#variable(statement.variable)} = ${print(statement.value)}`);
         return;
       case 'store':
-        line(`${this.#names.array(statement.array)}[${print(statement.index)}] = ${print(statement.value)}`);
+        line(
+          `${this.#names.array(statement.array)}[${print(statement.index)}]${componentText(statement)} = ${print(statement.value)}`,
+        );
         return;
       case 'if':
         line(`if (${print(statement.test)}) {`);

@@ -6,6 +6,7 @@
 // outside the function.
 
 import type { AnyNode, CallExpression, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn';
+import { componentNames } from '../kernel/types.ts';
 
 /** A name that the function declares: a variable, a parameter or a function. */
 export interface Declaration {
@@ -227,7 +228,9 @@ class Resolver {
       case 'MemberExpression':
         if (target.object.type === 'Identifier') {
           const declaration = find(target.object.name, scope);
-          if (declaration !== undefined) declaration.indexed = true;
+          if (declaration === undefined) break;
+          if (isComponent(target)) declaration.changes = true;
+          else declaration.indexed = true;
         }
         break;
       default:
@@ -252,6 +255,15 @@ class Resolver {
       node.start >= declaration.node.start && node.start >= block.start && node.end <= block.end;
     if (!settled) declaration.changes = true;
   }
+}
+
+/** Whether a member is named as the components of vectors are. */
+function isComponent({ computed, property }: Extract<AnyNode, { type: 'MemberExpression' }>): boolean {
+  return (
+    !computed &&
+    property.type === 'Identifier' &&
+    (componentNames as readonly string[]).includes(property.name)
+  );
 }
 
 /**

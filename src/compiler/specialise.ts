@@ -3,7 +3,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
+import { type KernelParameter, parseSchema, type ScalarValue, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { numberConstant } from './build.ts';
@@ -11,19 +11,21 @@ import { call } from './calls.ts';
 import { refuseCaptures } from './captures.ts';
 import { lowerCondition, lowerEffect, lowerValue } from './expressions.ts';
 import { Inference } from './infer.ts';
-import type { Program } from './ir.ts';
+import { type Expression, elementValueType, type Program, type ValueType } from './ir.ts';
 import { Lowering, LoweringFailure, type Rules } from './lowering.ts';
-import { fits, valueType } from './number-types.ts';
+import { constantValue } from './narrow.ts';
+import { computedType, fits, valueType } from './number-types.ts';
 import { bindPattern } from './patterns.ts';
 import { lowerStatement, resultOfKernel } from './statements.ts';
 import { number, type Value } from './values.ts';
+import { componentsOf } from './vectors.ts';
 
 /** What a program is made for. */
 export interface Specialisation {
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
   /** Values of constants, by name; those with a default may be left out. */
-  readonly constants: Readonly<Record<string, number | boolean>>;
+  readonly constants: Readonly<Record<string, ScalarValue>>;
   /** Device functions in place of those that the schema names. */
   readonly functions: Readonly<Record<string, DeviceFunction>>;
 }
@@ -108,9 +110,15 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
       };
     }
     case 'scalar': {
-      const type = valueType(parameter.type, lowering.indexType);
-      const id = lowering.parameters.push({ kind: 'scalar', name, type }) - 1;
-      return number(parameter.type, { kind: 'scalar', id, type, range });
+      const computed = computedType(parameter.type);
+      return number(computed, scalarParameter(lowering, name, valueType(computed, lowering.indexType)));
+    }
+    case 'vector': {
+      const component = elementValueType(parameter.type);
+      const components = componentsOf(parameter.type).map((one) =>
+        scalarParameter(lowering, `${name}.${one}`, component),
+      );
+      return { kind: 'vector', type: parameter.type, components };
     }
     case 'constant': {
       const value = given.constants[name] ?? parameter.default;
@@ -129,10 +137,15 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
           hint: 'compile the kernel with an index of 64 bits',
         });
       }
-      const type = valueType(parameter.type, lowering.indexType);
-      return number(parameter.type, numberConstant(type, Number(value), range));
+      return constantValue(lowering, parameter.type, value!, range);
     }
     case 'function':
       return { kind: 'deviceFunction', function: given.functions[name] ?? parameter.function, name };
   }
+}
+
+/** A further scalar of the launch. */
+function scalarParameter(lowering: Lowering, name: string, type: ValueType): Expression {
+  const id = lowering.parameters.push({ kind: 'scalar', name, type }) - 1;
+  return { kind: 'scalar', id, type, range: { source: 0, start: 0, end: 0 } };
 }

@@ -7,10 +7,10 @@
 import type { Function as FunctionNode, Node } from 'acorn';
 import type { IntrinsicName } from '../kernel/intrinsics.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
-import type { ElementType } from '../kernel/types.ts';
+import type { ElementType, VectorType } from '../kernel/types.ts';
 import type { Frame } from './frame.ts';
 import type { ArrayReference, Expression, Group, PipelineScope } from './ir.ts';
-import type { NumberType } from './number-types.ts';
+import { isBigint, type NumberType, type SmallIntegerType } from './number-types.ts';
 
 /** A number of a known type. */
 export interface NumberValue {
@@ -22,7 +22,7 @@ export interface NumberValue {
 /** A number that the text gives, which has no type yet: it takes that of what it is combined with. */
 export interface LiteralValue {
   readonly kind: 'literal';
-  readonly value: number;
+  readonly value: number | bigint;
 }
 
 /** One of two literals. */
@@ -45,11 +45,18 @@ export type Numeric = NumberValue | LiteralValue | EitherValue | OpenValue;
 /** `a / b` of two integers of one type, before it is said how to round it. */
 export interface QuotientValue {
   readonly kind: 'quotient';
-  readonly type: 'i32' | 'u32' | 'index';
+  readonly type: SmallIntegerType;
   /** Where it is written. */
   readonly node: Node;
   readonly left: Expression;
   readonly right: Expression;
+}
+
+/** A vector: its components, each of its component type. */
+export interface VectorValue {
+  readonly kind: 'vector';
+  readonly type: VectorType;
+  readonly components: readonly Expression[];
 }
 
 /** A part of an array. */
@@ -161,6 +168,7 @@ export interface TokenValue {
 export type Value =
   | Numeric
   | QuotientValue
+  | VectorValue
   | ViewValue
   | GroupValue
   | TextValue
@@ -177,7 +185,10 @@ export type Value =
   | BarrierValue
   | { readonly kind: 'barriers'; readonly id: number; readonly name: string; readonly count: number }
   | TokenValue
-  | { readonly kind: 'namespace'; readonly name: 'cuda' | 'cg' | 'Math' | 'Number' | 'console' }
+  | {
+      readonly kind: 'namespace';
+      readonly name: 'cuda' | 'cg' | 'Math' | 'Number' | 'BigInt' | 'console';
+    }
   | { readonly kind: 'undefined' }
   /** The result of something that was reported already; using it is no further error. */
   | { readonly kind: 'broken' };
@@ -188,7 +199,7 @@ export function number(type: NumberType, expression: Expression): NumberValue {
   return { kind: 'number', type, expression };
 }
 
-export function literal(value: number): LiteralValue {
+export function literal(value: number | bigint): LiteralValue {
   return { kind: 'literal', value };
 }
 
@@ -208,14 +219,17 @@ export function isNumeric(value: Value): value is Numeric {
 export function describe(value: Value): string {
   switch (value.kind) {
     case 'number':
-      return value.type === 'bool' ? 'a bool' : `a number of type ${value.type}`;
+      if (value.type === 'bool') return 'a bool';
+      return `a ${isBigint(value.type) ? 'bigint' : 'number'} of type ${value.type}`;
     case 'literal':
-      return `the number ${value.value}`;
+      return typeof value.value === 'bigint' ? `the bigint ${value.value}n` : `the number ${value.value}`;
     case 'either':
     case 'open':
       return 'a number';
     case 'quotient':
       return `a division of two integers (${value.type})`;
+    case 'vector':
+      return `a vector (${value.type})`;
     case 'view':
       return `the ${value.readonly ? 'read-only ' : ''}${value.element} array '${value.name}'`;
     case 'group':
@@ -266,6 +280,8 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
       return mapEither(value, change);
     case 'quotient':
       return { ...value, left: change(value.left), right: change(value.right) };
+    case 'vector':
+      return { ...value, components: value.components.map(change) };
     case 'view':
       return {
         ...value,

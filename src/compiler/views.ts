@@ -1,12 +1,15 @@
 // Reading and writing arrays through views.
 
 import type { Node } from 'acorn';
-import { binary, convert, load, numberConstant } from './build.ts';
-import type { Expression, LocalArray } from './ir.ts';
+import type { HalfFormat } from '../kernel/half.ts';
+import { type ElementType, isVectorType, lanesOf, type VectorType } from '../kernel/types.ts';
+import { binary, convert, load, numberConstant, recode } from './build.ts';
+import { type Expression, elementValueType, type LocalArray } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { loadedType, type NumberType } from './number-types.ts';
 import { toStored } from './numbers.ts';
-import { isNumeric, type Numeric, number, type Value, type ViewValue } from './values.ts';
+import { isNumeric, type Numeric, number, type Value, type VectorValue, type ViewValue } from './values.ts';
+import { toComponent, toVector } from './vectors.ts';
 
 /** How many elements a view has. */
 export function viewLength(lowering: Lowering, view: ViewValue, node: Node): Expression {
@@ -50,23 +53,46 @@ function elementType(lowering: Lowering, { element, inferred }: ViewValue): Numb
   return inferred === null ? loadedType(element) : lowering.inference.typeOf(inferred);
 }
 
-export function loadElement(lowering: Lowering, view: ViewValue, index: Expression, node: Node): Numeric {
+/** An element: a number, or a vector. */
+export function loadElement(
+  lowering: Lowering,
+  view: ViewValue,
+  index: Expression,
+  node: Node,
+): Numeric | VectorValue {
+  const { array, element } = view;
   const type = elementType(lowering, view);
   if (type === undefined) return { kind: 'open', cells: [view.inferred!], fractional: false };
   const range = lowering.range(node);
-  const loaded = load(view.array, position(lowering, view, index, node), loadedType(view.element), range);
-  return number(type, convert(loaded, lowering.valueType(type), range));
+  const at = position(lowering, view, index, node);
+  const loaded = elementValueType(element);
+  if (isVectorType(element)) {
+    const place = lowering.settleExpression(at, 'position');
+    const components = Array.from({ length: lanesOf(element) }, (_, component) =>
+      load(array, place, loaded, range, component),
+    );
+    return { kind: 'vector', type: element, components };
+  }
+  const value = load(array, at, loaded, range);
+  if (isHalf(element)) return number('f32', recode(value, 'f32', element, range));
+  return number(type, convert(value, lowering.valueType(type), range));
 }
 
+/** Stores a value as an element, or as a component of one. */
 export function storeElement(
   lowering: Lowering,
   view: ViewValue,
   index: Expression,
+  component: number | null,
   value: Value,
   node: Node,
   valueNode: Node,
 ): void {
   refuseReadonly(lowering, view, node);
+  if (isVectorType(view.element)) {
+    storeComponents(lowering, view, view.element, index, component, value, node, valueNode);
+    return;
+  }
   if (view.inferred !== null && isNumeric(value)) lowering.inference.receives(view.inferred, value);
   const type = elementType(lowering, view);
   if (type === undefined) return;
@@ -75,9 +101,53 @@ export function storeElement(
     kind: 'store',
     array: view.array,
     index: position(lowering, view, index, node),
-    value: convert(given, loadedType(view.element), lowering.range(valueNode)),
+    value: toMemory(lowering, given, view.element, valueNode),
     range: lowering.range(node),
   });
+}
+
+/** Everything is read before anything is written: a vector may be made of what it replaces. */
+function storeComponents(
+  lowering: Lowering,
+  view: ViewValue,
+  type: VectorType,
+  index: Expression,
+  component: number | null,
+  value: Value,
+  node: Node,
+  valueNode: Node,
+): void {
+  const range = lowering.range(node);
+  const at = position(lowering, view, index, node);
+  const store = (place: Expression, one: number, stored: Expression) =>
+    lowering.emit({ kind: 'store', array: view.array, index: place, value: stored, component: one, range });
+  if (component !== null) {
+    store(at, component, toComponent(lowering, value, type, component, valueNode));
+    return;
+  }
+  const vector = toVector(lowering, value, type, valueNode, `an element of '${view.name}'`);
+  const settled = lowering.settle(vector, 'stored');
+  const place = lowering.settleExpression(at, 'position');
+  settled.components.forEach((one, position) => {
+    store(place, position, one);
+  });
+}
+
+/** A value of an element's computed type as a store takes it. */
+export function toMemory(
+  lowering: Lowering,
+  value: Expression,
+  element: ElementType,
+  node: Node,
+): Expression {
+  const range = lowering.range(node);
+  return isHalf(element)
+    ? recode(value, 'u32', element, range)
+    : convert(value, elementValueType(element), range);
+}
+
+function isHalf(element: ElementType): element is HalfFormat {
+  return element === 'f16' || element === 'bf16';
 }
 
 /** The error that an array is only read. */

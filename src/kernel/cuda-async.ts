@@ -80,21 +80,21 @@ export interface CooperativeGroups {
    * cuda.cg.memcpyAsync(tile, shared.subarray(begin), globalIn.subarray(begin), tile.size());
    * cuda.cg.wait(tile);
    */
-  memcpyAsync(
+  memcpyAsync<T>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
+    destination: KernelArray<T>,
+    source: ReadonlyKernelArray<T>,
     count: number | AlignedSize,
   ): void;
   /**
    * Begins to copy as many elements as both sides have, counted in elements.
    * CUDA: `cooperative_groups::memcpy_async(group, destination, destination_layout, source, source_layout)`.
    */
-  memcpyAsync(
+  memcpyAsync<T>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray,
+    destination: KernelArray<T>,
     destinationCount: number | AlignedSize,
-    source: ReadonlyKernelArray,
+    source: ReadonlyKernelArray<T>,
     sourceCount: number | AlignedSize,
   ): void;
   /**
@@ -136,10 +136,10 @@ export interface CudaAsync {
    * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), pipeline);
    * pipeline.producerCommit();
    */
-  memcpyAsync(
+  memcpyAsync<T>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
+    destination: KernelArray<T>,
+    source: ReadonlyKernelArray<T>,
     count: number | AlignedSize,
     pipeline: Pipeline,
   ): void;
@@ -147,9 +147,9 @@ export interface CudaAsync {
    * Begins to copy `count` elements; each calling thread copies all of them.
    * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline)`.
    */
-  memcpyAsync(
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
+  memcpyAsync<T>(
+    destination: KernelArray<T>,
+    source: ReadonlyKernelArray<T>,
     count: number | AlignedSize,
     pipeline: Pipeline,
   ): void;
@@ -201,9 +201,9 @@ export interface CudaAsync {
    * cuda.pipelineCommit();
    * cuda.pipelineWaitPrior(0);
    */
-  pipelineMemcpyAsync(
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
+  pipelineMemcpyAsync<T>(
+    destination: KernelArray<T>,
+    source: ReadonlyKernelArray<T>,
     count: number,
     zeroFill?: number,
   ): void;

@@ -5,7 +5,7 @@
 
 import type { CudaAsync } from './cuda-async.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
-import type { KernelArray } from './schema.ts';
+import type { KernelArray, ValueOf, Vector2, Vector4 } from './schema.ts';
 import type { ElementType } from './types.ts';
 
 export type {
@@ -111,6 +111,9 @@ export interface Thread {
   sync(): void;
 }
 
+/** What casts take. */
+type Scalar = number | bigint | boolean;
+
 /** The intrinsics: the second parameter of every kernel and device function. */
 export interface Cuda extends CudaAsync, CudaBarriers {
   /** All threads of the launch. CUDA: `cooperative_groups::this_grid()`. */
@@ -210,39 +213,70 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * made of constants, scalar parameters and the extents of block and grid.
    * CUDA: `__shared__ T array[count]`.
    */
-  sharedArray(element: ElementType, count: number): KernelArray;
+  sharedArray<const E extends ElementType>(element: E, count: number): KernelArray<ValueOf<E>>;
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
-  localArray(element: ElementType, count: number): KernelArray;
+  localArray<const E extends ElementType>(element: E, count: number): KernelArray<ValueOf<E>>;
 
-  /** Adds to an element of an i32, u32 or f32 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
-  atomicAdd(array: KernelArray, index: number, value: number): number;
-  /** Subtracts from an element of an i32 or u32 array and gives what was there. CUDA: `atomicSub`. */
-  atomicSub(array: KernelArray, index: number, value: number): number;
+  /** Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
+  atomicAdd<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  /** Subtracts from an element of an array of integers of 32 or 64 bits and gives what was there. CUDA: `atomicSub`. */
+  atomicSub<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores the lesser of element and value and gives what was there. CUDA: `atomicMin`. */
-  atomicMin(array: KernelArray, index: number, value: number): number;
+  atomicMin<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores the greater of element and value and gives what was there. CUDA: `atomicMax`. */
-  atomicMax(array: KernelArray, index: number, value: number): number;
+  atomicMax<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores `element & value` and gives what was there. CUDA: `atomicAnd`. */
-  atomicAnd(array: KernelArray, index: number, value: number): number;
+  atomicAnd<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores `element | value` and gives what was there. CUDA: `atomicOr`. */
-  atomicOr(array: KernelArray, index: number, value: number): number;
+  atomicOr<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores `element ^ value` and gives what was there. CUDA: `atomicXor`. */
-  atomicXor(array: KernelArray, index: number, value: number): number;
+  atomicXor<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores `value` and gives what was there. CUDA: `atomicExch`. */
-  atomicExch(array: KernelArray, index: number, value: number): number;
+  atomicExch<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
   /** Stores `value` if the element equals `compare`, and gives what was there. CUDA: `atomicCAS`. */
-  atomicCAS(array: KernelArray, index: number, compare: number, value: number): number;
+  atomicCAS<T extends number | bigint>(array: KernelArray<T>, index: number, compare: T, value: T): T;
 
+  /** To an integer of -128 to 127; floats are truncated, and what does not fit wraps. CUDA: `(signed char) x`. */
+  i8(x: Scalar): number;
+  /** To an integer of 0 to 255; floats are truncated, and what does not fit wraps. CUDA: `(unsigned char) x`. */
+  u8(x: Scalar): number;
+  /** To an integer of -32768 to 32767; floats are truncated, and what does not fit wraps. CUDA: `(short) x`. */
+  i16(x: Scalar): number;
+  /** To an integer of 0 to 65535; floats are truncated, and what does not fit wraps. CUDA: `(unsigned short) x`. */
+  u16(x: Scalar): number;
   /** To a 32-bit integer; floats are truncated, and what does not fit wraps. CUDA: `(int) x`. */
-  i32(x: number | boolean): number;
+  i32(x: Scalar): number;
   /** To an unsigned 32-bit integer; floats are truncated, and what does not fit wraps. CUDA: `(unsigned) x`. */
-  u32(x: number | boolean): number;
+  u32(x: Scalar): number;
+  /** To a 64-bit integer, a bigint; floats are truncated, and what does not fit wraps. CUDA: `(long long) x`. */
+  i64(x: Scalar): bigint;
+  /** To an unsigned 64-bit integer, a bigint; floats are truncated, and what does not fit wraps. CUDA: `(unsigned long long) x`. */
+  u64(x: Scalar): bigint;
   /** To the type of positions and counts; floats are truncated. CUDA: `(ptrdiff_t) x`. */
-  index(x: number | boolean): number;
+  index(x: Scalar): number;
+  /** To a float that `f16` has, rounded to nearest even. CUDA: `(float) (__half) x`. */
+  f16(x: Scalar): number;
+  /** To a float that `bf16` has, rounded to nearest even. CUDA: `(float) (__nv_bfloat16) x`. */
+  bf16(x: Scalar): number;
   /** To a float, rounded to nearest even. CUDA: `(float) x`. */
-  f32(x: number | boolean): number;
+  f32(x: Scalar): number;
   /** To a double. CUDA: `(double) x`. */
-  f64(x: number | boolean): number;
+  f64(x: Scalar): number;
   /** True unless x is 0 or not a number. CUDA: `(bool) x`. */
-  bool(x: number | boolean): boolean;
+  bool(x: Scalar): boolean;
+
+  /** A vector of two i32. CUDA: `make_int2(x, y)`. */
+  i32x2(x: number, y: number): Vector2;
+  /** A vector of four i32. CUDA: `make_int4(x, y, z, w)`. */
+  i32x4(x: number, y: number, z: number, w: number): Vector4;
+  /** A vector of two u32. CUDA: `make_uint2(x, y)`. */
+  u32x2(x: number, y: number): Vector2;
+  /** A vector of four u32. CUDA: `make_uint4(x, y, z, w)`. */
+  u32x4(x: number, y: number, z: number, w: number): Vector4;
+  /** A vector of two f32. CUDA: `make_float2(x, y)`. */
+  f32x2(x: number, y: number): Vector2;
+  /** A vector of four f32. CUDA: `make_float4(x, y, z, w)`. */
+  f32x4(x: number, y: number, z: number, w: number): Vector4;
+  /** A vector of two f64. CUDA: `make_double2(x, y)`. */
+  f64x2(x: number, y: number): Vector2;
 }

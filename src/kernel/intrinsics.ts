@@ -5,7 +5,12 @@
 // is made of it. A name is its receiver's kind and the member: `cuda.thisGrid`, `block.sync`,
 // `pipeline.producerCommit`, `Math.sqrt`.
 
-import { castIntrinsics, consoleIntrinsics, mathIntrinsics } from './intrinsics/arithmetic.ts';
+import {
+  castIntrinsics,
+  consoleIntrinsics,
+  mathIntrinsics,
+  vectorIntrinsics,
+} from './intrinsics/arithmetic.ts';
 import { barrierIntrinsics } from './intrinsics/barriers.ts';
 import { copyIntrinsics } from './intrinsics/copies.ts';
 import type { Intrinsic } from './intrinsics/entry.ts';
@@ -27,6 +32,7 @@ export const intrinsics = {
   ...barrierIntrinsics,
   ...atomicIntrinsics,
   ...castIntrinsics,
+  ...vectorIntrinsics,
   ...mathIntrinsics,
   ...consoleIntrinsics,
 } as const satisfies Readonly<Record<string, Intrinsic>>;

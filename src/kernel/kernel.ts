@@ -7,7 +7,15 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Cuda } from './cuda.ts';
 import { parseDeviceSchema, parseSchema } from './parameters.ts';
-import type { BodyData, DeviceFunction, DeviceSchema, OptionalNames, Schema, SchemaEntry } from './schema.ts';
+import type {
+  BodyData,
+  DeviceFunction,
+  DeviceSchema,
+  OptionalNames,
+  Schema,
+  SchemaEntry,
+  ValueOf,
+} from './schema.ts';
 import type { ElementType, ScalarType } from './types.ts';
 
 export type { DeviceFunction, DeviceSchema, Schema } from './schema.ts';
@@ -47,9 +55,11 @@ type LaunchArgument<T extends SchemaEntry> =
       ? ArrayArgument<E>
       : T extends `${infer E extends ElementType}[]`
         ? ArrayArgument<E>
-        : T extends 'bool' | 'constant bool' | `constant bool = ${string}`
-          ? boolean
-          : number;
+        : T extends `constant ${infer C} = ${string}`
+          ? ValueOf<C>
+          : T extends `constant ${infer C}`
+            ? ValueOf<C>
+            : ValueOf<T>;
 
 /** What a launch passes. Constants with a default and device functions may be left out. */
 export type LaunchArguments<S extends Schema> = {

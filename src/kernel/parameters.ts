@@ -5,7 +5,17 @@
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction, DeviceSchema } from './schema.ts';
-import { type ElementType, elementBytes, type ScalarType } from './types.ts';
+import {
+  type ElementType,
+  elementBytes,
+  isVectorType,
+  type ScalarType,
+  type VectorType,
+  vectorTypes,
+} from './types.ts';
+
+/** A scalar as the host passes it. */
+export type ScalarValue = number | bigint | boolean;
 
 /** One parameter of a kernel or device function. */
 export type SchemaParameter =
@@ -16,11 +26,12 @@ export type SchemaParameter =
       readonly readonly: boolean;
     }
   | { readonly kind: 'scalar'; readonly name: string; readonly type: ScalarType }
+  | { readonly kind: 'vector'; readonly name: string; readonly type: VectorType }
   | {
       readonly kind: 'constant';
       readonly name: string;
       readonly type: ScalarType;
-      readonly default: number | boolean | undefined;
+      readonly default: ScalarValue | undefined;
     }
   | { readonly kind: 'function'; readonly name: string; readonly function: DeviceFunction }
   /** A handle that the caller of a device function has. */
@@ -30,7 +41,22 @@ export type SchemaParameter =
 export type KernelParameter = Exclude<SchemaParameter, { kind: 'pipeline' }>;
 
 /** The scalar types of a schema, in the order in which messages list them. */
-export const scalarTypes = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'] as const satisfies ScalarType[];
+export const scalarTypes = [
+  'index',
+  'i8',
+  'u8',
+  'i16',
+  'u16',
+  'i32',
+  'u32',
+  'i64',
+  'u64',
+  'f16',
+  'bf16',
+  'f32',
+  'f64',
+  'bool',
+] as const satisfies ScalarType[];
 
 const parsed = new WeakMap<DeviceSchema, readonly SchemaParameter[]>();
 
@@ -83,15 +109,32 @@ export function scalarProblem(type: ScalarType, value: unknown): string | null {
   if (type === 'bool') {
     return typeof value === 'boolean' ? null : `must be true or false, and is ${describe(value)}`;
   }
-  if (typeof value !== 'number') return `must be a number of type ${type}, and is ${describe(value)}`;
-  if (type === 'f32' || type === 'f64') return null;
+  if (type === 'i64' || type === 'u64') return bigintProblem(type, value);
+  if (typeof value !== 'number') {
+    const hint = typeof value === 'bigint' ? `; pass it without n, or declare it as 'i64'` : '';
+    return `must be a number of type ${type}, and is ${describe(value)}${hint}`;
+  }
+  if (type === 'f16' || type === 'bf16' || type === 'f32' || type === 'f64') return null;
   const [least, greatest] = integerLimits[type];
   if (Number.isInteger(value) && value >= least && value <= greatest) return null;
   return `must be an integer from ${least} to ${greatest} (${type}), and is ${value}`;
 }
 
+function bigintProblem(type: 'i64' | 'u64', value: unknown): string | null {
+  if (typeof value !== 'bigint') {
+    const hint = typeof value === 'number' && Number.isInteger(value) ? `; write ${value}n` : '';
+    return `must be a bigint (${type}), and is ${describe(value)}${hint}`;
+  }
+  const held = type === 'i64' ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
+  return held === value ? null : `must be a bigint of 64 bits (${type}), and is ${value}n`;
+}
+
 const integerLimits = {
   index: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  i8: [-128, 127],
+  u8: [0, 255],
+  i16: [-32768, 32767],
+  u16: [0, 65535],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],
 } as const;
@@ -117,6 +160,7 @@ function parseEntry(name: string, entry: unknown, issues: Issue[]): SchemaParame
     if (scalar[1] !== undefined) return parseConstant(name, type, scalar[3], issues);
     if (scalar[3] === undefined) return { kind: 'scalar', name, type };
   }
+  if (isVectorType(entry)) return { kind: 'vector', name, type: entry };
   issues.push({
     code: 'WS1010',
     message: `schema entry '${name}' has the type '${entry}', which does not exist`,
@@ -133,9 +177,7 @@ function parseConstant(
 ): SchemaParameter | undefined {
   if (text === undefined) return { kind: 'constant', name, type, default: undefined };
   const trimmed = text.trim();
-  const words: Readonly<Record<string, number | boolean>> = { true: true, false: false, NaN: Number.NaN };
-  const value =
-    words[trimmed] ?? (trimmed === '' || Number.isNaN(Number(trimmed)) ? undefined : Number(trimmed));
+  const value = parseLiteral(trimmed);
   const problem = value === undefined ? `is '${trimmed}', which is no number` : scalarProblem(type, value);
   if (problem === null) return { kind: 'constant', name, type, default: value };
   issues.push({
@@ -144,9 +186,18 @@ function parseConstant(
     hint:
       type === 'bool'
         ? `write 'constant bool = true' or 'constant bool = false'`
-        : `write for example 'constant ${type} = 2'`,
+        : `write for example 'constant ${type} = ${type === 'i64' || type === 'u64' ? '2n' : '2'}'`,
   });
   return undefined;
+}
+
+/** A literal of the text: `2`, `0.5`, `2n`, `true`, `NaN`. */
+function parseLiteral(text: string): ScalarValue | undefined {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (text === 'NaN') return Number.NaN;
+  const integer = /^(-?)(\d+|0x[\da-f]+|0b[01]+|0o[0-7]+)n$/i.exec(text);
+  if (integer !== null) return integer[1] === '-' ? -BigInt(integer[2]!) : BigInt(integer[2]!);
+  return text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
 }
 
 function entryHint(entry: string): string {
@@ -157,13 +208,14 @@ function entryHint(entry: string): string {
   if (/\b(number|float|double|int|size_t|boolean)\b/.test(entry)) {
     return "the types are 'f32', 'f64' for floats, 'i32', 'u32', 'index' for integers, and 'bool'";
   }
-  if (/\b[iu](8|16)\b/.test(entry) && !entry.includes('[')) {
-    return '8- and 16-bit types are for arrays; a scalar of that range is i32 or u32';
+  if (/\b(bigint|long|int64_t|uint64_t)\b/.test(entry)) return "the types of bigints are 'i64' and 'u64'";
+  if (/\b(float[234]|int[234]|half|float16|bfloat16)\b/i.test(entry)) {
+    return "the types are 'f16' and 'bf16' for floats of 16 bits, and 'f32x4' and its like for vectors";
   }
   if (entry.includes('=')) return "only a constant has a default: 'constant index = 2'";
   return (
     `arrays: 'T[]' or 'readonly T[]' with T one of ${elements}; ` +
-    `scalars: ${scalarTypes.join(' ')}; constants: 'constant T' or 'constant T = value'`
+    `scalars: ${scalarTypes.join(' ')}, vectors: ${Object.keys(vectorTypes).join(' ')}; constants: 'constant T' or 'constant T = value'`
   );
 }
 
@@ -185,5 +237,6 @@ function describe(value: unknown): string {
   if (typeof value === 'string') return `the string '${value}'`;
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object';
+  if (typeof value === 'bigint') return `the bigint ${value}n`;
   return `the ${typeof value} ${String(value)}`;
 }

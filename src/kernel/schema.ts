@@ -4,13 +4,14 @@
 // inferred from its strings.
 
 import type { Pipeline } from './cuda-async.ts';
-import type { ElementType, ScalarType } from './types.ts';
+import type { ElementType, ScalarType, VectorType } from './types.ts';
 
 /** One entry of a schema. */
 export type SchemaEntry =
   | `${ElementType}[]`
   | `readonly ${ElementType}[]`
   | ScalarType
+  | VectorType
   | `constant ${ScalarType}`
   | `constant ${ScalarType} = ${string}`
   | DeviceFunction<DeviceSchema, unknown>;
@@ -28,38 +29,61 @@ export interface DeviceSchema {
   readonly [name: string]: SchemaEntry | HandleEntry;
 }
 
+/** Two numbers, a value: what is assigned or passed is a copy. CUDA: `float2`, … */
+export interface Vector2 {
+  x: number;
+  y: number;
+}
+
+/** Four numbers, a value: what is assigned or passed is a copy. CUDA: `float4`, … */
+export interface Vector4 {
+  x: number;
+  y: number;
+  z: number;
+  w: number;
+}
+
+/** What a kernel sees of a type: a number, a bigint, a boolean or a vector. */
+export type ValueOf<T> = T extends 'i64' | 'u64'
+  ? bigint
+  : T extends 'bool'
+    ? boolean
+    : T extends VectorType
+      ? T extends `${string}x2`
+        ? Vector2
+        : Vector4
+      : number;
+
 /** An array as a kernel sees it. It behaves like a typed array; positions are counted in elements. */
-export interface KernelArray {
+export interface KernelArray<T = number> {
   readonly length: number;
-  [index: number]: number;
+  [index: number]: T;
   /** The part of the array from `begin`. Accesses are checked against the whole array. */
-  subarray(begin: number, end?: number): KernelArray;
+  subarray(begin: number, end?: number): KernelArray<T>;
 }
 
 /** An array that a kernel only reads. */
-export interface ReadonlyKernelArray {
+export interface ReadonlyKernelArray<T = number> {
   readonly length: number;
-  readonly [index: number]: number;
-  subarray(begin: number, end?: number): ReadonlyKernelArray;
+  readonly [index: number]: T extends object ? Readonly<T> : T;
+  subarray(begin: number, end?: number): ReadonlyKernelArray<T>;
 }
-
-type ScalarValue<T> = T extends 'bool' ? boolean : number;
 
 /** The type of one entry inside a body. */
 export type EntryValue<T> =
   T extends DeviceFunction<infer S, infer R>
     ? (args: DeviceFunctionArguments<S>) => R
-    : T extends `readonly ${ElementType}[]`
-      ? ReadonlyKernelArray
-      : T extends `${ElementType}[]`
-        ? KernelArray
+    : T extends `readonly ${infer E extends ElementType}[]`
+      ? ReadonlyKernelArray<ValueOf<E>>
+      : T extends `${infer E extends ElementType}[]`
+        ? KernelArray<ValueOf<E>>
         : T extends `constant ${infer C} = ${string}`
-          ? ScalarValue<C>
+          ? ValueOf<C>
           : T extends `constant ${infer C}`
-            ? ScalarValue<C>
+            ? ValueOf<C>
             : T extends 'pipeline'
               ? Pipeline
-              : ScalarValue<T>;
+              : ValueOf<T>;
 
 /** The first parameter of a body. */
 export type BodyData<S extends DeviceSchema> = { readonly [K in keyof S]: EntryValue<S[K]> };

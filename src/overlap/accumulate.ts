@@ -5,8 +5,9 @@
 // after the other, in the order of their chunks. So a block finds what the same block of the
 // chunk before left, and the result does not depend on how the chunks' copies overlapped.
 
-import { type ElementType, hostArrays } from '../kernel/types.ts';
+import { type ElementType, elementBytes } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
+import { type ElementValue, fillElements, newArray, setElement } from './elements.ts';
 import type { AccumulatorDeclaration, JobContext, TypedArray } from './job.ts';
 import { count, problem } from './problem.ts';
 
@@ -49,13 +50,14 @@ export class Accumulator {
     await stream.synchronize();
     const { combine = 'sum', per } = this.#declaration;
     if (per !== 'block' || combine === 'concat') return host;
-    const fold = typeof combine === 'function' ? combine : folds[combine];
+    // A fold of the user's own takes what its array holds, as TypeScript cannot follow.
+    const fold = (typeof combine === 'function' ? combine : folds[combine]) as Fold;
     const result = host.slice(0, this.#length);
     for (let i = 0; i < this.#length; i++) {
       // In f64, so that the sum of many blocks is rounded once.
-      let value = host[i]!;
+      let value: ElementValue = host[i]!;
       for (let at = i + this.#length; at < host.length; at += this.#length) value = fold(value, host[at]!);
-      result[i] = value;
+      setElement(result, i, value);
     }
     return result;
   }
@@ -67,24 +69,38 @@ export function initialArray(
   { initial, combine }: AccumulatorDeclaration,
   length: number,
 ): TypedArray {
-  return newArray(element, length).fill(initial ?? neutral(combine, element));
+  const host = newArray(element, length);
+  fillElements(host, initial ?? neutral(combine, element));
+  return host;
 }
 
+type Fold = (a: ElementValue, b: ElementValue) => ElementValue;
+
 const folds = {
-  sum: (a: number, b: number) => a + b,
-  min: (a: number, b: number) => Math.min(a, b),
-  max: (a: number, b: number) => Math.max(a, b),
-};
+  sum: (a: ElementValue, b: ElementValue) => (a as number) + (b as number),
+  min: lesser,
+  max: greater,
+} satisfies Record<string, Fold>;
+
+/** Math.min takes no bigints. */
+function lesser(a: ElementValue, b: ElementValue): ElementValue {
+  if (typeof a === 'number' && typeof b === 'number') return Math.min(a, b);
+  return a < b ? a : b;
+}
+
+function greater(a: ElementValue, b: ElementValue): ElementValue {
+  if (typeof a === 'number' && typeof b === 'number') return Math.max(a, b);
+  return a > b ? a : b;
+}
 
 /** What combining leaves unchanged. */
-function neutral(combine: AccumulatorDeclaration['combine'], element: ElementType): number {
+function neutral(combine: AccumulatorDeclaration['combine'], element: ElementType): ElementValue {
   if (combine !== 'min' && combine !== 'max') return 0;
-  const float = element === 'f32' || element === 'f64';
-  const bits = 8 * hostArrays[element].BYTES_PER_ELEMENT;
+  if (element.startsWith('f')) return combine === 'min' ? Infinity : -Infinity;
+  const bits = BigInt(8 * elementBytes[element]);
   const signed = element.startsWith('i');
-  if (combine === 'min') return float ? Infinity : 2 ** (signed ? bits - 1 : bits) - 1;
-  if (float) return -Infinity;
-  return signed ? -(2 ** (bits - 1)) : 0;
+  if (combine === 'min') return 2n ** (signed ? bits - 1n : bits) - 1n;
+  return signed ? -(2n ** (bits - 1n)) : 0n;
 }
 
 /** Elements of an accumulator, of one block or of all. */
@@ -105,9 +121,4 @@ export function lengthOfAccumulator(
     'WS5007',
     `accumulators.${name}.length of the job must give a positive count of elements, and gave ${value}`,
   );
-}
-
-function newArray(element: ElementType, length: number): TypedArray {
-  const Constructor: new (length: number) => TypedArray = hostArrays[element];
-  return new Constructor(length);
 }

@@ -1,9 +1,10 @@
 // What is on the device from the first chunk to the last: constant arrays and accumulators.
 
-import { type ElementType, hostArrays } from '../kernel/types.ts';
+import type { ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
 import { Accumulator } from './accumulate.ts';
 import { arrayProblem } from './declaration.ts';
+import { newArray } from './elements.ts';
 import type { AnyDefinition, ArrayDeclaration, JobContext, TypedArray } from './job.ts';
 import { problem } from './problem.ts';
 import { collectingSink } from './sinks/memory.ts';
@@ -93,8 +94,7 @@ export function constantArray(
 /** All elements of a source. */
 export async function readWhole(source: Source, element: ElementType): Promise<TypedArray> {
   const all = collectingSink(source.name, element, source.length);
-  const Constructor: new (length: number) => TypedArray = hostArrays[element];
-  const piece = new Constructor(Math.max(1, Math.min(source.length ?? Infinity, 2 ** 18)));
+  const piece = newArray(element, Math.max(1, Math.min(source.length ?? Infinity, 2 ** 18)));
   for (;;) {
     const read = await source.read(piece);
     if (read > 0) await all.write(piece.subarray(0, read));

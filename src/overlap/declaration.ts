@@ -6,6 +6,7 @@
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';
 import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
+import { hostArrays, isVectorType, vectorTypes } from '../kernel/types.ts';
 import type { AnyDefinition, SettingDeclaration, SettingValue } from './job.ts';
 
 const fields = [
@@ -146,7 +147,7 @@ class DefinitionCheck {
         ' or a function (a, b) => number',
       );
     }
-    this.#number(`${field}.initial`, value.initial);
+    this.#value(`${field}.initial`, value.initial);
   }
 
   #array(field: string, value: unknown, parameter: KernelParameter): void {
@@ -170,8 +171,8 @@ class DefinitionCheck {
     const long = isFields(value) ? value : { default: value };
     if (!this.#object(field, long, ['default', 'description', 'minimum', 'maximum'])) return;
     this.#text(`${field}.description`, long.description);
-    this.#number(`${field}.minimum`, long.minimum);
-    this.#number(`${field}.maximum`, long.maximum);
+    this.#value(`${field}.minimum`, long.minimum);
+    this.#value(`${field}.maximum`, long.maximum);
     if (long.default === undefined) return;
     const problem = scalarProblem(parameter.type, long.default);
     if (problem !== null) this.#wrong(isFields(value) ? `${field}.default` : field, problem);
@@ -181,7 +182,7 @@ class DefinitionCheck {
     if (name === undefined) return;
     const parameter = this.#scalarName(field, name);
     if (parameter === undefined) return;
-    if (parameter.kind !== 'scalar' || parameter.type === 'bool') {
+    if (parameter.kind !== 'scalar' || !positionTypes.has(parameter.type)) {
       this.#wrong(
         field,
         `names '${parameter.name}', which must be a number that changes from chunk to chunk`,
@@ -249,9 +250,11 @@ class DefinitionCheck {
       if (this.#roles.has(parameter.name) || parameter.kind === 'function') continue;
       if (parameter.kind === 'constant' && parameter.default !== undefined) continue;
       const hint =
-        parameter.kind === 'array'
-          ? `add ${parameter.name} to inputs, outputs, accumulators or arrays`
-          : `add ${parameter.name} to settings, or name it as offset or rows`;
+        parameter.kind === 'vector'
+          ? `jobs set numbers: declare its components one by one`
+          : parameter.kind === 'array'
+            ? `add ${parameter.name} to inputs, outputs, accumulators or arrays`
+            : `add ${parameter.name} to settings, or name it as offset or rows`;
       this.#wrong('', `leaves out the kernel's parameter '${parameter.name}'`, hint);
     }
   }
@@ -278,9 +281,26 @@ class DefinitionCheck {
         const hint = names.length > 0 ? `those that can stand here: ${names.join(', ')}` : undefined;
         this.#wrong(`${field}.${name}`, `is ${what}`, hint);
       } else if (entry !== undefined) {
+        this.#element(`${field}.${name}`, field, parameter);
         this.#role(name, field);
         each(`${field}.${name}`, entry, parameter);
       }
+    }
+  }
+
+  /** Jobs stream numbers, and fold those that hold sums. */
+  #element(field: string, role: string, parameter: KernelParameter): void {
+    if (parameter.kind !== 'array') return;
+    const { element, name } = parameter;
+    if (isVectorType(element)) {
+      const { component, lanes } = vectorTypes[element];
+      this.#wrong(
+        field,
+        `is an array of ${element}, and jobs stream arrays of numbers`,
+        `declare it as ${name}: '${component}[]' in the schema, with rows of width ${lanes}`,
+      );
+    } else if (role === 'accumulators' && (element === 'f16' || element === 'bf16')) {
+      this.#wrong(field, `is an array of ${element}, which is too coarse to accumulate in`, 'let it be f32');
     }
   }
 
@@ -331,6 +351,11 @@ class DefinitionCheck {
     }
   }
 
+  /** A value of an element or a scalar: a number, or a bigint for those of 64 bits. */
+  #value(field: string, value: unknown): void {
+    if (typeof value !== 'bigint') this.#number(field, value);
+  }
+
   #wrong(field: string, what: string, hint?: string): void {
     const message = field === '' ? `the job ${what}` : `${field} of the job ${what}`;
     this.issues.push({ code: 'WS5007', message, ...(hint === undefined ? {} : { hint }) });
@@ -340,23 +365,15 @@ class DefinitionCheck {
 /** Why a value cannot be the array of a parameter, or null. */
 export function arrayProblem(value: unknown, parameter: KernelParameter): string | null {
   if (parameter.kind !== 'array') return null;
-  const expected = arrayNames[parameter.element];
+  const expected = hostArrays[parameter.element].name;
   const actual = ArrayBuffer.isView(value) ? value.constructor.name : describe(value);
   return actual === expected
     ? null
     : `must be a ${expected} (the kernel's ${parameter.element}[]), and is ${actual}`;
 }
 
-const arrayNames = {
-  i8: 'Int8Array',
-  u8: 'Uint8Array',
-  i16: 'Int16Array',
-  u16: 'Uint16Array',
-  i32: 'Int32Array',
-  u32: 'Uint32Array',
-  f32: 'Float32Array',
-  f64: 'Float64Array',
-} as const;
+/** The types that hold a position or a count of rows. */
+const positionTypes: ReadonlySet<string> = new Set(['index', 'i32', 'u32', 'f32', 'f64']);
 
 function hasKind(parameter: KernelParameter, kind: 'array' | 'writable' | 'scalar' | 'function'): boolean {
   if (kind === 'writable') return parameter.kind === 'array' && !parameter.readonly;
@@ -369,6 +386,7 @@ function mismatch(parameter: KernelParameter, wanted: string): string {
   const kinds = {
     array: 'an array',
     scalar: 'a scalar',
+    vector: 'a vector',
     constant: 'a constant',
     function: 'a device function',
   };

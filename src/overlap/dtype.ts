@@ -1,21 +1,34 @@
 // Types of elements as files have them, and how their values become those of a kernel's array.
 //
-// Every value passes through a block of f64, which holds all types but 64-bit integers exactly;
-// those are checked where they enter the block. So a conversion is two independent steps:
+// Data of the kernel's own type is read as it is. Every other value passes through a block of
+// f64, which holds all types but 64-bit integers exactly; those are checked where they enter it. So a conversion is two independent steps:
 // decoding a file's type into the block, and encoding the block into the kernel's type, which
 // also finds the first value that does not fit.
 
-import { type ElementType, elementBytes, hostArrays } from '../kernel/types.ts';
+import { decodeHalf, encodeHalf } from '../kernel/half.ts';
+import type { ElementType, NumberElement } from '../kernel/types.ts';
+import { isWide, setElements, viewElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 
 /** An element type of a file. `bool` is a byte, 0 for false. */
-export type Dtype = ElementType | 'bool' | 'i64' | 'u64' | 'f16';
+export type Dtype = NumberElement | 'bool';
 
 /** The element types of files, with their size in bytes. */
-export const dtypeBytes = { ...elementBytes, bool: 1, i64: 8, u64: 8, f16: 2 } as const satisfies Record<
-  Dtype,
-  number
->;
+export const dtypeBytes = {
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  u16: 2,
+  i32: 4,
+  u32: 4,
+  i64: 8,
+  u64: 8,
+  f16: 2,
+  bf16: 2,
+  f32: 4,
+  f64: 8,
+  bool: 1,
+} as const satisfies Record<Dtype, number>;
 
 /** How values become another type: see `InputDeclaration.convert`. */
 export type Conversion = 'exact' | 'nearest';
@@ -23,13 +36,15 @@ export type Conversion = 'exact' | 'nearest';
 /** Values of one block: small enough for the first-level cache, large enough to hide the calls. */
 export const blockLength = 2048;
 
-const floatDigits = { f16: 11, f32: 24, f64: 53 } as const;
+/** Bits of the fraction, with the one that is not stored, and of the exponent. */
+const floats = { f16: [11, 5], bf16: [8, 8], f32: [24, 8], f64: [53, 11] } as const;
 
 /** Why no value of a type may become another at all, or null where each value decides for itself. */
 export function conversionProblem(from: Dtype, to: ElementType, conversion: Conversion): string | null {
   if (conversion === 'nearest' || !isFloat(from)) return null;
-  if (isFloat(to) && floatDigits[from] <= floatDigits[to]) return null;
-  return isFloat(to) ? 'values would be rounded' : 'fractions would be lost';
+  if (!isFloat(to)) return 'fractions would be lost';
+  const holds = floats[from][0] <= floats[to][0] && floats[from][1] <= floats[to][1];
+  return holds ? null : 'values would be rounded';
 }
 
 /**
@@ -50,26 +65,18 @@ export function decode(
     case 'u64':
       return decodeIntegers64(new Int32Array(bytes.buffer, offset, count * 2), false, block);
     case 'f16':
-      decodeHalves(new Uint16Array(bytes.buffer, offset, count), block);
+    case 'bf16': {
+      const halves = new Uint16Array(bytes.buffer, offset, count);
+      for (let i = 0; i < count; i++) block[i] = decodeHalf(dtype, halves[i]!);
       return -1;
+    }
     case 'bool':
       for (let i = 0; i < count; i++) block[i] = bytes[begin + i] === 0 ? 0 : 1;
       return -1;
     default:
-      block.set(viewElements(dtype, bytes.buffer, offset, count));
+      setElements(block, viewElements(dtype, bytes.buffer, offset, count));
       return -1;
   }
-}
-
-function viewElements(
-  element: ElementType,
-  buffer: ArrayBufferLike,
-  offset: number,
-  length: number,
-): TypedArray {
-  const Constructor: new (buffer: ArrayBufferLike, offset: number, length: number) => TypedArray =
-    hostArrays[element];
-  return new Constructor(buffer, offset, length);
 }
 
 /**
@@ -87,11 +94,15 @@ export function encode(
   conversion: Conversion,
 ): number {
   if (isFloat(to)) {
-    if (!isFloat(from) && to === 'f32' && conversion === 'exact') {
-      for (let i = 0; i < count; i++) if (Math.fround(block[i]!) !== block[i]) return i;
+    if (!isFloat(from) && conversion === 'exact') {
+      for (let i = 0; i < count; i++) if (roundedTo(to, block[i]!) !== block[i]) return i;
+    }
+    if (to === 'f16' || to === 'bf16') {
+      for (let i = 0; i < count; i++) into[begin + i] = encodeHalf(to, block[i]!);
+      return -1;
     }
   } else {
-    const [least, greatest] = ranges[to];
+    const [least, greatest] = rangeOf(to);
     const fractions = isFloat(from);
     for (let i = 0; i < count; i++) {
       if (fractions) block[i] = roundToEven(block[i]!);
@@ -99,26 +110,41 @@ export function encode(
       if (!(value >= least && value <= greatest)) return i;
     }
   }
-  into.set(block.subarray(0, count), begin);
+  if (isWide(into)) for (let i = 0; i < count; i++) into[begin + i] = BigInt(block[i]!);
+  else setElements(into, block.subarray(0, count), begin);
   return -1;
 }
 
-const ranges = {
+function roundedTo(type: 'f16' | 'bf16' | 'f32' | 'f64', value: number): number {
+  if (type === 'f64') return value;
+  return type === 'f32' ? Math.fround(value) : decodeHalf(type, encodeHalf(type, value));
+}
+
+const ranges: Readonly<Record<string, readonly [least: number, greatest: number]>> = {
   i8: [-(2 ** 7), 2 ** 7 - 1],
   u8: [0, 2 ** 8 - 1],
   i16: [-(2 ** 15), 2 ** 15 - 1],
   u16: [0, 2 ** 16 - 1],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],
-} as const;
+  // The greatest f64 below the limit: a block has no other values.
+  i64: [-(2 ** 63), 2 ** 63 - 2 ** 10],
+  u64: [0, 2 ** 64 - 2 ** 11],
+};
+
+function rangeOf(type: ElementType): readonly [least: number, greatest: number] {
+  return ranges[type]!;
+}
 
 /** What the reader of an error learns about a type, for example `i32 (-2147483648 to 2147483647)`. */
 export function describeType(type: ElementType): string {
-  return isFloat(type) ? type : `${type} (${ranges[type][0]} to ${ranges[type][1]})`;
+  if (type === 'i64') return `${type} (-2^63 to 2^63 - 1)`;
+  if (type === 'u64') return `${type} (0 to 2^64 - 1)`;
+  return isFloat(type) ? type : `${type} (${rangeOf(type)[0]} to ${rangeOf(type)[1]})`;
 }
 
-function isFloat<T extends Dtype>(type: T): type is T & ('f16' | 'f32' | 'f64') {
-  return type === 'f16' || type === 'f32' || type === 'f64';
+function isFloat<T extends Dtype | ElementType>(type: T): type is T & keyof typeof floats {
+  return Object.hasOwn(floats, type);
 }
 
 /** Adding and taking away 1.5 * 2^52 leaves no bits for a fraction, and rounds ties to even. */
@@ -140,17 +166,4 @@ function decodeIntegers64(words: Int32Array, signed: boolean, block: Float64Arra
     }
   }
   return inexact;
-}
-
-function decodeHalves(halves: Uint16Array, block: Float64Array): void {
-  for (let i = 0; i < halves.length; i++) {
-    const bits = halves[i]!;
-    const exponent = (bits >> 10) & 31;
-    const fraction = bits & 1023;
-    let value: number;
-    if (exponent === 0) value = fraction * 2 ** -24;
-    else if (exponent === 31) value = fraction === 0 ? Infinity : NaN;
-    else value = (1024 + fraction) * 2 ** (exponent - 25);
-    block[i] = bits & 0x8000 ? -value : value;
-  }
 }

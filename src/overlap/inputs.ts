@@ -4,7 +4,7 @@
 // file serves all streamed inputs, each with its column.
 
 import { realpath, stat } from 'node:fs/promises';
-import { type ElementType, hostArrays } from '../kernel/types.ts';
+import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
 import type { Dtype } from './dtype.ts';
 import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
 import { hasNpyMagic } from './npy-header.ts';
@@ -61,7 +61,7 @@ export class OpenInputs {
   async open(data: InputData, wanted: Wanted): Promise<Source> {
     if (ArrayBuffer.isView(data)) {
       const name = `the array given for '${wanted.parameter}'`;
-      return rawSource(new MemoryBytes(name, data), dtypeOf(data) ?? wanted.element, wanted);
+      return rawSource(new MemoryBytes(name, data), dtypeOf(data, wanted) ?? rawType(wanted), wanted);
     }
     if (typeof data === 'string' || 'file' in data) {
       const { file, dtype } = typeof data === 'string' ? { file: data } : data;
@@ -69,12 +69,16 @@ export class OpenInputs {
       if (format === 'parquet') return this.#column(file, wanted);
       const bytes = this.#add(await openBytes(file));
       const isNpy = format === undefined ? await beginsAsNpy(bytes) : format === 'npy';
-      return isNpy ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? wanted.element, wanted);
+      return isNpy ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? rawType(wanted), wanted);
     }
     const stream = 'stream' in data ? data : { stream: data };
-    const dtype = stream.dtype ?? wanted.element;
+    const dtype = stream.dtype ?? rawType(wanted);
     const name = `the stream given for '${wanted.parameter}'`;
-    return rawSource(this.#add(new StreamBytes(name, checkedPieces(stream, name, dtype))), dtype, wanted);
+    return rawSource(
+      this.#add(new StreamBytes(name, checkedPieces(stream, name, dtype, wanted))),
+      dtype,
+      wanted,
+    );
   }
 
   async close(): Promise<void> {
@@ -213,23 +217,34 @@ async function beginsAsNpy(bytes: ByteReader): Promise<boolean> {
   return bytes instanceof StreamBytes && hasNpyMagic(await bytes.peek(6));
 }
 
-/** The type of an array's elements; a Buffer is bytes of whatever is wanted. */
-function dtypeOf(array: ArrayBufferView): Dtype | undefined {
-  if (Buffer.isBuffer(array)) return undefined;
-  if (array instanceof BigInt64Array) return 'i64';
-  if (array instanceof BigUint64Array) return 'u64';
-  const found = Object.entries(hostArrays).find(([, Constructor]) => array instanceof Constructor);
-  return found?.[0] as ElementType | undefined;
+/** The type of data that does not say its own. */
+function rawType({ element }: Wanted): Dtype {
+  return componentOf(element);
 }
+
+/**
+ * The type of an array's elements. A Buffer is bytes of whatever is wanted, and where floats of 16 bits are
+ * wanted, a Uint16Array holds their bits.
+ */
+function dtypeOf(array: ArrayBufferView, { element }: Wanted): Dtype | undefined {
+  if (Buffer.isBuffer(array)) return undefined;
+  const tag = (array as Uint8Array)[Symbol.toStringTag] as string;
+  if (tag === 'Float16Array') return 'f16';
+  if (tag === 'Uint16Array' && (element === 'f16' || element === 'bf16')) return element;
+  return numberElements.find((one) => hostArrays[one].name === tag);
+}
+
+const numberElements = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'] as const;
 
 /** Pieces of bytes pass; pieces of elements must be of the type that the stream has. */
 async function* checkedPieces(
   { stream }: Pick<InputStream, 'stream'>,
   name: string,
   dtype: Dtype,
+  wanted: Wanted,
 ): AsyncGenerator<Uint8Array | TypedArray> {
   for await (const piece of stream) {
-    const own = ArrayBuffer.isView(piece) ? dtypeOf(piece) : undefined;
+    const own = ArrayBuffer.isView(piece) ? dtypeOf(piece, wanted) : undefined;
     if (own !== undefined && own !== 'u8' && own !== dtype) {
       throw problem(
         'WS5005',

@@ -45,7 +45,7 @@ type FunctionNames<S extends Schema> = {
 type ElementOf<T> = { [E in ElementType]: T extends `${E}[]` | `readonly ${E}[]` ? E : never }[ElementType];
 
 /** What a setting may be set to. */
-export type SettingValue = number | boolean;
+export type SettingValue = number | bigint | boolean;
 
 /** Elements of a row: a number, or the name of a setting or scalar that holds it. */
 export type Width<N extends string = string> = number | N;
@@ -95,6 +95,9 @@ export interface JobContext {
   readonly lengths: Readonly<Record<string, number>>;
 }
 
+/** Folds two elements; those of `i64` and `u64` are bigints. */
+export type CombineFunction = ((a: number, b: number) => number) | ((a: bigint, b: bigint) => bigint);
+
 /** An array that stays on the device from the first chunk to the last, and is the job's result. */
 export interface AccumulatorDeclaration<N extends string = string> {
   /** Elements: a number, the name of a setting, or a function. Default 1. */
@@ -110,9 +113,9 @@ export interface AccumulatorDeclaration<N extends string = string> {
    * How the elements of different blocks become one; `'concat'` leaves them all for `finish`.
    * Default `'sum'`.
    */
-  readonly combine?: 'sum' | 'min' | 'max' | 'concat' | ((a: number, b: number) => number);
+  readonly combine?: 'sum' | 'min' | 'max' | 'concat' | CombineFunction;
   /** What the elements hold at first. Default: what `combine` leaves unchanged (0 where that is unknown). */
-  readonly initial?: number;
+  readonly initial?: number | bigint;
 }
 
 /**
@@ -137,8 +140,8 @@ export interface SettingDeclaration<V extends SettingValue = SettingValue> {
   /** Shown in the help. */
   readonly description?: string;
   /** Least and greatest value that make sense. */
-  readonly minimum?: number;
-  readonly maximum?: number;
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
 }
 
 /** One chunk, as the launch sees it. */

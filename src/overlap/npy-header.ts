@@ -4,7 +4,7 @@
 // with exactly three keys. It says everything that we need, and what we cannot read is named
 // together with the line of Python that mends it.
 
-import type { ElementType } from '../kernel/types.ts';
+import { type ElementType, elementBytes } from '../kernel/types.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
 import { count, problem } from './problem.ts';
 import type { ByteReader } from './sources/bytes.ts';
@@ -76,8 +76,15 @@ export async function readNpyHeader(bytes: ByteReader): Promise<NpyHeader> {
 
 /** The bytes of a header for elements of a type. Every shape of the same rank gives as many. */
 export function npyHeader(element: ElementType, shape: readonly number[]): Uint8Array {
-  const [code] = Object.entries(dtypes).find(([, dtype]) => dtype === element)!;
-  const order = dtypeBytes[element] === 1 ? '|' : '<';
+  const code = Object.keys(dtypes).find((one) => dtypes[one] === element);
+  if (code === undefined) {
+    throw problem(
+      'WS5006',
+      `a .npy file cannot hold ${element}: NumPy has no such type`,
+      `write it raw, to a file that ends in .bin, or let the kernel write f32`,
+    );
+  }
+  const order = elementBytes[element] === 1 ? '|' : '<';
   const extents = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const text = `{'descr': '${order}${code}', 'fortran_order': False, 'shape': ${extents}, }`;
   // Room for the largest extents, so that a header can be written before the shape is known.

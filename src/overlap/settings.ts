@@ -123,7 +123,7 @@ function settingProblem(
   if (parameter?.kind !== 'scalar' && parameter?.kind !== 'constant') return null;
   const wrong = scalarProblem(parameter.type, value);
   if (wrong !== null) return wrong;
-  if (typeof value !== 'number') return null;
+  if (typeof value === 'boolean') return null;
   if (Number.isNaN(value)) return computed ? null : 'is NaN, and must be a number';
   const setting = definition.settings?.[name];
   const { minimum = -Infinity, maximum = Infinity } =

@@ -6,6 +6,7 @@
 // the next chunk begins with those. What lies beyond the first and last row is zeros or the
 // nearest row again.
 
+import { fillElements, setElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 import { count, problem } from './problem.ts';
 import type { Source } from './sources/source.ts';
@@ -42,7 +43,7 @@ export class WindowReader {
     const { width, before, after } = this.#shape;
     if (before + after === 0) return this.#readRows(into.subarray(0, rows * width));
     const first = this.#carry === undefined;
-    if (this.#carry !== undefined) into.set(this.#carry);
+    if (this.#carry !== undefined) setElements(into, this.#carry);
     const missing = rows + after - this.#ahead;
     const begin = (before + this.#ahead) * width;
     const got =
@@ -62,7 +63,7 @@ export class WindowReader {
   #fill(into: TypedArray, begin: number, end: number, nearest: number): void {
     const { width, edge } = this.#shape;
     if (edge === 'zero') {
-      if (begin < end) into.fill(0, begin * width, end * width);
+      if (begin < end) fillElements(into, 0, begin * width, end * width);
       return;
     }
     for (let row = begin; row < end; row++) {

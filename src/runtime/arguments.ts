@@ -2,16 +2,23 @@
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction } from '../kernel/kernel.ts';
-import { isDeviceFunction, type KernelParameter, scalarProblem } from '../kernel/parameters.ts';
+import {
+  isDeviceFunction,
+  type KernelParameter,
+  type ScalarValue,
+  scalarProblem,
+} from '../kernel/parameters.ts';
 import { DeviceMemoryArray, PinnedMemoryArray } from './arrays.ts';
 import type { Device } from './device.ts';
 import { kernelInWords } from './launch.ts';
+import { heldValue, takeVector } from './scalars.ts';
 
 /** Checked arguments, by the kind of their parameter. */
 export interface Arguments {
   readonly arrays: Readonly<Record<string, DeviceMemoryArray>>;
-  readonly scalars: Readonly<Record<string, number | boolean>>;
-  readonly constants: Readonly<Record<string, number | boolean>>;
+  /** By the name of the program's parameter: a vector is so many scalars, `v.x` and so on. */
+  readonly scalars: Readonly<Record<string, ScalarValue>>;
+  readonly constants: Readonly<Record<string, ScalarValue>>;
   readonly functions: Readonly<Record<string, DeviceFunction>>;
 }
 
@@ -27,8 +34,8 @@ export function checkArguments(
     issues.push({ ...issue, message: `launch of ${kernelInWords(kernel)}: ${issue.message}` });
   };
   const arrays: Record<string, DeviceMemoryArray> = {};
-  const scalars: Record<string, number | boolean> = {};
-  const constants: Record<string, number | boolean> = {};
+  const scalars: Record<string, ScalarValue> = {};
+  const constants: Record<string, ScalarValue> = {};
   const functions: Record<string, DeviceFunction> = {};
   const values = given ?? {};
 
@@ -48,9 +55,19 @@ export function checkArguments(
         const problem = actual === undefined ? null : scalarProblem(parameter.type, actual);
         if (actual === undefined) report(missing(name, `a value of type ${parameter.type}`));
         else if (problem !== null) report({ code: 'WS2001', message: `argument \`${name}\` ${problem}` });
-        else (parameter.kind === 'scalar' ? scalars : constants)[name] = actual as number | boolean;
+        else
+          (parameter.kind === 'scalar' ? scalars : constants)[name] = heldValue(
+            parameter.type,
+            actual as ScalarValue,
+          );
         break;
       }
+      case 'vector':
+        for (const { argument, problem, hint } of takeVector(name, parameter.type, value, scalars)) {
+          const message = `argument \`${argument}\` ${problem}`;
+          report({ code: 'WS2001', message, ...(hint === undefined ? {} : { hint }) });
+        }
+        break;
       case 'function': {
         const actual = value ?? parameter.function;
         if (isDeviceFunction(actual)) functions[name] = actual;

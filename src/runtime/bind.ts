@@ -9,8 +9,8 @@ import type { Program } from '../compiler/ir.ts';
 import type { Specialisation, Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
-import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
-import type { Extent3 } from '../kernel/types.ts';
+import { parseSchema, type ScalarValue, type SchemaParameter } from '../kernel/parameters.ts';
+import { type Extent3, lanesOf } from '../kernel/types.ts';
 import type { Executable } from '../targets/executable.ts';
 import { type Arguments, checkArguments } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
@@ -80,6 +80,7 @@ export class LaunchBinder {
       { block, indexType, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
         if (parameter.kind === 'array') return [alignmentOf(checked.arrays[parameter.name]!.address)];
+        if (parameter.kind === 'vector') return Array.from({ length: lanesOf(parameter.type) }, () => 1);
         return parameter.kind === 'scalar' ? [1] : [];
       }),
     );
@@ -144,7 +145,7 @@ export class LaunchBinder {
   }
 
   #keyOf({ block, indexType, constants, functions }: Specialisation): string {
-    const constant = (value: number | boolean) => (Object.is(value, -0) ? '-0' : String(value));
+    const constant = (value: ScalarValue) => (Object.is(value, -0) ? '-0' : String(value));
     return [
       indexType,
       ...block,
@@ -196,7 +197,7 @@ export function needsWideIndex(
 }
 
 /** An argument in the form that the program's type has. */
-export function typedValue(type: Program['variables'][number]['type'], value: number | boolean): Value {
+export function typedValue(type: Program['variables'][number]['type'], value: ScalarValue): Value {
   switch (type) {
     case 'i64':
     case 'u64':

@@ -5,7 +5,14 @@
 // leaves its array, an array that was freed or belongs to another device.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { type ElementType, elementBytes } from '../kernel/types.ts';
+import {
+  componentOf,
+  type ElementType,
+  elementBytes,
+  hostArrays,
+  lanesOf,
+  type NumberElement,
+} from '../kernel/types.ts';
 import { type Allocation, DeviceMemoryArray, PinnedMemoryArray, type PinnedOwner } from './arrays.ts';
 import { type Box, boxBytes, flattened, type Layout } from './box.ts';
 import type { Device, DeviceArray, HostOperand, Pitched, Pitched3D } from './device.ts';
@@ -59,9 +66,11 @@ interface Resolved {
   readonly peer?: boolean;
   readonly element: ElementType;
   readonly length: number;
+  /** A typed array of the host says what its numbers are, but not whether they are parts of vectors. */
+  readonly isTyped?: true;
 }
 
-const elementOfTag: Readonly<Record<string, ElementType>> = {
+const elementOfTag: Readonly<Record<string, NumberElement>> = {
   Int8Array: 'i8',
   Uint8Array: 'u8',
   Uint8ClampedArray: 'u8',
@@ -69,6 +78,9 @@ const elementOfTag: Readonly<Record<string, ElementType>> = {
   Uint16Array: 'u16',
   Int32Array: 'i32',
   Uint32Array: 'u32',
+  BigInt64Array: 'i64',
+  BigUint64Array: 'u64',
+  Float16Array: 'f16',
   Float32Array: 'f32',
   Float64Array: 'f64',
 };
@@ -99,15 +111,15 @@ function resolve(device: Device, operand: Operand, purpose: string): Resolved {
     if (element !== undefined) {
       const { buffer, byteOffset, byteLength, length } = typed;
       if (isShared(buffer))
-        return { memory: { kind: 'shared', buffer, offset: byteOffset }, element, length };
+        return { memory: { kind: 'shared', buffer, offset: byteOffset }, element, length, isTyped: true };
       const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-      return { memory: { kind: 'pageable', bytes }, element, length };
+      return { memory: { kind: 'pageable', bytes }, element, length, isTyped: true };
     }
   }
   const given = operand === null || typeof operand !== 'object' ? String(operand) : operand.constructor?.name;
   throw mismatch(
     `${purpose} must be a device array, a page-locked array or a typed array, not ${given}`,
-    'typed arrays are Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array and Float64Array',
+    'typed arrays are Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array, Float32Array and Float64Array',
   );
 }
 
@@ -138,9 +150,23 @@ function direction(destination: Resolved, source: Resolved): Direction {
   return `${from} to ${to}`;
 }
 
+/** A typed array of the host as elements of the other side: as vectors, or as the bits of floats of 16. */
+function asElements(call: string, side: string, one: Resolved, element: ElementType): Resolved {
+  if (one.isTyped === undefined || one.element === element) return one;
+  if (one.element === 'u16' && (element === 'f16' || element === 'bf16')) return { ...one, element };
+  const lanes = lanesOf(element);
+  if (lanes === 1 || componentOf(element) !== one.element) return one;
+  if (one.length % lanes === 0) return { ...one, element, length: one.length / lanes };
+  throw mismatch(
+    `${call}: the ${side} has ${one.length} numbers, which are no whole vectors (${element})`,
+    `a vector takes ${lanes} numbers of a ${hostArrays[element].name}`,
+  );
+}
+
 function resolveBoth(device: Device, call: string, destination: Operand, source: Operand) {
-  const to = resolve(device, destination, `${call}: the destination`);
-  const from = resolve(device, source, `${call}: the source`);
+  const given = resolve(device, destination, `${call}: the destination`);
+  const from = asElements(call, 'source', resolve(device, source, `${call}: the source`), given.element);
+  const to = asElements(call, 'destination', given, from.element);
   if (to.element !== from.element) {
     throw mismatch(
       `${call}: the destination has elements of ${to.element}, the source of ${from.element}`,

@@ -162,7 +162,7 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [
       `cuda.atomicAdd(b, 0, 1);`,
-      `18 b: cuda.atomicAdd does not work on u8 (atomics take arrays of i32 and u32, and cuda.atomicAdd also f32)`,
+      `18 b: cuda.atomicAdd does not work on u8 (atomics take arrays of i32, u32, i64 and u64, and cuda.atomicAdd also f32 and f64)`,
     ],
     [
       `cuda.atomicMax(y, 0, 1);`,
@@ -215,7 +215,7 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [`class A {}`, `3 class A {}: kernels do not have classes (use functions and arrays)`],
     [
       `y[0] = f ? x : 1;`,
-      `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (only numbers, strings and parts of one array can depend on a condition; use an if statement)`,
+      `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (only numbers, vectors, strings and parts of one array can depend on a condition; use an if statement)`,
     ],
     [
       `for (const v of y) y[0] = v;`,
@@ -230,8 +230,10 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       `3 throw 1;: kernels do not have 'throw' (write a flag to an array, and look at it on the host)`,
     ],
     [`y[0] = this.x;`, `10 this: kernels do not have 'this' (pass what is needed through the schema)`],
-    [`y[0] = 1n;`, `10 1n: kernels do not have bigints (kernels compute with numbers and booleans)`],
-    [`y[0] = null;`, `10 null: kernels do not have null (kernels compute with numbers and booleans)`],
+    [
+      `y[0] = null;`,
+      `10 null: kernels do not have null (kernels compute with numbers, bigints and booleans)`,
+    ],
     [
       `y[0] = typeof n === "number" ? 1 : 0;`,
       `10 typeof n: kernels do not have 'typeof' (the types in a kernel are known when it is compiled)`,
@@ -252,7 +254,7 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [
       `const q = i > 0 ? cuda.thisGrid() : y;`,
-      `13 i > 0 ? cuda.thisGrid() : y: this is the grid group or the f32 array 'y', as a condition says (only numbers, strings and parts of one array can depend on a condition; use an if statement)`,
+      `13 i > 0 ? cuda.thisGrid() : y: this is the grid group or the f32 array 'y', as a condition says (only numbers, vectors, strings and parts of one array can depend on a condition; use an if statement)`,
     ],
     [
       `async () => {};`,
@@ -315,7 +317,7 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [
       `cuda.sharedArray('f31', 3);`,
-      `20 'f31': element of cuda.sharedArray must be one of 'i8' 'u8' 'i16' 'u16' 'i32' 'u32' 'f32' 'f64', and is the string 'f31' (it takes (element, count))`,
+      `20 'f31': element of cuda.sharedArray must be one of 'i8' 'u8' 'i16' 'u16' 'i32' 'u32' 'i64' 'u64' 'f16' 'bf16' 'f32' 'f64' 'i32x2' 'i32x4' 'u32x2' 'u32x4' 'f32x2' 'f32x4' 'f64x2', and is the string 'f31' (it takes (element, count))`,
     ],
     [
       `cuda.makePipeline(cuda.thisThread(), cuda.pipelineSharedState("block", 2));`,
@@ -383,11 +385,11 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [`const k = 1; k = 2;`, `16 k: 'k' is a constant, and cannot be assigned (declare it by let: let k = …)`],
     [
       `y.length = 3;`,
-      `3 y.length: 'length' of the f32 array 'y' cannot be assigned (kernels write to elements of arrays and to variables)`,
+      `3 y.length: 'length' of the f32 array 'y' cannot be assigned (kernels write to elements of arrays, to variables, and to components of vectors in both)`,
     ],
     [
       `cuda.x = 1;`,
-      `3 cuda.x: 'x' of 'cuda' itself cannot be assigned (kernels write to elements of arrays and to variables)`,
+      `3 cuda.x: 'x' of 'cuda' itself cannot be assigned (kernels write to elements of arrays, to variables, and to components of vectors in both)`,
     ],
     [
       `cuda.memcpyAsync(x, y, 3, cuda.makePipeline());`,

@@ -1,7 +1,6 @@
 // What a random program computes with: its arrays, scalars and variables, and random values made of them.
 
 import { type Expression, elementValueType, type Statement, type ValueType } from '#warpstage/compiler/ir.js';
-import type { ElementType } from '#warpstage/kernel/types.js';
 import {
   type ArrayHandle,
   add,
@@ -15,14 +14,15 @@ import {
   store,
   type VariableHandle,
 } from '../support/ir.ts';
+import type { PlainElement } from '../support/run-program.ts';
 import { randomExpression, type Scope, valueTypes } from './random-expression.ts';
 import type { Tape } from './tape.ts';
 
-export const elementTypes: readonly ElementType[] = ['i32', 'f32', 'u32', 'f64', 'u8', 'i16', 'i8', 'u16'];
+export const elementTypes: readonly PlainElement[] = ['i32', 'f32', 'u32', 'f64', 'u8', 'i16', 'i8', 'u16'];
 
 // Half of the programs keep to what four lanes of 128 bits hold, so that lanes run them too.
 const narrowTypes: readonly ValueType[] = ['i32', 'f32', 'bool', 'u32'];
-const narrowElements: readonly ElementType[] = ['i32', 'f32', 'u32'];
+const narrowElements: readonly PlainElement[] = ['i32', 'f32', 'u32'];
 
 /** Elements of each input: any index up to `inputMask`, and a block more. */
 export const inputLength = 512;
@@ -54,7 +54,7 @@ export class RandomData {
   readonly locals: readonly ArrayHandle[];
   readonly variables: readonly (readonly [ValueType, VariableHandle])[];
   /** Element types that the program uses. */
-  readonly elements: readonly ElementType[];
+  readonly elements: readonly PlainElement[];
   readonly #tape: Tape;
   readonly #count: Expression;
   readonly #scalars: readonly Expression[];
@@ -88,14 +88,14 @@ export class RandomData {
   }
 
   /** Stores a value in one of the elements that the thread owns. */
-  storeOwn(element: ElementType, slot: number, value: Expression): Statement {
+  storeOwn(element: PlainElement, slot: number, value: Expression): Statement {
     const array = this.outputs[elementTypes.indexOf(element)]!;
     const p = this.p;
     return store(array, add(multiply(p.gridRank(), p.index(ownElements)), p.index(slot)), value);
   }
 
   /** New shared memory. */
-  shared(element: ElementType, count: number): ArrayHandle {
+  shared(element: PlainElement, count: number): ArrayHandle {
     this.#made += 1;
     return this.p.shared(`shared${this.#made}`, element, count);
   }

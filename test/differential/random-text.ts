@@ -1,6 +1,6 @@
 // Random values as text that JavaScript and kernels understand alike.
 
-import type { ElementType } from '#warpstage/kernel/types.js';
+import type { PlainElement } from '../support/run-program.ts';
 import type { Tape } from './tape.ts';
 
 export type NumberType = 'i32' | 'u32' | 'f32' | 'f64';
@@ -8,7 +8,7 @@ export type TextType = NumberType | 'bool';
 
 export const numberTypes: readonly NumberType[] = ['i32', 'f64', 'f32', 'u32'];
 
-export const kernelElements: readonly ElementType[] = ['i32', 'f64', 'f32', 'u32', 'u8', 'i16'];
+export const kernelElements: readonly PlainElement[] = ['i32', 'f64', 'f32', 'u32', 'u8', 'i16'];
 
 /** What a value may be made of, beside the variables and parameters. */
 export interface Surroundings {
@@ -16,7 +16,7 @@ export interface Surroundings {
 }
 
 /** What an element of an array is as a value. */
-export function valueTypeOf(element: ElementType): NumberType {
+export function valueTypeOf(element: PlainElement): NumberType {
   if (element === 'u8' || element === 'u16') return 'u32';
   return element === 'i8' || element === 'i16' ? 'i32' : element;
 }

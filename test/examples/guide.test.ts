@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { deviceFunction, type Kernel } from 'warpstage';
-import { type ElementType, hostArrays } from '#warpstage/kernel/types.js';
+import { hostArrays } from '#warpstage/kernel/types.js';
 import { withSingleStage } from '../../examples/guide/single-stage.ts';
 import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
 import { withStaging } from '../../examples/guide/staging.ts';
@@ -12,7 +12,7 @@ import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
 import { twoArrays } from '../../examples/guide/two-arrays.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { retyped, runKernel } from '../support/run-kernel.ts';
-import type { HostArray } from '../support/run-program.ts';
+import type { NumberArray, PlainElement } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
 const interpreters = [interpreter('eager'), interpreter('late'), interpreter(1)];
@@ -33,13 +33,13 @@ const mirrored = deviceFunction({ out: 'i32[]', staged: 'readonly i32[]' }, ({ o
   out[block.threadRank()] = staged[block.size() - 1 - block.threadRank()]! * 3 + 1;
 });
 
-function counting(element: ElementType, length: number): HostArray {
+function counting(element: PlainElement, length: number): NumberArray {
   return new hostArrays[element](Array.from({ length }, (_, i) => (i * 7 + 3) % 50));
 }
 
 describe.each(allTargets)('$name', (target) => {
   describe.each(staging)('$kernel.name', ({ kernel, staged }) => {
-    const run = (block: number, batchCount: number, stagesCount: number, element: ElementType) => {
+    const run = (block: number, batchCount: number, stagesCount: number, element: PlainElement) => {
       const n = grid * block * batchCount;
       const globalIn = counting(element, n);
       const globalOut = new hostArrays[element](n);
@@ -106,7 +106,7 @@ test.each(staging)('$kernel.name as it is: four lanes at a time', ({ kernel }) =
 
 describe.each(targets)('$name: withSpecializedStaging', (target) => {
   const kernel = withSpecializedStaging as Kernel;
-  const run = (block: number, batchCount: number, stagesCount: number, element: ElementType = 'i32') => {
+  const run = (block: number, batchCount: number, stagesCount: number, element: PlainElement = 'i32') => {
     const n = grid * (block / 2) * batchCount;
     const globalIn = counting(element, n);
     const globalOut = new hostArrays[element](n);

@@ -16,6 +16,7 @@ const sections: Readonly<Record<string, string>> = {
   barriers: 'An array of barriers: `cuda.barrierArray(group, count, expected, completion)`',
   Math: 'Math',
   Number: 'Number',
+  BigInt: 'BigInt',
   console: 'console',
 };
 

@@ -49,17 +49,18 @@ test('a schema is read in its order', () => {
 });
 
 describe('what a schema may not say', () => {
-  const arrays = "arrays: 'T[]' or 'readonly T[]' with T one of i8 u8 i16 u16 i32 u32 f32 f64; ";
+  const arrays =
+    "arrays: 'T[]' or 'readonly T[]' with T one of i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 f64x2; ";
   test.each<[unknown, string, string]>([
     [
       'f31[]',
       "'a' has the type 'f31[]', which does not exist",
-      `${arrays}scalars: index i32 u32 f32 f64 bool; constants: 'constant T' or 'constant T = value'`,
+      `${arrays}scalars: index i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 bool, vectors: i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 f64x2; constants: 'constant T' or 'constant T = value'`,
     ],
     [
       'Float32Array',
       "'a' has the type 'Float32Array', which does not exist",
-      "arrays are written by their element type, such as 'f32[]' (element types: i8 u8 i16 u16 i32 u32 f32 f64)",
+      "arrays are written by their element type, such as 'f32[]' (element types: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 f64x2)",
     ],
     [
       'number',
@@ -67,9 +68,25 @@ describe('what a schema may not say', () => {
       "the types are 'f32', 'f64' for floats, 'i32', 'u32', 'index' for integers, and 'bool'",
     ],
     [
-      'u8',
-      "'a' has the type 'u8', which does not exist",
-      '8- and 16-bit types are for arrays; a scalar of that range is i32 or u32',
+      'float4[]',
+      "'a' has the type 'float4[]', which does not exist",
+      "the types are 'f16' and 'bf16' for floats of 16 bits, and 'f32x4' and its like for vectors",
+    ],
+    ['bigint', "'a' has the type 'bigint', which does not exist", "the types of bigints are 'i64' and 'u64'"],
+    [
+      'constant i64 = 2',
+      "the default of schema entry 'a' must be a bigint (i64), and is the number 2; write 2n",
+      "write for example 'constant i64 = 2n'",
+    ],
+    [
+      'constant u64 = -1n',
+      'must be a bigint of 64 bits (u64), and is -1n',
+      "write for example 'constant u64 = 2n'",
+    ],
+    [
+      'constant u8 = 256',
+      'must be an integer from 0 to 255 (u8), and is 256',
+      "write for example 'constant u8 = 2'",
     ],
     [
       'f32 = 2',

@@ -5,23 +5,24 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ElementType, hostArrays } from '#warpstage/kernel/types.js';
+import { hostArrays } from '#warpstage/kernel/types.js';
 import { conversionProblem, type Dtype } from '#warpstage/overlap/dtype.js';
 import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
-import type { InputDeclaration, TypedArray } from '#warpstage/overlap/job.js';
+import type { InputDeclaration } from '#warpstage/overlap/job.js';
 import { npyHeader, readNpyHeader } from '#warpstage/overlap/npy-header.js';
 import type { InputData } from '#warpstage/overlap/options.js';
 import { MemoryBytes } from '#warpstage/overlap/sources/bytes.js';
 import { ThreadedColumn } from '#warpstage/overlap/sources/threaded-column.js';
+import type { NumberArray, PlainElement } from '../support/run-program.ts';
 import { expectFailure, npyFile, temporaryDirectory } from './support.ts';
 
-const arrayOf = (element: ElementType, length: number): TypedArray =>
-  new (hostArrays[element] as new (length: number) => TypedArray)(length);
+const arrayOf = (element: PlainElement, length: number): NumberArray =>
+  new (hostArrays[element] as new (length: number) => NumberArray)(length);
 
 /** Reads all of an input in requests of a few elements. */
 async function readAll(
   data: InputData,
-  element: ElementType = 'f32',
+  element: PlainElement = 'f32',
   declaration: InputDeclaration = {},
   request = 1000,
 ) {
@@ -181,7 +182,7 @@ describe('.npy files', () => {
   test('headers that are written are read back', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom<ElementType>('i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'f32', 'f64'),
+        fc.constantFrom<PlainElement>('i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'f32', 'f64'),
         fc.array(fc.nat(100_000), { maxLength: 3 }),
         async (element, shape) => {
           const bytes = npyHeader(element, shape);
@@ -249,7 +250,7 @@ describe('conversion', () => {
   });
 
   test('agrees with JavaScript for all pairs of types', async () => {
-    const types = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'f32', 'f64'] as const satisfies ElementType[];
+    const types = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'f32', 'f64'] as const satisfies PlainElement[];
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...types),

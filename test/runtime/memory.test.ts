@@ -39,7 +39,7 @@ describe('device memory', () => {
       'WS4007: the length of an array must be a whole number of elements, not -1',
     );
     expect(() => device.alloc('f32', Number.NaN)).toThrow('not NaN');
-    expect(() => device.alloc('f16' as 'f32', 1)).toThrow("WS4007: there is no element type 'f16'");
+    expect(() => device.alloc('f31' as 'f32', 1)).toThrow("WS4007: there is no element type 'f31'");
     expect(() => device.allocPinned('f32', 1.5)).toThrow('not 1.5');
     expect(() => device.alloc('f64', 2 ** 50)).toThrow('WS4001: an array of 1125899906842624 elements');
     expect(() => device.allocPinned('f64', 2 ** 50)).toThrow(

@@ -6,8 +6,8 @@
 // typed arrays, so that nothing of warpstage has a hand in the result.
 
 import type { Value } from '#warpstage/compiler/arithmetic.js';
-import { type ElementType, type Extent3, hostArrays } from '#warpstage/kernel/types.js';
-import type { HostArray } from './run-program.ts';
+import { type Extent3, hostArrays } from '#warpstage/kernel/types.js';
+import type { HostArray, NumberArray, PlainElement } from './run-program.ts';
 
 /** Where a thread waits, as random kernels write it. */
 const waits = /\b(block\.sync|cuda\.syncthreads|pipeline\w*\.(producerAcquire|consumerWait))\(\)/g;
@@ -26,7 +26,7 @@ export function runAsJavaScript(text: string, launch: JavaScriptLaunch): void {
     cuda: object,
   ) => Generator<undefined, void, void>;
   for (let blockRank = 0; blockRank < launch.grid; blockRank += 1) {
-    const shared: HostArray[] = [];
+    const shared: NumberArray[] = [];
     const threads = Array.from({ length: launch.block }, (_, rank) =>
       body(launch.arguments, intrinsics(launch, blockRank, rank, shared)),
     );
@@ -35,7 +35,12 @@ export function runAsJavaScript(text: string, launch: JavaScriptLaunch): void {
   }
 }
 
-function intrinsics({ grid, block }: JavaScriptLaunch, blockRank: number, rank: number, shared: HostArray[]) {
+function intrinsics(
+  { grid, block }: JavaScriptLaunch,
+  blockRank: number,
+  rank: number,
+  shared: NumberArray[],
+) {
   const gridDim: Extent3 = [grid, 1, 1];
   const extent = ([x, y, z]: Extent3) => ({ x, y, z });
   const blockGroup = {
@@ -46,7 +51,7 @@ function intrinsics({ grid, block }: JavaScriptLaunch, blockRank: number, rank: 
   // Every thread makes the block's arrays in the same order.
   let made = 0;
   const update = (change: (old: number, value: number) => number) => {
-    return (array: HostArray, index: number, value: number) => {
+    return (array: NumberArray, index: number, value: number) => {
       const old = array[index]!;
       array[index] = change(old, value);
       return old;
@@ -60,15 +65,15 @@ function intrinsics({ grid, block }: JavaScriptLaunch, blockRank: number, rank: 
     blockIdx: extent([blockRank, 0, 0]),
     blockDim: extent([block, 1, 1]),
     gridDim: extent(gridDim),
-    sharedArray(element: ElementType, count: number): HostArray {
+    sharedArray(element: PlainElement, count: number): NumberArray {
       shared[made] ??= new hostArrays[element](count);
       made += 1;
       return shared[made - 1]!;
     },
-    localArray: (element: ElementType, count: number): HostArray => new hostArrays[element](count),
+    localArray: (element: PlainElement, count: number): NumberArray => new hostArrays[element](count),
     pipelineSharedState: () => null,
     makePipeline: () => ({ producerCommit() {}, consumerRelease() {}, quit() {} }),
-    memcpyAsync(group: typeof blockGroup, to: HostArray, from: HostArray, count: number): void {
+    memcpyAsync(group: typeof blockGroup, to: NumberArray, from: NumberArray, count: number): void {
       for (let i = group.threadRank(); i < count; i += group.size()) to[i] = from[i]!;
     },
     atomicAdd: update((old, value) => old + value),

@@ -7,7 +7,13 @@
 import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
 import type { Program } from '#warpstage/compiler/ir.js';
-import { type Extent, type Extent3, elementBytes, type HostArrays } from '#warpstage/kernel/types.js';
+import {
+  componentOf,
+  type Extent,
+  type Extent3,
+  elementBytes,
+  type HostArrays,
+} from '#warpstage/kernel/types.js';
 import {
   type BlockRunner,
   type Executable,
@@ -25,6 +31,12 @@ export interface Target {
 }
 
 export type HostArray = HostArrays[keyof HostArrays];
+
+/** The arrays whose elements are no bigints. */
+export type NumberArray = Exclude<HostArray, BigInt64Array | BigUint64Array>;
+
+/** The elements of these arrays, but for floats of 16 bits and vectors. */
+export type PlainElement = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'f32' | 'f64';
 
 export interface ProgramLaunch {
   readonly grid: Extent;
@@ -56,10 +68,11 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
     if (argument === undefined) throw new Error(`no argument for ${parameter.name}`);
     if (parameter.kind === 'scalar') return null;
     if (typeof argument !== 'object') throw new Error(`${parameter.name} must be a typed array`);
-    if (argument.BYTES_PER_ELEMENT !== elementBytes[parameter.element]) {
+    if (argument.BYTES_PER_ELEMENT !== elementBytes[componentOf(parameter.element)]) {
       throw new Error(`${parameter.name} must have elements of type ${parameter.element}`);
     }
-    return { argument, address: layout.place(argument.byteLength, 16) };
+    const length = argument.byteLength / elementBytes[parameter.element];
+    return { argument, length, address: layout.place(argument.byteLength, 16) };
   });
   const scalars = program.parameters.map((parameter) => {
     const argument = launch.arguments[parameter.name];
@@ -95,7 +108,7 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
     const array = arrays[id];
     if (array) {
       view.setUint32(slot, array.address, true);
-      view.setUint32(slot + 4, array.argument.length, true);
+      view.setUint32(slot + 4, array.length, true);
     } else if (parameter.kind === 'scalar') {
       writeScalar(view, slot, parameter.type, scalars[id]!);
     }

@@ -82,7 +82,7 @@ class Lane {
   }
 
   static read(type: ValueType, host: HostArray): Value[] {
-    if (type === 'bool') return Array.from(host, (word) => word !== 0);
+    if (type === 'bool') return [...host].map((word) => word !== 0);
     if (type === 'i64') return [...new BigInt64Array(host.buffer)];
     if (type === 'u64') return [...new BigUint64Array(host.buffer)];
     return [...host];

@@ -7,8 +7,8 @@ import { numberConstant } from '../build.ts';
 import type { Expression, PipelineScope } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
-import { hasFraction, knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
-import { describe, isNumeric, type Value, type ViewValue } from '../values.ts';
+import { hasFraction, isBigintValue, knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
+import { describe, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import type { ArgumentTypes } from './handler.ts';
 
@@ -103,6 +103,7 @@ const scopes = { thread: 0, block: 0, cluster: 0, device: 0, system: 0 } satisfi
 function accepts(kind: ArgumentKind, value: Value): boolean {
   switch (kind) {
     case 'number':
+    case 'number or bigint':
     case 'index':
     case 'lanes':
     case 'constant':
@@ -151,6 +152,8 @@ function kindText(kind: ArgumentKind): string {
     case 'number':
     case 'number or quotient':
       return 'a number';
+    case 'number or bigint':
+      return 'a number or bigint';
     case 'index':
       return 'an integer';
     case 'lanes':
@@ -214,9 +217,10 @@ type Converter<K extends ArgumentKind> = (
 const same = (_lowering: Lowering, value: Value) => value as never;
 
 const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
-  number: numeric,
+  number: numberAlone,
+  'number or bigint': numeric,
   'number or quotient': (lowering, value, node, what) =>
-    value.kind === 'quotient' ? value : numeric(lowering, value, node, what),
+    value.kind === 'quotient' ? value : numberAlone(lowering, value, node, what),
   index: toIndex,
   lanes: toLanes,
   constant: knownInteger,
@@ -261,9 +265,12 @@ function textOf(value: Value): string {
 
 /** A mask as the 32 bits of a u32, however it is written: 0xffffffff and -1 name the same lanes. */
 function toLanes(lowering: Lowering, value: Value, node: Node, what: string): Expression {
-  const mask = numeric(lowering, value, node, what);
-  if (mask.kind === 'literal' && Number.isInteger(mask.value) && Math.abs(mask.value) < 2 ** 32) {
-    return numberConstant('u32', mask.value >>> 0, lowering.range(node));
+  const mask = numberAlone(lowering, value, node, what);
+  if (mask.kind === 'literal') {
+    const lanes = Number(mask.value);
+    if (Number.isInteger(lanes) && Math.abs(lanes) < 2 ** 32) {
+      return numberConstant('u32', lanes >>> 0, lowering.range(node));
+    }
   }
   lowering.inference.meets(mask, 'u32');
   const isFractional = mask.kind === 'number' ? isFloat(mask.type) : hasFraction(mask);
@@ -278,9 +285,19 @@ function toLanes(lowering: Lowering, value: Value, node: Node, what: string): Ex
   return toType(lowering, mask, 'u32', node);
 }
 
+/** A number that is no bigint: what JavaScript's Math takes. */
+function numberAlone(lowering: Lowering, value: Value, node: Node, what: string): Numeric {
+  const given = numeric(lowering, value, node, what);
+  if (!isBigintValue(given)) return given;
+  const hint = /\bMath\.(min|max)$/.test(what)
+    ? 'choose by a comparison: a < b ? a : b'
+    : 'cast it: cuda.f64(…), or cuda.i32(…)';
+  return lowering.fail(node, 'WS1004', `${what} must be a number, and is ${describe(given)}`, hint);
+}
+
 /** An integer that is known when the kernel is compiled. */
 function knownInteger(lowering: Lowering, value: Value, node: Node, what: string): number {
-  const known = knownNumber(lowering, numeric(lowering, value, node, what));
+  const known = knownNumber(lowering, numberAlone(lowering, value, node, what));
   if (known === null) {
     return lowering.fail(
       node,

@@ -1,19 +1,23 @@
-// Casts, Math.* and Number.*.
+// Casts, vectors, Math.* and Number.*.
 
 import type { Node } from 'acorn';
-import { binary, compare, conditional, math, numberConstant, unary } from '../build.ts';
+import type { ScalarType, VectorType } from '../../kernel/types.ts';
+import { binary, compare, conditional, constant, math, numberConstant, unary } from '../build.ts';
 import type { BinaryOperator, Expression, MathFunction, UnaryOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
-import { isFloat, isInteger, type NumberType } from '../number-types.ts';
-import { commonType, isLiteral, openOf, toType, typed } from '../numbers.ts';
+import { narrowed } from '../narrow.ts';
+import { computedType, isFloat, isInteger, type NumberType } from '../number-types.ts';
+import { commonType, isBigintValue, openOf, toType, typed } from '../numbers.ts';
 import { binaryOperation, power } from '../operators.ts';
-import { literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
+import { describe, literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
+import { toComponent } from '../vectors.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 import { isNeverNegative } from './sign.ts';
 
-type ArithmeticIntrinsic =
-  | Extract<IntrinsicCall['name'], `cuda.${'i32' | 'u32' | 'index' | 'f32' | 'f64' | 'bool'}`>
-  | Extract<IntrinsicCall['name'], `Math.${string}` | `Number.${string}`>;
+type ArithmeticIntrinsic = Extract<
+  IntrinsicCall['name'],
+  `cuda.${ScalarType | VectorType}` | `Math.${string}` | `Number.${string}` | `BigInt.${string}`
+>;
 
 /** A place in the text. */
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
@@ -21,15 +25,33 @@ type OfOne = Place & { readonly args: { readonly x: Numeric } };
 type OfMany = Place & { readonly args: { readonly numbers: readonly Numeric[] } };
 
 export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
+  'cuda.i8': (call) => cast(call, 'i8'),
+  'cuda.u8': (call) => cast(call, 'u8'),
+  'cuda.i16': (call) => cast(call, 'i16'),
+  'cuda.u16': (call) => cast(call, 'u16'),
   'cuda.i32': (call) => cast(call, 'i32'),
   'cuda.u32': (call) => cast(call, 'u32'),
+  'cuda.i64': (call) => cast(call, 'i64'),
+  'cuda.u64': (call) => cast(call, 'u64'),
   'cuda.index': (call) => cast(call, 'index'),
+  'cuda.f16': (call) => cast(call, 'f16'),
+  'cuda.bf16': (call) => cast(call, 'bf16'),
   'cuda.f32': (call) => cast(call, 'f32'),
   'cuda.f64': (call) => cast(call, 'f64'),
   'cuda.bool': (call) => cast(call, 'bool'),
+  'BigInt.asIntN': (call) => lowBits(call, 'i64'),
+  'BigInt.asUintN': (call) => lowBits(call, 'u64'),
+
+  'cuda.i32x2': (call) => vector(call, 'i32x2'),
+  'cuda.i32x4': (call) => vector(call, 'i32x4'),
+  'cuda.u32x2': (call) => vector(call, 'u32x2'),
+  'cuda.u32x4': (call) => vector(call, 'u32x4'),
+  'cuda.f32x2': (call) => vector(call, 'f32x2'),
+  'cuda.f32x4': (call) => vector(call, 'f32x4'),
+  'cuda.f64x2': (call) => vector(call, 'f64x2'),
 
   'Math.abs': ({ lowering, node, args: { x } }) => {
-    if (isLiteral(x) && x.kind === 'literal') return literal(Math.abs(x.value));
+    if (x.kind === 'literal') return literal(Math.abs(Number(x.value)));
     return ofType(lowering, x, node, (value) => unary('abs', value, lowering.range(node)));
   },
   'Math.acos': (call) => onFloat(call, 'acos', [call.args.x]),
@@ -42,7 +64,7 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Math.cbrt': (call) => onFloat(call, 'cbrt', [call.args.x]),
   'Math.ceil': (call) => rounded(call, 'ceil'),
   'Math.clz32': ({ lowering, node, args: { x } }) => {
-    if (x.kind === 'literal') return literal(Math.clz32(x.value));
+    if (x.kind === 'literal') return literal(Math.clz32(Number(x.value)));
     lowering.inference.meets(x, 'i32');
     return number('i32', unary('clz32', bitsOf(lowering, x, node), lowering.range(node)));
   },
@@ -64,7 +86,7 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Math.max': (call) => extreme(call, 'max'),
   'Math.min': (call) => extreme(call, 'min'),
   'Math.pow': ({ lowering, node, args: { x, y } }) => {
-    if (x.kind === 'literal' && y.kind === 'literal') return literal(x.value ** y.value);
+    if (x.kind === 'literal' && y.kind === 'literal') return literal(Number(x.value) ** Number(y.value));
     return power(lowering, x, y, node);
   },
   'Math.round': ({ lowering, node, args: { x } }) => roundedNumber(lowering, x, node, 'round'),
@@ -72,7 +94,7 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Math.sin': (call) => onFloat(call, 'sin', [call.args.x]),
   'Math.sinh': (call) => onFloat(call, 'sinh', [call.args.x]),
   'Math.sqrt': ({ lowering, node, args: { x } }) => {
-    if (x.kind === 'literal') return literal(Math.sqrt(x.value));
+    if (x.kind === 'literal') return literal(Math.sqrt(Number(x.value)));
     const value = floats(lowering, [x], node);
     if (value === null) return openOf([x], true);
     return number(value.type, unary('sqrt', value.operands[0]!, lowering.range(node)));
@@ -112,13 +134,59 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Number.NEGATIVE_INFINITY': () => literal(Number.NEGATIVE_INFINITY),
 };
 
-function cast({ lowering, node, args: { x } }: OfOne, type: NumberType): Value {
-  // A literal is cut and wrapped as any other number.
-  if (x.kind === 'literal' && isInteger(type)) {
-    const f64 = numberConstant('f64', x.value, lowering.range(node));
-    return number(type, toType(lowering, number('f64', f64), type, node));
+function cast({ lowering, node, args: { x } }: OfOne, to: ScalarType): Value {
+  const type = computedType(to);
+  const given = uncutLiteral(lowering, x, type, node);
+  // An open bigint may turn out to be one when its type is settled; either way the cast is the same.
+  return number(type, narrowed(lowering, toType(lowering, given, type, node), to, node));
+}
+
+/** A literal is cut and wrapped as any other number. */
+function uncutLiteral(lowering: Lowering, x: Numeric, type: NumberType, node: Node): Numeric {
+  if (x.kind !== 'literal' || !isInteger(type)) return x;
+  const range = lowering.range(node);
+  return typeof x.value === 'bigint'
+    ? number('i64', constant('i64', BigInt.asIntN(64, x.value), range))
+    : number('f64', numberConstant('f64', x.value, range));
+}
+
+/** The low bits of a bigint: moved up to the top of 64, and down again as the type shifts. */
+function lowBits(
+  {
+    lowering,
+    node,
+    at,
+    args: { bits, x },
+  }: Pick<IntrinsicCall<'BigInt.asIntN'>, 'lowering' | 'node' | 'at' | 'args'>,
+  type: 'i64' | 'u64',
+): Value {
+  if (bits < 1 || bits > 64) {
+    const message = `a bigint of a kernel has 1 to 64 bits, and this asks for ${bits}`;
+    lowering.fail(at('bits'), 'WS1009', message, 'write 64 for all of them');
   }
-  return number(type, toType(lowering, x, type, node));
+  if (x.kind !== 'open' && !isBigintValue(x)) {
+    const message = `${type === 'i64' ? 'BigInt.asIntN' : 'BigInt.asUintN'} takes a bigint, and is given ${describe(x)}`;
+    lowering.fail(at('x'), 'WS1004', message, `cast it: cuda.${type}(…)`);
+  }
+  const range = lowering.range(node);
+  const whole = toType(lowering, uncutLiteral(lowering, x, type, node), type, node);
+  const places = constant(type, BigInt(64 - bits), range);
+  return number(type, binary('shiftRight', binary('shiftLeft', whole, places, range), places, range));
+}
+
+function vector(
+  { lowering, at, args }: Pick<IntrinsicCall<'cuda.f32x2' | 'cuda.f32x4'>, 'lowering' | 'at' | 'args'>,
+  type: VectorType,
+): Value {
+  const components = Object.entries(args).map(([name, value], component) =>
+    toComponent(lowering, value, type, component, at(name)),
+  );
+  return { kind: 'vector', type, components };
+}
+
+/** The value of a literal, or null of anything else. The bigints are out already. */
+function literalNumber(x: Value): number | null {
+  return x.kind === 'literal' ? Number(x.value) : null;
 }
 
 /** Applied in the number's own type; a choice of literals takes one. */
@@ -142,9 +210,10 @@ function floats(
 }
 
 function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Numeric[]): Value {
-  if (values.every((value) => value.kind === 'literal')) {
+  const literals = values.map(literalNumber);
+  if (literals.every((value) => value !== null)) {
     const apply: (...numbers: number[]) => number = Math[name];
-    return literal(apply(...values.map(({ value }) => value)));
+    return literal(apply(...literals));
   }
   const given = floats(lowering, values, node);
   if (given === null) return openOf(values, true);
@@ -153,14 +222,13 @@ function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly
 
 /** An operand as the 32 bits that JavaScript takes of it. */
 function bitsOf(lowering: Lowering, x: Numeric, node: Node): Expression {
-  if (x.kind === 'literal') return numberConstant('i32', x.value | 0, lowering.range(node));
+  if (x.kind === 'literal') return numberConstant('i32', Number(x.value) | 0, lowering.range(node));
   return toType(lowering, x, 'i32', node);
 }
 
 function extreme({ lowering, node, args: { numbers } }: OfMany, operator: 'min' | 'max'): Value {
-  if (numbers.every((value) => value.kind === 'literal')) {
-    return literal(Math[operator](...numbers.map(({ value }) => value)));
-  }
+  const literals = numbers.map(literalNumber);
+  if (literals.every((value) => value !== null)) return literal(Math[operator](...literals));
   const common = commonType(lowering, numbers, node, `Math.${operator}`);
   if (common === null) return openOf(numbers);
   const type = common === 'bool' ? 'i32' : common;
@@ -171,7 +239,7 @@ function extreme({ lowering, node, args: { numbers } }: OfMany, operator: 'min' 
 }
 
 function sign({ lowering, node, args: { x } }: OfOne): Value {
-  if (x.kind === 'literal') return literal(Math.sign(x.value));
+  if (x.kind === 'literal') return literal(Math.sign(Number(x.value)));
   if (x.kind === 'open') return x;
   const { type, expression } = typed(lowering, x, node);
   const range = lowering.range(node);
@@ -205,7 +273,7 @@ function rounded({ lowering, node, args: { x } }: Rounded, how: Rounding): Value
 }
 
 function roundedNumber(lowering: Lowering, x: Numeric, node: Node, how: Rounding | 'round'): Value {
-  if (x.kind === 'literal') return literal(Math[how](x.value));
+  if (x.kind === 'literal') return literal(Math[how](Number(x.value)));
   if (x.kind === 'open') return x;
   const { type, expression } = typed(lowering, x, node);
   if (!isFloat(type)) return x;

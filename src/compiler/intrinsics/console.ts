@@ -3,6 +3,7 @@
 import type { Node } from 'acorn';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
+import { isBigint } from '../number-types.ts';
 import { numeric, typed } from '../numbers.ts';
 import { undefinedValue, type Value } from '../values.ts';
 import type { Handlers } from './handler.ts';
@@ -19,13 +20,20 @@ export const consoleHandlers: Handlers<'console.log'> = {
   },
 };
 
-function print(lowering: Lowering, part: Value, parts: (string | Expression)[], node: Node): void {
+/** `inText`: within a template, where JavaScript writes bigints without n. */
+function print(
+  lowering: Lowering,
+  part: Value,
+  parts: (string | Expression)[],
+  node: Node,
+  inText = false,
+): void {
   switch (part.kind) {
     case 'text':
       append(parts, part.text);
       break;
     case 'template':
-      for (const inner of part.parts) print(lowering, inner, parts, node);
+      for (const inner of part.parts) print(lowering, inner, parts, node, true);
       break;
     case 'choice':
       lowering.fail(
@@ -35,8 +43,11 @@ function print(lowering: Lowering, part: Value, parts: (string | Expression)[], 
         'print it where the condition is known: if (…) console.log(…)',
       );
       break;
-    default:
-      parts.push(typed(lowering, numeric(lowering, part, node), node).expression);
+    default: {
+      const { type, expression } = typed(lowering, numeric(lowering, part, node), node);
+      parts.push(expression);
+      if (isBigint(type) && !inText) append(parts, 'n');
+    }
   }
 }
 

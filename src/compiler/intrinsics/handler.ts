@@ -32,6 +32,7 @@ import type {
 /** What arguments become. */
 export interface ArgumentTypes {
   readonly number: Numeric;
+  readonly 'number or bigint': Numeric;
   readonly 'number or quotient': Numeric | QuotientValue;
   readonly index: Expression;
   readonly lanes: Expression;

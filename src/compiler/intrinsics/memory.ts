@@ -2,8 +2,9 @@
 
 import type { Node } from 'acorn';
 import type { memoryIntrinsics } from '../../kernel/intrinsics/memory.ts';
+import { isVectorType, lanesOf } from '../../kernel/types.ts';
 import { numberConstant, variable } from '../build.ts';
-import type { AtomicOperator, Expression } from '../ir.ts';
+import { type AtomicOperator, type Expression, elementValueType, type Statement } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { loadedType } from '../number-types.ts';
 import { toStored } from '../numbers.ts';
@@ -106,10 +107,15 @@ function localArray({ lowering, args, node, at }: IntrinsicCall<'cuda.localArray
 function clear(lowering: Lowering, { array, element }: ViewValue, count: number, node: Node): void {
   const range = lowering.range(node);
   const { indexType: type } = lowering;
-  const value = numberConstant(loadedType(element), 0, range);
+  const value = numberConstant(elementValueType(element), 0, range);
+  const stores = (index: Expression): Statement[] =>
+    Array.from({ length: lanesOf(element) }, (_, component) => {
+      const store = { kind: 'store', array, index, value, range } as const;
+      return isVectorType(element) ? { ...store, component } : store;
+    });
   if (count <= 8) {
     for (let i = 0; i < count; i++) {
-      lowering.emit({ kind: 'store', array, index: numberConstant(type, i, range), value, range });
+      for (const store of stores(numberConstant(type, i, range))) lowering.emit(store);
     }
     return;
   }
@@ -129,7 +135,7 @@ function clear(lowering: Lowering, { array, element }: ViewValue, count: number,
       right: numberConstant(type, count, range),
       range,
     },
-    body: [{ kind: 'store', array, index: i, value, range }],
+    body: stores(i),
     update: [
       {
         kind: 'assign',
@@ -155,14 +161,15 @@ function atomic(
   { array, index, value, compare }: AtomicArguments,
 ): Value {
   const { element } = array;
-  if (element !== 'i32' && element !== 'u32' && !(element === 'f32' && operator === 'add')) {
+  const isFloat = element === 'f32' || element === 'f64';
+  if (!/^[iu](32|64)$/.test(element) && !(isFloat && operator === 'add')) {
     lowering.fail(
       at('array'),
       'WS1004',
       `${name} does not work on ${element}`,
-      element === 'f32'
-        ? 'of the atomics only cuda.atomicAdd takes f32'
-        : 'atomics take arrays of i32 and u32, and cuda.atomicAdd also f32',
+      isFloat
+        ? `of the atomics only cuda.atomicAdd takes ${element}`
+        : 'atomics take arrays of i32, u32, i64 and u64, and cuda.atomicAdd also f32 and f64',
     );
   }
   const type = loadedType(element);

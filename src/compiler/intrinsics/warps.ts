@@ -262,7 +262,7 @@ function ofBits(
   const { x } = args;
   const range = lowering.range(node);
   if (x.kind === 'literal' && Number.isInteger(x.value)) {
-    const bits = type === 'i32' ? x.value | 0 : x.value >>> 0;
+    const bits = type === 'i32' ? Number(x.value) | 0 : Number(x.value) >>> 0;
     const result = apply(constant(type, bits, range), range, lowering);
     if (result.kind === 'constant') return literal(Number(result.value));
   }

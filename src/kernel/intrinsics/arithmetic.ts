@@ -7,33 +7,126 @@ const rounded = [{ x: 'number or quotient' }] as const satisfies readonly Form[]
 const two = [{ x: 'number', y: 'number' }] as const satisfies readonly Form[];
 const many = [{ numbers: 'number...' }] as const satisfies readonly Form[];
 
+const either = [{ x: 'number or bigint' }] as const satisfies readonly Form[];
+const bits = [{ bits: 'constant', x: 'number or bigint' }] as const satisfies readonly Form[];
+
+const integer = 'floats are truncated, and what does not fit wraps.';
+
 export const castIntrinsics = {
-  'cuda.i32': {
-    cuda: '(int) x',
-    forms: one,
+  'cuda.i8': {
+    cuda: '(signed char) x',
+    forms: either,
     result: 'i32',
-    doc: 'To a 32-bit integer; floats are truncated, and what does not fit wraps.',
+    doc: `To an integer of -128 to 127; ${integer}`,
   },
+  'cuda.u8': {
+    cuda: '(unsigned char) x',
+    forms: either,
+    result: 'u32',
+    doc: `To an integer of 0 to 255; ${integer}`,
+  },
+  'cuda.i16': {
+    cuda: '(short) x',
+    forms: either,
+    result: 'i32',
+    doc: `To an integer of -32768 to 32767; ${integer}`,
+  },
+  'cuda.u16': {
+    cuda: '(unsigned short) x',
+    forms: either,
+    result: 'u32',
+    doc: `To an integer of 0 to 65535; ${integer}`,
+  },
+  'cuda.i32': { cuda: '(int) x', forms: either, result: 'i32', doc: `To a 32-bit integer; ${integer}` },
   'cuda.u32': {
     cuda: '(unsigned) x',
-    forms: one,
+    forms: either,
     result: 'u32',
-    doc: 'To an unsigned 32-bit integer; floats are truncated, and what does not fit wraps.',
+    doc: `To an unsigned 32-bit integer; ${integer}`,
+  },
+  'cuda.i64': {
+    cuda: '(long long) x',
+    forms: either,
+    result: 'i64',
+    doc: `To a 64-bit integer, a bigint; ${integer}`,
+  },
+  'cuda.u64': {
+    cuda: '(unsigned long long) x',
+    forms: either,
+    result: 'u64',
+    doc: `To an unsigned 64-bit integer, a bigint; ${integer}`,
   },
   'cuda.index': {
     cuda: '(ptrdiff_t) x',
-    forms: one,
+    forms: either,
     result: 'index',
     doc: 'To the type of positions and counts; floats are truncated.',
   },
-  'cuda.f32': { cuda: '(float) x', forms: one, result: 'f32', doc: 'To a float, rounded to nearest even.' },
-  'cuda.f64': { cuda: '(double) x', forms: one, result: 'f64', doc: 'To a double.' },
+  'cuda.f16': {
+    cuda: '(float) (__half) x',
+    forms: either,
+    result: 'f32',
+    doc: 'To a float that f16 has, rounded to nearest even.',
+  },
+  'cuda.bf16': {
+    cuda: '(float) (__nv_bfloat16) x',
+    forms: either,
+    result: 'f32',
+    doc: 'To a float that bf16 has, rounded to nearest even.',
+  },
+  'cuda.f32': {
+    cuda: '(float) x',
+    forms: either,
+    result: 'f32',
+    doc: 'To a float, rounded to nearest even.',
+  },
+  'cuda.f64': { cuda: '(double) x', forms: either, result: 'f64', doc: 'To a double.' },
   'cuda.bool': {
     cuda: '(bool) x',
-    forms: one,
+    forms: either,
     result: 'bool',
     doc: 'True unless x is 0 or not a number.',
   },
+  'BigInt.asIntN': {
+    cuda: '(long long) x',
+    forms: bits,
+    result: 'i64',
+    doc: 'The low bits of a bigint, 1 to 64 of them, as a signed integer.',
+  },
+  'BigInt.asUintN': {
+    cuda: '(unsigned long long) x',
+    forms: bits,
+    result: 'u64',
+    doc: 'The low bits of a bigint, 1 to 64 of them, as an unsigned integer.',
+  },
+} as const satisfies Readonly<Record<string, Intrinsic>>;
+
+const pair = [{ x: 'number', y: 'number' }] as const satisfies readonly Form[];
+const four = [{ x: 'number', y: 'number', z: 'number', w: 'number' }] as const satisfies readonly Form[];
+
+export const vectorIntrinsics = {
+  'cuda.i32x2': { cuda: 'make_int2(x, y)', forms: pair, result: 'vector', doc: 'A vector of two i32.' },
+  'cuda.i32x4': {
+    cuda: 'make_int4(x, y, z, w)',
+    forms: four,
+    result: 'vector',
+    doc: 'A vector of four i32.',
+  },
+  'cuda.u32x2': { cuda: 'make_uint2(x, y)', forms: pair, result: 'vector', doc: 'A vector of two u32.' },
+  'cuda.u32x4': {
+    cuda: 'make_uint4(x, y, z, w)',
+    forms: four,
+    result: 'vector',
+    doc: 'A vector of four u32.',
+  },
+  'cuda.f32x2': { cuda: 'make_float2(x, y)', forms: pair, result: 'vector', doc: 'A vector of two f32.' },
+  'cuda.f32x4': {
+    cuda: 'make_float4(x, y, z, w)',
+    forms: four,
+    result: 'vector',
+    doc: 'A vector of four f32.',
+  },
+  'cuda.f64x2': { cuda: 'make_double2(x, y)', forms: pair, result: 'vector', doc: 'A vector of two f64.' },
 } as const satisfies Readonly<Record<string, Intrinsic>>;
 
 export const mathIntrinsics = {

@@ -11,6 +11,8 @@ export type Combination = (typeof combinations)[number];
 export type ArgumentKind =
   /** A number or boolean of any type. */
   | 'number'
+  /** The same, or a bigint. */
+  | 'number or bigint'
   /** The same, or `a / b` of two integers, which the intrinsic rounds. */
   | 'number or quotient'
   /** An integer, taken as an index. */
@@ -56,6 +58,8 @@ export type ResultKind =
   | 'index'
   | 'i32'
   | 'u32'
+  | 'i64'
+  | 'u64'
   | 'f32'
   | 'f64'
   | 'bool'
@@ -64,6 +68,7 @@ export type ResultKind =
   /** A number that is known when the kernel is compiled. */
   | 'constant'
   | 'extent'
+  | 'vector'
   | 'array'
   | 'count'
   /** `cuda.cg`. */

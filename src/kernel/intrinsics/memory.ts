@@ -109,20 +109,22 @@ export const pipelineIntrinsics = {
   },
 } as const satisfies Readonly<Record<string, Intrinsic>>;
 
-const update = [{ array: 'array', index: 'index', value: 'number' }] as const satisfies readonly Form[];
+const update = [
+  { array: 'array', index: 'index', value: 'number or bigint' },
+] as const satisfies readonly Form[];
 
 export const atomicIntrinsics = {
   'cuda.atomicAdd': {
     cuda: 'atomicAdd(&array[index], value)',
     forms: update,
     result: 'number',
-    doc: 'Adds to an element of an i32, u32 or f32 array and gives what was there.',
+    doc: 'Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there.',
   },
   'cuda.atomicSub': {
     cuda: 'atomicSub(&array[index], value)',
     forms: update,
     result: 'number',
-    doc: 'Subtracts from an element of an i32 or u32 array and gives what was there.',
+    doc: 'Subtracts from an element of an array of integers of 32 or 64 bits and gives what was there.',
   },
   'cuda.atomicMin': {
     cuda: 'atomicMin(&array[index], value)',
@@ -162,7 +164,7 @@ export const atomicIntrinsics = {
   },
   'cuda.atomicCAS': {
     cuda: 'atomicCAS(&array[index], compare, value)',
-    forms: [{ array: 'array', index: 'index', compare: 'number', value: 'number' }],
+    forms: [{ array: 'array', index: 'index', compare: 'number or bigint', value: 'number or bigint' }],
     result: 'number',
     doc: 'Stores value if the element equals compare, and gives what was there.',
   },

@@ -1,6 +1,7 @@
 // Typed arrays as sinks: one that the caller gave, or one that is made.
 
 import { type ElementType, hostArrays } from '../../kernel/types.ts';
+import { newArray, setElements } from '../elements.ts';
 import type { TypedArray } from '../job.ts';
 import { count, problem } from '../problem.ts';
 import type { Sink } from './sink.ts';
@@ -25,7 +26,7 @@ export function arraySink(parameter: string, element: ElementType, array: TypedA
         const hint = 'leave the output away to have an array made';
         throw problem('WS5006', `${name} has ${count(array.length)} elements, and the output has more`, hint);
       }
-      array.set(data, position);
+      setElements(array, data, position);
       position += data.length;
     },
     result: () => array.subarray(0, position),
@@ -48,10 +49,10 @@ export function collectingSink(
       const needed = position + data.length;
       if (needed > array.length) {
         const larger = allocate(name, element, Math.max(needed, 2 * array.length));
-        larger.set(array);
+        setElements(larger, array);
         array = larger;
       }
-      array.set(data, position);
+      setElements(array, data, position);
       position = needed;
     },
     result: () => (position === array.length ? array : array.slice(0, position)),
@@ -63,9 +64,8 @@ export function collectingSink(
 const immediate = { async finish() {}, publish() {}, async abandon() {} } as const;
 
 function allocate(name: string, element: ElementType, length: number): TypedArray {
-  const Constructor: new (length: number) => TypedArray = hostArrays[element];
   try {
-    return new Constructor(length);
+    return newArray(element, length);
   } catch (cause) {
     const message = `${name} of ${count(length)} elements does not fit into memory`;
     throw problem('WS4001', message, 'write it to a file', cause);

@@ -9,6 +9,7 @@ import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import { hostArrays } from '../../kernel/types.ts';
 import { builtModule } from '../../runtime/cpu/built-module.ts';
 import type { Dtype } from '../dtype.ts';
+import { setElements } from '../elements.ts';
 import type { TypedArray } from '../job.ts';
 import { unreadable } from '../problem.ts';
 import type { Source, Wanted } from './source.ts';
@@ -62,7 +63,7 @@ export class ThreadedColumn implements Source {
     this.#settle = undefined;
     if (answer instanceof Error) throw unreadable(this.name, answer);
     if ('issues' in answer) throw new WarpstageError(answer.issues);
-    if (shared !== buffer) into.set(viewOf(into, shared).subarray(0, answer.read));
+    if (shared !== buffer) setElements(into, viewOf(into, shared).subarray(0, answer.read));
     return answer.read;
   }
 

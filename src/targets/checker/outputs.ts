@@ -5,6 +5,7 @@
 // that is written anew by another thread, or by the same one after it has waited for another
 // batch of copies, is a result that is lost. Whoever means it otherwise says so at the check.
 
+import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
@@ -116,7 +117,7 @@ export class Outputs implements PartialObserver {
         const [range] = uses.of({ space: 'global', id }).writes;
         const array = launch.arrays[id]!;
         if (kind === 'any' || range === undefined) continue;
-        const { length } = array.values;
+        const { length } = array;
         this.#budget.take(12 * length);
         const words = () => new Int32Array(length);
         this.#outputs.set(array, { array, kind, writers: words(), batches: words(), sites: words(), range });
@@ -141,18 +142,24 @@ export class Outputs implements PartialObserver {
     this.#progress.delete(thread);
   }
 
-  write(thread: Thread, array: Elements, index: number, value: number, range: Range): void {
+  write(thread: Thread, array: Elements, index: number, value: Value, range: Range, component: number): void {
     const output = this.#outputs.get(array);
-    if (output === undefined || !(index >= 0 && index < array.values.length)) return;
-    this.#note(thread, output, index, range, () => sameValue(array, index, value));
+    if (output === undefined || !(index >= 0 && index < array.length)) return;
+    this.#note(thread, output, index, range, () => sameValue(array, index, component, value));
   }
 
   issued({ thread, call, to, from, count, first, stride }: PendingCopy): void {
     const output = this.#outputs.get(to.elements);
     if (output === undefined) return;
-    const { bits } = to.elements;
+    const { bits, lanes } = to.elements;
     for (let i = first; i < count; i += stride) {
-      const same = () => bits[to.offset + i] === from.elements.bits[from.offset + i];
+      const [target, source] = [(to.offset + i) * lanes, (from.offset + i) * lanes];
+      const same = () => {
+        for (let lane = 0; lane < lanes; lane += 1) {
+          if (bits[target + lane] !== from.elements.bits[source + lane]) return false;
+        }
+        return true;
+      };
       this.#note(thread, output, to.offset + i, call.range, same);
     }
   }

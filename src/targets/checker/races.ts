@@ -10,9 +10,10 @@
 // No races are: atomic operations among themselves; two threads that store the same value; two
 // copies of the same values.
 
+import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { componentOf, elementBytes } from '../../kernel/types.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
@@ -129,26 +130,30 @@ export class Races implements PartialObserver {
 
   // Accesses
 
-  read(thread: Thread, array: Elements, index: number, range: Range): void {
+  read(thread: Thread, array: Elements, index: number, range: Range, component: number): void {
     const tracked = this.#trackedOf(thread, array);
-    if (tracked === null || !(index >= 0 && index < array.values.length)) return;
+    if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
-    const first = firstCell + index * width;
-    for (let cell = first; cell < first + width; cell += 1) {
+    const part = width / array.lanes;
+    const first = firstCell + index * width + component * part;
+    for (let cell = first; cell < first + part; cell += 1) {
       this.#readCell(tracked, index, shadow.page(cell), Shadow.within(cell), clock, clock.actor, site);
     }
   }
 
-  write(thread: Thread, array: Elements, index: number, value: number, range: Range): void {
+  write(thread: Thread, array: Elements, index: number, value: Value, range: Range, component: number): void {
     const tracked = this.#trackedOf(thread, array);
-    if (tracked === null || !(index >= 0 && index < array.values.length)) return;
+    if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
-    const first = firstCell + index * width;
-    for (let cell = first; cell < first + width; cell += 1) {
+    const part = width / array.lanes;
+    const first = firstCell + index * width + component * part;
+    // Which component it is that a vector has already is not told.
+    const compared = array.lanes === 1 ? value : null;
+    for (let cell = first; cell < first + part; cell += 1) {
       this.#writeCell(
         tracked,
         index,
@@ -157,14 +162,14 @@ export class Races implements PartialObserver {
         clock,
         clock.actor,
         site,
-        value,
+        compared,
       );
     }
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range): void {
     const tracked = this.#trackedOf(thread, array);
-    if (tracked === null || !(index >= 0 && index < array.values.length)) return;
+    if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.of(thread);
     const { shadow, firstCell, width } = tracked;
     const first = firstCell + index * width;
@@ -236,7 +241,7 @@ export class Races implements PartialObserver {
     clock: ThreadClock,
     actor: number,
     site: number,
-    value: number | null,
+    value: Value | null,
   ): void {
     const { writes, reads, updates } = page;
     const time = clock.now;
@@ -279,7 +284,7 @@ export class Races implements PartialObserver {
     clock: ThreadClock,
     access: Access,
     accessKind: AccessKind,
-    value: number | null = null,
+    value: Value | null = null,
   ): void {
     if (!accesses.hasSeveral(at)) {
       // Nearly always: one access, which comes before.
@@ -298,7 +303,10 @@ export class Races implements PartialObserver {
         later: this.#party(access, accessKind),
         clock,
         sameValue:
-          kind === 'write' && value !== null && earlier.actor > 0 && sameValue(tracked.array, index, value),
+          kind === 'write' &&
+          value !== null &&
+          earlier.actor > 0 &&
+          sameValue(tracked.array, index, 0, value),
       };
       this.#reports.add(conflict);
     }
@@ -353,8 +361,10 @@ export class Races implements PartialObserver {
     const { space } = reference;
     // Nobody else reaches a local array, but for copies.
     const matters = space === 'shared' ? this.#uses.changes(reference) : this.#uses.of(reference).copied;
-    const shadow = matters ? new Shadow(array.values.length, elementBytes[array.element], budget) : null;
-    const tracked = shadow && { array, space, shadow, firstCell: 0, width: 1 };
+    const shadow = matters
+      ? new Shadow(array.length * array.lanes, elementBytes[componentOf(array.element)], budget)
+      : null;
+    const tracked = shadow && { array, space, shadow, firstCell: 0, width: array.lanes };
     this.#tracked.set(array, tracked);
     arrays.push(array);
     return tracked;

@@ -1,20 +1,26 @@
 // Values as an array holds them.
 
+import type { Value } from '../../compiler/arithmetic.ts';
 import type { Elements } from '../interpreter/memory.ts';
 
-interface NumberArray {
-  [index: number]: number | bigint;
+interface ValueArray {
+  [index: number]: Value;
 }
 
-const probes = new Map<string, NumberArray>();
+const probes = new Map<string, ValueArray>();
 
-/** Whether an element holds a value already, once it is rounded to the element's type. */
-export function sameValue({ element, values }: Elements, index: number, value: number): boolean {
+/** Whether an element, or the component of one, holds a value already, once it is rounded to the element's type. */
+export function sameValue(
+  { element, values, lanes }: Elements,
+  index: number,
+  component: number,
+  value: Value,
+): boolean {
   let probe = probes.get(element);
   if (probe === undefined) {
-    probe = new (values.constructor as new (length: number) => NumberArray)(1);
+    probe = new (values.constructor as new (length: number) => ValueArray)(1);
     probes.set(element, probe);
   }
   probe[0] = value;
-  return Object.is(probe[0], values[index]);
+  return Object.is(probe[0], values[index * lanes + component]);
 }

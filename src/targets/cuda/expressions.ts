@@ -16,7 +16,7 @@ import type {
   ValueType,
 } from '../../compiler/ir.ts';
 import { nonNegative } from './signs.ts';
-import { arrayName, identifier, lengthName, literal, valueTypes } from './types.ts';
+import { arrayName, identifier, lengthName, literal, member, valueTypes } from './types.ts';
 
 const unsignedOf = { i32: 'unsigned', i64: 'unsigned long long' } as const;
 
@@ -125,7 +125,7 @@ export class ExpressionWriter {
         return lengthName(program, expression.array);
       case 'load':
         // The cast keeps 8- and 16-bit elements from being promoted to int where they are unsigned.
-        return `((${valueTypes[expression.type]})${arrayName(program, expression.array)}[${this.index(expression.index)}])`;
+        return `((${valueTypes[expression.type]})${arrayName(program, expression.array)}[${this.index(expression.index)}]${member(expression.component)})`;
       case 'unary':
         return this.unary(expression.operator, expression.type, this.write(expression.operand));
       case 'binary': {
@@ -145,6 +145,10 @@ export class ExpressionWriter {
       case 'compare':
         return `(${this.write(expression.left)} ${compare[expression.operator]} ${this.write(expression.right)})`;
       case 'convert':
+        if (expression.format !== undefined) {
+          const verb = expression.type === 'f32' ? 'from' : 'to';
+          return `ws_${verb}_${expression.format}(${this.write(expression.operand)})`;
+        }
         return this.convert(expression.operand.type, expression.type, this.write(expression.operand));
       case 'conditional':
         return `(${this.write(expression.test)} ? ${this.write(expression.then)} : ${this.write(expression.otherwise)})`;
@@ -204,7 +208,10 @@ export class ExpressionWriter {
 
   private convert(from: ValueType, to: ValueType, operand: string): string {
     if (to === 'bool') return isFloat(from) ? `ws_truthy(${operand})` : `(${operand} != 0)`;
-    if (isFloat(from) && !isFloat(to)) return `(${valueTypes[to]})ws_to_integer(${operand})`;
+    if (isFloat(from) && !isFloat(to)) {
+      const isWide = to === 'i64' || to === 'u64';
+      return `(${valueTypes[to]})${isWide ? 'ws_to_wide_integer' : 'ws_to_integer'}(${operand})`;
+    }
     return `(${valueTypes[to]})${operand}`;
   }
 }

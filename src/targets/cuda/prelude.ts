@@ -25,6 +25,8 @@ WS_DEVICE unsigned ws_min(unsigned a, unsigned b) { return a < b ? a : b; }
 WS_DEVICE unsigned ws_max(unsigned a, unsigned b) { return a < b ? b : a; }
 WS_DEVICE long long ws_min(long long a, long long b) { return a < b ? a : b; }
 WS_DEVICE long long ws_max(long long a, long long b) { return a < b ? b : a; }
+WS_DEVICE unsigned long long ws_min(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+WS_DEVICE unsigned long long ws_max(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
 WS_DEVICE int ws_abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }
 WS_DEVICE long long ws_abs(long long a) { return a < 0 ? (long long)(0ull - (unsigned long long)a) : a; }
 WS_DEVICE bool ws_truthy(float a) { return a == a && a != 0.0f; }
@@ -35,6 +37,29 @@ WS_DEVICE long long ws_to_integer(double a) {
   return fabs(a) < 9223372036854775808.0 ? (long long)a : (long long)fmod(trunc(a), 4294967296.0);
 }
 WS_DEVICE long long ws_to_integer(float a) { return fabsf(a) < 9223372036854775808.0f ? (long long)a : 0; }
+// Truncated, then modulo 2^64. What is at least 2^63 is whole already.
+WS_DEVICE unsigned long long ws_to_wide_integer(double a) {
+  if (fabs(a) < 9223372036854775808.0) return (unsigned long long)(long long)a;
+  if (!(fabs(a) < 9223372036854775808.0 * 9007199254740992.0 * 2.0)) return 0;
+  const unsigned long long low = (unsigned long long)fmod(fabs(a), 18446744073709551616.0);
+  return a < 0.0 ? 0ull - low : low;
+}
+// Floats of 16 bits: the value of the bits, and the bits of the nearest value, ties to even.
+WS_DEVICE float ws_from_f16(unsigned bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((unsigned short)bits));
+  return value;
+}
+WS_DEVICE unsigned ws_to_f16(float value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+WS_DEVICE float ws_from_bf16(unsigned bits) { return __uint_as_float(bits << 16); }
+WS_DEVICE unsigned ws_to_bf16(float value) {
+  const unsigned word = __float_as_uint(value);
+  return value != value ? 0x7fc0u : (word + 0x7fffu + (word >> 16 & 1u)) >> 16;
+}
 // Math.round: halves go up.
 WS_DEVICE double ws_round(double a) { double r = floor(a); return a - r >= 0.5 ? copysign(r + 1.0, a) : copysign(r, a); }
 WS_DEVICE float ws_round(float a) { return (float)ws_round((double)a); }

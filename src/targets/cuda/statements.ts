@@ -5,8 +5,9 @@
 
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
+import { componentOf } from '../../kernel/types.ts';
 import { ExpressionWriter } from './expressions.ts';
-import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './types.ts';
+import { arrayName, elementOf, elementTypes, identifier, member, valueTypes } from './types.ts';
 import { warpStatement } from './warps.ts';
 
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
@@ -72,8 +73,8 @@ export class StatementWriter {
         return;
       }
       case 'store': {
-        const type = elementTypes[elementOf(program, statement.array)];
-        const target = `${arrayName(program, statement.array)}[${expressions.index(statement.index)}]`;
+        const type = elementTypes[componentOf(elementOf(program, statement.array))];
+        const target = `${arrayName(program, statement.array)}[${expressions.index(statement.index)}]${member(statement.component)}`;
         this.line(`${target} = (${type})${expressions.write(statement.value)};`);
         return;
       }
@@ -157,11 +158,20 @@ export class StatementWriter {
       exch: 'Exch',
       cas: 'CAS',
     };
-    const address = `&${arrayName(this.program, array)}[${this.expressions.index(index)}]`;
-    const operands = [...(compare === null ? [] : [compare]), value].map((operand) =>
-      this.expressions.write(operand),
-    );
-    const call = `atomic${names[operator]}(${[address, ...operands].join(', ')})`;
+    const element = elementOf(this.program, array);
+    const isWide = element === 'i64' || element === 'u64';
+    // Of 64 bits only the least and the greatest know signed integers, and nothing subtracts.
+    const isUnsigned = isWide && operator !== 'min' && operator !== 'max';
+    const subtracts = isWide && operator === 'sub';
+    const cast = isUnsigned ? '(unsigned long long*)' : '';
+    const address = `${cast}&${arrayName(this.program, array)}[${this.expressions.index(index)}]`;
+    const operands = [...(compare === null ? [] : [compare]), value].map((operand) => {
+      const text = this.expressions.write(operand);
+      if (!isUnsigned) return text;
+      return `${subtracts ? '0ull - ' : ''}(unsigned long long)${text}`;
+    });
+    const name = subtracts ? 'Add' : names[operator];
+    const call = `atomic${name}(${[address, ...operands].join(', ')})`;
     this.line(
       result === null ? `${call};` : `${identifier(this.program.variables[result]!.name, result)} = ${call};`,
     );

@@ -1,7 +1,7 @@
 // How types, constants and names of the IR are spelt in CUDA C++.
 
 import type { ArrayReference, Program, ValueType } from '../../compiler/ir.ts';
-import type { ElementType } from '../../kernel/types.ts';
+import { componentNames, type ElementType } from '../../kernel/types.ts';
 
 /** The C++ type of a value. */
 export const valueTypes = {
@@ -14,7 +14,7 @@ export const valueTypes = {
   f64: 'double',
 } as const satisfies Record<ValueType, string>;
 
-/** The C++ type of an array's elements. */
+/** The C++ type of an array's elements; floats of 16 bits are held as their bits. */
 export const elementTypes = {
   i8: 'signed char',
   u8: 'unsigned char',
@@ -22,8 +22,19 @@ export const elementTypes = {
   u16: 'unsigned short',
   i32: 'int',
   u32: 'unsigned',
+  i64: 'long long',
+  u64: 'unsigned long long',
+  f16: 'unsigned short',
+  bf16: 'unsigned short',
   f32: 'float',
   f64: 'double',
+  i32x2: 'int2',
+  i32x4: 'int4',
+  u32x2: 'uint2',
+  u32x4: 'uint4',
+  f32x2: 'float2',
+  f32x4: 'float4',
+  f64x2: 'double2',
 } as const satisfies Record<ElementType, string>;
 
 function floatLiteral(value: number, type: 'f32' | 'f64'): string {
@@ -76,6 +87,11 @@ export function arrayName(program: Program, { space, id }: ArrayReference): stri
 /** The name of the value that holds the array's length in elements. */
 export function lengthName(program: Program, array: ArrayReference): string {
   return `${arrayName(program, array)}_length`;
+}
+
+/** How a component of a vector is named behind it; nothing for elements that are numbers. */
+export function member(component: number | undefined): string {
+  return component === undefined ? '' : `.${componentNames[component]}`;
 }
 
 /** The element type of an array. */

@@ -18,7 +18,8 @@ import type { Thread } from './thread.ts';
 export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 
 /**
- * One thread's share of a copy: elements `first`, `first + stride`, … below `count`. From `copied` on they
+ * One thread's share of a copy: elements `first`, `first + stride`, … below `count`, each
+ * with all its numbers. From `copied` on they
  * are not read, but zero.
  */
 export class PendingCopy {
@@ -51,12 +52,13 @@ export class PendingCopy {
     if (this.#delivered) return;
     this.#delivered = true;
     this.thread.observer?.delivered(this);
-    const { bits: to } = this.to.elements;
+    const { bits: to, lanes } = this.to.elements;
     const { bits: from } = this.from.elements;
     for (let i = this.first; i < this.count; i += this.stride) {
-      const at = this.to.offset + i;
-      if (i < this.copied) to[at] = from[this.from.offset + i]!;
-      else to.fill(zeroOf(to), at, at + 1);
+      const target = (this.to.offset + i) * lanes;
+      const source = (this.from.offset + i) * lanes;
+      if (i >= this.copied) to.fill(zeroOf(to), target, target + lanes);
+      else for (let lane = 0; lane < lanes; lane += 1) to[target + lane] = from[source + lane]!;
     }
   }
 }
@@ -143,10 +145,10 @@ function checkOperands(
   count: number,
   zeroFill: number,
 ): void {
-  const operandOf = ({ elements: { name, values, bits }, offset }: Operand) => ({
+  const operandOf = ({ elements: { name, length, bits }, offset }: Operand) => ({
     array: name,
     offset,
-    length: values.length,
+    length,
     memory: bits.buffer,
     address: bits.byteOffset,
   });

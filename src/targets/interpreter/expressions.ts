@@ -35,20 +35,20 @@ export function compileExpression(program: ObservedProgram, expression: Expressi
       return ofIndexType(program, builtIn(expression.name));
     case 'length': {
       const array = arrayOf(expression.array);
-      return ofIndexType(program, (thread) => array(thread).values.length);
+      return ofIndexType(program, (thread) => array(thread).length);
     }
     case 'load': {
-      const { range } = expression;
+      const { range, component = 0 } = expression;
       const array = arrayOf(expression.array);
       const index = compileIndex(program, expression.index);
       const { observer } = program;
       if (observer === undefined) {
-        return (thread) => readElement(thread, array(thread), index(thread), range);
+        return (thread) => readElement(thread, array(thread), index(thread), component, range);
       }
       return (thread) => {
         const position = index(thread);
-        observer.read(thread, array(thread), position, range);
-        return readElement(thread, array(thread), position, range);
+        observer.read(thread, array(thread), position, range, component);
+        return readElement(thread, array(thread), position, component, range);
       };
     }
     case 'unary': {
@@ -65,7 +65,7 @@ export function compileExpression(program: ObservedProgram, expression: Expressi
       return (thread) => operation(left(thread), right(thread));
     }
     case 'convert': {
-      const operation = convertOperation(expression.operand.type, expression.type);
+      const operation = convertOperation(expression.operand.type, expression.type, expression.format);
       const operand = compile(expression.operand);
       return (thread) => operation(operand(thread));
     }

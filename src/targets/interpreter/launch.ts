@@ -80,7 +80,7 @@ export function poisonShared(launch: Launch): void {
 /** The local arrays of all threads of a block, by thread; undefined at the start, like shared memory. */
 export function localArraysOf(program: Program, threads: number): Elements[][] {
   const arrays = program.localArrays.map(({ name, element, count }) => {
-    const bytes = Math.ceil((count * elementBytes[element]) / 8) * 8;
+    const bytes = Math.ceil((count * elementBytes[element]) / 16) * 16;
     const buffer = new ArrayBuffer(bytes * threads);
     poisonBytes(buffer, 0, buffer.byteLength);
     return (rank: number) => elementsAt(name, element, buffer, bytes * rank, count);

@@ -5,9 +5,16 @@
 // written shows in the result.
 
 import { type AtomicFunction, type Value, zeroOf } from '../../compiler/arithmetic.ts';
-import { elementValueType } from '../../compiler/ir.ts';
+import { elementValueType, type ValueType } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { type ElementType, elementBytes, type HostArrays, hostArrays } from '../../kernel/types.ts';
+import {
+  componentOf,
+  type ElementType,
+  elementBytes,
+  type HostArrays,
+  hostArrays,
+  lanesOf,
+} from '../../kernel/types.ts';
 import { type Culprit, outOfRange } from './fault.ts';
 
 /** The pattern of memory that was never written, as a 32-bit word. */
@@ -17,8 +24,13 @@ export const poison = 0x7f7fdead;
 export interface Elements {
   readonly name: string;
   readonly element: ElementType;
+  /** Elements. */
+  readonly length: number;
+  /** Numbers that an element is made of. */
+  readonly lanes: number;
+  /** The numbers, one after the other. */
   readonly values: HostArrays[ElementType];
-  /** The same memory as integers of the element's width: what copies and atomics move. */
+  /** The same memory as integers of a number's width: what copies and atomics move. */
   readonly bits: BitArray;
 }
 
@@ -31,13 +43,16 @@ export function elementsAt(
   address: number,
   length: number,
 ): Elements {
+  const lanes = lanesOf(element);
   const Values: ViewConstructor<HostArrays[ElementType]> = hostArrays[element];
-  const Bits: ViewConstructor<BitArray> = bitArrays[elementBytes[element]];
+  const Bits: ViewConstructor<BitArray> = bitArrays[elementBytes[componentOf(element)]];
   return {
     name,
     element,
-    values: new Values(buffer, address, length),
-    bits: new Bits(buffer, address, length),
+    length,
+    lanes,
+    values: new Values(buffer, address, length * lanes),
+    bits: new Bits(buffer, address, length * lanes),
   };
 }
 
@@ -50,26 +65,36 @@ export function poisonBytes(buffer: ArrayBufferLike, address: number, byteLength
   new Uint32Array(buffer, address, Math.floor(byteLength / 4)).fill(poison);
 }
 
-export function readElement(thread: Culprit, array: Elements, index: number, range: Range): number {
-  const value = array.values[index];
+/** Reads an element, or the component of one. */
+export function readElement(
+  thread: Culprit,
+  array: Elements,
+  index: number,
+  component: number,
+  range: Range,
+): Value {
+  const value = array.values[index * array.lanes + component];
   if (value === undefined) throw outside(thread, array, index, range, 'read');
   return value;
 }
 
+/** Writes an element, or the component of one. */
 export function writeElement(
   thread: Culprit,
   array: Elements,
   index: number,
-  value: number,
+  component: number,
+  value: Value,
   range: Range,
 ): void {
-  if (!(index >= 0 && index < array.values.length)) throw outside(thread, array, index, range, 'write');
-  array.values[index] = value;
+  if (!(index >= 0 && index < array.length)) throw outside(thread, array, index, range, 'write');
+  // A bigint array takes bigints and every other numbers, as the value's type has been made to be.
+  (array.values as Record<number, Value>)[index * array.lanes + component] = value;
 }
 
 /**
- * Replaces an element of 4 bytes by what `update` makes of it, in one step for all threads of all blocks;
- * gives the old one.
+ * Replaces an element of 4 or 8 bytes by what `update` makes of it, in one step for all threads of all
+ * blocks; gives the old one.
  */
 export function updateElement(
   thread: Culprit,
@@ -80,32 +105,57 @@ export function updateElement(
   compared: Value | null,
   range: Range,
 ): Value {
-  if (!(index >= 0 && index < array.values.length)) throw outside(thread, array, index, range, 'write');
+  if (!(index >= 0 && index < array.length)) throw outside(thread, array, index, range, 'write');
   const { bits, element } = array;
-  if (!(bits instanceof Int32Array)) throw new TypeError(`atomics on ${element} are not defined`);
-  const comparand = compared ?? zeroOf(elementValueType(element));
+  const type = elementValueType(element);
+  const comparand = compared ?? zeroOf(type);
+  const after = (old: Value) => update(old, value, comparand);
+  if (bits instanceof BigInt64Array) return exchangeWide(bits, index, type, after);
+  if (bits instanceof Int32Array) return exchangeNarrow(bits, index, type, after);
+  throw new TypeError(`atomics on ${element} are not defined`);
+}
+
+function exchangeNarrow(
+  bits: Int32Array,
+  index: number,
+  type: ValueType,
+  after: (old: Value) => Value,
+): Value {
   for (;;) {
     const before = Atomics.load(bits, index);
-    const old = fromBits(before, element);
-    const after = toBits(update(old, value, comparand) as number, element);
-    if (Atomics.compareExchange(bits, index, before, after) === before) return old;
+    exchange.setInt32(0, before);
+    const old =
+      type === 'f32' ? exchange.getFloat32(0) : type === 'u32' ? exchange.getUint32(0) : exchange.getInt32(0);
+    const next = after(old) as number;
+    if (type === 'f32') exchange.setFloat32(0, next);
+    else exchange.setInt32(0, next);
+    if (Atomics.compareExchange(bits, index, before, exchange.getInt32(0)) === before) return old;
   }
 }
 
-const exchange = new DataView(new ArrayBuffer(4));
-
-function fromBits(bits: number, element: ElementType): number {
-  if (element === 'i32') return bits;
-  if (element === 'u32') return bits >>> 0;
-  exchange.setInt32(0, bits);
-  return exchange.getFloat32(0);
+function exchangeWide(
+  bits: BigInt64Array,
+  index: number,
+  type: ValueType,
+  after: (old: Value) => Value,
+): Value {
+  for (;;) {
+    const before = Atomics.load(bits, index);
+    exchange.setBigInt64(0, before);
+    const old =
+      type === 'f64'
+        ? exchange.getFloat64(0)
+        : type === 'u64'
+          ? exchange.getBigUint64(0)
+          : exchange.getBigInt64(0);
+    const next = after(old);
+    if (type === 'f64') exchange.setFloat64(0, next as number);
+    else exchange.setBigInt64(0, next as bigint);
+    if (Atomics.compareExchange(bits, index, before, exchange.getBigInt64(0)) === before) return old;
+  }
 }
 
-function toBits(value: number, element: ElementType): number {
-  if (element !== 'f32') return value | 0;
-  exchange.setFloat32(0, value);
-  return exchange.getInt32(0);
-}
+const exchange = new DataView(new ArrayBuffer(8));
 
 function outside(thread: Culprit, array: Elements, index: number, range: Range, access: 'read' | 'write') {
   return outOfRange(thread, {
@@ -114,6 +164,6 @@ function outside(thread: Culprit, array: Elements, index: number, range: Range, 
     access,
     index,
     count: 1,
-    length: array.values.length,
+    length: array.length,
   });
 }

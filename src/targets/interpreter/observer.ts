@@ -13,6 +13,7 @@
 //
 // What throws a fault is told of before it is checked, so that an observer sees the misuse itself.
 
+import type { Value } from '../../compiler/arithmetic.ts';
 import type { Expression, Group, Pipeline, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Fault } from '../executable.ts';
@@ -58,10 +59,10 @@ export interface Observer {
   /** It has returned. */
   threadEnded(thread: Thread): void;
 
-  /** An element is about to be read. The index may be out of range. */
-  read(thread: Thread, array: Elements, index: number, range: Range): void;
-  /** An element is about to be written. The index may be out of range. */
-  write(thread: Thread, array: Elements, index: number, value: number, range: Range): void;
+  /** An element, or the component of a vector, is about to be read. The index may be out of range. */
+  read(thread: Thread, array: Elements, index: number, range: Range, component: number): void;
+  /** The same, about to be written. */
+  write(thread: Thread, array: Elements, index: number, value: Value, range: Range, component: number): void;
   /** An element is about to be read and written in one step. The index may be out of range. */
   update(thread: Thread, array: Elements, index: number, range: Range): void;
   /** Arithmetic of the program's `exact` set has wrapped: what it would have been, and what it was. */

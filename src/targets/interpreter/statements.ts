@@ -38,7 +38,7 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       });
     }
     case 'store': {
-      const { range } = statement;
+      const { range, component = 0 } = statement;
       const array = arrayOf(statement.array);
       const index = compileIndex(program, statement.index);
       const value = expression(statement.value);
@@ -46,14 +46,14 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       if (observer === undefined) {
         return effect((thread) => {
           const position = index(thread);
-          writeElement(thread, array(thread), position, value(thread) as number, range);
+          writeElement(thread, array(thread), position, component, value(thread), range);
         });
       }
       return effect((thread) => {
         const position = index(thread);
-        const written = value(thread) as number;
-        observer.write(thread, array(thread), position, written, range);
-        writeElement(thread, array(thread), position, written, range);
+        const written = value(thread);
+        observer.write(thread, array(thread), position, written, range, component);
+        writeElement(thread, array(thread), position, component, written, range);
       });
     }
     case 'if':

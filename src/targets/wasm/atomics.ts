@@ -1,4 +1,4 @@
-// Atomic operations on elements of 4 bytes.
+// Atomic operations on elements of 4 and 8 bytes.
 //
 // Blocks run on several threads of the device, so a global array is changed by WebAssembly's
 // atomic instructions, or by a loop around compare-exchange where there is none. A block is run
@@ -7,30 +7,33 @@
 import type { AtomicOperator, Call, ValueType } from '../../compiler/ir.ts';
 import { elementValueType } from '../../compiler/ir.ts';
 import type { Local } from './encoder/code.ts';
-import type { MemoryInstruction } from './encoder/opcodes.ts';
 import { pushExpression } from './expressions.ts';
 import { pushElementAddress, withIndex, writeCheck } from './memory.ts';
 import { writeBinary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
-import { wasmType } from './types.ts';
+import { valueBytes, wasmType } from './types.ts';
 
 type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
 
-const instructions: { readonly [O in AtomicOperator]?: MemoryInstruction } = {
-  add: 'i32.atomic.rmw.add',
-  sub: 'i32.atomic.rmw.sub',
-  and: 'i32.atomic.rmw.and',
-  or: 'i32.atomic.rmw.or',
-  xor: 'i32.atomic.rmw.xor',
-  exch: 'i32.atomic.rmw.xchg',
-};
+const instructions = {
+  add: 'add',
+  sub: 'sub',
+  and: 'and',
+  or: 'or',
+  xor: 'xor',
+  exch: 'xchg',
+} as const satisfies { readonly [O in AtomicOperator]?: string };
+
+/** The integer that has the bits of a value. */
+function bitsOf(type: ValueType): 'i32' | 'i64' {
+  return valueBytes(type) === 8 ? 'i64' : 'i32';
+}
 
 /** Writes an atomic operation and gives its variable the old element. */
 export function writeAtomic(context: ThreadContext, call: AtomicCall): void {
   const { code, unit } = context;
   const type = elementValueType(unit.elementOf(call.array));
   const wasm = wasmType(type);
-  if (wasm !== 'i32' && wasm !== 'f32') throw new TypeError(`atomics on ${type} are not defined`);
   const pushIndex = () => pushExpression(context, call.index);
   withIndex(context, pushIndex, (index) => {
     code.withTemporary(wasm, (compared) => {
@@ -45,7 +48,7 @@ export function writeAtomic(context: ThreadContext, call: AtomicCall): void {
         code.withTemporary('i32', (address) => {
           pushElementAddress(context, call.array, index);
           code.set(address);
-          code.withTemporary('i32', (old) => {
+          code.withTemporary(bitsOf(type), (old) => {
             const operands: Operands = { type, address, value, compared, old };
             if (call.array.space === 'global') writeShared(context, call.operator, operands);
             else writeAlone(context, call.operator, operands);
@@ -73,23 +76,23 @@ interface Operands {
 function writeShared(context: ThreadContext, operator: AtomicOperator, operands: Operands): void {
   const { code } = context;
   const { type, address, value, compared, old } = operands;
-  const instruction = instructions[operator];
+  const bits = bitsOf(type);
   if (operator === 'cas') {
     code.get(address);
     pushBits(context, type, compared);
     pushBits(context, type, value);
-    code.memory('i32.atomic.rmw.cmpxchg').set(old);
-  } else if (instruction !== undefined && (type !== 'f32' || operator === 'exch')) {
+    code.memory(`${bits}.atomic.rmw.cmpxchg`).set(old);
+  } else if (operator in instructions && (!isFloat(type) || operator === 'exch')) {
     code.get(address);
     pushBits(context, type, value);
-    code.memory(instruction).set(old);
+    code.memory(`${bits}.atomic.rmw.${instructions[operator as keyof typeof instructions]}`).set(old);
   } else {
-    code.withTemporary('i32', (before) => {
-      code.get(address).memory('i32.atomic.load').set(old);
+    code.withTemporary(bits, (before) => {
+      code.get(address).memory(`${bits}.atomic.load`).set(old);
       code.loop((retry) => {
         code.get(old).set(before).get(address).get(before);
         pushUpdated(context, operator, operands);
-        code.memory('i32.atomic.rmw.cmpxchg').tee(old).get(before).op('i32.ne').brIf(retry);
+        code.memory(`${bits}.atomic.rmw.cmpxchg`).tee(old).get(before).op(`${bits}.ne`).brIf(retry);
       });
     });
   }
@@ -99,18 +102,19 @@ function writeShared(context: ThreadContext, operator: AtomicOperator, operands:
 function writeAlone(context: ThreadContext, operator: AtomicOperator, operands: Operands): void {
   const { code } = context;
   const { type, address, value, compared, old } = operands;
-  code.get(address).memory('i32.load').set(old).get(address);
+  const bits = bitsOf(type);
+  code.get(address).memory(`${bits}.load`).set(old).get(address);
   if (operator === 'exch') {
     pushBits(context, type, value);
   } else if (operator === 'cas') {
     pushBits(context, type, value);
     code.get(old).get(old);
     pushBits(context, type, compared);
-    code.op('i32.eq', 'select');
+    code.op(`${bits}.eq`, 'select');
   } else {
     pushUpdated(context, operator, operands);
   }
-  code.memory('i32.store');
+  code.memory(`${bits}.store`);
 }
 
 /** Pushes the bits of what the operator makes of the old element. */
@@ -121,15 +125,25 @@ function pushUpdated(context: ThreadContext, operator: AtomicOperator, operands:
   pushAs(context, type, old);
   code.get(value);
   writeBinary(unit, code, operator === 'sub' ? 'subtract' : operator, type);
-  if (type === 'f32') code.op('i32.reinterpret_f32');
+  writeBits(context, type);
 }
 
-function pushBits({ code }: ThreadContext, type: ValueType, local: Local): void {
-  code.get(local);
+function pushBits(context: ThreadContext, type: ValueType, local: Local): void {
+  context.code.get(local);
+  writeBits(context, type);
+}
+
+function writeBits({ code }: ThreadContext, type: ValueType): void {
   if (type === 'f32') code.op('i32.reinterpret_f32');
+  else if (type === 'f64') code.op('i64.reinterpret_f64');
 }
 
 function pushAs({ code }: ThreadContext, type: ValueType, bits: Local): void {
   code.get(bits);
   if (type === 'f32') code.op('f32.reinterpret_i32');
+  else if (type === 'f64') code.op('f64.reinterpret_i64');
+}
+
+function isFloat(type: ValueType): boolean {
+  return type === 'f32' || type === 'f64';
 }

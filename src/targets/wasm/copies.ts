@@ -5,13 +5,12 @@
 // wrong (a negative count, operands outside their arrays, overlapping, not aligned as
 // promised) is one cheap test; the host finds out which it was.
 
-import { type ArrayReference, type Call, elementValueType } from '../../compiler/ir.ts';
+import type { ArrayReference, Call } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import type { Code, Local, WasmType } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
-import { pushElementAddress, writeLoad, writeStore } from './memory.ts';
+import { moveType, pushElementAddress, writeMoveFrom, writeMoveTo } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
-import { wasmType } from './types.ts';
 import { constantOf } from './unit.ts';
 
 export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
@@ -110,8 +109,8 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   } else if (share === 'whole' && constantOf(call.count) === 1) {
     pushElementAddress(context, target, locals.to);
     pushElementAddress(context, source, locals.from);
-    writeLoad(context, element);
-    writeStore(context, element);
+    writeMoveFrom(context, element);
+    writeMoveTo(context, element);
   } else if (share === 'whole' && target.space !== 'local' && source.space !== 'local') {
     pushElementAddress(context, target, locals.to);
     pushElementAddress(context, source, locals.from);
@@ -147,16 +146,16 @@ function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLo
           pushAddress(call.destination.array, locals.to);
           const pushElement = () => {
             pushAddress(call.source.array, locals.from);
-            writeLoad(context, element);
+            writeMoveFrom(context, element);
           };
           if (locals.zeros === null) {
             pushElement();
           } else {
-            const type = wasmType(elementValueType(element));
+            const type = moveType(element);
             code.get(position).get(locals.count).get(locals.zeros).op(`${wasm}.sub`, `${wasm}.lt_s`);
             code.if(pushElement, () => pushZero(code, type), type);
           }
-          writeStore(context, element);
+          writeMoveTo(context, element);
           code.get(position);
           pushStride();
           widen();
@@ -167,8 +166,8 @@ function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLo
   });
 }
 
-function pushZero(code: Code, type: Exclude<WasmType, 'v128'>): void {
-  if (type === 'i32') code.i32(0);
+function pushZero(code: Code, type: WasmType): void {
+  if (type === 'v128') code.i32x4([0, 0, 0, 0]);
   else if (type === 'i64') code.i64(0n);
   else code[type](0);
 }

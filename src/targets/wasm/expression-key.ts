@@ -24,14 +24,15 @@ function headOf(expression: Expression): string {
     case 'builtin':
       return expression.name;
     case 'length':
+      return `length ${expression.array.space} ${expression.array.id}`;
     case 'load':
-      return `${expression.kind} ${expression.array.space} ${expression.array.id}`;
+      return `load ${expression.array.space} ${expression.array.id} ${expression.component ?? ''}`;
     case 'unary':
     case 'binary':
     case 'compare':
       return `${expression.operator} ${operandsOf(expression)[0]!.type}`;
     case 'convert':
-      return `${expression.operand.type} to ${expression.type}`;
+      return `${expression.operand.type} to ${expression.type} ${expression.format ?? ''}`;
     case 'conditional':
       return 'conditional';
     case 'math':

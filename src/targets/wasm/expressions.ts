@@ -1,6 +1,7 @@
 // The code of an expression: pushes its value.
 
 import type { BuiltIn, Expression } from '../../compiler/ir.ts';
+import { writeHalfConversion } from './half.ts';
 import { pushElementAddress, withIndex, writeCheck, writeLoad } from './memory.ts';
 import { writeBinary, writeCompare, writeConversion, writeUnary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -56,7 +57,11 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
       return;
     case 'convert':
       pushExpression(context, expression.operand);
-      writeConversion(unit, code, expression.operand.type, expression.type);
+      if (expression.format === undefined) {
+        writeConversion(unit, code, expression.operand.type, expression.type);
+      } else {
+        writeHalfConversion(code, expression.format, expression.type);
+      }
       return;
     case 'conditional':
       pushExpression(context, expression.test);
@@ -84,14 +89,14 @@ function pushLoad(context: ThreadContext, expression: Expression & { readonly ki
   const location = context.frame.located?.(expression) ?? null;
   if (location !== null) {
     context.code.get(location.address);
-    writeLoad(context, context.unit.elementOf(array), location.offset);
+    writeLoad(context, expression, location.offset);
     return;
   }
   const pushIndex = () => pushExpression(context, expression.index);
   withIndex(context, pushIndex, (index) => {
     writeCheck(context, array, index, 'read', range);
     pushElementAddress(context, array, index);
-    writeLoad(context, context.unit.elementOf(array));
+    writeLoad(context, expression);
   });
 }
 

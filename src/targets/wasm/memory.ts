@@ -6,41 +6,87 @@
 
 import type { ArrayReference } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { type ElementType, elementBytes } from '../../kernel/types.ts';
-import type { Local } from './encoder/code.ts';
+import { componentOf, type ElementType, elementBytes, type NumberElement } from '../../kernel/types.ts';
+import type { Local, WasmType } from './encoder/code.ts';
 import type { MemoryInstruction } from './encoder/opcodes.ts';
 import type { ThreadContext } from './thread-context.ts';
 
-const loads: { readonly [E in ElementType]: MemoryInstruction } = {
+type Accesses = { readonly [E in NumberElement]: MemoryInstruction };
+
+const loads: Accesses = {
   i8: 'i32.load8_s',
   u8: 'i32.load8_u',
   i16: 'i32.load16_s',
   u16: 'i32.load16_u',
   i32: 'i32.load',
   u32: 'i32.load',
+  i64: 'i64.load',
+  u64: 'i64.load',
+  f16: 'i32.load16_u',
+  bf16: 'i32.load16_u',
   f32: 'f32.load',
   f64: 'f64.load',
 };
 
-const stores: { readonly [E in ElementType]: MemoryInstruction } = {
+const stores: Accesses = {
   i8: 'i32.store8',
   u8: 'i32.store8',
   i16: 'i32.store16',
   u16: 'i32.store16',
   i32: 'i32.store',
   u32: 'i32.store',
+  i64: 'i64.store',
+  u64: 'i64.store',
+  f16: 'i32.store16',
+  bf16: 'i32.store16',
   f32: 'f32.store',
   f64: 'f64.store',
 };
 
-/** Pops an address and pushes the element that lies so many bytes from it. */
-export function writeLoad(context: ThreadContext, element: ElementType, offset = 0): void {
-  context.code.memory(loads[element], offset);
+/** A load or store: of an array's element, or of a component of it. */
+interface Access {
+  readonly array: ArrayReference;
+  readonly component?: number;
 }
 
-/** Pops an element's address and a value, and stores it. */
-export function writeStore(context: ThreadContext, element: ElementType): void {
-  context.code.memory(stores[element]);
+/** Pops an address and pushes the element, or the component of it, that lies so many bytes from it. */
+export function writeLoad(context: ThreadContext, access: Access, offset = 0): void {
+  const { instruction, place } = accessOf(context, access, loads);
+  context.code.memory(instruction, place + offset);
+}
+
+/** Pops an element's address and a value, and stores the element or the component of it. */
+export function writeStore(context: ThreadContext, access: Access): void {
+  const { instruction, place } = accessOf(context, access, stores);
+  context.code.memory(instruction, place);
+}
+
+function accessOf({ unit }: ThreadContext, { array, component = 0 }: Access, instructions: Accesses) {
+  const element = componentOf(unit.elementOf(array));
+  return { instruction: instructions[element], place: component * elementBytes[element] };
+}
+
+const moves = {
+  1: ['i32', 'i32.load8_u', 'i32.store8'],
+  2: ['i32', 'i32.load16_u', 'i32.store16'],
+  4: ['i32', 'i32.load', 'i32.store'],
+  8: ['i64', 'i64.load', 'i64.store'],
+  16: ['v128', 'v128.load', 'v128.store'],
+} as const satisfies Record<number, readonly [WasmType, MemoryInstruction, MemoryInstruction]>;
+
+/** The type in which a whole element is moved: all its bits, whatever they mean. */
+export function moveType(element: ElementType): WasmType {
+  return moves[elementBytes[element]][0];
+}
+
+/** Pops the address of an element and pushes its bits. */
+export function writeMoveFrom({ code }: ThreadContext, element: ElementType): void {
+  code.memory(moves[elementBytes[element]][1]);
+}
+
+/** Pops the address of an element and bits, and stores them. */
+export function writeMoveTo({ code }: ThreadContext, element: ElementType): void {
+  code.memory(moves[elementBytes[element]][2]);
 }
 
 /** Holds the index of the program's index type that `push` pushes in a local. */

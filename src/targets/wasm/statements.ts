@@ -94,7 +94,7 @@ export function writeLoop(
 }
 
 function writeElementStore(context: ThreadContext, statement: Extract<Statement, { kind: 'store' }>): void {
-  const { code, unit } = context;
+  const { code } = context;
   const { array, value, range } = statement;
   const pushIndex = () => pushExpression(context, statement.index);
   withIndex(context, pushIndex, (index) => {
@@ -104,7 +104,7 @@ function writeElementStore(context: ThreadContext, statement: Extract<Statement,
       writeCheck(context, array, index, 'write', range);
       pushElementAddress(context, array, index);
       code.get(element);
-      writeStore(context, unit.elementOf(array));
+      writeStore(context, statement);
     });
   });
 }

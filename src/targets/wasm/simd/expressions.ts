@@ -10,6 +10,7 @@ import type { CopyCall } from '../copies.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
+import { writeHalfLanes } from '../half.ts';
 import type { Hoisting } from '../hoisting.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
@@ -160,7 +161,11 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       return;
     case 'convert':
       push(expression.operand);
-      writeLaneConversion(group, expression.operand.type as LaneType, expression.type as LaneType);
+      if (expression.format === undefined) {
+        writeLaneConversion(group, expression.operand.type as LaneType, expression.type as LaneType);
+      } else {
+        writeHalfLanes(group.code, expression.format, expression.type);
+      }
       return;
     case 'conditional':
       // && and || of masks.

@@ -3,7 +3,13 @@
 //
 // What is not here has no instruction that gives the same bits.
 
-import type { BinaryOperator, CompareOperator, UnaryOperator, ValueType } from '../../../compiler/ir.ts';
+import type {
+  BinaryOperator,
+  CompareOperator,
+  Expression,
+  UnaryOperator,
+  ValueType,
+} from '../../../compiler/ir.ts';
 import type { PlainInstruction } from '../encoder/opcodes.ts';
 
 /** The types whose values fit a lane. */
@@ -100,6 +106,6 @@ export function compareInstruction(operator: CompareOperator, type: ValueType): 
 }
 
 /** Whether four lanes can be converted at once. */
-export function convertsInLanes(from: ValueType, to: ValueType): boolean {
-  return isLaneType(from) && isLaneType(to);
+export function convertsInLanes({ operand, type }: Expression & { readonly kind: 'convert' }): boolean {
+  return isLaneType(operand.type) && isLaneType(type);
 }

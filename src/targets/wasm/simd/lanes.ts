@@ -193,7 +193,7 @@ export class Lanes {
       case 'compare':
         return compareInstruction(expression.operator, expression.left.type) !== undefined && operands();
       case 'convert':
-        return convertsInLanes(expression.operand.type, expression.type) && operands();
+        return convertsInLanes(expression) && operands();
       case 'conditional':
         // Both branches are computed for all lanes.
         return operands() && !this.#mayFailInVain([expression.then, expression.otherwise]);

@@ -27,7 +27,7 @@ export function pushGather(
       const thread = writeLaneIndex(group, vector, lane, indices, index);
       writeCheck(thread, load.array, index, 'read', load.range);
       pushElementAddress(thread, load.array, index);
-      writeLoad(thread, element);
+      writeLoad(thread, load);
       if (lane === 0) code.op(`${type}.splat`);
       else code.lane(`${type}.replace_lane`, lane);
       code.set(result);
@@ -44,7 +44,7 @@ export function writeScatter(
   pushIndex: () => void,
   pushValue: () => void,
 ): void {
-  const { code, unit } = group;
+  const { code } = group;
   const type = store.value.type === 'f32' ? 'f32x4' : 'i32x4';
   code.withTemporaries((take) => {
     const [indices, index, values] = [take('v128'), take('i32'), take('v128')];
@@ -57,7 +57,7 @@ export function writeScatter(
       writeCheck(thread, store.array, index, 'write', store.range);
       pushElementAddress(thread, store.array, index);
       code.get(values).lane(`${type}.extract_lane`, lane);
-      writeStore(thread, unit.elementOf(store.array));
+      writeStore(thread, store);
     }
   });
 }
