@@ -57,6 +57,8 @@ export type CheckArguments<S extends Schema> = {
 export interface CheckLaunch<S extends Schema = Schema> {
   readonly grid: Extent;
   readonly block: Extent;
+  /** As of a launch. */
+  readonly cooperative?: boolean;
   readonly arguments: CheckArguments<S>;
 }
 
@@ -89,7 +91,7 @@ export const limits = {
 /** Checks a launch and compiles its kernel. Throws as a launch on a device does. */
 export function bindLaunch(
   kernel: Kernel,
-  { grid, block, arguments: given }: CheckLaunch<never>,
+  { grid, block, cooperative = false, arguments: given }: CheckLaunch<never>,
 ): BoundLaunch {
   if (kernel?.kind !== 'kernel') {
     throw new WarpstageError({
@@ -104,7 +106,8 @@ export function bindLaunch(
   const checked = checkArguments(kernel.name, parameters, given);
   const indexType = needsWideIndex(parameters, checked, fullGrid, fullBlock) ? 'i64' : 'i32';
   const { constants, functions } = checked;
-  const { program, sources } = specialise(kernel, { block: fullBlock, indexType, constants, functions });
+  const specialisation = { block: fullBlock, indexType, cooperative, constants, functions } as const;
+  const { program, sources } = specialise(kernel, specialisation);
   const values = program.parameters.map((parameter) =>
     parameter.kind === 'array'
       ? checked.arrays[parameter.name]!

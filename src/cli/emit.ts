@@ -72,6 +72,7 @@ async function emit(modulePath: string, options: EmitOptions, { output }: Termin
   const { specialise } = await import('../compiler/specialise.ts');
   const specialised = specialise(kernel, {
     block: options.block,
+    cooperative: true,
     indexType: 'i32',
     constants,
     functions: {},

@@ -65,6 +65,8 @@ export class LoweringFailure extends Error {}
 export interface LoweringOptions {
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
+  /** Whether the launch is. */
+  readonly cooperative: boolean;
   readonly inference: Inference;
   readonly rules: Rules;
 }
@@ -86,6 +88,8 @@ interface Mistake {
 export class Lowering {
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
+  /** Whether the launch is. */
+  readonly cooperative: boolean;
   readonly inference: Inference;
   readonly sources: KernelSource[] = [];
   readonly parameters: Parameter[] = [];
@@ -110,9 +114,10 @@ export class Lowering {
   #statements: Statement[] = [];
   #frame: Frame | null = null;
 
-  constructor({ block, indexType, inference, rules }: LoweringOptions) {
+  constructor({ block, indexType, cooperative, inference, rules }: LoweringOptions) {
     this.block = block;
     this.indexType = indexType;
+    this.cooperative = cooperative;
     this.inference = inference;
     this.#rules = rules;
   }

@@ -99,9 +99,6 @@ function nameHint(owner: string, name: string, names: readonly string[]): string
   if (nearest !== null) return `did you mean '${nearest}'?`;
   if (owner === 'an array') return 'let each thread read and write elements: y[i] = …';
   if (owner.startsWith('the data of')) return `add it to the schema: ${name}: 'f32', or the type that it has`;
-  if (owner === 'a grid' && name === 'sync') {
-    return 'blocks do not wait for each other; end the kernel here, and launch another for the rest';
-  }
   if (name === 'coalescedThreads') {
     return 'which threads happen to run together is chance; name them: cuda.ballotSync(0xffffffff, condition)';
   }

@@ -26,6 +26,8 @@ export interface Specialisation {
   readonly indexType: 'i32' | 'i64';
   /** Values of constants, by name; those with a default may be left out. */
   readonly constants: Readonly<Record<string, ScalarValue>>;
+  /** The launch is cooperative: blocks may wait for each other. */
+  readonly cooperative?: boolean;
   /** Device functions in place of those that the schema names. */
   readonly functions: Readonly<Record<string, DeviceFunction>>;
 }
@@ -52,8 +54,8 @@ const rules: Rules = {
 export function specialise(kernel: Kernel, specialisation: Specialisation): Specialised {
   const inference = new Inference();
   for (;;) {
-    const { block, indexType } = specialisation;
-    const lowering = new Lowering({ block, indexType, inference, rules });
+    const { block, indexType, cooperative = false } = specialisation;
+    const lowering = new Lowering({ block, indexType, cooperative, inference, rules });
     lowerKernel(lowering, kernel, specialisation);
     // The types that this pass was made with are final once it teaches nothing new.
     if (inference.solve()) continue;

@@ -28,6 +28,7 @@ export const codes = {
   WS2003: 'a grid or block that is empty or too large',
   WS2004: 'more shared memory than a block may have',
   WS2005: 'an argument of another device',
+  WS2006: 'a launch that must be cooperative, or cannot be',
   // 3xxx: a running kernel
   WS3001: 'an access outside its array',
   WS3002: 'a deadlock',

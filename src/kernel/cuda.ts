@@ -27,6 +27,14 @@ export interface Dim3 {
 
 /** All threads of a launch. CUDA: `cooperative_groups::grid_group`. */
 export interface Grid {
+  /**
+   * Waits until every thread of the grid is here; what they wrote before is then visible to all. It
+   * needs a launch with `cooperative: true`, and every thread of every block must come.
+   * CUDA: `grid.sync()`.
+   */
+  sync(): void;
+  /** Whether the launch is cooperative, so that the grid may synchronise. CUDA: `grid.is_valid()`. */
+  isValid(): boolean;
   /** The number of threads of the grid. CUDA: `grid.size()`. */
   size(): number;
   /** The number of threads of the grid. CUDA: `grid.num_threads()`. */
@@ -102,11 +110,11 @@ export interface Tile {
 /** The calling thread as a group. CUDA: `cooperative_groups::this_thread()`. */
 export interface Thread {
   /** Always 1. CUDA: `thread.size()`. */
-  size(): number;
+  size(): 1;
   /** Always 1. CUDA: `thread.num_threads()`. */
-  numThreads(): number;
+  numThreads(): 1;
   /** Always 0. CUDA: `thread.thread_rank()`. */
-  threadRank(): number;
+  threadRank(): 0;
   /** Does nothing: a thread is in step with itself. CUDA: `thread.sync()`. */
   sync(): void;
 }

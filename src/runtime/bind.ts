@@ -15,7 +15,7 @@ import type { Executable } from '../targets/executable.ts';
 import { type Arguments, checkArguments } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
-import { checkBlock, checkGrid, threadsOf } from './extents.ts';
+import { checkBlock, checkGrid, checkResident, threadsOf } from './extents.ts';
 import { kernelInWords, type LaunchWork } from './launch.ts';
 import { RecentLaunches } from './recent-launches.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
@@ -72,12 +72,14 @@ export class LaunchBinder {
     const { properties } = this.#device;
     const block = checkBlock(kernel.name, configuration?.block, properties);
     const grid = checkGrid(kernel.name, configuration?.grid, properties);
+    const { cooperative = false } = configuration;
+    if (cooperative && properties.kind !== 'cuda') checkResident(kernel.name, grid, block);
     const parameters = parseSchema(kernel.schema);
     const checked = checkArguments(this.#device, kernel.name, parameters, given);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
     const { program, sources, executable } = this.#compile(
       kernel,
-      { block, indexType, constants: checked.constants, functions: checked.functions },
+      { block, indexType, cooperative, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
         if (parameter.kind === 'array') return [alignmentOf(checked.arrays[parameter.name]!.address)];
         if (parameter.kind === 'vector') return Array.from({ length: lanesOf(parameter.type) }, () => 1);
@@ -101,6 +103,7 @@ export class LaunchBinder {
       shared: places,
       sharedBytes: bytes,
       allocations: arrays.map(({ allocation }) => allocation),
+      cooperative,
       signal: checkSignal(kernel.name, configuration.signal),
       ranOn: describeExecutable(executable),
     };
@@ -144,10 +147,11 @@ export class LaunchBinder {
     return compiled;
   }
 
-  #keyOf({ block, indexType, constants, functions }: Specialisation): string {
+  #keyOf({ block, indexType, cooperative, constants, functions }: Specialisation): string {
     const constant = (value: ScalarValue) => (Object.is(value, -0) ? '-0' : String(value));
     return [
       indexType,
+      ...(cooperative ? ['cooperative'] : []),
       ...block,
       ...Object.entries(constants).map(([name, value]) => `${name}=${constant(value)}`),
       ...Object.entries(functions).map(([name, value]) => `${name}=#${this.#functionId(value)}`),

@@ -86,6 +86,11 @@ export interface LaunchConfiguration {
   readonly grid: Extent;
   /** Threads of a block, at most 1024 in all. */
   readonly block: Extent;
+  /**
+   * All blocks are resident at the same time, so that `grid.sync()` may wait for them: the grid must not
+   * be larger than the device can hold at once. Default false. CUDA: `cudaLaunchCooperativeKernel`.
+   */
+  readonly cooperative?: boolean;
   /** Cancels the kernel, even one that is running. */
   readonly signal?: AbortSignal;
 }

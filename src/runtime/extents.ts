@@ -2,6 +2,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Extent, Extent3 } from '../kernel/types.ts';
+import { mostCooperativeThreads } from '../targets/grid.ts';
 import type { DeviceProperties } from './device.ts';
 import { kernelInWords } from './launch.ts';
 
@@ -76,4 +77,20 @@ export function checkGrid(kernel: string, grid: Extent, properties: LaunchLimits
     `the grid (${full.join(', ')}) has ${threadsOf(full)} blocks; the device runs fewer than ${blockLimit}`,
     'let each thread do more, in a loop over the grid',
   );
+}
+
+/** Refuses the grid of a cooperative launch on a CPU that cannot be kept at once. Throws WS2006. */
+export function checkResident(kernel: string, grid: Extent3, block: Extent3): void {
+  const blocks = threadsOf(grid);
+  const most = Math.floor(mostCooperativeThreads / threadsOf(block));
+  if (blocks > most) throw gridTooLarge(kernel, blocks, threadsOf(block), most);
+}
+
+/** The error of a cooperative launch with more blocks than the device keeps at once. */
+export function gridTooLarge(kernel: string, blocks: number, threads: number, most: number): WarpstageError {
+  return new WarpstageError({
+    code: 'WS2006',
+    message: `launch of ${kernelInWords(kernel)}: a cooperative grid of ${blocks} blocks of ${threads} threads is larger than the ${most} that the device keeps at once`,
+    hint: `launch at most ${most} blocks, and let each thread do more, in a loop over the grid`,
+  });
 }

@@ -13,13 +13,19 @@ export interface LaunchRecord {
   /** In the order of the program's parameters. */
   readonly values: readonly (ArrayPlace | Value)[];
   readonly shared: readonly SharedPlace[];
+  /** Bytes from one block's arena to the next's, where blocks have one each. */
+  readonly arenaStride?: number;
 }
 
 /** The bytes of the record. */
-export function encodeRecord(program: Program, { grid, values, shared }: LaunchRecord): Uint8Array {
+export function encodeRecord(
+  program: Program,
+  { grid, values, shared, arenaStride = 0 }: LaunchRecord,
+): Uint8Array {
   const bytes = new Uint8Array(launchRecordBytes(program));
   const view = new DataView(bytes.buffer);
   for (const [axis, extent] of grid.entries()) view.setUint32(4 * axis, extent, true);
+  view.setUint32(12, arenaStride, true);
   let slot = 16;
   const pair = (first: number, second: number): void => {
     view.setUint32(slot, first, true);

@@ -30,6 +30,8 @@ export interface LaunchWork {
   /** Bytes of shared memory of a block. */
   readonly sharedBytes: number;
   readonly allocations: readonly Allocation[];
+  /** All blocks are resident at once. */
+  readonly cooperative: boolean;
   readonly signal: AbortSignal | null;
   /** What carries it out, in words. */
   readonly ranOn: string;

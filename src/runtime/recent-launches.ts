@@ -42,7 +42,7 @@ export class RecentLaunches {
   /** The work of a launch that repeats a former one, or null. */
   find(configuration: LaunchConfiguration, given: Given): LaunchWork | null {
     if (configuration === undefined || given === undefined || given === null) return null;
-    if (configuration.signal !== undefined) return null;
+    if (configuration.signal !== undefined || configuration.cooperative) return null;
     let similar: Recent | null = null;
     for (const recent of this.#recent) {
       const match = matchOf(recent, configuration, given);
@@ -59,7 +59,7 @@ export class RecentLaunches {
     work: LaunchWork,
     form: ScalarForm,
   ): void {
-    if (configuration.signal !== undefined) return;
+    if (configuration.signal !== undefined || configuration.cooperative) return;
     const { program } = work.executable;
     const names = Object.keys(given);
     const sized = program.sharedArrays.some(({ count }) => count.kind !== 'constant');

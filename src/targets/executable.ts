@@ -8,14 +8,16 @@
 //
 // Memory is one shared WebAssembly memory; addresses are bytes from its start. A launch is
 // described by a launch record in that memory, in 16-byte slots:
-//   slot 0:             gridDim.x, .y, .z as u32, then one unused word
+//   slot 0:             gridDim.x, .y, .z as u32, then the bytes from one block's arena to the next's
+//                       where blocks have one each
 //   a slot a parameter: an array's address and length (u32 each), or a scalar's value in its own
 //                       type (bool as u32) in the first 8 bytes
 //   a slot each shared array: its offset in the arena and its length (u32 each)
 // An arena is the memory that a block needs beside the arrays: the shared arrays first, each
 // aligned to 16 bytes, then `scratchBytes` for the target's own use. Every thread of the device
 // that runs blocks has one arena at a time, aligned to 64 bytes, and its contents are undefined
-// when a range of blocks begins.
+// when a range of blocks begins. A program whose grid synchronises is run by one thread, all blocks in
+// one range; there each block has an arena of its own, one after the other from the given address.
 
 import type { ArrayReference, Group, Program, WarpOperator } from '../compiler/ir.ts';
 import type { Range } from '../diagnostics/source.ts';

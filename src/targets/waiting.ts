@@ -19,6 +19,12 @@ export function waitsAtSync(group: Group, index: number, progress: Progress): st
   return `sync of ${whose}: ${share(progress, 'threads', 'have arrived')}`;
 }
 
+/** A thread waits for all of the grid; the progress is that of its block. Threads that returned are expected too. */
+export function waitsForGrid(progress: Progress): string {
+  const others = progress.arrived === progress.expected ? '; not all of other blocks have' : '';
+  return `sync of the grid: ${share(progress, 'threads of the block', 'have arrived')}${others}`;
+}
+
 /** A thread waits for the others of the group to make the pipeline too. */
 export function waitsToMake(pipeline: string, progress: Progress): string {
   return `makePipeline of \`${pipeline}\`: ${share(progress, 'threads', 'have called it')}`;

@@ -78,8 +78,8 @@ const cases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [`Math.sine(f);`, `8 sine: 'Math' has no 'sine' (did you mean 'sin'?)`],
     [
-      `cuda.thisGrid().sync();`,
-      `19 sync: a grid has no 'sync' (blocks do not wait for each other; end the kernel here, and launch another for the rest)`,
+      `cuda.thisGrid().wait();`,
+      "19 wait: a grid has no 'wait' (it has sync, isValid, size, numThreads, threadRank, numBlocks, blockRank, blockIndex, dimBlocks, groupDim)",
     ],
     [`y.push(1);`, `5 push: an array has no 'push' (let each thread read and write elements: y[i] = …)`],
     [`y[0] = cuda.threadIdx.w;`, `25 w: 'threadIdx' has no 'w' (it has x, y, z)`],

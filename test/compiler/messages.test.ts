@@ -133,8 +133,8 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   ],
   [
     'a wait for the whole grid',
-    '({ y }, cuda) => { const grid = cuda.thisGrid(); y[0] = 1; grid.«sync»(); }',
-    "WS1003: a grid has no 'sync' (blocks do not wait for each other; end the kernel here, and launch another for the rest)",
+    '({ y }, cuda) => { const grid = cuda.thisGrid(); y[0] = 1; «grid.sync()»; }',
+    'WS2006: grid.sync() needs a cooperative launch, and this one is not (launch it with { grid, block, cooperative: true }; where grid.isValid() is false, do without)',
   ],
   [
     'state and group the other way round',

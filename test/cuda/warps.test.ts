@@ -6,10 +6,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kernel } from 'warpstage';
+import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
 
+const specialisation = {
+  block: [64, 1, 1],
+  indexType: 'i32',
+  cooperative: true,
+  constants: {},
+  functions: {},
+} as const;
 const nvcc = spawnSync('nvcc', ['--version']).status === 0;
 
 const everything = kernel(
@@ -39,6 +46,13 @@ const everything = kernel(
   },
 );
 
+const wholeGrid = kernel({ i: 'i32[]' }, ({ i }, cuda) => {
+  const grid = cuda.thisGrid();
+  i[grid.threadRank()] = grid.isValid() ? 1 : 0;
+  grid.sync();
+  i[grid.threadRank()]! += i[grid.size() - 1 - grid.threadRank()]!;
+});
+
 describe.skipIf(!nvcc)('nvcc', () => {
   let folder: string;
   beforeAll(() => {
@@ -48,16 +62,13 @@ describe.skipIf(!nvcc)('nvcc', () => {
 
   test.each(['75', '80', '90a', '120'])('compiles for sm_%s without a warning', (architecture) => {
     const number = Number.parseInt(architecture, 10);
-    const sources = (['i32', 'i64'] as const).map((indexType) => {
-      const { program } = specialise(everything, {
-        block: [64, 1, 1],
-        indexType,
-        constants: {},
-        functions: {},
-      });
-      const text = cudaText(program, number).replaceAll('extern "C" ', '');
-      return `namespace with_${indexType} {\n${text}\n}\n`;
-    });
+    const sources = (['i32', 'i64'] as const).flatMap((indexType) =>
+      [everything, wholeGrid].map((one, position) => {
+        const { program } = specialise(one as Kernel, { ...specialisation, indexType });
+        const text = cudaText(program, number).replaceAll('extern "C" ', '');
+        return `namespace kernel_${position}_${indexType} {\n${text}\n}\n`;
+      }),
+    );
     const file = join(folder, `warps_${architecture}.cu`);
     writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
     const options = [
@@ -74,12 +85,7 @@ describe.skipIf(!nvcc)('nvcc', () => {
 });
 
 test('a full mask is a literal, and a reduction one instruction of sm_80', () => {
-  const { program } = specialise(everything, {
-    block: [64, 1, 1],
-    indexType: 'i32',
-    constants: {},
-    functions: {},
-  });
+  const { program } = specialise(everything, specialisation);
   const text = cudaText(program, 90);
   expect(text).toContain('__shfl_up_sync(ws_tile_mask<32>(ws_thread_rank), ');
   expect(text).toContain('__shfl_sync(mask_');

@@ -12,13 +12,14 @@ export interface KernelLaunch {
   readonly grid: Extent;
   readonly block: Extent;
   readonly indexType?: 'i32' | 'i64';
+  readonly cooperative?: boolean;
   /** Everything by its name in the schema: arrays, scalars, constants and device functions. */
   readonly arguments: Readonly<Record<string, HostArray | Value | DeviceFunction>>;
 }
 
 /** Specialises and runs a kernel; the arrays of `launch.arguments` hold the results. */
 export function runKernel(target: Target, kernel: Kernel, launch: KernelLaunch): ProgramResult {
-  const { indexType = 'i32' } = launch;
+  const { indexType = 'i32', cooperative = false } = launch;
   const constants: Record<string, number | boolean> = {};
   const functions: Record<string, DeviceFunction> = {};
   const data: Record<string, HostArray | Value> = {};
@@ -31,7 +32,7 @@ export function runKernel(target: Target, kernel: Kernel, launch: KernelLaunch):
     else data[name] = isIndex(parameter) && indexType === 'i64' ? BigInt(value as number) : (value as Value);
   }
   const block = extent3(launch.block);
-  const { program } = specialise(kernel, { block, indexType, constants, functions });
+  const { program } = specialise(kernel, { block, indexType, cooperative, constants, functions });
   return runProgram(target, program, { grid: launch.grid, arguments: data });
 }
 

@@ -21,6 +21,7 @@ import {
   launchRecordBytes,
   type RunnerContext,
 } from '#warpstage/targets/executable.js';
+import { synchronisesGrid } from '#warpstage/targets/grid.js';
 import { checkProgram } from './check-program.ts';
 
 /** How a program gets to run. */
@@ -88,7 +89,10 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
   });
   arenaBytes += executable.scratchBytes;
   const record = layout.place(launchRecordBytes(program), 16);
-  const arena = layout.place(arenaBytes, 64);
+  // Blocks that wait for each other have an arena each.
+  const arenaStride = Math.ceil(arenaBytes / 64) * 64;
+  const arenas = synchronisesGrid(program) ? grid[0] * grid[1] * grid[2] : 1;
+  const arena = layout.place(arenas === 1 ? arenaBytes : arenaStride * arenas, 64);
 
   const pages = Math.ceil(layout.end / 65536);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
@@ -97,12 +101,13 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
   for (const array of arrays) {
     if (array !== null) bytes.set(bytesOf(array.argument), array.address);
   }
-  bytes.fill(undefinedByte, arena, arena + arenaBytes);
+  bytes.fill(undefinedByte, arena, arena + (arenas === 1 ? arenaBytes : arenaStride * arenas));
   const view = new DataView(memory.buffer);
   bytes.fill(0, record, record + launchRecordBytes(program));
   grid.forEach((extent, axis) => {
     view.setUint32(record + 4 * axis, extent, true);
   });
+  view.setUint32(record + 12, arenaStride, true);
   program.parameters.forEach((parameter, id) => {
     const slot = record + 16 * (1 + id);
     const array = arrays[id];

@@ -39,6 +39,19 @@ export const groupHandlers: Handlers<GroupIntrinsic> = {
   'cuda.gridDim': gridDim,
   'cuda.syncthreads': (call) => sync(call, { kind: 'block' }),
 
+  'grid.sync': (call) => {
+    const { lowering, node } = call;
+    if (!lowering.cooperative) {
+      lowering.fail(
+        node,
+        'WS2006',
+        'grid.sync() needs a cooperative launch, and this one is not',
+        'launch it with { grid, block, cooperative: true }; where grid.isValid() is false, do without',
+      );
+    }
+    return sync(call, { kind: 'grid' });
+  },
+  'grid.isValid': ({ lowering, node }) => number('bool', lowering.boolConstant(lowering.cooperative, node)),
   'grid.size': gridSize,
   'grid.numThreads': gridSize,
   'grid.threadRank': ({ lowering, node }) => {

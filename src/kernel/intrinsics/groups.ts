@@ -44,6 +44,20 @@ export const groupIntrinsics = {
     doc: 'Waits until every thread of the block is here; what they wrote before is then visible to all.',
   },
 
+  'grid.sync': {
+    cuda: 'grid_group::sync()',
+    forms: [{}],
+    result: 'nothing',
+    synchronises: 'barrier',
+    involves: 'group',
+    doc: 'Waits until every thread of the grid is here; what they wrote before is then visible to all. It needs a cooperative launch.',
+  },
+  'grid.isValid': {
+    cuda: 'grid_group::is_valid()',
+    forms: [{}],
+    result: 'bool',
+    doc: 'Whether the launch is cooperative, so that the grid may synchronise.',
+  },
   'grid.size': {
     cuda: 'grid_group::size()',
     forms: [{}],

@@ -1,6 +1,7 @@
 // How a CPU device does each kind of work: which engine, with which task, and what the main
 // thread adds when it is complete.
 
+import { synchronisesGrid } from '../../targets/grid.ts';
 import type { CopyWork, Direction } from '../copies.ts';
 import type { LaunchWork } from '../launch.ts';
 import { encodeRecord } from '../launch-record.ts';
@@ -53,8 +54,9 @@ function launch(work: LaunchWork, { area, engines }: Resources): Assignment {
     task: {
       kind: 'launch',
       executable: engines.announce(work.executable),
-      record: encodeRecord(work.executable.program, work),
+      record: encodeRecord(work.executable.program, { ...work, arenaStride: places.arenaStride }),
       blocks: work.grid[0] * work.grid[1] * work.grid[2],
+      together: synchronisesGrid(work.executable.program),
       ...places,
     },
     release: () => allocation.release(),

@@ -19,6 +19,8 @@ const Word = {
   arena: 6,
   arenaStride: 7,
   ticket: 8,
+  /** Not zero when one thread runs all blocks. */
+  together: 10,
   /** Counts the launches that want helpers. */
   calls: 9,
 } as const;
@@ -46,6 +48,8 @@ export interface CrewLaunch {
   readonly arena: number;
   readonly arenaStride: number;
   readonly blocks: number;
+  /** One thread runs all of them, as they wait for each other. */
+  readonly together: boolean;
 }
 
 export class Crew {
@@ -64,13 +68,14 @@ export class Crew {
     words[Word.next] = 0;
     words[Word.end] = launch.blocks;
     words[Word.halted] = 0;
+    words[Word.together] = launch.together ? 1 : 0;
     words[Word.record] = launch.recordAddress;
     words[Word.arena] = launch.arena;
     words[Word.arenaStride] = launch.arenaStride;
     words[Word.ticket] = launch.ticket;
     Atomics.store(words, Word.executable, launch.executable);
     Atomics.store(words, Word.door, 0);
-    const wanted = Math.min(this.#members, launch.blocks) - 1;
+    const wanted = launch.together ? 0 : Math.min(this.#members, launch.blocks) - 1;
     if (wanted <= 0) return;
     Atomics.add(words, Word.calls, 1);
     Atomics.notify(words, Word.calls, wanted);
@@ -129,9 +134,10 @@ export class Crew {
     return this.#words[Word.record]! >>> 0;
   }
 
-  /** The arena of a member. */
+  /** The arena of a member; the blocks' own, where they have one each, begin with the first. */
   arenaOf(member: number): number {
-    return (this.#words[Word.arena]! >>> 0) + member * (this.#words[Word.arenaStride]! >>> 0);
+    const stride = this.#words[Word.together] === 0 ? this.#words[Word.arenaStride]! >>> 0 : 0;
+    return (this.#words[Word.arena]! >>> 0) + member * stride;
   }
 
   /**
@@ -144,7 +150,8 @@ export class Crew {
       const first = Atomics.load(words, Word.next);
       const left = words[Word.end]! - first;
       if (left <= 0 || Atomics.load(words, Word.halted) !== 0) return null;
-      const share = this.#members === 1 ? left : Math.ceil(left / (2 * this.#members));
+      const share =
+        this.#members === 1 || words[Word.together] !== 0 ? left : Math.ceil(left / (2 * this.#members));
       if (Atomics.compareExchange(words, Word.next, first, first + share) === first) {
         return { first, end: first + share };
       }

@@ -6,6 +6,7 @@
 // issued with it are settled.
 
 import { launchRecordBytes } from '../../targets/executable.ts';
+import { synchronisesGrid } from '../../targets/grid.ts';
 import { alignment } from '../allocator.ts';
 import type { Allocation } from '../arrays.ts';
 import type { LaunchWork } from '../launch.ts';
@@ -32,10 +33,12 @@ export class LaunchArea {
     this.#take = take;
   }
 
-  places({ executable, sharedBytes }: LaunchWork): LaunchPlaces {
+  places({ executable, sharedBytes, grid }: LaunchWork): LaunchPlaces {
     const record = aligned(launchRecordBytes(executable.program));
     const arenaStride = aligned(sharedBytes + executable.scratchBytes);
-    const needed = record + arenaStride * this.#members;
+    // Blocks that wait for each other are all there at once.
+    const arenas = synchronisesGrid(executable.program) ? grid[0] * grid[1] * grid[2] : this.#members;
+    const needed = record + arenaStride * arenas;
     if (this.#area === null || this.#area.bytes < needed) {
       const larger = this.#take(Math.max(needed, 2 * (this.#area?.bytes ?? 0)));
       this.#area?.free();

@@ -28,6 +28,8 @@ export interface LaunchTask {
   readonly recordAddress: number;
   readonly arena: number;
   readonly arenaStride: number;
+  /** One thread runs all blocks, as they wait for each other. */
+  readonly together: boolean;
   readonly blocks: number;
 }
 

@@ -19,6 +19,7 @@ const prototypes = {
   cuDeviceGetCount: ['int', '_Out_ int *'],
   cuDeviceGet: ['int', '_Out_ int *', 'int'],
   cuDeviceGetName: ['int', 'void *', 'int', 'int'],
+  cuCtxGetDevice: ['int', '_Out_ int *'],
   cuDeviceGetAttribute: ['int', '_Out_ int *', 'int', 'int'],
   cuDevicePrimaryCtxRetain: ['int', out, 'int'],
   cuDevicePrimaryCtxRelease_v2: ['int', 'int'],
@@ -62,6 +63,8 @@ const prototypes = {
   cuModuleGetFunction: ['int', out, handle, 'const char *'],
   cuFuncSetAttribute: ['int', handle, 'int', 'int'],
   cuFuncGetAttribute: ['int', '_Out_ int *', 'int', handle],
+  cuLaunchKernelEx: ['int', address, handle, address, address],
+  cuOccupancyMaxActiveBlocksPerMultiprocessor: ['int', '_Out_ int *', handle, 'int', 'size_t'],
   cuLaunchKernel: [
     'int',
     handle,
@@ -83,6 +86,7 @@ export const driverResults = {
   success: 0,
   outOfMemory: 2,
   launchOutOfResources: 701,
+  cooperativeLaunchTooLarge: 720,
   notReady: 600,
 } as const;
 

@@ -8,7 +8,9 @@ import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { sharedAlignment } from '../../targets/cuda/generate.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
+import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
+import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { allocateNative, type NativeMemory } from './native.ts';
 
@@ -46,11 +48,13 @@ export class Launcher {
   readonly #packed = new WeakMap<LaunchWork, Packed>();
   readonly #modules: number[] = [];
   readonly #native: NativeMemory = allocateNative(headBytes + parameterBytes);
+  readonly #cooperative: CooperativeLauncher;
   /** Whose parameters are in the native memory. */
   #last: Packed | null = null;
 
   constructor(driver: Driver) {
     this.#driver = driver;
+    this.#cooperative = new CooperativeLauncher(driver);
     const { address, view } = this.#native;
     const words = [
       launchParameter.pointer,
@@ -74,6 +78,12 @@ export class Launcher {
       this.#last = packed;
     }
     const { loaded, grid, block, sharedBytes } = packed;
+    if (work.cooperative) {
+      const whole = { handle: loaded.handle, grid, block, sharedBytes };
+      const result = this.#cooperative.launch(whole, stream, this.#native.address);
+      if (result !== driverResults.success) this.#refuse(work, packed, result);
+      return;
+    }
     const result = this.#driver.cuLaunchKernel(
       loaded.handle,
       grid[0],
@@ -90,7 +100,12 @@ export class Launcher {
     if (result !== driverResults.success) this.#refuse(work, packed, result);
   }
 
-  #refuse(work: LaunchWork, { loaded, block }: Packed, result: number): void {
+  #refuse(work: LaunchWork, packed: Packed, result: number): void {
+    const { loaded, grid, block } = packed;
+    if (result === driverResults.cooperativeLaunchTooLarge) {
+      const most = this.#cooperative.mostBlocks({ ...packed, handle: loaded.handle });
+      throw gridTooLarge(work.name, threadsOf(grid), threadsOf(block), most);
+    }
     if (result === driverResults.launchOutOfResources) {
       const registers = [0];
       this.#driver.cuFuncGetAttribute(registers, functionAttribute.registers, loaded.handle);

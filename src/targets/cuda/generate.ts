@@ -7,12 +7,14 @@
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { synchronisesGrid } from '../grid.ts';
 import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
 import { PipelineWriter } from './pipelines.ts';
 import { prefetchInLoops } from './prefetch.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
 import { barrierPrelude } from './prelude-barrier.ts';
+import { gridPrelude } from './prelude-grid.ts';
 import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
 import { newSteadyState } from './steady.ts';
@@ -97,9 +99,12 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const entry = program.name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=[0-9])/, '_');
   const text = [
     prelude,
-    (program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '') +
-      (program.barriers.length > 0 ? barrierPrelude : '') +
+    [
+      program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
+      program.barriers.length > 0 ? barrierPrelude : '',
       warpPreludeOf(program),
+      synchronisesGrid(program) ? gridPrelude : '',
+    ].join(''),
     `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entry}(${parameters.join(', ')}) {`,
     ...out.lines,
     '}',

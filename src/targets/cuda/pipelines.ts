@@ -147,8 +147,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
       out.line(
         `asm volatile("bar.sync %0, ${group.size};" ::"r"(1 + ws_thread_rank / ${group.size}) : "memory");`,
       );
-    } else if (group.kind === 'grid')
-      throw new TypeError('a grid cannot synchronise without a cooperative launch');
+    } else if (group.kind === 'grid') out.line('ws_sync_grid();');
   }
 
   /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */

@@ -14,18 +14,20 @@ import { GroupBarriers } from './barrier.ts';
 import { Clock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { KernelFault, misuse } from './fault.ts';
+import type { Grid } from './grid.ts';
 import { type Launch, localArraysOf, poisonShared } from './launch.ts';
 import { BarrierMaker } from './make-barrier.ts';
 import { PipelineMaker } from './make-pipeline.ts';
 import { Random } from './random.ts';
-import type { Sequence } from './step.ts';
-import { Thread } from './thread.ts';
+import type { Completion, Sequence } from './step.ts';
+import { Thread, type Wait } from './thread.ts';
 import { WarpMeetings } from './warp.ts';
 
 export interface BlockOptions {
   readonly delivery: 'eager' | 'late' | number;
   /** How many times the threads may go round in loops, all together. */
   readonly steps: number;
+  readonly grid?: Grid | null;
 }
 
 export class Block {
@@ -37,14 +39,18 @@ export class Block {
   readonly makers: readonly PipelineMaker[];
   readonly warps: WarpMeetings;
   readonly barrierMakers: readonly BarrierMaker[];
+  /** Of a grid that synchronises; else null. */
+  readonly grid: Grid | null;
   readonly #random: Random | null;
   readonly #syncs = new Map<number, GroupBarriers>();
+  /** Threads that have not returned. */
+  readonly #running = new Map<Thread, Generator<Wait, Completion, void>>();
   /** Ranks of the threads that have. */
   readonly #returned: number[] = [];
   readonly #budget: number;
   #steps: number;
 
-  constructor(launch: Launch, linear: number, { delivery, steps }: BlockOptions) {
+  constructor(launch: Launch, linear: number, { delivery, steps, grid: together = null }: BlockOptions) {
     const { program, grid } = launch;
     const [x, y] = grid;
     const size = program.block[0] * program.block[1] * program.block[2];
@@ -55,6 +61,7 @@ export class Block {
     this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
     this.warps = new WarpMeetings(size);
     this.barrierMakers = program.barriers.map((barrier) => new BarrierMaker(barrier, size));
+    this.grid = together;
     this.#budget = steps;
     this.#steps = steps;
     poisonShared(launch);
@@ -99,40 +106,65 @@ export class Block {
         observer?.threadEnded(thread);
       }
     } else {
-      this.#runTogether(body);
+      this.#start(body);
+      while (this.isRunning) if (!this.#round()) this.reportDeadlock();
     }
     observer?.blockEnded(this);
   }
 
-  #runTogether(body: Extract<Sequence, { kind: 'coroutine' }>): void {
-    const running = new Map(this.threads.map((thread) => [thread, body.run(thread)]));
-    while (running.size > 0) {
-      let progress = false;
-      for (const thread of this.#order([...running.keys()])) {
-        if (thread.waiting !== null && !thread.waiting.ready()) continue;
-        // A thread that is passed over could have gone on: no deadlock.
-        progress = true;
-        if (this.#random?.oneIn(4)) continue;
-        this.copies.pass();
-        this.clock.tick();
-        const { done, value } = running.get(thread)!.next();
-        thread.waiting = done ? null : value;
-        if (!done) continue;
-        running.delete(thread);
-        this.#leave(thread);
-      }
-      if (!progress) this.#letTimePass([...running.keys()]);
-    }
+  /** Begins a block that runs in turns with others. */
+  begin(body: Extract<Sequence, { kind: 'coroutine' }>): void {
+    this.launch.observer?.blockBegan(this);
+    this.#start(body);
   }
 
-  /** Nobody can go on until a wait times out. */
-  #letTimePass(threads: readonly Thread[]): void {
-    const next = threads.reduce(
-      (least, { waiting }) => Math.min(least, waiting?.deadline ?? Number.POSITIVE_INFINITY),
-      Number.POSITIVE_INFINITY,
-    );
-    if (next === Number.POSITIVE_INFINITY) this.#reportDeadlock(threads);
+  /** Lets every thread that can go on do so, until it must wait. False if none could. */
+  round(): boolean {
+    if (!this.#round()) return false;
+    if (!this.isRunning) this.launch.observer?.blockEnded(this);
+    return true;
+  }
+
+  get isRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** How many threads have returned. */
+  get returned(): number {
+    return this.#returned.length;
+  }
+
+  #start(body: Extract<Sequence, { kind: 'coroutine' }>): void {
+    for (const thread of this.threads) this.#running.set(thread, body.run(thread));
+  }
+
+  #round(): boolean {
+    let progress = false;
+    for (const thread of this.#order([...this.#running.keys()])) {
+      if (thread.waiting !== null && !thread.waiting.ready()) continue;
+      // A thread that is passed over could have gone on: no deadlock.
+      progress = true;
+      if (this.#random?.oneIn(4)) continue;
+      this.copies.pass();
+      this.clock.tick();
+      const { done, value } = this.#running.get(thread)!.next();
+      thread.waiting = done ? null : value;
+      if (!done) continue;
+      this.#running.delete(thread);
+      this.#leave(thread);
+    }
+    return progress || this.#letTimePass();
+  }
+
+  /** Nobody can go on until a wait times out. False if none does. */
+  #letTimePass(): boolean {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { waiting } of this.#running.keys()) {
+      next = Math.min(next, waiting?.deadline ?? Number.POSITIVE_INFINITY);
+    }
+    if (next === Number.POSITIVE_INFINITY) return false;
     this.clock.skipTo(next);
+    return true;
   }
 
   #order(threads: Thread[]): Thread[] {
@@ -150,8 +182,9 @@ export class Block {
     for (const handle of thread.pipelines) handle?.leave();
   }
 
-  #reportDeadlock(threads: readonly Thread[]): never {
-    const waiting = threads.map(({ rank, waiting }) => ({
+  /** No thread can go on: throws the fault that says where each waits. */
+  reportDeadlock(): never {
+    const waiting = [...this.#running.keys()].map(({ rank, waiting }) => ({
       rank,
       range: waiting!.range,
       what: waiting!.describe(),

@@ -77,6 +77,13 @@ function assign(thread: Thread, variable: number | null, value: Value): void {
 function compileSync(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
   const { group, range } = call;
   if (group.kind === 'thread') return effect(() => {});
+  if (group.kind === 'grid') {
+    return {
+      kind: 'wait',
+      begin: (thread) => thread.block.grid!.begin(thread, range),
+      end: (thread) => thread.block.grid!.end(thread, range),
+    };
+  }
   if (meetsByMask(maskedMeetings(program), 'sync', group, call.mask)) {
     return compileSyncOfLanes(program, call);
   }

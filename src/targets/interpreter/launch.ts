@@ -17,6 +17,8 @@ export interface Launch {
   readonly scalars: readonly (Value | undefined)[];
   /** In the arena, which one block after the other uses. */
   readonly sharedArrays: readonly Elements[];
+  /** The same for a block that has an arena of its own. */
+  ofBlock(linear: number): Launch;
   readonly print: RunnerContext['print'];
   readonly observer: Observer | null;
 }
@@ -40,13 +42,22 @@ export function readLaunch(
       scalars[id] = readScalar(view, slot, parameter.type);
     }
   });
-  const sharedArrays = program.sharedArrays.map(({ name, element }, id) => {
-    const slot = record + 16 * (1 + program.parameters.length + id);
-    return elementsAt(name, element, buffer, arena + word(slot), word(slot + 4));
+  const sharedArraysIn = (place: number) =>
+    program.sharedArrays.map(({ name, element }, id) => {
+      const slot = record + 16 * (1 + program.parameters.length + id);
+      return elementsAt(name, element, buffer, place + word(slot), word(slot + 4));
+    });
+  const arenaStride = word(record + 12);
+  const ofBlock = (linear: number) => ({
+    ...launch,
+    sharedArrays: sharedArraysIn(arena + linear * arenaStride),
   });
   const grid: Extent3 = [word(record), word(record + 4), word(record + 8)];
   const { observer = null } = program;
-  return { program, grid, arrays, scalars, sharedArrays, print: context.print, observer };
+  const { print } = context;
+  const sharedArrays = sharedArraysIn(arena);
+  const launch: Launch = { program, grid, arrays, scalars, sharedArrays, ofBlock, print, observer };
+  return launch;
 }
 
 function readScalar(view: DataView, address: number, type: ValueType): Value {

@@ -2,8 +2,10 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { BlockRunner, Executable, Fault, RunnerContext } from '../executable.ts';
+import { synchronisesGrid } from '../grid.ts';
 import { Block } from './block.ts';
 import { KernelFault } from './fault.ts';
+import { Grid } from './grid.ts';
 import { readLaunch } from './launch.ts';
 import type { ObservedProgram } from './observer.ts';
 import { Random } from './random.ts';
@@ -43,9 +45,16 @@ export function createInterpreterRunner(
     const { observer } = launch;
     const fault = faultOf(() => {
       observer?.launchBegan(launch);
-      for (const linear of orderOfBlocks(first, end, observer === null ? 'eager' : delivery)) {
-        new Block(launch, linear, { delivery, steps }).run(body);
+      const order = orderOfBlocks(first, end, observer === null ? 'eager' : delivery);
+      if (body.kind === 'coroutine' && synchronisesGrid(program)) {
+        const grid = new Grid();
+        grid.run(
+          order.map((linear) => new Block(launch.ofBlock(linear), linear, { delivery, steps, grid })),
+          body,
+        );
+        return;
       }
+      for (const linear of order) new Block(launch, linear, { delivery, steps }).run(body);
     });
     observer?.launchEnded(launch, fault);
     return fault;

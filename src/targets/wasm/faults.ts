@@ -24,6 +24,7 @@ import {
   waitsAtBarrier,
   waitsAtSync,
   waitsForCommit,
+  waitsForGrid,
   waitsForRelease,
   waitsToMake,
   waitsToMakeBarrier,
@@ -230,6 +231,7 @@ export class FaultReader {
         returned: ~lanes(all),
       });
     }
+    if (group?.kind === 'grid') return waitsForGrid(progress);
     if (id === undefined) return waitsAtSync(group!, place, progress);
     const { name, partition } = this.#program.pipelines[id]!;
     if (verb === 'makePipeline') return waitsToMake(name, progress);

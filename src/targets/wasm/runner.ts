@@ -6,9 +6,11 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
+import { synchronisesGrid } from '../grid.ts';
 import { printedLine } from '../printed-line.ts';
 import { FaultReader } from './faults.ts';
 import { clockFunctions, exactFunctions, type HostFunctions, mathImport } from './host-functions.ts';
+import { type GridFunctions, runGrid } from './states/grid.ts';
 
 type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
@@ -27,6 +29,17 @@ export function createWasmRunner(executable: WasmExecutable, context: RunnerCont
     print: printFunctions(executable, context, faults),
   };
   const instance = new WebAssembly.Instance(executable.module, imports as unknown as WebAssembly.Imports);
+  if (synchronisesGrid(executable.program)) {
+    const functions = instance.exports as unknown as GridFunctions;
+    return (record, arena, first, end) => {
+      const stride = new DataView(context.memory.buffer).getUint32(record + 12, true);
+      const enter = (block: number) => {
+        faults.begin(record, arena + block * stride);
+        return arena + block * stride;
+      };
+      return runGrid(functions, record, end - first, enter) ? faults.take() : null;
+    };
+  }
   const run = instance.exports.run as (record: number, arena: number, first: number, end: number) => number;
 
   return (record, arena, first, end) => {

@@ -94,6 +94,8 @@ export class StatesLayout {
   readonly #values = new Map<number, number>();
   readonly #syncs = new Map<string, SyncSlots>();
   readonly #lanes = new Map<LaneMeeting, LaneSlots>();
+  /** Where the block's threads come to a sync of the grid, and a word that says how often the grid let them go on. */
+  grid: { readonly slots: SyncSlots; readonly released: number } | null = null;
   /** Of each thread whether it has returned, a word; null where nobody asks. */
   returned: number | null = null;
   readonly #pipelines = new Map<number, PipelineSlots>();
@@ -180,7 +182,9 @@ export class StatesLayout {
       }
       const key = keyOf(statement);
       if (this.#syncs.has(key)) return;
-      this.#syncs.set(key, { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) });
+      const slots = { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) };
+      this.#syncs.set(key, slots);
+      if (group.kind === 'grid') this.grid = { slots, released: this.unit.reserveScratch(4) };
     });
     program.pipelines.forEach(({ scope, group, stages }, id) => {
       if (scope === 'thread') return;
@@ -230,6 +234,5 @@ export function groupSize(group: Group, threadsOfBlock: number): number {
 
 /** A block's own barrier is apart from that of a tile as large, and each operation of lanes has its own. */
 function keyOf({ group, operator }: SyncCall): string {
-  if (group.kind === 'grid') throw new TypeError('the threads of a grid do not meet inside a kernel');
-  return `${operator ?? 'sync'} ${group.kind === 'tile' ? group.size : 0}`;
+  return `${operator ?? 'sync'} ${group.kind === 'tile' ? group.size : group.kind}`;
 }

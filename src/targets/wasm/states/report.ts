@@ -74,6 +74,7 @@ export function addReport(
     code,
     parameters.map(() => 'i32'),
     [],
+    layout.grid === null ? {} : { exported: true },
   );
 }
 

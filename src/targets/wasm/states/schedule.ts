@@ -7,12 +7,16 @@
 // that is a deadlock, and every thread says what it waits for. Threads that only let others go on
 // may do so for ever, or until their time is over: so that nobody waits for them in vain, others part
 // now and then in any case.
+//
+// Where the grid synchronises, blocks run in turns (grid.ts): `advance(record, arena, block, begins)`
+// instead runs one, which begins or goes on, until it is `finished`, has `failed`, or is `stuck`.
 
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
 import { returned } from './calls.ts';
 import type { Segment } from './flow.ts';
+import { addGridFunctions, outcomesOfBlock } from './grid.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import { outcomes } from './resume.ts';
 
@@ -34,7 +38,7 @@ export function addSchedule(
   const { unit } = layout;
   const yields = teams.some(({ segments }) => segments.some(({ end }) => end?.kind === 'yield'));
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
-  const [record, arena, block, end] = [0, 1, 2, 3];
+  const [record, arena, block, end, begins] = [0, 1, 2, 3, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });
   const scratch = launch.scratch();
   const [cohort, progress, running, parts, result, rounds] = [
@@ -81,7 +85,9 @@ export function addSchedule(
   };
 
   const writeBlock = () => {
-    writeStart(code, layout, records, teams, scratch);
+    const start = () => writeStart(code, layout, records, teams, scratch);
+    if (layout.grid === null) start();
+    else code.get(begins).if(start);
     code.i32(0).set(parts);
     code.block((done) => {
       code.loop((again) => {
@@ -108,11 +114,21 @@ export function addSchedule(
           .get(parts)
           .op('i32.eqz')
           .if(() => code.i32(1).set(parts).br(again));
-        code.get(record).get(arena).get(block).call(report).i32(1).op('return');
+        if (layout.grid !== null) code.i32(outcomesOfBlock.stuck).op('return');
+        else code.get(record).get(arena).get(block).call(report).i32(1).op('return');
       });
     });
   };
 
+  if (layout.grid !== null) {
+    const advance = code.capture(writeBlock);
+    launch.writeLaunchPrologue();
+    code.append(advance);
+    code.i32(outcomesOfBlock.finished);
+    unit.module.function('advance', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
+    addGridFunctions(layout, layout.grid);
+    return;
+  }
   const blocks = code.capture(() => {
     code.block((done) => {
       code.loop((next) => {

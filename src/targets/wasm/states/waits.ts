@@ -41,8 +41,12 @@ export function pushReady(state: CohortState, call: GroupWait | TimedWait, threa
   }
   if (isMeeting(call)) {
     const { slots, count } = meetingOf(state, call);
-    pushSlot(code, launch.scratch(), slots, threads);
-    code.memory('i32.load', barrierFields.phase);
+    if (isOfGrid(call)) {
+      code.get(launch.scratch()).memory('i32.load', state.layout.grid!.released);
+    } else {
+      pushSlot(code, launch.scratch(), slots, threads);
+      code.memory('i32.load', barrierFields.phase);
+    }
     cohort.pushField(count);
     code.op('i32.ge_u');
     return;
@@ -72,6 +76,10 @@ export function pushProgress(state: CohortState, call: GroupWait, threads: Group
       pushSlot(code, launch.scratch(), slots, threads);
       code.set(address);
       threads.index();
+      if (isOfGrid(call)) {
+        pushProgressInGrid(state, address, threads);
+        return;
+      }
       code.get(address).memory('i32.load', barrierFields.arrived);
       threads.size();
       code.get(address).memory('i32.load', barrierFields.left).op('i32.sub');
@@ -106,6 +114,27 @@ export function waitingGroup(call: WaitingCall, layout: StatesLayout): Group {
   if (call.intrinsic === 'sync') return call.group;
   return ('pipeline' in call ? layout.pipelines.get(call.pipeline)! : layout.barriers.get(call.barrier)!)
     .group;
+}
+
+function isOfGrid(call: Meeting): boolean {
+  return call.intrinsic === 'sync' && call.group.kind === 'grid';
+}
+
+/** How many of the block have come to a sync of the grid, of how many, and how many have returned. */
+function pushProgressInGrid(
+  { code, launch, layout }: CohortState,
+  barrier: Local,
+  threads: GroupThreads,
+): void {
+  // When all are there a phase of the block's barrier is over, and counting begins anew.
+  threads.size();
+  code.get(barrier).memory('i32.load', barrierFields.left).op('i32.sub');
+  code.get(barrier).memory('i32.load', barrierFields.arrived);
+  code.get(barrier).memory('i32.load', barrierFields.phase);
+  code.get(launch.scratch()).memory('i32.load', layout.grid!.released);
+  code.op('i32.gt_u', 'select');
+  threads.size();
+  code.get(barrier).memory('i32.load', barrierFields.left);
 }
 
 /** Where threads meet, and the field that says how often they have come there. */

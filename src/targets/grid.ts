@@ -1,0 +1,21 @@
+// Grids whose blocks wait for each other: which programs have them, and how many blocks a device
+// of the CPU keeps at the same time.
+
+import type { Program } from '../compiler/ir.ts';
+import { forEachStatement } from './analysis/walk.ts';
+
+/**
+ * Threads of a grid that synchronises, on a CPU. Each keeps its state in memory while others run; this
+ * many take about as much as the arrays that such a grid works on.
+ */
+export const mostCooperativeThreads = 2 ** 18;
+
+/** Whether a program's grid synchronises. */
+export function synchronisesGrid(program: Program): boolean {
+  let found = false;
+  forEachStatement(program.body, (statement) => {
+    if (statement.kind !== 'call' || statement.intrinsic !== 'sync') return;
+    if (statement.group.kind === 'grid') found = true;
+  });
+  return found;
+}
