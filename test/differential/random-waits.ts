@@ -1,4 +1,4 @@
-// Random programs whose threads wait in their own ways: syncs, tiles and pipelines under any control
+// Random programs whose threads wait in their own ways: syncs, tiles, pipelines and barriers under any control
 // flow, in any order. Many of them deadlock, or use a pipeline wrongly; that is part of the test.
 //
 // Threads touch nothing but their own elements and variables, and what each does depends on its
@@ -30,6 +30,14 @@ import {
   type VariableHandle,
   when,
 } from '../support/ir.ts';
+import {
+  countsFromZero,
+  declareBarrier,
+  makesOf,
+  meeting,
+  type RandomBarrier,
+  type Surroundings,
+} from './random-barriers.ts';
 import type { Tape } from './tape.ts';
 
 /** Elements that each thread has in the array `log`. */
@@ -45,6 +53,8 @@ interface Place {
   readonly depth: number;
   readonly breakable: readonly number[];
   readonly continuable: readonly number[];
+  /** Barriers at which a thread has arrived and not waited yet. */
+  readonly arrived: readonly RandomBarrier[];
 }
 
 interface PipelineHandle {
@@ -71,6 +81,7 @@ class Generator {
   readonly #uniform: VariableHandle;
   readonly #local: ArrayHandle;
   readonly #pipelines: PipelineHandle[] = [];
+  readonly #barriers: RandomBarrier[] = [];
   #counters = 0;
 
   constructor(tape: Tape) {
@@ -91,10 +102,18 @@ class Generator {
     const tape = this.#tape;
     const pipelines = tape.below(3);
     for (let n = 0; n < pipelines; n += 1) this.#declarePipeline(n);
-    const makes = this.#pipelines.map((pipeline) => this.#make(pipeline));
-    const place: Place = { depth: 3, breakable: [], continuable: [] };
+    const barriers = tape.below(3);
+    for (let n = 0; n < barriers; n += 1) {
+      this.#barriers.push(declareBarrier(this.#surroundings, n, tileSizes));
+    }
+    const makes = [
+      ...this.#pipelines.map((pipeline) => this.#make(pipeline)),
+      ...(tape.chance(1, 8) ? [] : makesOf(this.#barriers)),
+    ];
+    const place: Place = { depth: 3, breakable: [], continuable: [], arrived: [] };
     const body = [
       this.#state.set(convert(p.builtin('threadRank'), 'i32')),
+      ...countsFromZero(this.#surroundings, this.#barriers),
       ...[0, 1, 2, 3].map((i) => store(this.#local, p.index(i), constant('i32', i))),
       // Mostly at the beginning, where all threads come.
       ...(tape.chance(1, 8) ? [] : makes),
@@ -145,7 +164,7 @@ class Generator {
 
   #statement(place: Place): Statement[] {
     const tape = this.#tape;
-    switch (tape.below(place.depth > 0 ? 14 : 9)) {
+    switch (tape.below(place.depth > 0 ? 16 : 9)) {
       case 0:
         return [this.#state.set(this.#mixed())];
       case 1:
@@ -173,6 +192,9 @@ class Generator {
       case 11:
       case 12:
         return this.#loop(place);
+      case 13:
+      case 14:
+        return this.#meeting(place);
       default:
         return [this.#switch(place)];
     }
@@ -258,6 +280,21 @@ class Generator {
         ? this.#isProducer()
         : compare('less', first, this.#p.index(1 + this.#tape.below(3)));
     return [when(produces, produce, consume)];
+  }
+
+  /** Nothing leads out of what is done between an arrival and the wait, but the thread's end. */
+  #meeting(place: Place): Statement[] {
+    const free = this.#barriers.filter((barrier) => !place.arrived.includes(barrier));
+    if (free.length === 0) return [this.#state.set(this.#mixed())];
+    const barrier = this.#tape.pick(free);
+    if (place.arrived.length === 0 && this.#tape.chance(1, 16)) return makesOf([barrier]);
+    const arrived = [...place.arrived, barrier];
+    const between = this.#some({ ...place, breakable: [], continuable: [], arrived }, 2);
+    return meeting(this.#surroundings, barrier, between);
+  }
+
+  get #surroundings(): Surroundings {
+    return { p: this.#p, tape: this.#tape, input: this.#input, state: this.#state };
   }
 
   #verb(): Statement[] {

@@ -20,7 +20,7 @@ function outcome(target: Target, { program, grid, threads }: WaitingProgram) {
 
 /** Which of several wrong uses comes first depends on the order in which threads run; a deadlock does not. */
 function comparable(fault: Fault | null) {
-  return fault?.kind === 'misuse' ? { kind: fault.kind, code: fault.code, block: fault.block } : fault;
+  return fault?.kind === 'misuse' ? { kind: fault.kind, block: fault.block } : fault;
 }
 
 const oracle = interpreter('late');

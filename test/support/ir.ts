@@ -24,6 +24,7 @@ import type {
   Variable,
 } from '#warpstage/compiler/ir.js';
 import { elementValueType } from '#warpstage/compiler/ir.js';
+import type { Barrier } from '#warpstage/compiler/ir-barriers.js';
 import type { Range } from '#warpstage/diagnostics/source.js';
 import type { ElementType, Extent3 } from '#warpstage/kernel/types.js';
 
@@ -53,6 +54,7 @@ export class ProgramBuilder {
   readonly #shared: SharedArray[] = [];
   readonly #local: LocalArray[] = [];
   readonly #pipelines: Pipeline[] = [];
+  readonly #barriers: Barrier[] = [];
   readonly name: string;
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
@@ -124,6 +126,13 @@ export class ProgramBuilder {
     return this.#pipelines.length - 1;
   }
 
+  barrier(
+    name: string,
+    { group = { kind: 'block' }, count = null, completes = false }: Partial<Omit<Barrier, 'name'>> = {},
+  ): number {
+    return this.#barriers.push({ name, group, count, completes }) - 1;
+  }
+
   label(): number {
     this.#labels += 1;
     return this.#labels;
@@ -169,7 +178,7 @@ export class ProgramBuilder {
       sharedArrays: this.#shared,
       localArrays: this.#local,
       pipelines: this.#pipelines,
-      barriers: [],
+      barriers: this.#barriers,
       body,
     };
   }
@@ -269,6 +278,41 @@ export function pipelineCall(intrinsic: PipelineVerb, pipeline: number): Stateme
 export function quit(pipeline: number, result: VariableHandle | null = null): Statement {
   return { kind: 'call', intrinsic: 'quit', pipeline, result: result?.id ?? null, range: range() };
 }
+
+export function makeBarrier(barrier: number, expected: Expression | null = null): Statement {
+  return { kind: 'call', intrinsic: 'makeBarrier', barrier, expected, range: range() };
+}
+
+/** A barrier, and which it is of its array. */
+export type BarrierPlace = readonly [barrier: number, index: Expression];
+
+export function barrierArrive([barrier, index]: BarrierPlace, result: VariableHandle | null): Statement {
+  const call = { kind: 'call', intrinsic: 'barrierArrive', barrier, index, range: range() } as const;
+  return { ...call, count: null, drop: false, result: result?.id ?? null };
+}
+
+export function barrierComplete([barrier, index]: BarrierPlace): Statement {
+  return { kind: 'call', intrinsic: 'barrierComplete', barrier, index, range: range() };
+}
+
+export function barrierWait(
+  [barrier, index]: BarrierPlace,
+  awaited: { readonly by: 'token' | 'parity'; readonly phase: Expression },
+): Statement {
+  const call = { kind: 'call', intrinsic: 'barrierWait', barrier, index, range: range() } as const;
+  return { ...call, ...awaited, limit: null, until: false, result: null };
+}
+
+/** A copy that a phase of a barrier waits for. */
+export function memcpyToBarrier(
+  [barrier, index]: BarrierPlace,
+  operands: Omit<CopyOperands, 'pipeline'>,
+): Call {
+  const { pipeline: _, ...copy } = memcpyAsync({ ...operands, pipeline: 0 }) as PipelineCopy;
+  return { ...copy, barrier, index };
+}
+
+type PipelineCopy = Extract<Call, { intrinsic: 'memcpyAsync'; pipeline: number }>;
 
 export interface CopyOperands {
   readonly group?: Group;
