@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
+import { producerConsumer } from '../../examples/guide/barrier-producer-consumer.ts';
+import { splitArrive } from '../../examples/guide/barrier-split-arrive.ts';
 
 const nvcc = spawnSync('nvcc', ['--version']).status === 0;
 
@@ -84,7 +86,8 @@ const everything = kernel(
       if (again.tryWait(token)) token = again.arrive();
       again.wait(token);
       again.waitParity(i & 1);
-      if (again.tryWaitParity(1)) again.arriveAndDrop();
+      if (again.tryWaitParity(1) || again.tryWaitFor(token, 50)) again.arriveAndDrop();
+      if (completes.tryWaitParityUntil(0, cuda.globaltimer() + 9)) continue;
       tiles[i % 3]!.arriveAndWait();
       completes.arriveAndWait();
       completes.wait(completes.arrive(2));
@@ -224,18 +227,20 @@ describe('lowering', () => {
         "ws_await(b_again_2, token_2);",
         "ws_await_parity(b_again_2, ((i_0 & 1) != 0));",
         "over_5 = ws_over_parity(b_again_2, true);",
+        "over_6 = ws_within(50.0, [&] { return ws_over(b_again_2, token_2); });",
         "ws_arrive_and_drop(b_again_2);",
-        "token_7 = ws_arrive_token(&b_tiles_1[which_6], 1u);",
-        "ws_await(&b_tiles_1[which_6], token_7);",
-        "token_8 = ws_arrive_token<true>(b_completes_0, 1u);",
+        "over_8 = ws_until((time_7 + 9.0), [&] { return ws_over_parity(b_completes_0, false); });",
+        "token_10 = ws_arrive_token(&b_tiles_1[which_9], 1u);",
+        "ws_await(&b_tiles_1[which_9], token_10);",
+        "token_11 = ws_arrive_token<true>(b_completes_0, 1u);",
         "ws_complete(b_completes_0);",
-        "ws_await(b_completes_0, token_8);",
-        "token_9 = ws_arrive_token<true>(b_completes_0, (unsigned)2);",
+        "ws_await(b_completes_0, token_11);",
+        "token_12 = ws_arrive_token<true>(b_completes_0, (unsigned)2);",
         "ws_complete(b_completes_0);",
-        "ws_await(b_completes_0, token_9);",
-        "token_10 = ws_arrive_and_drop<true>(b_completes_0);",
+        "ws_await(b_completes_0, token_12);",
+        "token_13 = ws_arrive_and_drop<true>(b_completes_0);",
         "ws_complete(b_completes_0);",
-        "over_11 = ws_over_parity(b_completes_0, ((i_0 & 1) != 0));",
+        "over_14 = ws_over_parity(b_completes_0, ((i_0 & 1) != 0));",
       ]
     `);
   });
@@ -250,7 +255,7 @@ describe.skipIf(!nvcc)('nvcc', () => {
 
   test.each(['75', '80', '90a', '120'])('compiles for sm_%s without a warning', (architecture) => {
     const number = Number.parseInt(architecture, 10);
-    const sources = [staged, specialised, everything].map((each, position) => {
+    const sources = [staged, specialised, everything, splitArrive, producerConsumer].map((each, position) => {
       const text = generate(each, number, 96).replaceAll('extern "C" ', '');
       return `namespace kernel_${position} {\n${text}\n}\n`;
     });
