@@ -6,3 +6,4 @@ export { expectClean } from './expect-clean.ts';
 export type { ArrayOfLength, CheckArguments, CheckLaunch } from './launch.ts';
 export type { CheckOptions } from './options.ts';
 export type { CheckedPlace, CheckFinding } from './report.ts';
+export { type StageTraceOptions, traceStages } from './trace-stages.ts';

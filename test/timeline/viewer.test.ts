@@ -131,7 +131,9 @@ describe('the data of a page', () => {
           started: span.started - origin,
           ended: span.ended - origin,
         }));
-        const { spans: decoded } = decodeTrace(encodeTrace({ title: 't', facts: {}, spans: list }));
+        const { spans: decoded } = decodeTrace(
+          encodeTrace({ title: 't', facts: {}, spans: list, unit: 'steps' }),
+        );
         expect(decoded).toEqual(shifted);
       }),
     );

@@ -5,6 +5,7 @@
 
 import type { LaneKind } from './lanes.ts';
 import type { Chosen } from './paint.ts';
+import { distanceText } from './units.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the controls tell the page. */
@@ -79,7 +80,7 @@ function drag(canvas: HTMLCanvasElement, viewer: Viewer, events: ControlEvents):
     from = null;
     if (ended?.moved) {
       const [a, b] = (ended.measures && viewer.measured) || [0, 0];
-      if (a !== b) events.say(`${Math.abs(b - a).toFixed(4)} milliseconds measured`);
+      if (a !== b) events.say(`${distanceText(b - a, viewer.unit)} measured`);
     }
     if (ended === null || ended.moved) return;
     viewer.choose(viewer.at(event.offsetX, event.offsetY));
@@ -140,6 +141,6 @@ function measureFromChosen(viewer: Viewer, events: ControlEvents): void {
     events.say(`Measuring from the beginning of ${span.name}. Choose another and press m.`);
   } else {
     viewer.measure([measured[0], span.ended]);
-    events.say(`${Math.abs(span.ended - measured[0]).toFixed(4)} milliseconds to the end of ${span.name}.`);
+    events.say(`${distanceText(span.ended - measured[0], viewer.unit)} to the end of ${span.name}.`);
   }
 }

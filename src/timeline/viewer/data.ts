@@ -2,6 +2,7 @@
 // text and quick to read. The page's script and the program that writes the page share this.
 
 import type { Span } from '../span.ts';
+import type { Unit } from './units.ts';
 
 /** A schedule on a device. */
 export interface Trace {
@@ -9,6 +10,8 @@ export interface Trace {
   readonly title: string;
   readonly facts: Readonly<Record<string, string | number>>;
   readonly spans: readonly Span[];
+  /** What the spans' times count. Default milliseconds. */
+  readonly unit?: Unit;
   /** Lanes in the order in which they are shown; those that are missing come after. */
   readonly lanes?: readonly string[];
 }
@@ -31,6 +34,7 @@ type Row = readonly [
 export interface EncodedTrace {
   readonly title: string;
   readonly facts: Readonly<Record<string, string | number>>;
+  readonly unit: Unit;
   readonly lanes: readonly string[];
   readonly texts: readonly string[];
   readonly rows: readonly Row[];
@@ -42,7 +46,7 @@ export function originOf(spans: readonly Span[]): number {
 }
 
 /** A trace in columns; its times count from the trace's own beginning. */
-export function encodeTrace({ title, facts, spans, lanes = [] }: Trace): EncodedTrace {
+export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [] }: Trace): EncodedTrace {
   const texts = new Map<string, number>();
   const text = (value: string) => {
     const found = texts.get(value) ?? texts.size;
@@ -65,10 +69,10 @@ export function encodeTrace({ title, facts, spans, lanes = [] }: Trace): Encoded
       span.grid ?? 0,
     ],
   );
-  return { title, facts, lanes, texts: [...texts.keys()], rows };
+  return { title, facts, unit, lanes, texts: [...texts.keys()], rows };
 }
 
-export function decodeTrace({ title, facts, lanes, texts, rows }: EncodedTrace): Trace {
+export function decodeTrace({ title, facts, unit, lanes, texts, rows }: EncodedTrace): Trace {
   const spans = rows.map(
     ([name, engine, stream, queued, started, ended, id, after, bytes, grid]): Span => ({
       name: texts[name]!,
@@ -83,5 +87,5 @@ export function decodeTrace({ title, facts, lanes, texts, rows }: EncodedTrace):
       ...(grid === 0 ? {} : { grid }),
     }),
   );
-  return { title, facts, spans, lanes };
+  return { title, facts, unit, spans, lanes };
 }

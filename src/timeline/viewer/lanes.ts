@@ -23,6 +23,9 @@ export interface Lane {
   readonly rows: readonly LaneRow[];
 }
 
+/** Times of a file are rounded to nanoseconds: a span may seem to begin so much before another's end, in milliseconds. */
+const rounding = 2e-6;
+
 /** More rows than these are not shown apart. */
 const mostRows = 8;
 
@@ -52,7 +55,7 @@ function rowsOf(spans: readonly Span[], positions: readonly number[]): LaneRow[]
   const rows: { positions: number[]; end: number }[] = [];
   for (const position of positions) {
     const { started, ended } = spans[position]!;
-    let row = rows.find(({ end }) => end <= started);
+    let row = rows.find(({ end }) => end <= started + rounding);
     if (row === undefined) {
       row = rows.length < mostRows ? { positions: [], end: 0 } : rows.at(-1)!;
       if (rows.length < mostRows) rows.push(row);

@@ -61,7 +61,7 @@ function hover(chosen: Chosen | null, x: number, y: number): void {
   tooltip.hidden = chosen === null;
   if (chosen === null) return;
   const span = viewer.spanOf(chosen);
-  tooltip.replaceChildren(element('strong', {}, [span.name]), list(factsOf(span)));
+  tooltip.replaceChildren(element('strong', {}, [span.name]), list(factsOf(span, viewer.unit)));
   const left = Math.min(x + 14, canvas.clientWidth - tooltip.offsetWidth - 8);
   const top = y + 18 + tooltip.offsetHeight > canvas.clientHeight ? y - tooltip.offsetHeight - 10 : y + 18;
   tooltip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
@@ -77,7 +77,7 @@ function showChosen(): void {
   const links = (title: string, positions: readonly number[]) => {
     const items = positions.slice(0, 20).map((position) => {
       const other = { trace: chosen.trace, position };
-      const button = element('button', { type: 'button' }, [sentenceOf(viewer.spanOf(other))]);
+      const button = element('button', { type: 'button' }, [sentenceOf(viewer.spanOf(other), viewer.unit)]);
       button.addEventListener('click', () => {
         viewer.choose(other);
         showChosen();
@@ -88,11 +88,11 @@ function showChosen(): void {
   };
   details.replaceChildren(
     element('h2', {}, [span.name]),
-    list(factsOf(span)),
+    list(factsOf(span, viewer.unit)),
     ...links('waited for', before),
     ...links('then came', behind),
   );
-  say(sentenceOf(span));
+  say(sentenceOf(span, viewer.unit));
 }
 
 function say(text: string): void {

@@ -4,11 +4,11 @@
 // a pixel, a column of pixels stands for all of them, filled as high as they cover its time. So a
 // picture costs at most a box for every pixel of every row, however many spans there are.
 
-import { formatDuration } from '../quantities.ts';
 import type { Trace } from './data.ts';
 import { firstAbove } from './lanes.ts';
 import { axisHeight, type Layout, labelWidth, type PlacedRow } from './layout.ts';
 import { colourOf, type Theme } from './theme.ts';
+import { durationText, tickText, type Unit } from './units.ts';
 import { positionOf, type TimeWindow, ticks, timeAt } from './window.ts';
 
 /** A span, by its trace and its position there. */
@@ -20,6 +20,8 @@ export interface Chosen {
 /** What is shown. */
 export interface Picture {
   readonly traces: readonly Trace[];
+  /** Of the axis. */
+  readonly unit: Unit;
   readonly layout: Layout;
   readonly window: TimeWindow;
   readonly scrollTop: number;
@@ -92,7 +94,7 @@ function paintGrid(pen: Pen, { window, layout, theme }: Picture): void {
   pen.stroke();
 }
 
-function paintAxis(pen: Pen, { window, theme }: Picture): void {
+function paintAxis(pen: Pen, { window, theme, unit }: Picture): void {
   pen.fillStyle = theme.background;
   pen.fillRect(0, 0, labelWidth + window.width, axisHeight);
   pen.fillStyle = theme.faint;
@@ -100,18 +102,8 @@ function paintAxis(pen: Pen, { window, theme }: Picture): void {
   pen.textBaseline = 'middle';
   for (const time of ticks(window, 110)) {
     const x = labelWidth + positionOf(window, time);
-    if (x >= labelWidth - 1) pen.fillText(timeText(time, window), x + 4, axisHeight / 2);
+    if (x >= labelWidth - 1) pen.fillText(tickText(time, window, unit), x + 4, axisHeight / 2);
   }
-}
-
-/** A time with as many figures as tell neighbouring ticks apart. */
-export function timeText(time: number, { from, to }: TimeWindow): string {
-  const length = to - from;
-  if (length >= 5000) return `${(time / 1000).toFixed(1)} s`;
-  const figures = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(length))));
-  return length < 0.01
-    ? `${(time * 1000).toFixed(Math.max(0, figures - 3))} us`
-    : `${time.toFixed(figures)} ms`;
 }
 
 function paintRow(pen: Pen, { trace, row, top, height }: PlacedRow, picture: Picture): void {
@@ -244,7 +236,7 @@ function placeOf({ layout, traces }: Picture, { trace, position }: Chosen): Plac
   return { middle: placed.top + placed.height / 2, started, ended };
 }
 
-function paintMeasure(pen: Pen, { measured, window, theme, height }: Picture): void {
+function paintMeasure(pen: Pen, { measured, window, theme, height, unit }: Picture): void {
   if (measured === null) return;
   const [a, b] = measured.map((time) => labelWidth + positionOf(window, time)) as [number, number];
   const [left, right] = [Math.min(a, b), Math.max(a, b)];
@@ -256,7 +248,7 @@ function paintMeasure(pen: Pen, { measured, window, theme, height }: Picture): v
   pen.fillRect(right, axisHeight, 1, height);
   pen.font = '600 12px system-ui, sans-serif';
   pen.textBaseline = 'middle';
-  const text = formatDuration(Math.abs(measured[1] - measured[0]));
+  const text = durationText(Math.abs(measured[1] - measured[0]), unit);
   const width = pen.measureText(text).width;
   const x = Math.min(
     Math.max((left + right - width) / 2, labelWidth + 4),

@@ -2,18 +2,19 @@
 // what each engine would gain if it were twice as fast.
 
 import { measureOverlap } from '../overlap.ts';
-import { formatBytes, formatDuration, formatShare } from '../quantities.ts';
+import { formatBytes, formatShare } from '../quantities.ts';
 import type { Span } from '../span.ts';
 import { criticalPath, wallWithFaster } from '../what-if.ts';
 import type { Trace } from './data.ts';
 import { element } from './elements.ts';
 import type { Relations } from './relations.ts';
+import { durationText, type Unit } from './units.ts';
 
 /** More spans than these are too many to place anew while somebody waits. */
 const mostReplaced = 20_000;
 
 /** The summary of a trace. */
-export function summaryOf({ title, spans, facts }: Trace, relations: Relations): HTMLElement {
+export function summaryOf({ title, spans, facts, unit = 'ms' }: Trace, relations: Relations): HTMLElement {
   const { engines, wall, bound, achieved, nearness } = measureOverlap(spans);
   const path = criticalPath(spans, relations.before);
   const section = element('section', { class: 'summary' }, [element('h2', {}, [title])]);
@@ -23,7 +24,7 @@ export function summaryOf({ title, spans, facts }: Trace, relations: Relations):
   }
   section.append(
     element('p', {}, [
-      `${formatDuration(wall)} in all. Bound by ${bound.name}, which was busy for ${formatShare(nearness)} of it; ` +
+      `${durationText(wall, unit)} in all. Bound by ${bound.name}, which was busy for ${formatShare(nearness)} of it; ` +
         `${formatShare(achieved)} of what could be hidden behind it was hidden.`,
     ]),
     table(
@@ -31,16 +32,16 @@ export function summaryOf({ title, spans, facts }: Trace, relations: Relations):
       ['engine', 'busy', 'idle', 'operations', 'moved', 'on the critical path', 'twice as fast would take'],
       engines.map(({ name, busy, bytes, operations }) => [
         name,
-        formatDuration(busy),
+        durationText(busy, unit),
         formatShare(Math.max(0, 1 - busy / wall)),
         String(operations),
         bytes === 0 ? '' : formatBytes(bytes),
         formatShare((path.engines.get(name) ?? 0) / wall),
-        faster(spans, name, wall, relations),
+        faster(spans, name, wall, relations, unit),
       ]),
     ),
     element('p', {}, [
-      `The critical path has ${path.positions.length} operations and waits for ${formatDuration(path.waiting)} ` +
+      `The critical path has ${path.positions.length} operations and waits for ${durationText(path.waiting, unit)} ` +
         'of its time for the host or a signal.',
     ]),
   );
@@ -56,10 +57,16 @@ export function summaryOf({ title, spans, facts }: Trace, relations: Relations):
   return section;
 }
 
-function faster(spans: readonly Span[], engine: string, wall: number, relations: Relations): string {
+function faster(
+  spans: readonly Span[],
+  engine: string,
+  wall: number,
+  relations: Relations,
+  unit: Unit,
+): string {
   if (spans.length > mostReplaced) return '';
   const time = wallWithFaster(spans, engine, 2, relations.before);
-  return `${formatDuration(time)} (${formatShare(Math.max(0, 1 - time / wall))} less)`;
+  return `${durationText(time, unit)} (${formatShare(Math.max(0, 1 - time / wall))} less)`;
 }
 
 function table(

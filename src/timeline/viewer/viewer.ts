@@ -8,6 +8,7 @@ import { type Layout, labelWidth, layOut, rowAt } from './layout.ts';
 import type { Chosen, Picture } from './paint.ts';
 import { Relations } from './relations.ts';
 import { type Theme, themes } from './theme.ts';
+import type { Unit } from './units.ts';
 import { framing, pan, positionOf, reveal, type TimeWindow, timeAt, zoom } from './window.ts';
 import { matches } from './words.ts';
 
@@ -42,6 +43,7 @@ export class Viewer {
   get picture(): Picture {
     return {
       traces: this.traces,
+      unit: this.unit,
       layout: this.#layout,
       window: this.#window,
       scrollTop: this.#scrollTop,
@@ -52,6 +54,10 @@ export class Viewer {
       found: this.#found,
       measured: this.#measured,
     };
+  }
+
+  get unit(): Unit {
+    return this.traces[0]?.unit ?? 'ms';
   }
 
   get kind(): LaneKind {

@@ -1,18 +1,19 @@
 // Spans in words: for the tooltip, the details and the voice of a screen reader.
 
-import { formatBytes, formatDuration, formatRate } from '../quantities.ts';
+import { formatBytes, formatRate } from '../quantities.ts';
 import type { Span } from '../span.ts';
+import { durationText, momentText, type Unit } from './units.ts';
 
 /** What there is to say of a span, by headings. */
-export function factsOf(span: Span): [heading: string, value: string][] {
+export function factsOf(span: Span, unit: Unit): [heading: string, value: string][] {
   const { engine, stream, queued, started, ended, bytes, grid } = span;
   const facts: [string, string][] = [
     ['engine', engine],
     ['stream', stream],
-    ['takes', formatDuration(ended - started)],
-    ['began at', `${started.toFixed(4)} ms`],
-    ['ended at', `${ended.toFixed(4)} ms`],
-    ['waited', formatDuration(Math.max(0, started - queued))],
+    ['takes', durationText(ended - started, unit)],
+    ['began at', momentText(started, unit)],
+    ['ended at', momentText(ended, unit)],
+    ['waited', durationText(Math.max(0, started - queued), unit)],
   ];
   if (bytes !== undefined)
     facts.push(['moved', `${formatBytes(bytes)}, ${formatRate(bytes, ended - started)}`]);
@@ -21,8 +22,8 @@ export function factsOf(span: Span): [heading: string, value: string][] {
 }
 
 /** A span in one sentence. */
-export function sentenceOf(span: Span): string {
-  const [engine, stream, takes, began] = factsOf(span).map(([, value]) => value);
+export function sentenceOf(span: Span, unit: Unit): string {
+  const [engine, stream, takes, began] = factsOf(span, unit).map(([, value]) => value);
   return `${span.name} on ${engine}, ${stream}, takes ${takes}, began at ${began}`;
 }
 
