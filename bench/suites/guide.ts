@@ -8,6 +8,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Device, deviceFunction, type Kernel, kernel, open } from 'warpstage';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { openNvrtc } from '#warpstage/runtime/cuda/nvrtc.js';
+import { cudaText, nvrtcOptions } from '#warpstage/targets/cuda/compile.js';
 import { withSingleStage } from '../../examples/guide/single-stage.ts';
 import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
 import { withStaging } from '../../examples/guide/staging.ts';
@@ -225,4 +228,28 @@ async function guide(): Promise<Row[]> {
   ];
 }
 
-export const suite: Suite = { guide };
+/** Milliseconds of NVRTC for the CUDA C++ of each kernel, the compiler being warm. */
+async function compile(): Promise<Row[]> {
+  await using device = await open('cuda');
+  const architecture = Number(device.properties.computeCapability.replace('.', ''));
+  const nvrtc = openNvrtc();
+  return Object.entries(works).map(([name, { kernel, constants = {} }]): Row => {
+    const { program } = specialise(kernel, {
+      block: [block, 1, 1],
+      indexType: 'i32',
+      constants,
+      functions: {},
+    });
+    const options = nvrtcOptions(architecture, program);
+    const times = Array.from({ length: rounds }, () => {
+      const begin = performance.now();
+      nvrtc.compile(cudaText(program, architecture), `${name}.cu`, options);
+      return (performance.now() - begin) / 1000;
+    });
+    const seconds = median(times);
+    const row = { suite: 'guide', work: 'compile', bytes: 0, variant: name, against: '12 ms' };
+    return { ...row, ratio: 0.012 / seconds, seconds };
+  });
+}
+
+export const suite: Suite = { guide, compile };
