@@ -64,7 +64,7 @@ async function launchGuide() {
 
 /** An .npy file of so many f32. */
 function writeNumbers(path, count) {
-  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117) + '\n';
+  const header = `${`{'descr': '<f4', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117)}\n`;
   const head = Buffer.concat([
     Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, 118, 0]),
     Buffer.from(header),
