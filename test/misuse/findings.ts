@@ -9,6 +9,8 @@ export interface Found {
   readonly message: string;
   readonly line: number;
   readonly other: readonly number[];
+  /** The schedules that found it. */
+  readonly by: readonly string[];
 }
 
 /** The check of a misuse, or of its mended twin. */
@@ -17,11 +19,20 @@ export function checkMisuse(misuse: Misuse, mended: boolean, options: CheckOptio
 }
 
 /** Its findings, shortly. */
-export function foundIn({ findings, inconclusive }: CheckResult): Found[] {
-  return [...findings, ...inconclusive].map(({ code, message, location, related = [] }) => ({
+export function foundIn({ findings, inconclusive, schedules }: CheckResult): Found[] {
+  const found = findings.map(({ code, message, location, related, schedules: by }) => ({
     code,
     message,
-    line: location!.line,
+    line: location.line,
     other: related.map((place) => place.location.line),
+    by,
   }));
+  const unknown = inconclusive.map(({ code, message }) => ({
+    code,
+    message,
+    line: 0,
+    other: [],
+    by: schedules,
+  }));
+  return [...found, ...unknown];
 }
