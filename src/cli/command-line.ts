@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
 import type { WarpstageError } from '../diagnostics/error.ts';
 import { calibrateCommand } from './calibrate.ts';
+import { checkCommand } from './check.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { devicesCommand } from './devices.ts';
 import { emitCommand } from './emit.ts';
@@ -22,10 +23,11 @@ export { processTerminal, type Terminal } from './terminal.ts';
 /** Carries out one command line and returns the process's exit code. Never throws. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   using interrupt = new Interrupt(terminal);
-  const program = buildProgram({ terminal, interrupt });
+  const exit = { code: 0 };
+  const program = buildProgram({ terminal, interrupt, exit });
   try {
     await program.parseAsync(argv, { from: 'user' });
-    return interrupt.canceller === null ? 0 : exitCodeOf(interrupt.canceller);
+    return interrupt.canceller === null ? exit.code : exitCodeOf(interrupt.canceller);
   } catch (error) {
     if (interrupt.canceller === 'SIGPIPE') return exitCodeOf('SIGPIPE');
     // Help was shown: asked for, or because no command was given.
@@ -49,6 +51,7 @@ function buildProgram(context: CommandContext): Command {
       examplesText(['warpstage run affine.ts x.npy y.npy --set a=2 --set b=1', 'warpstage run --help']),
     )
     .addCommand(runCommand(context))
+    .addCommand(checkCommand(context))
     .addCommand(emitCommand(context))
     .addCommand(traceCommand(context))
     .addCommand(overlapCommand(context))

@@ -9,6 +9,8 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** What Ctrl-C aborts; a command that can be cancelled listens to it. */
   readonly interrupt: Interrupt;
+  /** What the command has to say by its exit code, without having failed. */
+  readonly exit: { code: number };
 }
 
 /** A command that prints to the terminal it is given and throws instead of ending the process. */

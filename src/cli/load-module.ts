@@ -83,8 +83,10 @@ type ResolveHook = (
 const { typescript } = process.features as NewerNode;
 const { registerHooks } = nodeModule as NewerNode;
 
-/** What users import, of this very package. */
-const thisPackage = import.meta.resolve('warpstage');
+/** What users import, of this very package: where each name leads. */
+const thisPackage: ReadonlyMap<string, string> = new Map(
+  ['warpstage', 'warpstage/check', 'warpstage/host'].map((name) => [name, import.meta.resolve(name)]),
+);
 
 function nodeCanImport(path: string): boolean {
   return registerHooks !== undefined && (Boolean(typescript) || /^\.[cm]?js$/.test(extname(path)));
@@ -93,8 +95,10 @@ function nodeCanImport(path: string): boolean {
 /** Makes `warpstage` mean this package in modules that Node imports, until it is released. */
 function resolveToThisPackage(): () => void {
   const hooks = registerHooks?.({
-    resolve: (specifier, context, next) =>
-      specifier === 'warpstage' ? { url: thisPackage, shortCircuit: true } : next(specifier, context),
+    resolve: (specifier, context, next) => {
+      const url = thisPackage.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
   });
   return () => hooks?.deregister();
 }
@@ -102,12 +106,14 @@ function resolveToThisPackage(): () => void {
 async function importWithJiti(path: string): Promise<Readonly<Record<string, unknown>>> {
   // By require: Node would read all of jiti to find out its exports before importing it.
   const { createJiti } = nodeModule.createRequire(import.meta.url)('jiti') as typeof import('jiti');
-  const warpstage: unknown = await import(thisPackage);
+  const ours = await Promise.all(
+    Array.from(thisPackage, async ([name, url]): Promise<[string, unknown]> => [name, await import(url)]),
+  );
   // The source maps lead from a kernel back to the user's line.
   const jiti = createJiti(import.meta.url, {
     sourceMaps: true,
     interopDefault: false,
-    virtualModules: { warpstage },
+    virtualModules: Object.fromEntries(ours),
   });
   return jiti.import(path);
 }

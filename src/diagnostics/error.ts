@@ -77,7 +77,8 @@ export class WarpstageError extends Error {
   }
 }
 
-function issueData(issue: Issue): object {
+/** An issue as plain data. */
+export function issueData(issue: Issue): object {
   const { location, related } = issue;
   return {
     ...issue,

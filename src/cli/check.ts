@@ -1,0 +1,175 @@
+// `warpstage check`: the kernels of a module under the checker.
+//
+// The findings are what the command is for, so they go to standard output. The exit code is 0 only if every
+// case is clean: 1 says that there are findings, or that a budget ran out before the end.
+
+import { type Command, Option } from 'commander';
+import type { CheckResult, Verdict } from '../checker/check.ts';
+import type { CheckOptions } from '../checker/options.ts';
+import type { CheckFinding } from '../checker/report.ts';
+import { issueData } from '../diagnostics/error.ts';
+import { formatIssues } from '../diagnostics/render.ts';
+import type { NamedCase } from './check-cases.ts';
+import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { listNames } from './failure.ts';
+import { type LoadedModule, loadModule } from './load-module.ts';
+import { packageVersion } from './package-version.ts';
+import { showsColour, type Terminal } from './terminal.ts';
+import { addSetting, parseCount, parseSeed, type Settings } from './values.ts';
+import { writeText } from './write-text.ts';
+
+interface CheckCommandOptions {
+  readonly kernel?: string;
+  readonly schedules?: number;
+  readonly seed?: number;
+  readonly delivery?: NonNullable<CheckOptions['delivery']>;
+  readonly steps?: number;
+  readonly advice?: boolean;
+  readonly set?: Settings;
+  readonly json?: boolean;
+  readonly sarif?: string;
+}
+
+/** A case with what the checker says of it. */
+interface CheckedCase {
+  readonly name: string;
+  readonly result: CheckResult;
+  /** The findings that no case before has told. */
+  readonly fresh: readonly CheckFinding[];
+}
+
+/** The command `check`. */
+export function checkCommand(context: CommandContext): Command {
+  return newCommand('check', context)
+    .summary('find races, deadlocks and misuse of pipelines in the kernels of a module')
+    .description(
+      'Runs the launches that a module declares with checkCase(), and a made-up chunk of each of its jobs, ' +
+        'under the checker: every access, copy and wait of every thread, in several schedules. ' +
+        'The exit code is 0 if all is clean, 1 if there are findings or a budget ran out.',
+    )
+    .argument('<module>', 'the TypeScript or JavaScript file that exports kernels, check cases or jobs')
+    .option('-k, --kernel <name>', 'check this kernel only')
+    .option('--schedules <count>', 'how many schedules: eager and late copies, then random ones', parseCount)
+    .option('--seed <number>', 'of the first random schedule', parseSeed)
+    .addOption(
+      new Option('--delivery <policy>', 'when asynchronous copies arrive (default: all)').choices([
+        'eager',
+        'late',
+        'random',
+        'all',
+      ]),
+    )
+    .option('--steps <count>', 'how often the threads of a block may go round in loops', parseCount)
+    .option('--advice', 'tell also what is right, but slower than it need be')
+    .option('-s, --set <name=value>', 'change a setting of the jobs (repeatable)', addSetting)
+    .option('--json', 'print the findings as JSON; errors as JSON on standard error')
+    .option('--sarif <file>', 'write the findings as SARIF as well, which GitHub shows on pull requests')
+    .addHelpText(
+      'after',
+      examplesText([
+        'warpstage check staging.ts',
+        'warpstage check staging.ts --kernel withStaging --schedules 64 --advice',
+        'warpstage check staging.ts --sarif findings.sarif',
+      ]),
+    )
+    .action((modulePath: string, options: CheckCommandOptions) => checkModule(modulePath, options, context));
+}
+
+async function checkModule(
+  modulePath: string,
+  options: CheckCommandOptions,
+  { terminal, interrupt, exit }: CommandContext,
+): Promise<void> {
+  const module = await loadModule(modulePath);
+  const { casesOf } = await import('./check-cases.ts');
+  const { cases, unchecked } = casesOf(module, options);
+  const signal = interrupt.listen();
+  const checked: CheckedCase[] = [];
+  const told = new Set<string>();
+  for (const one of cases) {
+    const result = await checkCase(one, optionsOf(options, one), signal);
+    const fresh = result.findings.filter((finding) => !told.has(keyOf(finding)));
+    for (const finding of fresh) told.add(keyOf(finding));
+    checked.push({ name: one.name, result, fresh });
+  }
+  if (options.sarif !== undefined) await writeSarif(options.sarif, module, checked);
+  const verdict = worst(checked.map(({ result }) => result.verdict));
+  if (options.json) terminal.output.write(`${JSON.stringify(dataOf(verdict, checked, unchecked))}\n`);
+  else writeReport(checked, unchecked, terminal);
+  exit.code = verdict === 'clean' ? 0 : 1;
+}
+
+/** What the command line asks for goes over what a case asks for. */
+function optionsOf(
+  { schedules, seed, delivery, steps, advice }: CheckCommandOptions,
+  { options }: NamedCase,
+): CheckOptions {
+  const asked = { schedules, seed, delivery, steps, advice };
+  return { ...options, ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) };
+}
+
+/** Runs the schedules of a case; between them Ctrl-C is heard. */
+async function checkCase(
+  { kernel, launch }: NamedCase,
+  options: CheckOptions,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const { Check } = await import('../checker/check.ts');
+  const check = new Check(kernel, launch, options);
+  for (const schedule of check.schedules) {
+    check.run(schedule);
+    await new Promise((resume) => setImmediate(resume));
+    signal.throwIfAborted();
+  }
+  return check.result();
+}
+
+/** The same for findings of one kind at one place, whichever case met them. */
+function keyOf({ code, location, related: [other] }: CheckFinding): string {
+  const place = (at: CheckFinding['location'] | undefined) => at && [at.file, at.line, at.column].join(':');
+  return [code, place(location), place(other?.location)].join(' ');
+}
+
+function worst(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes('findings')) return 'findings';
+  return verdicts.includes('inconclusive') ? 'inconclusive' : 'clean';
+}
+
+function writeReport(checked: readonly CheckedCase[], unchecked: readonly string[], { output }: Terminal): void {
+  const format = { colour: showsColour(output), folder: process.cwd() };
+  for (const { name, result, fresh } of checked) {
+    const issues = [...fresh, ...result.inconclusive];
+    if (issues.length > 0) output.write(`${formatIssues(issues, format)}\n\n`);
+    const again = result.findings.length - fresh.length;
+    const more = again === 0 ? '' : again === 1 ? '; 1 of them is told above' : `; ${again} of them are told above`;
+    output.write(`${name}: ${result.summary}${more}\n`);
+  }
+  if (unchecked.length > 0) {
+    output.write(`not checked, as no launch of it is declared: ${listNames(unchecked)}\n`);
+  }
+}
+
+function dataOf(verdict: Verdict, checked: readonly CheckedCase[], unchecked: readonly string[]): object {
+  return {
+    verdict,
+    cases: checked.map(({ name, result: { report: _, ...result } }) => ({
+      name,
+      ...result,
+      findings: result.findings.map(issueData),
+      inconclusive: result.inconclusive.map(issueData),
+    })),
+    unchecked,
+  };
+}
+
+async function writeSarif(path: string, module: LoadedModule, checked: readonly CheckedCase[]): Promise<void> {
+  const { sarifLog } = await import('./sarif.ts');
+  const log = sarifLog({
+    version: packageVersion(),
+    folder: process.cwd(),
+    module: module.path,
+    findings: checked.flatMap(({ fresh }) => fresh),
+    inconclusive: checked.flatMap(({ result }) => result.inconclusive),
+  });
+  await writeText(path, `${JSON.stringify(log, null, 2)}\n`);
+}
