@@ -43,7 +43,9 @@ export interface CheckResult {
   /** The most bytes that the checker remembered at once. */
   readonly memory: number;
   readonly milliseconds: number;
-  /** The findings with their code frames, and a line that sums them up. */
+  /** One line that sums it up. */
+  readonly summary: string;
+  /** The findings with their code frames, and the summary. */
   report(options?: FormatOptions): string;
 }
 
@@ -138,7 +140,8 @@ export class Check {
       memory: this.#peak,
       milliseconds: performance.now() - this.#begin,
     } as const;
-    return { ...result, report: (options) => reportOf(result, options) };
+    const summary = summaryOf(result);
+    return { ...result, summary, report: (options) => reportOf(result, summary, options) };
   }
 }
 
@@ -159,8 +162,9 @@ function declaredOutputs({ program }: BoundLaunch, { outputs }: FullOptions): Ma
   );
 }
 
-function reportOf(result: Omit<CheckResult, 'report'>, options: FormatOptions = {}): string {
-  const { kernel, findings, inconclusive, schedules } = result;
+type Checked = Pick<CheckResult, 'kernel' | 'findings' | 'inconclusive' | 'schedules'>;
+
+function summaryOf({ kernel, findings, inconclusive, schedules }: Checked): string {
   const runs = schedules.length === 1 ? '1 schedule' : `${schedules.length} schedules`;
   const advice = findings.filter(({ severity }) => severity === 'advice').length;
   const errors = findings.length - advice;
@@ -169,7 +173,10 @@ function reportOf(result: Omit<CheckResult, 'report'>, options: FormatOptions = 
     ...(advice === 0 ? [] : [`${advice} of advice`]),
     ...(inconclusive.length === 0 ? [] : ['not checked to the end: inconclusive']),
   ];
+  return `${kernelInWords(kernel)} in ${runs}: ${parts.join(', ')}`;
+}
+
+function reportOf({ findings, inconclusive }: Checked, summary: string, options: FormatOptions = {}): string {
   const issues = [...findings, ...inconclusive];
-  const sum = `${kernelInWords(kernel)} in ${runs}: ${parts.join(', ')}`;
-  return issues.length === 0 ? sum : `${formatIssues(issues, options)}\n\n${sum}`;
+  return issues.length === 0 ? summary : `${formatIssues(issues, options)}\n\n${summary}`;
 }

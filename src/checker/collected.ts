@@ -41,8 +41,10 @@ export class CollectedFindings implements Findings {
 }
 
 function keyOf({ code, place, related, part }: Finding): string {
-  const other = related[0];
-  return [code, keyOfRange(place.range), other ? keyOfRange(other.range) : '', part?.array ?? ''].join(' ');
+  const places = [place, ...related.slice(0, 1)].map(({ range }) => keyOfRange(range));
+  // Of two accesses that race, either may come second.
+  if (code === 'WS7001' || code === 'WS7002') places.sort();
+  return [code, ...places, part?.array ?? ''].join(' ');
 }
 
 function keyOfRange({ source, start, end }: Range): string {

@@ -16,7 +16,7 @@ import { type LoadedModule, loadModule } from './load-module.ts';
 import { packageVersion } from './package-version.ts';
 import { showsColour, type Terminal } from './terminal.ts';
 import { addSetting, parseCount, parseSeed, type Settings } from './values.ts';
-import { writeText } from './write-text.ts';
+import { writeWhole } from './write-whole.ts';
 
 interface CheckCommandOptions {
   readonly kernel?: string;
@@ -105,7 +105,10 @@ function optionsOf(
   { options }: NamedCase,
 ): CheckOptions {
   const asked = { schedules, seed, delivery, steps, advice };
-  return { ...options, ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) };
+  return {
+    ...options,
+    ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
+  };
 }
 
 /** Runs the schedules of a case; between them Ctrl-C is heard. */
@@ -135,13 +138,18 @@ function worst(verdicts: readonly Verdict[]): Verdict {
   return verdicts.includes('inconclusive') ? 'inconclusive' : 'clean';
 }
 
-function writeReport(checked: readonly CheckedCase[], unchecked: readonly string[], { output }: Terminal): void {
+function writeReport(
+  checked: readonly CheckedCase[],
+  unchecked: readonly string[],
+  { output }: Terminal,
+): void {
   const format = { colour: showsColour(output), folder: process.cwd() };
   for (const { name, result, fresh } of checked) {
     const issues = [...fresh, ...result.inconclusive];
     if (issues.length > 0) output.write(`${formatIssues(issues, format)}\n\n`);
     const again = result.findings.length - fresh.length;
-    const more = again === 0 ? '' : again === 1 ? '; 1 of them is told above' : `; ${again} of them are told above`;
+    const more =
+      again === 0 ? '' : again === 1 ? '; 1 of them is told above' : `; ${again} of them are told above`;
     output.write(`${name}: ${result.summary}${more}\n`);
   }
   if (unchecked.length > 0) {
@@ -162,7 +170,11 @@ function dataOf(verdict: Verdict, checked: readonly CheckedCase[], unchecked: re
   };
 }
 
-async function writeSarif(path: string, module: LoadedModule, checked: readonly CheckedCase[]): Promise<void> {
+async function writeSarif(
+  path: string,
+  module: LoadedModule,
+  checked: readonly CheckedCase[],
+): Promise<void> {
   const { sarifLog } = await import('./sarif.ts');
   const log = sarifLog({
     version: packageVersion(),
@@ -171,5 +183,5 @@ async function writeSarif(path: string, module: LoadedModule, checked: readonly 
     findings: checked.flatMap(({ fresh }) => fresh),
     inconclusive: checked.flatMap(({ result }) => result.inconclusive),
   });
-  await writeText(path, `${JSON.stringify(log, null, 2)}\n`);
+  await writeWhole(path, `${JSON.stringify(log, null, 2)}\n`);
 }

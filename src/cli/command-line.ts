@@ -3,7 +3,6 @@
 // Each command has a file of its own, which declares its arguments and help; what it needs to
 // do its work is imported when it is run, so that `--help` and small jobs start quickly.
 
-import { readFileSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
 import type { WarpstageError } from '../diagnostics/error.ts';
 import { calibrateCommand } from './calibrate.ts';
@@ -14,6 +13,7 @@ import { emitCommand } from './emit.ts';
 import { reportFailure, usageError } from './failure.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
+import { packageVersion } from './package-version.ts';
 import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';
 import { traceCommand } from './trace.ts';
@@ -64,9 +64,4 @@ function inOurWords({ message }: CommanderError): WarpstageError {
   const [sentence, ...rest] = message.replace(/^error: /, '').split('\n');
   const suggestion = rest.join(' ').replace(/^\(Did(.*)\)$/, 'did$1');
   return usageError(sentence!, suggestion || 'try `warpstage --help`, or `--help` after a command');
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

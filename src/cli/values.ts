@@ -17,6 +17,13 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** Reads the seed of random numbers. */
+export function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (/^\d+$/.test(text) && seed < 2 ** 32) return seed;
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${2 ** 32 - 1}.`);
+}
+
 /** Reads the shape of a block: `256`, `16x16` or `8x8x4`. The compiler checks its size. */
 export function parseBlock(text: string): Extent3 {
   const [x = 0, y = 1, z = 1, ...more] = text

@@ -16,10 +16,8 @@ function schedulesThatFind(misuse: Misuse, schedules: number): Set<string> {
   const told = JSON.stringify(all, null, 2);
   expect(those.length, told).toBeGreaterThan(0);
   for (const { line } of those) expect(at, told).toContain(line);
-  expect(
-    those.flatMap((one) => one.other),
-    told,
-  ).toEqual(expect.arrayContaining([...other]));
+  const named = those.flatMap((one) => [one.line, ...one.other]);
+  expect(named, told).toEqual(expect.arrayContaining([...other]));
   expect(those.map(({ message }) => message).join('\n')).toContain(misuse.says ?? '');
   return new Set(those.flatMap(({ by }) => by));
 }

@@ -57,7 +57,7 @@ export class Verbs implements PartialObserver {
       this.#tell(handle, use.range, use, {
         code: 'WS7010',
         message: `producerCommit on stage ${use.stage} of \`${name}\` without producerAcquire`,
-        related: this.#before(handle, handle.lastCommit, 'the stage before was committed here'),
+        related: this.#elsewhere(handle, handle.lastCommit, use, 'the stage before was committed here'),
         mend: 'Call producerAcquire() before each commit, also in threads that copy nothing: it waits until the stage is free.',
       });
     }
@@ -84,7 +84,7 @@ export class Verbs implements PartialObserver {
     this.#tell(handle, use.range, use, {
       code: 'WS7011',
       message: `consumerRelease on stage ${use.stage} of \`${name}\` without consumerWait`,
-      related: this.#before(handle, handle.lastRelease, 'the stage before was released here'),
+      related: this.#elsewhere(handle, handle.lastRelease, use, 'the stage before was released here'),
       mend: 'Release a stage once, after the consumerWait() for it: the release lets producers fill it again.',
     });
   }
@@ -165,6 +165,13 @@ export class Verbs implements PartialObserver {
       message: `${outstanding} commits of \`${name}\` are outstanding, and a thread-scoped pipeline counts ${mostCommits}`,
       mend: 'Wait for a batch before committing so many more.',
     });
+  }
+
+  /** What came before, unless it was the same place in the round before. */
+  #elsewhere(handle: Handle, range: Range | null, use: StageUse, label: string): RelatedPlace[] {
+    return range?.source === use.range.source && range.start === use.range.start
+      ? []
+      : this.#before(handle, range, label);
   }
 
   #before({ thread }: Handle, range: Range | null, label: string): RelatedPlace[] {
