@@ -18,6 +18,7 @@ import { gridPrelude } from './prelude-grid.ts';
 import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
 import { newSteadyState } from './steady.ts';
+import { meetingPrelude } from './tile-barriers.ts';
 import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
 import { unrollStages } from './unroll.ts';
 import { warpPreludeOf } from './warps.ts';
@@ -102,6 +103,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     [
       program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
       program.barriers.length > 0 ? barrierPrelude : '',
+      pipelines.tileBarriers.meetInMemory ? meetingPrelude : '',
       warpPreludeOf(program),
       synchronisesGrid(program) ? gridPrelude : '',
     ].join(''),

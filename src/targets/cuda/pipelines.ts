@@ -20,6 +20,7 @@ import {
 } from './lowering.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import type { SteadyState } from './steady.ts';
+import { TileBarriers } from './tile-barriers.ts';
 import { arrayName, elementOf, identifier } from './types.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
@@ -30,6 +31,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
   private readonly lowerings: readonly Lowering[];
   private readonly alignmentOf: (copy: Copy) => number;
   private readonly blockSize: number;
+  readonly tileBarriers: TileBarriers;
   /** Pipelines whose `quit` is asked for its result: they count their members. */
   private readonly quits: ReadonlySet<number>;
   /** Pipelines that are made more than once. */
@@ -51,6 +53,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
     this.lowerings = lowerings;
     this.alignmentOf = copyAlignment(program, options.alignments);
     this.blockSize = program.block[0] * program.block[1] * program.block[2];
+    this.tileBarriers = new TileBarriers(program, this.blockSize);
     const quits = new Set<number>();
     forEachCall(program.body, (call) => {
       if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
@@ -100,6 +103,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
   declarations(out: StatementWriter): void {
     if (this.lowerings.includes('bulk') && this.wholeWarps)
       out.line('const bool ws_copying_warp = __shfl_sync(0xffffffffu, ws_thread_rank, 0) == 0;');
+    this.tileBarriers.declarations(out);
     this.barriers.declarations(out);
     for (const [id, pipeline] of this.program.pipelines.entries()) {
       const name = this.name(id);
@@ -143,11 +147,8 @@ export class PipelineWriter implements CallLowering, GroupCode {
     if (group.kind === 'block') out.line('__syncthreads();');
     else if (group.kind === 'tile' && group.size <= 32)
       out.line(`__syncwarp(ws_tile_mask<${group.size}>(ws_thread_rank));`);
-    else if (group.kind === 'tile') {
-      out.line(
-        `asm volatile("bar.sync %0, ${group.size};" ::"r"(1 + ws_thread_rank / ${group.size}) : "memory");`,
-      );
-    } else if (group.kind === 'grid') out.line('ws_sync_grid();');
+    else if (group.kind === 'tile') out.line(this.tileBarriers.sync(group.size));
+    else if (group.kind === 'grid') out.line('ws_sync_grid();');
   }
 
   /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */
@@ -330,7 +331,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
       const mask = `ws_tile_mask<${group.size}>(ws_thread_rank)`;
       return `__popc(__ballot_sync(${mask}, ${value}) & ${mask})`;
     }
-    if (group.kind === 'tile') return `ws_tile_count<${group.size}>(ws_thread_rank, ${value})`;
+    if (group.kind === 'tile') return this.tileBarriers.count(group.size, value);
     return `__syncthreads_count(${value})`;
   }
 

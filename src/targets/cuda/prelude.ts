@@ -87,10 +87,10 @@ template <int Size> WS_DEVICE unsigned ws_tile_mask(unsigned rank) {
   return Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1u) << (rank % 32 / Size * Size);
 }
 // How many threads of a tile of several warps have a true value; they meet at their own barrier.
-template <int Size> WS_DEVICE unsigned ws_tile_count(unsigned rank, bool value) {
+template <int Size> WS_DEVICE unsigned ws_tile_count(unsigned barrier, bool value) {
   unsigned count;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, %2, %3, p; }"
-               : "=r"(count) : "r"((unsigned)value), "r"(1 + rank / Size), "n"(Size) : "memory");
+               : "=r"(count) : "r"((unsigned)value), "r"(barrier), "n"(Size) : "memory");
   return count;
 }
 `;

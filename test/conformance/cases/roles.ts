@@ -239,6 +239,34 @@ const ofTiles = (width: number): Case => {
   };
 };
 
+/** More tiles of several warps than the hardware has barriers, of two sizes. */
+const manyTiles = kernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const t = block.threadRank();
+  const half = cuda.tiledPartition(block, Math.trunc(block.size() / 2));
+  const tile = cuda.tiledPartition(block, 64);
+  const staged = cuda.sharedArray('i32', 2 * block.size());
+  const rank = tile.threadRank();
+  const begin = 64 * tile.metaGroupRank();
+  const pipeline = cuda.makePipeline(
+    tile,
+    cuda.pipelineSharedState('block', 1),
+    rank === 0 ? 'producer' : 'consumer',
+  );
+  if (rank === 0) {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(staged.subarray(begin), input.subarray(begin), 64, pipeline);
+    pipeline.producerCommit();
+  } else {
+    pipeline.consumerWait();
+    staged[block.size() + t] = staged[begin + 64 - rank]!;
+    pipeline.consumerRelease();
+  }
+  tile.sync();
+  half.sync();
+  out[t] = rank === 0 ? -1 : staged[block.size() + t]!;
+});
+
 /** A thread leaves the kernel early without having quit; its share of the quitting is done all the same. */
 const early = kernel({ out: 'i32[]', quits: 'i32[]' }, ({ out, quits }, cuda) => {
   const block = cuda.thisThreadBlock();
@@ -328,6 +356,16 @@ export const roleCases: Cases = [
   ofTiles(4),
   ofTiles(32),
   ofTiles(64),
+  {
+    name: 'sixteen tiles of two warps',
+    kernel: manyTiles,
+    grid: 1,
+    block: 1024,
+    data: { out: new Int32Array(1024), input: counting(1024) },
+    expected: {
+      out: integers(1024, (t) => (t % 64 === 0 ? -1 : 100 + (t - (t % 64)) + 64 - (t % 64))),
+    },
+  },
   {
     name: 'left without quit, by a producer and by a consumer',
     kernel: early,
