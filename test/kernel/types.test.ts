@@ -74,6 +74,17 @@ test('a launch passes what the schema says', () => {
   expectTypeOf<{ [K in Required]: Arguments[K] }>().toMatchTypeOf<Arguments>();
 });
 
+test('a device function takes handles, and a kernel does not', () => {
+  deviceFunction({ pipeline: 'pipeline', y: 'f32[]' }, ({ pipeline, y }) => {
+    expectTypeOf(pipeline).toEqualTypeOf<Pipeline>();
+    expectTypeOf(y).toEqualTypeOf<KernelArray>();
+  });
+  // @ts-expect-error: it is made in the kernel
+  expect(() => kernel({ pipeline: 'pipeline' }, () => {})).toThrow(
+    "schema entry 'pipeline' of a kernel is a pipeline, and only device functions are given one",
+  );
+});
+
 test('a wrong schema is a type error', () => {
   // @ts-expect-error: no such type
   expect(() => kernel({ y: 'f31[]' }, () => {})).toThrow('WS1010');
