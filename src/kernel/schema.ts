@@ -65,7 +65,7 @@ export interface KernelArray<T = number> {
 /** An array that a kernel only reads. */
 export interface ReadonlyKernelArray<T = number> {
   readonly length: number;
-  readonly [index: number]: T extends object ? Readonly<T> : T;
+  readonly [index: number]: T;
   subarray(begin: number, end?: number): ReadonlyKernelArray<T>;
 }
 

@@ -14,22 +14,28 @@ export interface KernelLaunch {
   readonly indexType?: 'i32' | 'i64';
   readonly cooperative?: boolean;
   /** Everything by its name in the schema: arrays, scalars, constants and device functions. */
-  readonly arguments: Readonly<Record<string, HostArray | Value | DeviceFunction>>;
+  readonly arguments: Readonly<Record<string, HostArray | Value | Vector | DeviceFunction>>;
 }
+
+/** A vector as the host passes it. */
+export type Vector = Readonly<Partial<Record<'x' | 'y' | 'z' | 'w', number>>>;
 
 /** Specialises and runs a kernel; the arrays of `launch.arguments` hold the results. */
 export function runKernel(target: Target, kernel: Kernel, launch: KernelLaunch): ProgramResult {
   const { indexType = 'i32', cooperative = false } = launch;
-  const constants: Record<string, number | boolean> = {};
+  const constants: Record<string, Value> = {};
   const functions: Record<string, DeviceFunction> = {};
   const data: Record<string, HostArray | Value> = {};
   for (const parameter of parseSchema(kernel.schema)) {
     const { name } = parameter;
     const value = launch.arguments[name];
     if (value === undefined) continue;
-    if (parameter.kind === 'constant') constants[name] = value as number | boolean;
+    if (parameter.kind === 'constant') constants[name] = value as Value;
     else if (parameter.kind === 'function') functions[name] = value as DeviceFunction;
-    else data[name] = isIndex(parameter) && indexType === 'i64' ? BigInt(value as number) : (value as Value);
+    else if (parameter.kind === 'vector') {
+      for (const [component, x] of Object.entries(value as Vector)) data[`${name}.${component}`] = x;
+    } else
+      data[name] = isIndex(parameter) && indexType === 'i64' ? BigInt(value as number) : (value as Value);
   }
   const block = extent3(launch.block);
   const { program } = specialise(kernel, { block, indexType, cooperative, constants, functions });
