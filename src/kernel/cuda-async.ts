@@ -1,6 +1,6 @@
 // The asynchronous intrinsics as TypeScript sees them: copies, pipelines and the time.
 
-import type { Thread, ThreadBlock, Tile } from './cuda.ts';
+import type { Exchanged, Thread, ThreadBlock, Tile } from './cuda.ts';
 import type { Barrier } from './cuda-barriers.ts';
 import type { Combination } from './intrinsics/entry.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
@@ -114,14 +114,22 @@ export interface CooperativeGroups {
    * @example
    * const sum = cuda.cg.reduce(tile, x[i], 'plus');
    */
-  reduce(tile: Tile, value: number | boolean, operation: Combination): number;
+  reduce<T extends number | bigint | boolean>(tile: Tile, value: T, operation: Combination): Exchanged<T>;
   /** The values of the tile's threads up to this one combined. CUDA: `cooperative_groups::inclusive_scan(tile, value, …)`. */
-  inclusiveScan(tile: Tile, value: number | boolean, operation?: Combination): number;
+  inclusiveScan<T extends number | bigint | boolean>(
+    tile: Tile,
+    value: T,
+    operation?: Combination,
+  ): Exchanged<T>;
   /**
    * The values of the tile's threads before this one combined. The first gets what changes nothing:
    * 0, or of 'less' the greatest value. CUDA: `cooperative_groups::exclusive_scan(tile, value, …)`.
    */
-  exclusiveScan(tile: Tile, value: number | boolean, operation?: Combination): number;
+  exclusiveScan<T extends number | bigint | boolean>(
+    tile: Tile,
+    value: T,
+    operation?: Combination,
+  ): Exchanged<T>;
 }
 
 /** The part of the intrinsics that is about copies, pipelines and time. */

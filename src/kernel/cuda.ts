@@ -88,13 +88,13 @@ export interface Tile {
   /** Waits until every thread of the tile is here. CUDA: `tile.sync()`. */
   sync(): void;
   /** The value of the thread with this rank in the tile, which has at most 32 threads. CUDA: `tile.shfl(value, rank)`. */
-  shfl(value: number | boolean, rank: number): number;
+  shfl<T extends Scalar>(value: T, rank: number): Exchanged<T>;
   /** The value of the thread `delta` ranks below; of the own where there is none. CUDA: `tile.shfl_up(value, delta)`. */
-  shflUp(value: number | boolean, delta: number): number;
+  shflUp<T extends Scalar>(value: T, delta: number): Exchanged<T>;
   /** The value of the thread `delta` ranks above; of the own where there is none. CUDA: `tile.shfl_down(value, delta)`. */
-  shflDown(value: number | boolean, delta: number): number;
+  shflDown<T extends Scalar>(value: T, delta: number): Exchanged<T>;
   /** The value of the thread whose rank differs in the bits of `laneMask`. CUDA: `tile.shfl_xor(value, laneMask)`. */
-  shflXor(value: number | boolean, laneMask: number): number;
+  shflXor<T extends Scalar>(value: T, laneMask: number): Exchanged<T>;
   /** Whether the predicate holds for a thread of the tile. CUDA: `tile.any(predicate)`. */
   any(predicate: number | boolean): boolean;
   /** Whether the predicate holds for all threads of the tile. CUDA: `tile.all(predicate)`. */
@@ -102,9 +102,9 @@ export interface Tile {
   /** The threads for which the predicate holds, bit i for rank i. CUDA: `tile.ballot(predicate)`. */
   ballot(predicate: number | boolean): number;
   /** The threads with the same value, to the bit, as this one. CUDA: `tile.match_any(value)`. */
-  matchAny(value: number | boolean): number;
+  matchAny(value: Scalar): number;
   /** All threads of the tile if they have the same value, to the bit; else 0. CUDA: `tile.match_all(value, pred)`. */
-  matchAll(value: number | boolean): number;
+  matchAll(value: Scalar): number;
 }
 
 /** The calling thread as a group. CUDA: `cooperative_groups::this_thread()`. */
@@ -121,6 +121,9 @@ export interface Thread {
 
 /** What casts take. */
 type Scalar = number | bigint | boolean;
+
+/** What a thread gets of another's value: a truth counts as 0 or 1. */
+export type Exchanged<T extends number | bigint | boolean> = T extends bigint ? bigint : number;
 
 /** The intrinsics: the second parameter of every kernel and device function. */
 export interface Cuda extends CudaAsync, CudaBarriers {
@@ -171,9 +174,9 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * @example
    * const first = cuda.shflSync(0xffffffff, x, 0);
    */
-  shflSync(mask: number, value: number | boolean, lane: number, width?: number): number;
+  shflSync<T extends Scalar>(mask: number, value: T, lane: number, width?: number): Exchanged<T>;
   /** The value of the lane `delta` places below; of the own where there is none. CUDA: `__shfl_up_sync(mask, value, delta, width)`. */
-  shflUpSync(mask: number, value: number | boolean, delta: number, width?: number): number;
+  shflUpSync<T extends Scalar>(mask: number, value: T, delta: number, width?: number): Exchanged<T>;
   /**
    * The value of the lane `delta` places above; of the own where there is none.
    * CUDA: `__shfl_down_sync(mask, value, delta, width)`.
@@ -181,9 +184,9 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * @example
    * for (let delta = 16; delta > 0; delta >>= 1) sum += cuda.shflDownSync(0xffffffff, sum, delta);
    */
-  shflDownSync(mask: number, value: number | boolean, delta: number, width?: number): number;
+  shflDownSync<T extends Scalar>(mask: number, value: T, delta: number, width?: number): Exchanged<T>;
   /** The value of the lane whose number differs in the bits of `laneMask`. CUDA: `__shfl_xor_sync(mask, value, laneMask, width)`. */
-  shflXorSync(mask: number, value: number | boolean, laneMask: number, width?: number): number;
+  shflXorSync<T extends Scalar>(mask: number, value: T, laneMask: number, width?: number): Exchanged<T>;
   /** The lanes for which the predicate holds, bit i for lane i. CUDA: `__ballot_sync(mask, predicate)`. */
   ballotSync(mask: number, predicate: number | boolean): number;
   /** Whether the predicate holds for a lane. CUDA: `__any_sync(mask, predicate)`. */
@@ -191,21 +194,21 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /** Whether the predicate holds for all lanes. CUDA: `__all_sync(mask, predicate)`. */
   allSync(mask: number, predicate: number | boolean): boolean;
   /** The lanes with the same value, to the bit, as this one. CUDA: `__match_any_sync(mask, value)`. */
-  matchAnySync(mask: number, value: number | boolean): number;
+  matchAnySync(mask: number, value: Scalar): number;
   /** The lanes of the mask if all have the same value, to the bit; else 0. CUDA: `__match_all_sync(mask, value, &pred)`. */
-  matchAllSync(mask: number, value: number | boolean): number;
+  matchAllSync(mask: number, value: Scalar): number;
   /** The sum of the lanes' values, which are integers. CUDA: `__reduce_add_sync(mask, value)`. */
-  reduceAddSync(mask: number, value: number | boolean): number;
+  reduceAddSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
   /** The least of the lanes' values, which are integers. CUDA: `__reduce_min_sync(mask, value)`. */
-  reduceMinSync(mask: number, value: number | boolean): number;
+  reduceMinSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
   /** The greatest of the lanes' values, which are integers. CUDA: `__reduce_max_sync(mask, value)`. */
-  reduceMaxSync(mask: number, value: number | boolean): number;
+  reduceMaxSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
   /** The bits that are set in all lanes' values. CUDA: `__reduce_and_sync(mask, value)`. */
-  reduceAndSync(mask: number, value: number | boolean): number;
+  reduceAndSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
   /** The bits that are set in a lane's value. CUDA: `__reduce_or_sync(mask, value)`. */
-  reduceOrSync(mask: number, value: number | boolean): number;
+  reduceOrSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
   /** The bits that are set in an odd number of lanes' values. CUDA: `__reduce_xor_sync(mask, value)`. */
-  reduceXorSync(mask: number, value: number | boolean): number;
+  reduceXorSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
 
   /** How many of the 32 bits of an integer are set. CUDA: `__popc(x)`. */
   popc(x: number | boolean): number;

@@ -79,6 +79,34 @@ describe('shuffles', () => {
     expect(outputOf(k, launch({ out: arrays[type](), x }), 'regions')).toEqual(values(64, (i) => x[i ^ 1]!));
   });
 
+  test('of 64-bit integers, which also reduce, scan and match', () => {
+    const k = kernel({ out: 'i64[]', x: 'readonly i64[]' }, ({ out, x }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 4);
+      const v = x[t]!;
+      out[t] = cuda.shflXorSync(0xffffffff, v, 1);
+      out[64 + t] = cuda.reduceMaxSync(0xffffffff, v);
+      out[128 + t] = cuda.cg.exclusiveScan(tile, v, 'less');
+      out[192 + t] = cuda.i64(cuda.matchAnySync(0xffffffff, v >> cuda.i64(34)));
+    });
+    const x = BigInt64Array.from({ length: 64 }, (_, i) => BigInt(((i * 37) % 23) - 9) * 2n ** 33n);
+    const given = launch({ out: new BigInt64Array(256), x });
+    const of = (result: (i: number) => bigint) => Array.from({ length: 64 }, (_, i) => result(i));
+    const warp = (i: number) => Array.from(x.slice(i & 32, (i & 32) + 32));
+    const least = (values: readonly bigint[]) => values.reduce((a, b) => (b < a ? b : a), 2n ** 63n - 1n);
+    expect(outputOf(k, given, 'regions')).toEqual([
+      ...of((i) => x[i ^ 1]!),
+      ...of((i) => -least(warp(i).map((value) => -value))),
+      ...of((i) => least(Array.from(x.slice(i & ~3, i)))),
+      ...of((i) =>
+        BigInt(
+          warp(i).reduce((bits, value, lane) => bits + (value >> 34n === x[i]! >> 34n ? 2 ** lane : 0), 0),
+        ),
+      ),
+    ]);
+    expect(outputOf(k, { ...given, indexType: 'i64' }, 'regions')).toEqual(outputOf(k, given, 'regions'));
+  });
+
   test('of an index and of a condition', () => {
     const k = kernel({ out: 'i32[]', x: 'readonly i32[]' }, ({ out }, cuda) => {
       const t = cuda.thisThreadBlock().threadRank();

@@ -43,10 +43,15 @@ export function outcomeOf(kernel: Kernel, launch: KernelLaunch): Outcome {
   return { fault: chosen.fault, mode, vectorised, arguments: chosen.arguments };
 }
 
-/** What a kernel leaves in `out`. */
-export function outputOf(kernel: Kernel, launch: KernelLaunch, mode: Outcome['mode']): number[] {
+/** What a kernel leaves in an array, called `out` unless it is said. */
+export function outputOf(
+  kernel: Kernel,
+  launch: KernelLaunch,
+  mode: Outcome['mode'],
+  name = 'out',
+): (number | bigint)[] {
   const outcome = outcomeOf(kernel, launch);
   expect(outcome.fault).toBe(null);
   expect(outcome.mode).toBe(mode);
-  return Array.from(outcome.arguments.out as Int32Array);
+  return Array.from(outcome.arguments[name] as ArrayLike<number | bigint>);
 }

@@ -19,7 +19,7 @@ import {
 } from '../build.ts';
 import type { Expression, Group, ValueType, WarpOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
-import { isInteger, type NumberType } from '../number-types.ts';
+import { isInteger, isSmallInteger, type NumberType } from '../number-types.ts';
 import { openOf, toType, typed } from '../numbers.ts';
 import {
   describe,
@@ -267,12 +267,12 @@ function ofBits(
     if (result.kind === 'constant') return literal(Number(result.value));
   }
   lowering.inference.meets(x, type);
-  if (x.kind === 'number' && !isInteger(x.type) && x.type !== 'bool') {
+  if (x.kind === 'number' && !isSmallInteger(x.type) && x.type !== 'bool') {
     lowering.fail(
       call.at('x'),
       'WS1004',
-      `x of ${call.name} must be an integer, and is ${describe(x)}`,
-      'cast it: cuda.u32(…) drops a fraction',
+      `x of ${call.name} must be an integer of 32 bits, and is ${describe(x)}`,
+      'cast it: cuda.u32(…) takes the low bits, and drops a fraction',
     );
   }
   const operand = lowering.settleExpression(toType(lowering, x, type, call.at('x')), 'bits');

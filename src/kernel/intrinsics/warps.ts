@@ -8,11 +8,11 @@ const meets = { synchronises: 'barrier', involves: 'warp' } as const;
 const tileMeets = { synchronises: 'barrier', involves: 'group' } as const;
 
 const vote = [{ mask: 'lanes', predicate: 'number' }] as const satisfies readonly Form[];
-const match = [{ mask: 'lanes', value: 'number' }] as const satisfies readonly Form[];
+const match = [{ mask: 'lanes', value: 'number or bigint' }] as const satisfies readonly Form[];
 const moved = [
-  { mask: 'lanes', value: 'number', delta: 'index', width: 'constant?' },
+  { mask: 'lanes', value: 'number or bigint', delta: 'index', width: 'constant?' },
 ] as const satisfies readonly Form[];
-const movedInTile = [{ value: 'number', delta: 'index' }] as const satisfies readonly Form[];
+const movedInTile = [{ value: 'number or bigint', delta: 'index' }] as const satisfies readonly Form[];
 const bits = [{ x: 'number' }] as const satisfies readonly Form[];
 
 export const warpIntrinsics = {
@@ -37,7 +37,7 @@ export const warpIntrinsics = {
   },
   'cuda.shflSync': {
     cuda: '__shfl_sync(mask, value, lane, width)',
-    forms: [{ mask: 'lanes', value: 'number', lane: 'index', width: 'constant?' }],
+    forms: [{ mask: 'lanes', value: 'number or bigint', lane: 'index', width: 'constant?' }],
     result: 'number',
     ...meets,
     doc: 'The value of a lane, counted within parts of the warp of so many lanes (32 unless it is given).',
@@ -58,7 +58,7 @@ export const warpIntrinsics = {
   },
   'cuda.shflXorSync': {
     cuda: '__shfl_xor_sync(mask, value, laneMask, width)',
-    forms: [{ mask: 'lanes', value: 'number', laneMask: 'index', width: 'constant?' }],
+    forms: [{ mask: 'lanes', value: 'number or bigint', laneMask: 'index', width: 'constant?' }],
     result: 'number',
     ...meets,
     doc: 'The value of the lane whose number differs in these bits.',
@@ -163,7 +163,7 @@ export const warpIntrinsics = {
 
   'tile.shfl': {
     cuda: 'thread_block_tile::shfl(value, rank)',
-    forms: [{ value: 'number', rank: 'index' }],
+    forms: [{ value: 'number or bigint', rank: 'index' }],
     result: 'number',
     ...tileMeets,
     doc: 'The value of the thread with this rank in the tile.',
@@ -184,7 +184,7 @@ export const warpIntrinsics = {
   },
   'tile.shflXor': {
     cuda: 'thread_block_tile::shfl_xor(value, laneMask)',
-    forms: [{ value: 'number', laneMask: 'index' }],
+    forms: [{ value: 'number or bigint', laneMask: 'index' }],
     result: 'number',
     ...tileMeets,
     doc: 'The value of the thread whose rank differs in these bits.',
@@ -212,14 +212,14 @@ export const warpIntrinsics = {
   },
   'tile.matchAny': {
     cuda: 'thread_block_tile::match_any(value)',
-    forms: [{ value: 'number' }],
+    forms: [{ value: 'number or bigint' }],
     result: 'u32',
     ...tileMeets,
     doc: 'The threads, by their rank in the tile, with the same value, to the bit, as this one.',
   },
   'tile.matchAll': {
     cuda: 'thread_block_tile::match_all(value, pred)',
-    forms: [{ value: 'number' }],
+    forms: [{ value: 'number or bigint' }],
     result: 'u32',
     ...tileMeets,
     doc: 'All threads of the tile, by their rank, if they have the same value, to the bit; else 0.',
@@ -227,21 +227,21 @@ export const warpIntrinsics = {
 
   'cg.reduce': {
     cuda: 'cooperative_groups::reduce(tile, value, cooperative_groups::plus<T>())',
-    forms: [{ tile: 'block or tile', value: 'number', operation: 'combination' }],
+    forms: [{ tile: 'block or tile', value: 'number or bigint', operation: 'combination' }],
     result: 'number',
     ...tileMeets,
     doc: "All values of a tile of at most 32 threads combined by 'plus', 'less', 'greater', 'bitAnd', 'bitOr' or 'bitXor'; each thread gets the same.",
   },
   'cg.inclusiveScan': {
     cuda: 'cooperative_groups::inclusive_scan(tile, value, cooperative_groups::plus<T>())',
-    forms: [{ tile: 'block or tile', value: 'number', operation: 'combination?' }],
+    forms: [{ tile: 'block or tile', value: 'number or bigint', operation: 'combination?' }],
     result: 'number',
     ...tileMeets,
     doc: "The values of a tile's threads up to this one combined; 'plus' unless another operation is given.",
   },
   'cg.exclusiveScan': {
     cuda: 'cooperative_groups::exclusive_scan(tile, value, cooperative_groups::plus<T>())',
-    forms: [{ tile: 'block or tile', value: 'number', operation: 'combination?' }],
+    forms: [{ tile: 'block or tile', value: 'number or bigint', operation: 'combination?' }],
     result: 'number',
     ...tileMeets,
     doc: "The values of a tile's threads before this one combined; the first gets what changes nothing: 0, or of 'less' the greatest value.",
