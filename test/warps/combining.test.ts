@@ -111,7 +111,7 @@ test('what cannot be combined is an error', () => {
     out[0] = cuda.cg.reduce(cuda.thisThreadBlock(), 1, 'plus');
   });
   expect(() => outcomeOf(block, launch({}))).toThrow(
-    'WS1009: cg.reduce needs a tile of at most 32 threads, and this is the block group',
+    'WS1009: cuda.cg.reduce needs a tile of at most 32 threads, and this is the block group',
   );
   const coalesced = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
     // @ts-expect-error: there is no such intrinsic

@@ -45,14 +45,15 @@ export function useIntrinsic(
   node: Node,
 ): Value {
   const forms = formsOf(name);
-  const args = forms === undefined ? {} : checkArguments(lowering, name, forms, given, node);
+  const written = name.startsWith('cg.') ? `cuda.${name}` : name;
+  const args = forms === undefined ? {} : checkArguments(lowering, written, forms, given, node);
   const at = (argument: string) => {
     const position = Object.keys(args).indexOf(argument);
     return given[position]?.node ?? node;
   };
   // The arguments were just checked by the same table that the handler's type is made of.
   const handle = handlers[name] as (call: object) => Value;
-  return handle({ lowering, node, receiver, args, at, name } satisfies {
+  return handle({ lowering, node, receiver, args, at, name: written } satisfies {
     [K in keyof IntrinsicCall]: unknown;
   });
 }
