@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
+import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runAsJavaScript } from '../support/run-as-javascript.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
@@ -58,7 +60,9 @@ function runCompiled(target: Target, { text, schema, grid, block }: RandomKernel
   };
 }
 
-const targets: readonly Target[] = [interpreter('late'), interpreter(1), wasm, wasmStates];
+const targets: readonly Target[] = [interpreter('late'), interpreter(1), wasm, wasmStates, ...cudaTargets];
+
+sayWithoutGpu();
 
 describe('random kernels', () => {
   test.each(targets)('$name computes what JavaScript does', (target) => {

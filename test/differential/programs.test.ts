@@ -6,7 +6,9 @@ import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
+import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import { counterLength, elementTypes, inputLength, ownElements } from './random-data.ts';
@@ -45,7 +47,8 @@ function wayOf(executable: Executable): string {
 
 function expectedWays(target: Target): readonly string[] {
   if (target === wasm) return ['regions', 'lanes', 'states'];
-  return target === wasmStates ? ['states'] : ['interpreter'];
+  if (target === wasmStates) return ['states'];
+  return [target.name === 'cuda' ? 'cuda' : 'interpreter'];
 }
 
 interface Outcome {
@@ -79,8 +82,10 @@ function scalarsOf(program: Program) {
 const oracle = interpreter('late');
 const targets: readonly Target[] = [interpreter('eager'), interpreter(1), interpreter(2), wasm, wasmStates];
 
+sayWithoutGpu();
+
 describe('random programs', () => {
-  test.each(targets)('$name agrees with the oracle', (target) => {
+  test.each([...targets, ...cudaTargets])('$name agrees with the oracle', (target) => {
     const ways = new Map<string, number>();
     fc.assert(
       fc.property(tapes(400), (tape) => {

@@ -10,13 +10,15 @@ import { withStaging } from '../../examples/guide/staging.ts';
 import { withStagingScopeThread } from '../../examples/guide/staging-scope-thread.ts';
 import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
 import { twoArrays } from '../../examples/guide/two-arrays.ts';
+import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { retyped, runKernel } from '../support/run-kernel.ts';
 import type { NumberArray, PlainElement } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
 const interpreters = [interpreter('eager'), interpreter('late'), interpreter(1)];
-const targets = [...interpreters, wasm];
+const targets = [...interpreters, wasm, ...cudaTargets];
 const allTargets = [...targets, wasmStates];
 const grid = 2;
 
@@ -36,6 +38,8 @@ const mirrored = deviceFunction({ out: 'i32[]', staged: 'readonly i32[]' }, ({ o
 function counting(element: PlainElement, length: number): NumberArray {
   return new hostArrays[element](Array.from({ length }, (_, i) => (i * 7 + 3) % 50));
 }
+
+sayWithoutGpu();
 
 describe.each(allTargets)('$name', (target) => {
   describe.each(staging)('$kernel.name', ({ kernel, staged }) => {

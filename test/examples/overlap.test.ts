@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open } from 'warpstage';
 import { blockSize, elements, measure, schedules, streamCount } from '../../examples/overlap/program.ts';
+import { devices } from '../support/devices.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 
 const n = blockSize * streamCount * 8;
 const { fround, sin, cos, sqrt } = Math;
@@ -36,8 +38,13 @@ describe.each(['wasm', 'interpreter'] as const)('on %s', (target) => {
     expect(host.array).toEqual(Float32Array.from({ length: n }, (_, i) => fround((i % 3) + addend(i))));
     for (const stream of streams) await stream.destroy();
   });
+});
 
+sayWithoutGpu();
+
+describe.each(devices)('$name', ({ open: openDevice }) => {
   test('measures all three', async () => {
+    await using device = await openDevice();
     const measurements = await measure(device, n);
     expect(measurements.map(({ schedule }) => schedule)).toEqual(['sequential', 'V1', 'V2']);
     for (const { milliseconds, maxError } of measurements) {

@@ -220,10 +220,7 @@ export class CpuCarrier implements Carrier {
 
   #block(flight: Flight): void {
     if (this.#engines.isStopping('compute')) throw noRoomWhileStopping(this.#flights.size);
-    // The function needs the thread that would be blocked.
-    if ([...this.#flights.values()].some(({ assignment }) => assignment === null)) {
-      throw noRoomBehindFunction(this.#flights.size);
-    }
+    if (waitsForFunction(flight)) throw noRoomBehindFunction(this.#flights.size);
     const begin = performance.now();
     while (!isComplete(this.#board.state(flight.ticket))) {
       this.#board.blockMain(flight.ticket, startLimit);
@@ -408,4 +405,15 @@ export class CpuCarrier implements Carrier {
     this.poll();
     this.#letGo();
   }
+}
+
+/** Whether a host function comes before it, which the thread that would be blocked has to call. */
+function waitsForFunction(flight: Flight): boolean {
+  const seen = new Set([flight]);
+  for (const { assignment, dependencies, settled } of seen) {
+    if (settled) continue;
+    if (assignment === null) return true;
+    for (const dependency of dependencies) seen.add(dependency);
+  }
+  return false;
 }
