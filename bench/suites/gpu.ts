@@ -1,6 +1,10 @@
 // Kernels, launches and transfers on an NVIDIA GPU, each against its limit measured in the same run:
 // the device-to-device copy, the bare transfers in both directions at once.
 
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Device, deviceFunction, kernel, open, type Stream } from 'warpstage';
 import type { Suite } from '../main.ts';
 import { inTurn, median, type Row } from '../measure.ts';
@@ -99,19 +103,44 @@ async function lightKernel(): Promise<Row[]> {
   return rows;
 }
 
+/** What the same launches take in C++, in seconds, measured now: by bench/cuda/launch.cu, which nvcc compiles. */
+function launchesOfCpp(): { readonly issue: number; readonly wait: number } {
+  const source = ['bench/cuda/launch.cu', '../bench/cuda/launch.cu'].find((path) => existsSync(path));
+  if (source === undefined) throw new Error('bench/cuda/launch.cu is not here');
+  const folder = mkdtempSync(join(tmpdir(), 'warpstage-bench-'));
+  try {
+    const program = join(folder, 'launch');
+    execFileSync('nvcc', ['-O3', '-arch=native', '-o', program, source]);
+    const { issue, wait } = JSON.parse(execFileSync(program, { encoding: 'utf8' }));
+    return { issue: issue * 1e-6, wait: wait * 1e-6 };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 async function launches(): Promise<Row[]> {
   await using device = await open('cuda');
   const [x, y] = [device.alloc('f32', 256), device.alloc('f32', 256)];
   const stream = device.createStream();
   const launch = () => stream.launch(scale, { grid: 1, block: 256 }, { y, x, a: 2 });
+  const graph = stream.capture(() => {
+    for (let count = 0; count < 20; ++count) launch();
+  });
+  const before = launchesOfCpp();
   launch();
+  graph.launch(stream);
   await stream.synchronize();
-  const issue: number[] = [];
+  const issues: number[] = [];
+  const graphs: number[] = [];
   const waits: number[] = [];
   for (let round = 0; round < 20; ++round) {
-    const begin = performance.now();
+    let begin = performance.now();
     for (let count = 0; count < 500; ++count) launch();
-    issue.push((performance.now() - begin) / 500 / 1000);
+    issues.push((performance.now() - begin) / 500 / 1000);
+    await stream.synchronize();
+    begin = performance.now();
+    for (let count = 0; count < 10; ++count) graph.launch(stream);
+    graphs.push((performance.now() - begin) / 10 / 1000);
     await stream.synchronize();
     for (let count = 0; count < 50; ++count) {
       const start = performance.now();
@@ -120,22 +149,21 @@ async function launches(): Promise<Row[]> {
       waits.push((performance.now() - start) / 1000);
     }
   }
-  const row = { suite: 'gpu', work: 'launch', bytes: 0 };
+  const after = launchesOfCpp();
+  const row = (variant: string, times: readonly number[], against: string, cpp: number): Row => ({
+    suite: 'gpu',
+    work: 'launch',
+    bytes: 0,
+    variant,
+    against: `${against}, ${(cpp * 1e6).toFixed(2)} us`,
+    ratio: cpp / median(times),
+    seconds: median(times),
+  });
+  const issue = (before.issue + after.issue) / 2;
   return [
-    {
-      ...row,
-      variant: 'issue of a launch',
-      against: 'C++, 3.48 us',
-      ratio: 3.48e-6 / median(issue),
-      seconds: median(issue),
-    },
-    {
-      ...row,
-      variant: 'launch and await',
-      against: 'C++, 8.96 us',
-      ratio: 8.96e-6 / median(waits),
-      seconds: median(waits),
-    },
+    row('issue of a launch', issues, 'C++', issue),
+    row('launch and await', waits, 'C++, launch and synchronise', (before.wait + after.wait) / 2),
+    row('issue of a graph of 20 launches', graphs, '20 launches in C++', 20 * issue),
   ];
 }
 

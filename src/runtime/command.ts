@@ -23,6 +23,8 @@ export interface Carrier {
   poll(): void;
   /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
   watch(command: Command): void;
+  /** Waits for commands for some microseconds, no longer than a turn of the event loop takes; whether they were settled by then. */
+  waitBriefly?(commands: readonly Command[]): boolean;
   /** Whether a captured graph can be carried out as one command. */
   takesGraph?(graph: GraphWork): boolean;
   /** No more commands will come in this stream, and none is in flight. */

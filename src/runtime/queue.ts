@@ -258,7 +258,7 @@ export class CommandQueue {
 
   /** Resolves when these commands are all settled. */
   async completion(commands: readonly Command[]): Promise<void> {
-    if (this.settled(commands)) return;
+    if (this.settled(commands) || this.#carrier.waitBriefly?.(commands)) return;
     const open = commands.filter((command) => command.status === 'queued');
     await new Promise<void>((resolve) => {
       let left = open.length;

@@ -103,7 +103,7 @@ export class CudaCarrier implements Carrier {
     const span = start === 0 ? null : { start, stop: this.#pool.record(lane.stream) };
     lane.add({ command, work, land, span });
     // A function is called, whether somebody waits for it or not.
-    if (work.kind === 'host') this.watch(command, false);
+    if (work.kind === 'host') this.watch(command);
   }
 
   /** Gives the work to a stream; what is left to do when it is complete. */
@@ -221,12 +221,18 @@ export class CudaCarrier implements Carrier {
     if (this.#gates.shut > 0) this.#gates.poll();
   }
 
-  watch(command: Command, eagerly = true): void {
+  waitBriefly(commands: readonly Command[]): boolean {
+    const [first] = commands;
+    if (first === undefined || commands.length > 1) return false;
+    this.#guarded(() => this.#laneOf(first.stream, first.priority).watch(first));
+    return this.#waiting.lookAtOnce(() => first.status !== 'queued');
+  }
+
+  watch(command: Command): void {
     if (command.status !== 'queued') return;
-    this.#waiting.add(eagerly);
-    command.whenSettled(() => this.#waiting.remove());
     this.#guarded(() => this.#laneOf(command.stream, command.priority).watch(command));
-    if (eagerly) this.#waiting.lookAtOnce(() => command.status !== 'queued');
+    this.#waiting.add();
+    command.whenSettled(() => this.#waiting.remove());
   }
 
   /** Blocks until nothing in flight has still to fill a part of this pageable memory. */

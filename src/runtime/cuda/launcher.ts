@@ -174,13 +174,13 @@ function packParameters(
     return here;
   };
   const index = (value: number) => {
-    if (program.indexType === 'i64') view.setBigInt64(align(8), BigInt(value), true);
+    if (program.indexType === 'i64') setWide(view, align(8), value);
     else view.setInt32(align(4), value, true);
   };
   for (const [id, parameter] of program.parameters.entries()) {
     const value = values[id]!;
     if (value instanceof DeviceMemoryArray) {
-      view.setBigUint64(align(8), BigInt(value.address), true);
+      setWide(view, align(8), value.address);
       index(value.length);
       continue;
     }
@@ -216,4 +216,10 @@ function packParameters(
     }
   }
   return { parameters: bytes.slice(0, at), sharedBytes: end };
+}
+
+/** Writes an integer that a number holds exactly as 64 bits; faster than by way of a bigint. */
+function setWide(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value >>> 0, true);
+  view.setInt32(at + 4, Math.floor(value / 2 ** 32), true);
 }

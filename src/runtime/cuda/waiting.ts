@@ -8,7 +8,7 @@
 /** How long the first look may take, in milliseconds: what an event loop's turn costs anyway. */
 const firstLook = 0.015;
 /** How long every turn of the event loop looks, counted from when something was last seen to be done. */
-const eager = 2;
+const eager = 5;
 
 export class Waiting {
   readonly #look: () => void;
@@ -20,10 +20,10 @@ export class Waiting {
     this.#look = look;
   }
 
-  /** Somebody waits for something more; `soon` if it may be done at once. */
-  add(soon: boolean): void {
+  /** Somebody waits for something more. */
+  add(): void {
     this.#watched += 1;
-    if (soon || this.#watched === 1) this.progressed();
+    this.progressed();
     this.#schedule();
   }
 
@@ -36,12 +36,15 @@ export class Waiting {
     this.#since = performance.now();
   }
 
-  /** Looks for a moment, if nobody else is waited for. */
-  lookAtOnce(done: () => boolean): void {
-    if (this.#watched !== 1) return;
+  /** Looks for a moment, unless somebody waits already; whether it was done by then. */
+  lookAtOnce(done: () => boolean): boolean {
+    if (this.#watched > 0) return false;
     const end = performance.now() + firstLook;
-    do this.#look();
-    while (!done() && performance.now() < end);
+    do {
+      this.#look();
+      if (done()) return true;
+    } while (performance.now() < end);
+    return false;
   }
 
   #schedule(): void {

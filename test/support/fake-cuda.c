@@ -1,0 +1,206 @@
+/* A libcuda and an NVRTC for tests: memory is the host's, commands are carried out at once, kernels
+   do nothing, and any call can be made to fail. For what hardware cannot be made to do. */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef int R;
+typedef uint64_t H;
+
+/* What tests set. */
+static char failing[64];
+static R failure = 0;
+static int after = 0;
+static R lost = 0;
+static int version = 13000, devices = 1, launches = 0, compiles = 0, nvrtc_minor = 0;
+static size_t total = 1u << 28, used = 0;
+
+void fake_reset(void) {
+  failing[0] = 0;
+  failure = lost = 0;
+  after = 0;
+  version = 13000;
+  devices = 1;
+  launches = compiles = nvrtc_minor = 0;
+  total = 1u << 28;
+}
+/* The function fails, after it has succeeded so often. */
+void fake_fail(const char *function, R result, int successes) {
+  strncpy(failing, function, 63);
+  failure = result;
+  after = successes;
+}
+/* Every call fails from now on, until the context is reset. */
+void fake_lose(R result) { lost = result; }
+void fake_version(int v) { version = v; }
+void fake_devices(int n) { devices = n; }
+void fake_memory(double bytes) { total = (size_t)bytes; }
+void fake_nvrtc(int minor) { nvrtc_minor = minor; }
+int fake_launches(void) { return launches; }
+int fake_compiles(void) { return compiles; }
+
+static R result_of(const char *function) {
+  if (lost) return lost;
+  if (failing[0] == 0 || strcmp(failing, function) != 0) return 0;
+  if (after > 0) return --after, 0;
+  return failure;
+}
+#define ANSWER                       \
+  do {                               \
+    R answer = result_of(__func__);  \
+    if (answer != 0) return answer;  \
+  } while (0)
+
+static H next_handle(void) {
+  static H handle = 0x1000;
+  return ++handle;
+}
+
+/* Devices */
+R cuInit(unsigned flags) { ANSWER; return 0; }
+R cuDriverGetVersion(int *v) { *v = version; return 0; }
+static const struct { R result; const char *name, *text; } errors[] = {
+  {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+  {46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"},
+  {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+  {600, "CUDA_ERROR_NOT_READY", "device not ready"},
+  {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+  {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+  {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+  {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+  {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+R cuGetErrorName(R result, const char **name) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
+    if (errors[i].result == result) return *name = errors[i].name, 0;
+  return 1;
+}
+R cuGetErrorString(R result, const char **text) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
+    if (errors[i].result == result) return *text = errors[i].text, 0;
+  return 1;
+}
+R cuDeviceGetCount(int *n) { *n = devices; return 0; }
+R cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
+R cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "Fake GPU %d", device); return 0; }
+R cuDeviceGetAttribute(int *value, int attribute, int device) {
+  switch (attribute) {
+    case 1: case 2: case 3: *value = 1024; break;
+    case 4: *value = 64; break;
+    case 5: *value = 0x7fffffff; break;
+    case 6: case 7: *value = 65535; break;
+    case 10: *value = 32; break;
+    case 40: *value = 3; break;
+    case 75: *value = 9; break;
+    case 76: *value = 0; break;
+    case 97: *value = 232448; break;
+    default: *value = 1;
+  }
+  return 0;
+}
+R cuDevicePrimaryCtxRetain(H *context, int device) { ANSWER; *context = 0x100 + device; return 0; }
+R cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
+R cuDevicePrimaryCtxReset_v2(int device) { lost = 0; failing[0] = 0; used = 0; return 0; }
+R cuCtxSetCurrent(H context) { return 0; }
+R cuCtxSynchronize(void) { ANSWER; return 0; }
+R cuCtxEnablePeerAccess(H peer, unsigned flags) { return 0; }
+
+/* Memory */
+R cuMemGetInfo_v2(size_t *free_bytes, size_t *all) { *free_bytes = total > used ? total - used : 0; *all = total; return 0; }
+R cuDeviceGetDefaultMemPool(H *pool, int device) { *pool = 0x200 + device; return 0; }
+R cuMemPoolSetAttribute(H pool, int attribute, void *value) { return 0; }
+R cuMemPoolGetAttribute(H pool, int attribute, uint64_t *value) { *value = 0; return 0; }
+R cuMemPoolSetAccess(H pool, void *access, size_t count) { return 0; }
+R cuMemPoolTrimTo(H pool, size_t bytes) { return 0; }
+R cuMemAllocAsync(H *address, size_t bytes, H stream) {
+  ANSWER;
+  if (used + bytes > total) return 2;
+  size_t *block = aligned_alloc(256, (bytes + 511) / 256 * 256);
+  block[0] = bytes;
+  used += bytes;
+  *address = (H)block + 256;
+  return 0;
+}
+R cuMemFreeAsync(H address, H stream) {
+  ANSWER;
+  size_t *block = (size_t *)(address - 256);
+  used -= block[0];
+  free(block);
+  return 0;
+}
+R cuMemHostRegister_v2(H address, size_t bytes, unsigned flags) { ANSWER; return 0; }
+R cuMemHostUnregister(H address) { ANSWER; return 0; }
+R cuMemcpyAsync(H to, H from, size_t bytes, H stream) { ANSWER; memmove((void *)to, (void *)from, bytes); return 0; }
+R cuMemcpy3DAsync_v2(uint64_t *d, H stream) {
+  ANSWER;
+  uint64_t *s = d, *t = d + 11, *box = d + 22;
+  char *from = (char *)((unsigned)s[4] == 2 ? s[6] : s[5]), *to = (char *)((unsigned)t[4] == 2 ? t[6] : t[5]);
+  for (size_t z = 0; z < box[2]; ++z)
+    for (size_t y = 0; y < box[1]; ++y)
+      memmove(to + (z * t[10] + y) * t[9], from + (z * s[10] + y) * s[9], box[0]);
+  return 0;
+}
+R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) { ANSWER; memset((void *)to, byte, bytes); return 0; }
+
+/* Streams and events */
+R cuStreamCreateWithPriority(H *stream, unsigned flags, int priority) { ANSWER; *stream = next_handle(); return 0; }
+R cuStreamDestroy_v2(H stream) { return 0; }
+R cuStreamQuery(H stream) { ANSWER; return 0; }
+R cuStreamSynchronize(H stream) { ANSWER; return 0; }
+R cuStreamWaitEvent(H stream, H event, unsigned flags) { ANSWER; return 0; }
+R cuStreamWaitValue32_v2(H stream, H address, uint32_t value, unsigned flags) { ANSWER; return 0; }
+R cuStreamBeginCapture_v2(H stream, int mode) { ANSWER; return 0; }
+R cuStreamEndCapture(H stream, H *graph) { ANSWER; *graph = next_handle(); return 0; }
+R cuGraphInstantiateWithFlags(H *executable, H graph, uint64_t flags) { ANSWER; *executable = next_handle(); return 0; }
+R cuGraphLaunch(H executable, H stream) { ANSWER; return 0; }
+R cuGraphExecDestroy(H executable) { return 0; }
+R cuGraphDestroy(H graph) { return 0; }
+R cuEventCreate(H *event, unsigned flags) { ANSWER; *event = (H)calloc(1, sizeof(struct timespec)); return 0; }
+R cuEventDestroy_v2(H event) { return 0; }
+R cuEventRecord(H event, H stream) { ANSWER; clock_gettime(CLOCK_MONOTONIC, (struct timespec *)event); return 0; }
+R cuEventQuery(H event) { ANSWER; return 0; }
+R cuEventSynchronize(H event) { ANSWER; return 0; }
+R cuEventElapsedTime(float *milliseconds, H start, H stop) {
+  struct timespec *a = (struct timespec *)start, *b = (struct timespec *)stop;
+  *milliseconds = (b->tv_sec - a->tv_sec) * 1e3 + (b->tv_nsec - a->tv_nsec) / 1e6;
+  return 0;
+}
+
+/* Modules */
+R cuModuleLoadData(H *module, void *image) { ANSWER; *module = next_handle(); return 0; }
+R cuModuleUnload(H module) { return 0; }
+R cuModuleGetFunction(H *function, H module, const char *name) { ANSWER; *function = next_handle(); return 0; }
+R cuFuncSetAttribute(H function, int attribute, int value) { ANSWER; return 0; }
+R cuFuncGetAttribute(int *value, int attribute, H function) { *value = 128; return 0; }
+R cuLaunchKernel(H function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                 unsigned shared, H stream, H parameters, H extra) {
+  ANSWER;
+  ++launches;
+  return 0;
+}
+
+/* NVRTC: the machine code of a text is the text. */
+struct program { char *text; };
+R nvrtcVersion(int *major, int *minor) { *major = 13; *minor = nvrtc_minor; return 0; }
+const char *nvrtcGetErrorString(R result) { return "NVRTC_ERROR"; }
+R nvrtcCreateProgram(H *program, const char *text, const char *name, int n, void *headers, void *names) {
+  struct program *p = malloc(sizeof *p);
+  p->text = strdup(text);
+  *program = (H)p;
+  return 0;
+}
+R nvrtcDestroyProgram(H *program) { return 0; }
+R nvrtcCompileProgram(struct program *p, int n, const char **options) {
+  ++compiles;
+  return strstr(p->text, "#error") != NULL;
+}
+R nvrtcGetProgramLogSize(struct program *p, size_t *size) { *size = 32; return 0; }
+R nvrtcGetProgramLog(struct program *p, char *log) { strcpy(log, "own.cu(1): error: #error"); return 0; }
+R nvrtcGetCUBINSize(struct program *p, size_t *size) { *size = strlen(p->text) + 1; return 0; }
+R nvrtcGetCUBIN(struct program *p, char *data) { strcpy(data, p->text); return 0; }
+R nvrtcGetPTXSize(struct program *p, size_t *size) { *size = strlen(p->text) + 1; return 0; }
+R nvrtcGetPTX(struct program *p, char *data) { strcpy(data, p->text); return 0; }
+R nvrtcGetLoweredName(H program, const char *expression, const char **name) { *name = expression; return 0; }
