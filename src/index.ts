@@ -66,6 +66,7 @@ export type {
 export { run } from './overlap/run.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export type {
+  CudaKernelOptions,
   Device,
   DeviceArray,
   DeviceProperties,

@@ -103,6 +103,8 @@ async function lightKernel(): Promise<Row[]> {
   return rows;
 }
 
+const settled = (times: readonly number[]) => median(times.slice(times.length / 4));
+
 /** What the same launches take in C++, in seconds, measured now: by bench/cuda/launch.cu, which nvcc compiles. */
 function launchesOfCpp(): { readonly issue: number; readonly wait: number } {
   const source = ['bench/cuda/launch.cu', '../bench/cuda/launch.cu'].find((path) => existsSync(path));
@@ -133,7 +135,8 @@ async function launches(): Promise<Row[]> {
   const issues: number[] = [];
   const graphs: number[] = [];
   const waits: number[] = [];
-  for (let round = 0; round < 20; ++round) {
+  // What the first rounds tell is how fast the engine of JavaScript compiles; they are dropped below.
+  for (let round = 0; round < 40; ++round) {
     let begin = performance.now();
     for (let count = 0; count < 500; ++count) launch();
     issues.push((performance.now() - begin) / 500 / 1000);
@@ -156,8 +159,8 @@ async function launches(): Promise<Row[]> {
     bytes: 0,
     variant,
     against: `${against}, ${(cpp * 1e6).toFixed(2)} us`,
-    ratio: cpp / median(times),
-    seconds: median(times),
+    ratio: cpp / settled(times),
+    seconds: settled(times),
   });
   const issue = (before.issue + after.issue) / 2;
   return [

@@ -17,6 +17,7 @@ import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, checkResident, threadsOf } from './extents.ts';
 import { kernelInWords, type LaunchWork } from './launch.ts';
+import { checkLanguage } from './native-kernels.ts';
 import { RecentLaunches } from './recent-launches.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
 
@@ -69,6 +70,7 @@ export class LaunchBinder {
         hint: 'make one with kernel({ … }, ({ … }, cuda) => { … })',
       });
     }
+    checkLanguage(kernel, this.#device);
     const { properties } = this.#device;
     const block = checkBlock(kernel.name, configuration?.block, properties);
     const grid = checkGrid(kernel.name, configuration?.grid, properties);

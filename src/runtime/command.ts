@@ -19,8 +19,8 @@ export type Work = CopyWork | SetWork | LaunchWork | HostWork | GraphWork;
 export interface Carrier {
   /** Takes a command into its queues. The command is settled later, by `poll` or on its own. */
   carry(command: Command, work: Work): void;
-  /** Settles every command that is complete by now. */
-  poll(): void;
+  /** Settles commands that are complete by now: all that somebody waits for, and those that are asked about here. */
+  poll(asked?: readonly Command[]): void;
   /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
   watch(command: Command): void;
   /** Waits for commands for some microseconds, no longer than a turn of the event loop takes; whether they were settled by then. */

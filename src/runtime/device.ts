@@ -177,6 +177,18 @@ export interface StreamOptions {
   readonly priority?: number;
 }
 
+/** What `device.compile` is told of a kernel in CUDA C++. */
+export interface CudaKernelOptions<S extends Schema> {
+  /** The `__global__` function, as C++ names it: `scale`, `scale<float>`. */
+  readonly name: string;
+  /** Its parameters, in order: an array is a pointer, `index` a `long long`. A constant is a macro. */
+  readonly schema: S;
+  /** Bytes of dynamic shared memory of a block. Default 0. */
+  readonly sharedMemory?: number;
+  /** Further options of NVRTC, for example `--use_fast_math`. */
+  readonly options?: readonly string[];
+}
+
 /** What carries out commands: allocations, streams, events and kernels belong to one device. */
 export interface Device extends AsyncDisposable {
   readonly properties: DeviceProperties;
@@ -186,6 +198,8 @@ export interface Device extends AsyncDisposable {
   allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
   createStream(options?: StreamOptions): Stream;
   createEvent(): Event;
+  /** Makes a kernel of CUDA C++, on an NVIDIA GPU. Throws WS1014 with what the compiler said. */
+  compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S>;
   /** Resolves when everything issued on this device is done. */
   synchronize(): Promise<void>;
   readonly memory: MemoryStatistics;

@@ -1,5 +1,6 @@
 // open(): from a device's name to the device.
 
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { specialise } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
@@ -34,14 +35,15 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a device. Without a name: the CPU.
+ * Opens a device. Without a name: an NVIDIA GPU if there is one that kernels can be compiled for, else the CPU.
  *
  * @example
  * await using device = await open('cpu', { threads: 2 });
  *
  * @throws WarpstageError WS4003 for a device that does not exist or is not available, WS4007 for an invalid option
  */
-export async function open(name = 'cpu', options: OpenOptions = {}): Promise<Device> {
+export async function open(name?: string, options: OpenOptions = {}): Promise<Device> {
+  if (name === undefined) return (await openGpuIfThere(options)) ?? openCpu(options);
   if (name === 'cpu') return openCpu(options);
   const gpu = /^cuda(?::(\d+))?$/.exec(name);
   if (gpu !== null) return openCuda(Number(gpu[1] ?? 0), options);
@@ -57,6 +59,23 @@ async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptio
   checkDefaultStream(defaultStream);
   const { CudaDevice } = await import('./cuda/device.ts');
   return new CudaDevice({ ordinal, defaultStream, specialise });
+}
+
+/** The first GPU; null if there is none, or no driver or compiler for it. */
+async function openGpuIfThere(options: OpenOptions): Promise<Device | null> {
+  // The driver's own traces are looked for first: loading the FFI takes longer than that.
+  const traces = ['/dev/nvidiactl', '/dev/dxg'];
+  const likely =
+    process.platform === 'linux' ? traces.some((path) => existsSync(path)) : process.platform === 'win32';
+  if (!likely && process.env.WARPSTAGE_DRIVER === undefined) return null;
+  try {
+    const { checkCompiler } = await import('./cuda/compiler.ts');
+    checkCompiler();
+    return await openCuda(0, options);
+  } catch (error) {
+    if (error instanceof WarpstageError && error.code === 'WS4003') return null;
+    throw error;
+  }
 }
 
 async function openCpu(options: OpenOptions): Promise<Device> {

@@ -252,7 +252,8 @@ export class CommandQueue {
 
   /** Whether these commands are all settled. */
   settled(commands: readonly Command[]): boolean {
-    this.#carrier.poll();
+    if (commands.length === 0) return true;
+    this.#carrier.poll(commands);
     return commands.every((command) => command.status !== 'queued');
   }
 

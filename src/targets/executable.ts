@@ -56,6 +56,8 @@ export type Executable =
       readonly lowerings: readonly ('bulk' | 'groups' | 'barriers' | 'thread')[];
       /** Where a shared array lies; null where only the launch knows. */
       readonly shared: readonly ({ readonly offset: number; readonly length: number } | null)[];
+      /** Arrays are passed as pointers alone, without their lengths: what a user wrote in CUDA C++. */
+      readonly plainPointers?: boolean;
     };
 
 /** Threads of a block whose ranks lie at equal distances. */

@@ -122,7 +122,7 @@ describe('open', () => {
   });
 
   test('gives the properties of the machine', async () => {
-    await using device = await open(undefined, { threads: 3, memory: 2 ** 20 });
+    await using device = await open('cpu', { threads: 3, memory: 2 ** 20 });
     expect(device.properties).toMatchObject({
       kind: 'cpu',
       computeCapability: '0.0',

@@ -203,4 +203,5 @@ R nvrtcGetCUBINSize(struct program *p, size_t *size) { *size = strlen(p->text) +
 R nvrtcGetCUBIN(struct program *p, char *data) { strcpy(data, p->text); return 0; }
 R nvrtcGetPTXSize(struct program *p, size_t *size) { *size = strlen(p->text) + 1; return 0; }
 R nvrtcGetPTX(struct program *p, char *data) { strcpy(data, p->text); return 0; }
+R nvrtcAddNameExpression(H program, const char *expression) { return 0; }
 R nvrtcGetLoweredName(H program, const char *expression, const char **name) { *name = expression; return 0; }

@@ -28,6 +28,7 @@ import type {
   StreamOptions,
 } from '../device.ts';
 import { CommandEvent } from '../event.ts';
+import { noCudaHere } from '../native-kernels.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import { spanOf } from '../spans.ts';
@@ -246,6 +247,11 @@ export class CpuDevice implements Device {
   createEvent(): Event {
     this.#checkOpen('createEvent');
     return new CommandEvent(this, this.#queue);
+  }
+
+  compile(): never {
+    this.#checkOpen('compile');
+    throw noCudaHere(this);
   }
 
   async synchronize(): Promise<void> {

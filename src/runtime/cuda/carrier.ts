@@ -25,6 +25,8 @@ import { Waiting } from './waiting.ts';
 /** CU_STREAM_NON_BLOCKING */
 const nonBlocking = 1;
 
+const nobody: readonly Command[] = [];
+
 /** What the carrier needs of its device. */
 export interface CarrierHost {
   readonly driver: Driver;
@@ -61,6 +63,11 @@ export class CudaCarrier implements Carrier {
     this.#graphs = new Graphs(host.driver, this.#pool, (work, stream) => this.#give(work, stream));
   }
 
+  /** Why nothing can be done any more, if so. */
+  get lost(): WarpstageError | null {
+    return this.#lost;
+  }
+
   // Issuing
 
   #laneOf(name: string, priority: number): CudaLane {
@@ -85,7 +92,13 @@ export class CudaCarrier implements Carrier {
   }
 
   carry(command: Command, work: Work): void {
-    this.#guarded(() => this.#carry(command, work));
+    if (this.#lost !== null) throw this.#lost;
+    this.#host.context.use();
+    try {
+      this.#carry(command, work);
+    } catch (error) {
+      throw this.#blame(error);
+    }
   }
 
   #carry(command: Command, work: Work): void {
@@ -208,9 +221,12 @@ export class CudaCarrier implements Carrier {
     }
   };
 
-  poll(): void {
+  poll(asked: readonly Command[] = nobody): void {
     if (this.#lost !== null) return;
     this.#host.context.use();
+    for (const command of asked) {
+      if (command.status === 'queued') this.#laneOf(command.stream, command.priority).watch(command);
+    }
     for (const lane of this.#lanes.values()) {
       const result = lane.poll(this.#settle);
       if (result !== 0) {
@@ -263,12 +279,15 @@ export class CudaCarrier implements Carrier {
     try {
       return call();
     } catch (error) {
-      // Whether a call failed by itself or because nothing works any more, the context knows.
-      const result = this.#driver.cuStreamQuery(0);
-      if (!this.#driver.isFatal(result)) throw error;
-      this.#lose(result);
-      throw this.#lost;
+      throw this.#blame(error);
     }
+  }
+
+  /** What a call that failed is to throw: whether by itself or because nothing works any more, the context knows. */
+  #blame(error: unknown): unknown {
+    const result = this.#driver.cuStreamQuery(0);
+    if (this.#driver.isFatal(result)) this.#lose(result);
+    return this.#lost ?? error;
   }
 
   #check(result: number): void {

@@ -1,5 +1,6 @@
 // An NVIDIA GPU as a device: the driver API and NVRTC, found at run time.
 
+import type { Kernel, Schema } from '../../kernel/kernel.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import type { Span } from '../../timeline/span.ts';
@@ -15,6 +16,7 @@ import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Work } from '../command.ts';
 import type {
+  CudaKernelOptions,
   Device,
   DeviceArray,
   DeviceProperties,
@@ -30,10 +32,11 @@ import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCarrier } from './carrier.ts';
+import { CudaCompiler } from './compiler.ts';
 import { type Gpu, openGpu } from './gpu.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
-import { openNvrtc } from './nvrtc.ts';
+import { RawKernels } from './raw-kernels.ts';
 
 export interface CudaSettings {
   readonly ordinal: number;
@@ -48,6 +51,8 @@ export class CudaDevice implements Device {
   print: (line: string) => void = (line) => console.log(line);
   readonly #gpu: Gpu;
   readonly #launcher: Launcher;
+  readonly #compiler: CudaCompiler;
+  readonly #raw: RawKernels;
   readonly #memory: DeviceMemory;
   readonly #pinned: PinnedMemory;
   readonly #reach: Reach = {
@@ -68,6 +73,8 @@ export class CudaDevice implements Device {
     const { driver, context, properties, architecture } = this.#gpu;
     this.properties = properties;
     this.#launcher = new Launcher(driver);
+    this.#compiler = new CudaCompiler(architecture);
+    this.#raw = new RawKernels(this, this.#compiler, architecture);
     this.#memory = new DeviceMemory(driver, context);
     this.#pinned = new PinnedMemory(driver, context);
     this.#carrier = new CudaCarrier({
@@ -81,12 +88,14 @@ export class CudaDevice implements Device {
     });
     this.#queue = new CommandQueue(this.#carrier, defaultStream);
     const binder = new LaunchBinder(this, {
-      specialise,
+      specialise: (kernel, specialisation) =>
+        this.#raw.specialise(kernel, specialisation) ?? specialise(kernel, specialisation),
       compile: (specialised, alignments) =>
+        this.#raw.executable(specialised.program) ??
         compileCuda(specialised, alignments, {
           architecture,
           lineInfo: Boolean(process.env.WARPSTAGE_LINE_INFO),
-          compile: (...operands) => openNvrtc().compile(...operands),
+          compile: (...operands) => this.#compiler.compile(...operands).image,
         }),
       usesAlignments: true,
     });
@@ -101,6 +110,8 @@ export class CudaDevice implements Device {
 
   #checkOpen(purpose: string): void {
     if (this.#closed) throw deviceClosed(purpose);
+    // What a GPU that stopped was given can still be disposed of.
+    if (this.#carrier.lost !== null && purpose !== 'destroy') throw this.#carrier.lost;
   }
 
   // Memory
@@ -170,6 +181,11 @@ export class CudaDevice implements Device {
   createEvent(): Event {
     this.#checkOpen('createEvent');
     return new CommandEvent(this, this.#queue);
+  }
+
+  compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S> {
+    this.#checkOpen('compile');
+    return this.#raw.make(source, options);
   }
 
   async synchronize(): Promise<void> {

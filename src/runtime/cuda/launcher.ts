@@ -162,7 +162,7 @@ export class Launcher {
 /** The parameters as they lie in memory, and the bytes of dynamic shared memory. */
 function packParameters(
   { values, shared }: LaunchWork,
-  { program, shared: places }: CudaExecutable,
+  { program, shared: places, plainPointers }: CudaExecutable,
 ): { readonly parameters: Uint8Array; readonly sharedBytes: number } {
   const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length));
   const view = new DataView(bytes.buffer);
@@ -181,7 +181,7 @@ function packParameters(
     const value = values[id]!;
     if (value instanceof DeviceMemoryArray) {
       setWide(view, align(8), value.address);
-      index(value.length);
+      if (!plainPointers) index(value.length);
       continue;
     }
     if (parameter.kind === 'array') throw new TypeError(`no array for ${parameter.name}`);

@@ -20,13 +20,33 @@ const prototypes = {
   nvrtcGetCUBIN: ['int', 'uint64_t', 'void *'],
   nvrtcGetPTXSize: ['int', 'uint64_t', '_Out_ size_t *'],
   nvrtcGetPTX: ['int', 'uint64_t', 'void *'],
+  nvrtcAddNameExpression: ['int', 'uint64_t', 'const char *'],
+  nvrtcGetLoweredName: ['int', 'uint64_t', 'const char *', '_Out_ const char **'],
 } as const satisfies Record<string, Prototype>;
 
+/** What is to be compiled. */
+export interface CodeRequest {
+  readonly text: string;
+  /** The file's name in messages. */
+  readonly name: string;
+  readonly options: readonly string[];
+  /** A kernel as C++ spells it, `scale<float>`, whose name in the code is wanted. */
+  readonly expression?: string;
+}
+
 export interface Nvrtc {
+  /** What it was opened by: a path, or a name alone. */
+  readonly path: string;
   /** Major and minor version. */
   readonly version: readonly [number, number];
   /** Compiles to machine code (`sm_90`) or, for an architecture `compute_90`, to PTX. Throws with the compiler's log. */
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
+  /** Compiles to machine code, with the PTX that it was made of, and the name of the expression. */
+  readonly compileBoth: (request: CodeRequest) => {
+    readonly image: Uint8Array;
+    readonly ptx: Uint8Array | null;
+    readonly entry: string | null;
+  };
 }
 
 let opened: Nvrtc | undefined;
@@ -49,6 +69,7 @@ function folders(): readonly string[] {
   return [
     ...(toolkit === undefined ? [] : [join(toolkit, 'lib64'), join(toolkit, 'bin')]),
     '/usr/local/cuda/lib64',
+    '/opt/cuda/lib64',
     ...wheels,
   ];
 }
@@ -89,11 +110,18 @@ export function openNvrtc(): Nvrtc {
     return data;
   };
 
-  const compile = (text: string, name: string, options: readonly string[]) => {
+  /** Compiles, and has `take` take what it wants of the result. */
+  const compileTo = <T>(
+    { text, name, options, expression }: CodeRequest,
+    take: (program: number) => T,
+  ): T => {
     const handle = [0];
     check(functions.nvrtcCreateProgram(handle, text, name, 0, null, null), 'creating a program');
     const program = handle[0]!;
     try {
+      if (expression !== undefined) {
+        check(functions.nvrtcAddNameExpression(program, expression), 'naming a kernel');
+      }
       if (functions.nvrtcCompileProgram(program, options.length, options) !== 0) {
         const log = Buffer.from(
           bytes(program, functions.nvrtcGetProgramLogSize, functions.nvrtcGetProgramLog),
@@ -103,17 +131,30 @@ export function openNvrtc(): Nvrtc {
           message: `NVRTC could not compile ${name}:\n${log.replace(/\0+$/, '').trim()}`,
         });
       }
-      const ptx = options.some((option) => option.includes('compute_'));
-      return ptx
-        ? bytes(program, functions.nvrtcGetPTXSize, functions.nvrtcGetPTX)
-        : bytes(program, functions.nvrtcGetCUBINSize, functions.nvrtcGetCUBIN);
+      return take(program);
     } finally {
       functions.nvrtcDestroyProgram(handle);
     }
   };
+  const ptxOf = (program: number) => bytes(program, functions.nvrtcGetPTXSize, functions.nvrtcGetPTX);
+  const cubinOf = (program: number) => bytes(program, functions.nvrtcGetCUBINSize, functions.nvrtcGetCUBIN);
+  const compile = (text: string, name: string, options: readonly string[]) => {
+    const wantsPtx = options.some((option) => option.includes('compute_'));
+    return compileTo({ text, name, options }, wantsPtx ? ptxOf : cubinOf);
+  };
+  const compileBoth = (request: CodeRequest) =>
+    compileTo(request, (program) => {
+      const ptx = ptxOf(program);
+      const lowered: (string | null)[] = [null];
+      if (request.expression !== undefined) {
+        const named = functions.nvrtcGetLoweredName(program, request.expression, lowered);
+        check(named, `finding ${request.expression}`);
+      }
+      return { image: cubinOf(program), ptx: ptx.length > 0 ? ptx : null, entry: lowered[0] ?? null };
+    });
 
   const [major, minor] = [[0], [0]];
   check(functions.nvrtcVersion(major, minor), 'asking for the version');
-  opened = { version: [major[0]!, minor[0]!], compile };
+  opened = { path: found.path, version: [major[0]!, minor[0]!], compile, compileBoth };
   return opened;
 }

@@ -1,0 +1,126 @@
+// From CUDA C++ to code that the driver loads: from the cache, by NVRTC, or, where there is no
+// NVRTC, from PTX that another machine left in the cache.
+//
+// Loading NVRTC takes longer than reading the cache. So its version, which entries depend on, is
+// remembered with the size and date of its file, and NVRTC is opened only for code that is new.
+
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { CodeCache, type CodeKey } from './code-cache.ts';
+import { type CodeRequest, type Nvrtc, openNvrtc } from './nvrtc.ts';
+
+/** NVRTC as it was found last. */
+interface Known {
+  /** What could lead to another one. */
+  readonly asked: string;
+  readonly path: string;
+  readonly size: number;
+  readonly date: number;
+  readonly version: string;
+}
+
+const knownName = 'nvrtc.json';
+
+export class CudaCompiler {
+  readonly #architecture: number;
+  readonly #cache: CodeCache;
+
+  constructor(architecture: number, cache: CodeCache = new CodeCache()) {
+    this.#architecture = architecture;
+    this.#cache = cache;
+  }
+
+  /**
+   * Code for the driver.
+   *
+   * @throws WarpstageError WS1014 for text that NVRTC refuses, WS4003 without NVRTC
+   */
+  compile(text: string, name: string, options: readonly string[], expression?: string): CompiledCode {
+    const isTarget = (option: string) => option.startsWith('--gpu-architecture=sm_');
+    const target = options.find(isTarget)?.replace(/.*sm_/, '') ?? String(this.#architecture);
+    const key: CodeKey = { text, options: [...options.filter((one) => !isTarget(one)), expression ?? ''] };
+    const kind = `${target}.cubin`;
+    const known = knownVersion(this.#cache);
+    const kept = known === null ? null : this.#cache.find(key, kind, known);
+    if (kept !== null) return unpack(kept);
+    let nvrtc: Nvrtc;
+    try {
+      nvrtc = openNvrtc();
+    } catch (missing) {
+      const code = this.#cache.find(key, kind, null) ?? this.#cache.findPortable(key, this.#architecture);
+      if (code !== null) return unpack(code);
+      throw missing;
+    }
+    const version = nvrtc.version.join('.');
+    this.#remember(nvrtc, version);
+    const again = known === version ? null : this.#cache.find(key, kind, version);
+    if (again !== null) return unpack(again);
+    const request: CodeRequest = { text, name, options, ...(expression === undefined ? {} : { expression }) };
+    const { image, ptx, entry } = nvrtc.compileBoth(request);
+    const lowered = entry ?? '';
+    this.#cache.keep(key, kind, version, pack(lowered, image));
+    if (ptx !== null) this.#cache.keep(key, `${target}.ptx`, version, pack(lowered, ptx));
+    return { image, entry: lowered };
+  }
+
+  #remember(nvrtc: Nvrtc, version: string): void {
+    const path = pathOf(nvrtc.path);
+    if (path === null) return;
+    const { size, mtimeMs } = statSync(path);
+    const known: Known = { asked: asked(), path, size, date: mtimeMs, version };
+    const text = JSON.stringify(known);
+    if (this.#cache.read(knownName)?.toString('utf8') !== text) this.#cache.write(knownName, text);
+  }
+}
+
+/** The version of NVRTC, if it is known without opening it. */
+function knownVersion(cache: CodeCache): string | null {
+  const text = cache.read(knownName);
+  if (text === null) return null;
+  try {
+    const known = JSON.parse(text.toString('utf8')) as Known;
+    const { size, mtimeMs } = statSync(known.path);
+    return known.asked === asked() && known.size === size && known.date === mtimeMs ? known.version : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Throws WS4003 if kernels cannot be compiled here. */
+export function checkCompiler(): void {
+  if (knownVersion(new CodeCache()) === null) openNvrtc();
+}
+
+/** Code for the driver, and the entry's name in it where it was asked for. */
+export interface CompiledCode {
+  readonly image: Uint8Array;
+  readonly entry: string;
+}
+
+/** What decides which NVRTC is found. */
+function asked(): string {
+  const { WARPSTAGE_NVRTC, CUDA_PATH, CUDA_HOME, LD_LIBRARY_PATH, VIRTUAL_ENV } = process.env;
+  return [WARPSTAGE_NVRTC, CUDA_PATH, CUDA_HOME, LD_LIBRARY_PATH, VIRTUAL_ENV].join(' ');
+}
+
+/** The file of a library that was opened by a path or by its name alone; null where the system does not say. */
+function pathOf(opened: string): string | null {
+  try {
+    if (/[\\/]/.test(opened)) return realpathSync(opened);
+    const map = readFileSync('/proc/self/maps', 'utf8').split('\n');
+    const line = map.find((entry) => /\/libnvrtc\.so[^/]*$/.test(entry));
+    return line === undefined ? null : line.slice(line.indexOf('/'));
+  } catch {
+    return null;
+  }
+}
+
+function pack(entry: string, image: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${entry}\n`), image]);
+}
+
+function unpack(code: Uint8Array): CompiledCode {
+  const end = code.indexOf(10);
+  if (end < 0) throw new WarpstageError({ code: 'WS1014', message: 'code of the cache without a head' });
+  return { entry: Buffer.from(code.subarray(0, end)).toString('utf8'), image: code.slice(end + 1) };
+}

@@ -1,0 +1,158 @@
+// Kernels that the user wrote in CUDA C++.
+//
+// The parameters of the C++ function are the schema's, in its order: an array is a pointer, a
+// scalar its value, `index` a long long. A constant is a macro of its name. The text is compiled
+// when the kernel is made, if every constant has a default, and for other values when they come.
+
+import type { Specialisation, Specialised } from '../../compiler/specialise.ts';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { lineAndColumn } from '../../diagnostics/lines.ts';
+import type { KernelSource } from '../../diagnostics/source.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import { parseSchema } from '../../kernel/parameters.ts';
+import type { Schema } from '../../kernel/schema.ts';
+import type { Executable } from '../../targets/executable.ts';
+import type { CudaKernelOptions, Device } from '../device.ts';
+import { nativeKernel } from '../native-kernels.ts';
+import type { CudaCompiler } from './compiler.ts';
+
+type Program = Specialised['program'];
+
+interface Raw {
+  readonly source: string;
+  readonly options: CudaKernelOptions<Schema>;
+}
+
+const nowhere = { source: 0, start: 0, end: 0 };
+
+export class RawKernels {
+  readonly #device: Device;
+  readonly #compiler: CudaCompiler;
+  readonly #architecture: number;
+  readonly #kernels = new WeakMap<Kernel, Raw>();
+  readonly #programs = new WeakMap<Program, Executable>();
+
+  constructor(device: Device, compiler: CudaCompiler, architecture: number) {
+    this.#device = device;
+    this.#compiler = compiler;
+    this.#architecture = architecture;
+  }
+
+  /** Makes a kernel of a text. */
+  make<S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S> {
+    const { name, schema } = checkOptions(source, options);
+    const parameters = parseSchema(schema);
+    const wrong = parameters.find(({ kind }) => kind === 'function');
+    if (wrong !== undefined) {
+      throw new WarpstageError({
+        code: 'WS1010',
+        message: `compile: parameter '${wrong.name}' is a device function, which CUDA C++ cannot be given`,
+        hint: 'write the function in the source',
+      });
+    }
+    const raw: Raw = { source, options: options as unknown as CudaKernelOptions<Schema> };
+    const kernel = nativeKernel(this.#device, name, schema);
+    this.#kernels.set(kernel as unknown as Kernel, raw);
+    const defaults = parameters.flatMap((one) =>
+      one.kind === 'constant' ? [[one.name, one.default] as const] : [],
+    );
+    if (defaults.every(([, value]) => value !== undefined)) {
+      this.#compile(raw, Object.fromEntries(defaults) as Record<string, number | boolean>);
+    }
+    return kernel;
+  }
+
+  /** The program of a launch of such a kernel; null for a kernel in TypeScript. */
+  specialise(kernel: Kernel, { block, constants }: Specialisation): Specialised | null {
+    const raw = this.#kernels.get(kernel);
+    if (raw === undefined) return null;
+    const { sharedMemory = 0 } = raw.options;
+    const program: Program = {
+      name: kernel.name,
+      block,
+      indexType: 'i64',
+      parameters: parseSchema(kernel.schema).flatMap((parameter): Program['parameters'] => {
+        if (parameter.kind === 'array') return [parameter];
+        if (parameter.kind !== 'scalar') return [];
+        return [{ ...parameter, type: parameter.type === 'index' ? ('i64' as const) : parameter.type }];
+      }),
+      variables: [],
+      sharedArrays:
+        sharedMemory === 0
+          ? []
+          : [
+              {
+                name: 'shared memory',
+                element: 'u8',
+                count: { kind: 'constant', type: 'i64', value: BigInt(sharedMemory), range: nowhere },
+                range: nowhere,
+              },
+            ],
+      localArrays: [],
+      pipelines: [],
+      body: [],
+    };
+    const { image, entry } = this.#compile(raw, constants);
+    this.#programs.set(program, {
+      target: 'cuda',
+      program,
+      scratchBytes: 0,
+      entry,
+      image,
+      lowerings: [],
+      shared: program.sharedArrays.map(() => ({ offset: 0, length: sharedMemory })),
+      plainPointers: true,
+    });
+    return { program, sources: [sourceOf(raw)] };
+  }
+
+  /** What the program of such a kernel was compiled to. */
+  executable(program: Program): Executable | undefined {
+    return this.#programs.get(program);
+  }
+
+  #compile({ source, options }: Raw, constants: Readonly<Record<string, number | boolean>>) {
+    const suffix = this.#architecture === 90 || this.#architecture === 100 ? 'a' : '';
+    const flags = [
+      `--gpu-architecture=sm_${this.#architecture}${suffix}`,
+      '--std=c++17',
+      ...Object.entries(constants).map(([name, value]) => `--define-macro=${name}=${String(value)}`),
+      ...(options.options ?? []),
+    ];
+    return this.#compiler.compile(source, `${fileName(options.name)}.cu`, flags, options.name);
+  }
+}
+
+/** The text as messages show it. */
+function sourceOf({ source, options }: Raw): KernelSource {
+  return {
+    name: options.name,
+    text: source,
+    locate: (offset) => ({ ...lineAndColumn(source, offset), text: source }),
+  };
+}
+
+/** A name for messages of the compiler: that of the function without its template arguments. */
+function fileName(name: string): string {
+  return name.replace(/<.*$/s, '').replace(/.*::/, '') || 'kernel';
+}
+
+function checkOptions<S extends Schema>(
+  source: unknown,
+  options: CudaKernelOptions<S>,
+): CudaKernelOptions<S> {
+  const problem = (message: string) =>
+    new WarpstageError({
+      code: 'WS4007',
+      message: `compile: ${message}`,
+      hint: "write for example device.compile(source, { name: 'scale', schema: { y: 'f32[]', a: 'f32' } })",
+    });
+  if (typeof source !== 'string') throw problem(`the source must be a string, and is ${typeof source}`);
+  if (typeof options?.name !== 'string' || options.name === '')
+    throw problem('`name` must name a __global__ function');
+  const { sharedMemory = 0 } = options;
+  if (!Number.isSafeInteger(sharedMemory) || sharedMemory < 0) {
+    throw problem(`\`sharedMemory\` must be a number of bytes, and is ${String(sharedMemory)}`);
+  }
+  return options;
+}

@@ -1,0 +1,261 @@
+// What a GPU that works cannot be made to show: memory that ends, a GPU that is gone, code that is
+// compiled once. A driver and a compiler of the tests' own stand in. Needs a C compiler.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { kernel, open, type WarpstageError } from 'warpstage';
+import { CodeCache, cacheFolders } from '#warpstage/runtime/cuda/code-cache.js';
+import { CudaCompiler } from '#warpstage/runtime/cuda/compiler.js';
+import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
+
+const step = kernel(
+  { y: 'i32[]' },
+  ({ y }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    if (i < y.length) y[i] = y[i]! + 1;
+  },
+  { name: 'step' },
+);
+const other = kernel(
+  { y: 'i32[]' },
+  ({ y }) => {
+    y[0] = 1;
+  },
+  { name: 'other' },
+);
+const one = { grid: 1, block: 32 };
+const illegalAddress = 700;
+
+async function errorOf(promise: Promise<unknown>): Promise<WarpstageError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).not.toBeNull();
+  return error as WarpstageError;
+}
+
+describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
+  let fake: FakeCuda;
+  const environment = { ...process.env };
+
+  beforeAll(() => {
+    fake = installFakeCuda();
+  });
+  beforeEach(() => fake.reset());
+  afterAll(() => {
+    process.env = environment;
+    fake.remove();
+  });
+
+  describe('memory', () => {
+    test('that ends is an error with the figures; what is freed can be had again', async () => {
+      fake.memory(2 ** 20);
+      await using device = await open('cuda');
+      const y = device.alloc('u8', 800_000);
+      expect(() => device.alloc('f32', 100_000)).toThrow(
+        /^WS4001: an array of 100000 elements of f32 needs 390\.6 KiB: of the device's 1 MiB, 1 array take/,
+      );
+      y.free();
+      device.alloc('f32', 100_000).free();
+    });
+
+    test('of the host that cannot be locked is an error', async () => {
+      await using device = await open('cuda');
+      fake.fail('cuMemHostRegister_v2', 2, 0);
+      expect(() => device.allocPinned('f32', 1000)).toThrow(
+        'WS4001: a page-locked array of 1000 elements of f32 needs 3.906 KiB of host memory',
+      );
+    });
+
+    test('goes through staging memory, also in rows', async () => {
+      await using device = await open('cuda');
+      const stream = device.createStream();
+      const data = device.alloc('i32', 6);
+      const result = new Int32Array(4);
+      stream.memcpyAsync(data, Int32Array.of(1, 2, 3, 4, 5, 6));
+      stream.memcpy2DAsync({ array: result, pitch: 2 }, { array: data, pitch: 3 }, 2, 2);
+      await stream.synchronize();
+      expect([...result]).toEqual([1, 2, 4, 5]);
+    });
+  });
+
+  describe('a GPU that stops', () => {
+    test('fails what is in flight, with the kernel and its place, and can be opened again', async () => {
+      const device = await open('cuda');
+      const stream = device.createStream();
+      const y = device.alloc('i32', 4);
+      stream.launch(step, one, { y });
+      fake.lose(illegalAddress);
+      const error = await errorOf(stream.synchronize());
+      expect(error.message).toMatch(
+        /^WS4006: the GPU stopped in kernel `step`: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered/,
+      );
+      expect(error.issues[0]!.location!.file).toMatch(/fakes\.test\.ts$/);
+      expect(() => stream.launch(step, one, { y })).toThrow('WS4006: the GPU stopped in kernel `step`');
+      await expect(device.synchronize()).rejects.toThrow('WS4006');
+      await expect(open('cuda')).rejects.toThrow(
+        'WS4006: GPU 0 stopped, and a device that used it then is still open',
+      );
+      await device.close();
+      await using again = await open('cuda');
+      again.defaultStream.launch(step, one, { y: again.alloc('i32', 4) });
+      await again.synchronize();
+    });
+
+    test.each([
+      [
+        702,
+        /CUDA_ERROR_LAUNCH_TIMEOUT: .*\n.*hint: close the device and open it again; let each launch do less/s,
+      ],
+      [719, /CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure/],
+      [46, /CUDA_ERROR_DEVICE_UNAVAILABLE: .*look at the GPU with nvidia-smi/s],
+    ])('with result %i', async (result, message) => {
+      await using device = await open('cuda');
+      const stream = device.createStream();
+      const y = device.alloc('i32', 4);
+      stream.launch(step, one, { y });
+      stream.launch(other, one, { y });
+      fake.lose(result);
+      const error = await errorOf(stream.synchronize());
+      expect(error.message).toMatch(/^WS4006: the GPU stopped in one of kernel `step`, kernel `other`: /);
+      expect(error.message).toMatch(message);
+    });
+
+    test('where a call tells it first', async () => {
+      await using device = await open('cuda');
+      const stream = device.createStream();
+      const y = device.alloc('i32', 4);
+      stream.launch(step, one, { y });
+      fake.lose(illegalAddress);
+      expect(() => stream.memsetAsync(y, 0)).toThrow('WS4006: the GPU stopped in kernel `step`');
+    });
+  });
+
+  test('a block that does not fit is refused with the registers that it takes', async () => {
+    await using device = await open('cuda');
+    const y = device.alloc('i32', 4);
+    fake.fail('cuLaunchKernel', 701, 0);
+    expect(() => device.defaultStream.launch(step, { grid: 1, block: 1024 }, { y })).toThrow(
+      /^WS2003: launch of kernel `step`: a block of 1024 threads with 128 registers each does not fit a multiprocessor\n {2}hint: use smaller blocks/,
+    );
+    fake.reset();
+    device.defaultStream.launch(step, { grid: 1, block: 1024 }, { y });
+    await device.synchronize();
+  });
+
+  describe('the cache of code', () => {
+    const options = ['--gpu-architecture=sm_90', '--fmad=false'];
+    const cacheIn = (folder: string) => new CodeCache([join(fake.folder, folder)]);
+    const compile = (cache: CodeCache, text: string, architecture = 90, more = options) =>
+      Buffer.from(new CudaCompiler(architecture, cache).compile(text, 'own.cu', more).image)
+        .toString('utf8')
+        .replace('\0', '');
+
+    test('keeps what was compiled, by text, options, architecture and version', async () => {
+      const cache = cacheIn('a');
+      const count = () => fake.compiles();
+      expect(compile(cache, 'one')).toBe('one');
+      expect(compile(cache, 'one')).toBe('one');
+      expect(count()).toBe(1);
+      compile(cache, 'two');
+      compile(cache, 'one', 90, [...options, '--use_fast_math']);
+      compile(cache, 'one', 120, ['--gpu-architecture=sm_120', '--fmad=false']);
+      expect(count()).toBe(4);
+      compile(cache, 'one');
+      expect(count()).toBe(4);
+    });
+
+    test('builds anew what is cut off, changed or of another version', () => {
+      const folder = join(fake.folder, 'b');
+      const cache = new CodeCache([folder]);
+      compile(cache, 'text');
+      const [name] = readdirSync(folder).filter((file) => file.endsWith('.cubin'));
+      const path = join(folder, name!);
+      const whole = readFileSync(path);
+      const changed = Buffer.from(whole);
+      changed[whole.length - 3]! ^= 1;
+      for (const [round, bytes] of [
+        whole.subarray(0, 30),
+        whole.subarray(0, -1),
+        changed,
+        Buffer.alloc(0),
+      ].entries()) {
+        writeFileSync(path, bytes);
+        expect(compile(cache, 'text')).toBe('text');
+        expect(fake.compiles()).toBe(2 + round);
+        expect(readFileSync(path).equals(whole)).toBe(true);
+      }
+      const made = Buffer.from(whole.toString('latin1').replace('13.0', '12.9'), 'latin1');
+      writeFileSync(path, made);
+      compile(cache, 'text');
+      expect(fake.compiles()).toBe(6);
+      // Nothing unfinished is left.
+      expect(readdirSync(folder).filter((file) => file.startsWith('.'))).toEqual([]);
+    });
+
+    test('does without a folder that cannot be written', () => {
+      const file = join(fake.folder, 'file');
+      writeFileSync(file, '');
+      const cache = new CodeCache([join(file, 'below')]);
+      expect(compile(cache, 'text')).toBe('text');
+      expect(compile(cache, 'text')).toBe('text');
+      expect(fake.compiles()).toBe(2);
+    });
+
+    test('lies where the user wants it', () => {
+      expect(cacheFolders({ WARPSTAGE_CACHE: '/a:/b', HOME: '/home' })).toEqual(['/a', '/b']);
+      expect(cacheFolders({ WARPSTAGE_CACHE: '' })).toEqual([]);
+      expect(cacheFolders({ XDG_CACHE_HOME: '/x' })).toEqual(['/x/warpstage']);
+      expect(cacheFolders({})[0]).toMatch(/\.cache.warpstage$/);
+    });
+  });
+
+  describe('kernels in CUDA C++', () => {
+    const schema = { y: 'f32[]', x: 'readonly f32[]', a: 'f32', n: 'index' } as const;
+    const source = 'extern "C" __global__ void scale(float *y, const float *x, float a, long long n) {}';
+
+    test('are compiled when they are made, and launched like any other', async () => {
+      await using device = await open('cuda');
+      const scale = device.compile(source, { name: 'scale', schema });
+      const compiled = fake.compiles();
+      const [x, y] = [device.alloc('f32', 8), device.alloc('f32', 8)];
+      const { ranOn } = device.defaultStream.launch(scale, { grid: 1, block: 8 }, { x, y, a: 2, n: 8 });
+      expect(ranOn).toBe('cuda (kernel)');
+      expect(fake.compiles()).toBe(compiled);
+      expect(fake.launches()).toBe(1);
+      expect(() => device.defaultStream.launch(scale, one, { x, y, a: 2 } as never)).toThrow(
+        'WS2001: launch of kernel `scale`: argument `n` is missing',
+      );
+      await using cpu = await open('cpu');
+      expect(() => cpu.defaultStream.launch(scale, one, { x, y, a: 2, n: 8 } as never)).toThrow(
+        'WS2005: launch of kernel `scale`: it is CUDA C++ that was compiled by another device (Fake GPU 0)',
+      );
+    });
+
+    test('are refused where they cannot be compiled', async () => {
+      await using device = await open('cuda');
+      expect(() => device.compile('#error', { name: 'own', schema })).toThrow(
+        /^WS1014: NVRTC could not compile own\.cu:\n\s*own\.cu\(1\): error: #error/,
+      );
+      expect(() => device.compile(source, { name: '', schema })).toThrow('WS4007: compile: `name` must name');
+      expect(() => device.compile(3 as never, { name: 'a', schema })).toThrow(
+        'WS4007: compile: the source must be',
+      );
+      expect(() => device.compile(source, { name: 'a', schema: { y: 'float*' as never } })).toThrow('WS1010');
+      await using cpu = await open('cpu');
+      expect(() => cpu.compile(source, { name: 'scale', schema })).toThrow(
+        /^WS4003: compile: CUDA C\+\+ runs on NVIDIA GPUs, and this device is/,
+      );
+    });
+  });
+
+  test('copies between a GPU and the CPU device go through an array of the host', async () => {
+    await using device = await open('cuda');
+    await using cpu = await open('cpu');
+    expect(() => cpu.defaultStream.memcpyAsync(cpu.alloc('f32', 4), device.alloc('f32', 4))).toThrow(
+      'WS2005: memcpyAsync: the source is an array of a device of another kind (Fake GPU 0)',
+    );
+  });
+});

@@ -1,0 +1,62 @@
+// The driver and NVRTC of fake-cuda.c, compiled and put in the place of the machine's own.
+//
+// To be called before anything opens a GPU in this process.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type * as Koffi from 'koffi';
+
+/** Whether a C compiler is here. */
+export const canFake: boolean = spawnSync('cc', ['--version']).status === 0;
+
+export interface FakeCuda {
+  /** Where the library is. */
+  readonly path: string;
+  /** A folder for the cache of this test. */
+  readonly folder: string;
+  readonly reset: () => void;
+  /** A function fails with this result, after so many successes. */
+  readonly fail: (name: string, result: number, successes: number) => void;
+  /** Every call fails from now on. */
+  readonly lose: (result: number) => void;
+  readonly version: (version: number) => void;
+  readonly devices: (count: number) => void;
+  readonly memory: (bytes: number) => void;
+  /** NVRTC's minor version. */
+  readonly nvrtc: (minor: number) => void;
+  readonly launches: () => number;
+  readonly compiles: () => number;
+  readonly remove: () => void;
+}
+
+export function installFakeCuda(): FakeCuda {
+  const folder = mkdtempSync(join(tmpdir(), 'warpstage-fake-'));
+  const path = join(folder, 'libfake.so');
+  const source = fileURLToPath(new URL('./fake-cuda.c', import.meta.url));
+  execFileSync('cc', ['-O1', '-w', '-shared', '-fPIC', '-o', path, source]);
+  process.env.WARPSTAGE_DRIVER = path;
+  process.env.WARPSTAGE_NVRTC = path;
+  process.env.WARPSTAGE_CACHE = join(folder, 'cache');
+  const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
+  const library = koffi.load(path);
+  const bound = (name: string, result: string, ...parameters: string[]) =>
+    library.func(`fake_${name}`, result, parameters) as unknown as (...args: unknown[]) => never;
+  return {
+    path,
+    folder,
+    reset: bound('reset', 'void'),
+    fail: bound('fail', 'void', 'const char *', 'int', 'int'),
+    lose: bound('lose', 'void', 'int'),
+    version: bound('version', 'void', 'int'),
+    devices: bound('devices', 'void', 'int'),
+    memory: bound('memory', 'void', 'double'),
+    nvrtc: bound('nvrtc', 'void', 'int'),
+    launches: bound('launches', 'int'),
+    compiles: bound('compiles', 'int'),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
