@@ -15,6 +15,7 @@ export function nativeKernel<S extends Schema>(device: Device, name: string, sch
     kind: 'kernel',
     name,
     schema,
+    fma: true,
     body: () => {
       throw new TypeError('a kernel of CUDA C++ has no JavaScript');
     },

@@ -89,6 +89,7 @@ export class RawKernels {
               },
             ],
       localArrays: [],
+      barriers: [],
       pipelines: [],
       body: [],
     };
