@@ -31,6 +31,8 @@ interface Recent {
 
 /** So many launches are remembered of each kernel. */
 const capacity = 16;
+/** Scalars of these types are passed as they are given. */
+const plainTypes: readonly string[] = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'];
 /** A scalar of type index within these bounds leaves the index as wide as it is. */
 const indexLimit = 2 ** 31;
 
@@ -69,8 +71,10 @@ export class RecentLaunches {
       block: copyOf(configuration.block),
       names,
       values: names.map((name) => given[name]),
-      scalars: schema.map(({ kind, name }) =>
-        kind === 'scalar' && !sized ? program.parameters.findIndex((one) => one.name === name) : null,
+      scalars: schema.map((parameter) =>
+        parameter.kind === 'scalar' && plainTypes.includes(parameter.type) && !sized
+          ? program.parameters.findIndex(({ name }) => name === parameter.name)
+          : null,
       ),
       types: schema.map((parameter) => (parameter.kind === 'scalar' ? parameter.type : 'i32')),
       work,

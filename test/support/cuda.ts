@@ -26,7 +26,7 @@ export const cuda: Target = {
   compile(program) {
     const { architecture } = open().gpu;
     const alignments = program.parameters.map(({ kind }) => (kind === 'array' ? 16 : 1));
-    return compileCuda(program, alignments, {
+    return compileCuda({ program, sources: [] }, alignments, {
       architecture,
       compile: (...operands) => openNvrtc().compile(...operands),
     });

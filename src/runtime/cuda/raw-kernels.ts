@@ -23,6 +23,18 @@ interface Raw {
   readonly options: CudaKernelOptions<Schema>;
 }
 
+/** The types that a scalar may have, as they are passed. */
+const valueTypes = {
+  index: 'i64',
+  i32: 'i32',
+  u32: 'u32',
+  i64: 'i64',
+  u64: 'u64',
+  f32: 'f32',
+  f64: 'f64',
+  bool: 'bool',
+} as const;
+
 const nowhere = { source: 0, start: 0, end: 0 };
 
 export class RawKernels {
@@ -50,6 +62,14 @@ export class RawKernels {
         hint: 'write the function in the source',
       });
     }
+    const narrow = parameters.find((one) => one.kind === 'scalar' && !Object.hasOwn(valueTypes, one.type));
+    if (narrow?.kind === 'scalar') {
+      throw new WarpstageError({
+        code: 'WS1010',
+        message: `compile: parameter '${narrow.name}' is a scalar of type ${narrow.type}, which cannot be passed to CUDA C++`,
+        hint: `pass one of ${Object.keys(valueTypes).join(', ')}, and convert it in the source`,
+      });
+    }
     const raw: Raw = { source, options: options as unknown as CudaKernelOptions<Schema> };
     const kernel = nativeKernel(this.#device, name, schema);
     this.#kernels.set(kernel as unknown as Kernel, raw);
@@ -57,7 +77,7 @@ export class RawKernels {
       one.kind === 'constant' ? [[one.name, one.default] as const] : [],
     );
     if (defaults.every(([, value]) => value !== undefined)) {
-      this.#compile(raw, Object.fromEntries(defaults) as Record<string, number | boolean>);
+      this.#compile(raw, Object.fromEntries(defaults) as Specialisation['constants']);
     }
     return kernel;
   }
@@ -74,7 +94,8 @@ export class RawKernels {
       parameters: parseSchema(kernel.schema).flatMap((parameter): Program['parameters'] => {
         if (parameter.kind === 'array') return [parameter];
         if (parameter.kind !== 'scalar') return [];
-        return [{ ...parameter, type: parameter.type === 'index' ? ('i64' as const) : parameter.type }];
+        const type = valueTypes[parameter.type as keyof typeof valueTypes];
+        return [{ kind: 'scalar', name: parameter.name, type }];
       }),
       variables: [],
       sharedArrays:
@@ -112,7 +133,7 @@ export class RawKernels {
     return this.#programs.get(program);
   }
 
-  #compile({ source, options }: Raw, constants: Readonly<Record<string, number | boolean>>) {
+  #compile({ source, options }: Raw, constants: Specialisation['constants']) {
     const suffix = this.#architecture === 90 || this.#architecture === 100 ? 'a' : '';
     const flags = [
       `--gpu-architecture=sm_${this.#architecture}${suffix}`,
