@@ -84,6 +84,7 @@ export const cuda: Target = {
           sharedBytes: 0,
           allocations: [],
           signal: null,
+          cooperative: false,
           ranOn: 'cuda',
         },
         0,

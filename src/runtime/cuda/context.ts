@@ -2,8 +2,9 @@
 //
 // The driver's calls work in the context that is current on the thread, so whoever calls says
 // first which GPU he means; that costs nothing while one GPU is used. After an error that the
-// driver cannot recover from, every call in the context fails: the last device to close then
-// resets it, and the GPU can be opened anew.
+// driver cannot recover from, every call in the context fails; the last device to close then
+// resets it. After most such errors the driver refuses the process a new context all the same (seen
+// with 580 after an illegal address, for primary and other contexts); the process itself goes on.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Driver } from './driver.ts';
@@ -36,7 +37,9 @@ export class Context {
     }
     if (shared === undefined) {
       const handle = [0];
-      driver.check(driver.cuDevicePrimaryCtxRetain(handle, device), `opening a context on GPU ${device}`);
+      const result = driver.cuDevicePrimaryCtxRetain(handle, device);
+      if (driver.isFatal(result)) throw refused(device, driver.describe(result));
+      driver.check(result, `opening a context on GPU ${device}`);
       shared = { handle: Number(handle[0]), users: 0, lost: false };
       contexts.set(device, shared);
     }
@@ -74,4 +77,12 @@ export class Context {
     if (this.#shared.lost) this.#driver.cuDevicePrimaryCtxReset_v2(this.device);
     this.#driver.cuDevicePrimaryCtxRelease_v2(this.device);
   }
+}
+
+function refused(device: number, what: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4006',
+    message: `GPU ${device} cannot be opened again: the driver refuses it to a process in which it stopped (${what})`,
+    hint: "start the process again, or go on with open('cpu')",
+  });
 }

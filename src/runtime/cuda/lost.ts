@@ -12,14 +12,14 @@ import { kernelInWords, type LaunchWork } from '../launch.ts';
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /ILLEGAL_ADDRESS|MISALIGNED|INVALID_ADDRESS_SPACE|LAUNCH_FAILED|HARDWARE_STACK|INVALID_PC|ASSERT/,
-    "close the device and open it again; run the kernel with open('cpu', { target: 'interpreter' }), where every access is checked, to find the line",
+    "run the kernel with open('cpu', { target: 'interpreter' }), where every access is checked, to find the line; the GPU needs a new process",
   ],
   [
     /LAUNCH_TIMEOUT/,
-    'close the device and open it again; let each launch do less, or take the display off this GPU',
+    'let each launch do less, or take the display off this GPU; the GPU needs a new process',
   ],
 ];
-const otherHint = 'close the device and open it again; if that fails, look at the GPU with nvidia-smi';
+const otherHint = 'look at the GPU with nvidia-smi, and start the process again';
 
 /** `what` is the driver's name and sentence of the error, `flights` the launches that were not complete. */
 export function lostError(what: string, launches: readonly LaunchWork[]): WarpstageError {
