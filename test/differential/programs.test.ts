@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { hostArrays } from '#warpstage/kernel/types.js';
+import { type ElementType, hostArrays, lanesOf } from '#warpstage/kernel/types.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
-import { counterLength, elementTypes, inputLength, ownElements } from './random-data.ts';
+import { allElements, counterLength, inputLength, ownElements } from './random-data.ts';
 import { type RandomProgram, randomProgram, riskyProgram } from './random-program.ts';
 import { randomRuns, tapes } from './tape.ts';
 
@@ -26,16 +26,23 @@ const scalars = {
   scalar_f64: -1e9 / 7,
 };
 
+function arrayOf(element: ElementType, length: number): HostArray {
+  const Constructor: new (length: number) => HostArray = hostArrays[element];
+  return new Constructor(length * lanesOf(element));
+}
+
 function inputs(): Record<string, HostArray> {
   return Object.fromEntries(
-    elementTypes.map((element) => {
-      const values = Array.from({ length: inputLength }, (_, i) =>
-        element.startsWith('f') ? (i * 37 - 4000) / 8 : i * 2_654_435_761,
-      );
-      return [
-        `in_${element}`,
-        new hostArrays[element](values.map((x) => (element.startsWith('f') ? x : x | 0))),
-      ];
+    allElements.map((element) => {
+      const array = arrayOf(element, inputLength);
+      for (let i = 0; i < array.length; i += 1) {
+        if (array instanceof BigInt64Array || array instanceof BigUint64Array) {
+          array[i] = BigInt(i) * 0x9e3779b97f4a7c15n;
+        } else
+          array[i] =
+            element.startsWith('f') && element !== 'f16' ? (i * 37 - 4000) / 8 : (i * 2_654_435_761) | 0;
+      }
+      return [`in_${element}`, array];
     }),
   );
 }
@@ -60,7 +67,7 @@ interface Outcome {
 /** All that a program leaves behind, with every NaN the same. */
 function outcome(target: Target, { program, grid, threads }: RandomProgram): Outcome {
   const outputs: Record<string, HostArray> = Object.fromEntries(
-    elementTypes.map((element) => [`out_${element}`, new hostArrays[element](grid * threads * ownElements)]),
+    allElements.map((element) => [`out_${element}`, arrayOf(element, grid * threads * ownElements)]),
   );
   const counters = Uint32Array.from({ length: counterLength }, (_, i) => i * 1000);
   const { fault, executable } = runProgram(target, program, {

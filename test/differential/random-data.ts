@@ -1,6 +1,7 @@
 // What a random program computes with: its arrays, scalars and variables, and random values made of them.
 
 import { type Expression, elementValueType, type Statement, type ValueType } from '#warpstage/compiler/ir.js';
+import { type ElementType, lanesOf } from '#warpstage/kernel/types.js';
 import {
   type ArrayHandle,
   add,
@@ -14,15 +15,32 @@ import {
   store,
   type VariableHandle,
 } from '../support/ir.ts';
-import type { PlainElement } from '../support/run-program.ts';
 import { randomExpression, type Scope, valueTypes } from './random-expression.ts';
 import type { Tape } from './tape.ts';
 
-export const elementTypes: readonly PlainElement[] = ['i32', 'f32', 'u32', 'f64', 'u8', 'i16', 'i8', 'u16'];
+export const elementTypes: readonly ElementType[] = [
+  'i32',
+  'f32',
+  'u32',
+  'f64',
+  'u8',
+  'i16',
+  'i8',
+  'u16',
+  'i64',
+  'u64',
+  'f16',
+  'f32x4',
+  'i32x2',
+  'f64x2',
+];
 
 // Half of the programs keep to what four lanes of 128 bits hold, so that lanes run them too.
 const narrowTypes: readonly ValueType[] = ['i32', 'f32', 'bool', 'u32'];
-const narrowElements: readonly PlainElement[] = ['i32', 'f32', 'u32'];
+const narrowElements: readonly ElementType[] = ['i32', 'f32', 'u32', 'bf16', 'u32x4', 'f32x2'];
+
+/** All of them: every program has the same parameters to write to. */
+export const allElements = [...new Set([...elementTypes, ...narrowElements])];
 
 /** Elements of each input: any index up to `inputMask`, and a block more. */
 export const inputLength = 512;
@@ -54,7 +72,7 @@ export class RandomData {
   readonly locals: readonly ArrayHandle[];
   readonly variables: readonly (readonly [ValueType, VariableHandle])[];
   /** Element types that the program uses. */
-  readonly elements: readonly PlainElement[];
+  readonly elements: readonly ElementType[];
   readonly #tape: Tape;
   readonly #count: Expression;
   readonly #scalars: readonly Expression[];
@@ -71,7 +89,7 @@ export class RandomData {
     this.p = new ProgramBuilder('random', size, { indexType });
     this.grid = tape.pick([1, 2, 3]);
     const p = this.p;
-    this.outputs = elementTypes.map((element) => p.array(`out_${element}`, element));
+    this.outputs = allElements.map((element) => p.array(`out_${element}`, element));
     this.inputs = this.elements.map((element) => p.array(`in_${element}`, element, 'readonly'));
     this.counters = p.array('counters', 'u32');
     this.#count = p.scalar('count', p.indexType);
@@ -88,14 +106,19 @@ export class RandomData {
   }
 
   /** Stores a value in one of the elements that the thread owns. */
-  storeOwn(element: PlainElement, slot: number, value: Expression): Statement {
-    const array = this.outputs[elementTypes.indexOf(element)]!;
+  storeOwn(element: ElementType, slot: number, value: Expression): Statement {
+    const array = this.outputs.find((output) => output.element === element)!;
     const p = this.p;
-    return store(array, add(multiply(p.gridRank(), p.index(ownElements)), p.index(slot)), value);
+    return store(
+      array,
+      add(multiply(p.gridRank(), p.index(ownElements)), p.index(slot)),
+      value,
+      this.#tape.below(lanesOf(element)),
+    );
   }
 
   /** New shared memory. */
-  shared(element: PlainElement, count: number): ArrayHandle {
+  shared(element: ElementType, count: number): ArrayHandle {
     this.#made += 1;
     return this.p.shared(`shared${this.#made}`, element, count);
   }
@@ -128,7 +151,7 @@ export class RandomData {
         ...this.#scalars.filter((scalar) => scalar.type === type).map((scalar) => () => scalar),
         ...[...this.inputs, ...this.locals]
           .filter(({ element }) => elementValueType(element) === type)
-          .map((array) => () => load(array, this.#indexOf(array))),
+          .map((array) => () => load(array, this.#indexOf(array), this.#tape.below(lanesOf(array.element)))),
         ...(type === p.indexType ? this.#ownPlace() : []),
       ],
     };

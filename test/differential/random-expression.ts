@@ -9,7 +9,7 @@ import type {
   UnaryOperator,
   ValueType,
 } from '#warpstage/compiler/ir.js';
-import { binary, compare, conditional, constant, convert, math, unary } from '../support/ir.ts';
+import { binary, compare, conditional, constant, convert, math, recode, unary } from '../support/ir.ts';
 import type { Tape } from './tape.ts';
 
 export const valueTypes: readonly ValueType[] = ['i32', 'f32', 'bool', 'u32', 'f64', 'i64', 'u64'];
@@ -128,6 +128,7 @@ export function randomExpression(tape: Tape, scope: Scope, type: ValueType, dept
     }
     case 3: {
       const from = tape.pick(scope.types.filter((each) => each !== type));
+      if (type === 'f32' && from === 'u32' && tape.chance(1, 2)) return randomHalf(tape, inner);
       return convert(inner(from), type);
     }
     case 4:
@@ -170,4 +171,11 @@ function randomBinary(tape: Tape, type: ValueType, inner: (type: ValueType) => E
 
 function odd(type: ValueType): number | bigint {
   return type === 'i64' || type === 'u64' ? 1n : 1;
+}
+
+/** A float of 16 bits: any bits, or those of the value nearest to another. */
+function randomHalf(tape: Tape, inner: (type: ValueType) => Expression): Expression {
+  const format = tape.pick(['f16', 'bf16'] as const);
+  const bits = tape.chance(1, 2) ? inner('u32') : recode(inner('f32'), 'u32', format);
+  return recode(bits, 'f32', format);
 }

@@ -118,15 +118,6 @@ class Generator {
     return this.#data.variables.flatMap(([type, { value }], i) => {
       const slot = i % 2;
       switch (type) {
-        case 'i64':
-        case 'u64': {
-          const at = slot + (type === 'i64' ? 2 : 4);
-          const high = binary('shiftRight', value, constant(type, 32n));
-          return [
-            this.#data.storeOwn('u32', at, convert(value, 'u32')),
-            this.#data.storeOwn('i32', at, convert(high, 'i32')),
-          ];
-        }
         case 'bool':
           return [this.#data.storeOwn('u8', slot, convert(value, 'u32'))];
         default:

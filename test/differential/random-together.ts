@@ -20,7 +20,6 @@ import {
   type VariableHandle,
   when,
 } from '../support/ir.ts';
-import type { PlainElement } from '../support/run-program.ts';
 import { counterLength, inputMask, type Leaf, type RandomData } from './random-data.ts';
 import type { Place } from './random-program.ts';
 import type { Tape } from './tape.ts';
@@ -272,7 +271,7 @@ export class Together {
     const p = this.#data.p;
     const stages = this.#tape.pick([2, 1, 3, 4]);
     const source = this.#tape.pick(this.#data.inputs);
-    const shared = this.#data.shared(source.element as PlainElement, stages * size);
+    const shared = this.#data.shared(source.element, stages * size);
     const start = this.#tape.below(64);
     return {
       stages,

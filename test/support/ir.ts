@@ -26,7 +26,8 @@ import type {
 import { elementValueType } from '#warpstage/compiler/ir.js';
 import type { Barrier } from '#warpstage/compiler/ir-barriers.js';
 import type { Range } from '#warpstage/diagnostics/source.js';
-import type { ElementType, Extent3 } from '#warpstage/kernel/types.js';
+import type { HalfFormat } from '#warpstage/kernel/half.js';
+import { type ElementType, type Extent3, isVectorType } from '#warpstage/kernel/types.js';
 
 let lastOffset = 0;
 
@@ -221,14 +222,29 @@ export function math(name: MathFunction, ...operands: Expression[]): Expression 
   return { kind: 'math', function: name, operands, type: operands[0]!.type, range: range() };
 }
 
-export function load({ space, id, element }: ArrayHandle, index: Expression): Expression {
-  return { kind: 'load', array: { space, id }, index, type: elementValueType(element), range: range() };
+/** Of vectors one component, by default the second. */
+export function load({ space, id, element }: ArrayHandle, index: Expression, component = 1): Expression {
+  const type = elementValueType(element);
+  const whole = { kind: 'load', array: { space, id }, index, type, range: range() } as const;
+  return isVectorType(element) ? { ...whole, component } : whole;
+}
+
+/** The value of the bits of a float of 16, or its bits. */
+export function recode(operand: Expression, type: 'u32' | 'f32', format: HalfFormat): Expression {
+  return { kind: 'convert', operand, type, format, range: range() };
 }
 
 // Statements
 
-export function store({ space, id }: ArrayReference, index: Expression, value: Expression): Statement {
-  return { kind: 'store', array: { space, id }, index, value, range: range() };
+/** Of vectors one component, by default the second. */
+export function store(
+  { space, id, element }: ArrayReference & { readonly element?: ElementType },
+  index: Expression,
+  value: Expression,
+  component = 1,
+): Statement {
+  const whole = { kind: 'store', array: { space, id }, index, value, range: range() } as const;
+  return element !== undefined && isVectorType(element) ? { ...whole, component } : whole;
 }
 
 export function when(

@@ -72,12 +72,14 @@ describe.each(targets)('$name', (target) => {
         back: new Uint16Array(count),
         rounded: new Float32Array(count),
       };
-      const { fault } = runKernel(target, kernelOf(schema, text), {
+      const { fault, executable } = runKernel(target, kernelOf(schema, text), {
         grid: count / 256,
         block: 256,
         arguments: given,
       });
       expect(fault).toBeNull();
+      // Four conversions at a time.
+      if (target === wasm) expect(executable).toMatchObject({ mode: 'regions', vectorised: true });
       const { fround } = Math;
       const plain = (bits: number) => (Number.isNaN(decodeHalf(format, bits)) ? 'NaN' : bits);
       const values = [...x].map((bits) => decodeHalf(format, bits));
