@@ -83,7 +83,7 @@ export class LaunchBinder {
       kernel,
       { block, indexType, cooperative, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
-        if (parameter.kind === 'array') return [alignmentOf(checked.arrays[parameter.name]!.address)];
+        if (parameter.kind === 'array') return [provenAlignment(parameter, parameters, checked.arrays)];
         if (parameter.kind === 'vector') return Array.from({ length: lanesOf(parameter.type) }, () => 1);
         return parameter.kind === 'scalar' ? [1] : [];
       }),
@@ -213,6 +213,27 @@ export function typedValue(type: Program['variables'][number]['type'], value: Sc
     default:
       return value;
   }
+}
+
+/**
+ * The power of two, up to 16, that an array's address is a multiple of. One that the kernel only reads but that
+ * overlaps one that it writes counts for 8 at most: the engine that copies 16 bytes reads ahead of the writes.
+ */
+function provenAlignment(
+  own: Extract<SchemaParameter, { kind: 'array' }>,
+  parameters: readonly SchemaParameter[],
+  arrays: Arguments['arrays'],
+): number {
+  const array = arrays[own.name]!;
+  const alignment = alignmentOf(array.address);
+  if (!own.readonly) return alignment;
+  const end = array.address + array.byteLength;
+  const written = parameters.some((parameter) => {
+    if (parameter.kind !== 'array' || parameter.readonly) return false;
+    const { address, byteLength } = arrays[parameter.name]!;
+    return address < end && array.address < address + byteLength;
+  });
+  return written ? Math.min(8, alignment) : alignment;
 }
 
 /** The power of two, up to 16, that an address is a multiple of. */

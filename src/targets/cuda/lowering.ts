@@ -109,6 +109,7 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
     copy.destination.array.space === 'shared' &&
     copy.source.array.space === 'global' &&
     isReadonly(program, copy.source.array.id) &&
+    (options.alignments[copy.source.array.id] ?? 1) >= 16 &&
     alignmentOf(copy) === 16;
 
   return program.pipelines.map((pipeline: Pipeline, id): Lowering => {

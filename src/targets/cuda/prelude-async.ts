@@ -71,7 +71,7 @@ WS_DEVICE bool ws_test(ws_barrier* b, unsigned parity) {
 }
 WS_DEVICE void ws_arrive_after_copies(ws_barrier*) {}
 WS_DEVICE void ws_arrive_by_copies(ws_barrier* b) { ws_arrive(b); }
-template <int Bytes> struct ws_chunk { unsigned word[Bytes / 4]; };
+template <int Bytes> struct __align__(Bytes) ws_chunk { unsigned word[Bytes / 4]; };
 template <int Bytes> WS_DEVICE void ws_copy_chunk(void* to, const void* from) {
   *(ws_chunk<Bytes>*)to = *(const ws_chunk<Bytes>*)from;
 }

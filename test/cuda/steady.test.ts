@@ -1,0 +1,110 @@
+// What the steady state of the unified kernel looks like in CUDA C++: rounds whose copies run late, prefetches
+// that run early, and as few barriers as that allows.
+
+import { describe, expect, test } from 'vitest';
+import type { Kernel } from 'warpstage';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { generateCuda } from '#warpstage/targets/cuda/generate.js';
+import { asyncPrelude } from '#warpstage/targets/cuda/prelude-async.js';
+import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
+import { withSingleStage } from '../../examples/guide/single-stage.ts';
+import { withStagingScopeThread } from '../../examples/guide/staging-scope-thread.ts';
+import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
+
+interface Choice {
+  readonly block?: number;
+  readonly architecture?: number;
+  readonly alignment?: number;
+  readonly constants?: Readonly<Record<string, number>>;
+}
+
+function generated(
+  kernel: unknown,
+  { block = 256, architecture = 90, alignment = 16, constants = {} }: Choice = {},
+) {
+  const { program } = specialise(kernel as Kernel, {
+    block: [block, 1, 1],
+    indexType: 'i32',
+    constants,
+    functions: {},
+  });
+  return generateCuda(program, {
+    architecture,
+    alignments: program.parameters.map(() => alignment),
+    blockUniform: blockUniformPipelines(program),
+    lineDirective: () => null,
+  });
+}
+
+/** The body of the n-th `while` loop. */
+function loopOf(text: string, n: number): string {
+  const begins = [...text.matchAll(/^( *)while \(.*\{$/gm)];
+  const { index, 1: indent } = begins[n]!;
+  return text.slice(index, text.indexOf(`\n${indent}}`, index));
+}
+
+const timesIn = (text: string, part: string) => text.split(part).length - 1;
+
+describe('bulk copies', () => {
+  test.each([
+    // Two stages of a KiB are in flight; with more, every stage was released some turns before it is filled.
+    { stages: 2, barriers: 2 },
+    { stages: 4, barriers: 2 },
+    { stages: 8, barriers: 2 },
+    // Rounds of five cannot be parted evenly, so that each turn has its barrier.
+    { stages: 5, barriers: 5 },
+  ])('$stages stages: a round has $barriers block barriers', ({ stages, barriers }) => {
+    const { text, lowerings } = generated(withStagingUnified, { constants: { stagesCount: stages } });
+    expect(lowerings).toEqual(['bulk']);
+    const entry = text.slice(text.indexOf('extern "C"'));
+    const round = loopOf(entry, 1);
+    expect(timesIn(round, 'ws_wait_in_step(')).toBe(stages);
+    expect(timesIn(round, 'ws_bulk_copy(')).toBe(stages);
+    expect(timesIn(round, 'ws_prefetch(')).toBe(stages);
+    expect(timesIn(round, '__syncthreads()')).toBe(barriers);
+    expect(round).not.toContain('goto');
+    // The first loop fetches as much as is to be in flight.
+    expect(loopOf(entry, 0)).toContain('(int)((unsigned)computeBatch_0 + (unsigned)2)');
+  });
+
+  test('a single stage is prefetched as long as there is a batch to come', () => {
+    const { text } = generated(withSingleStage);
+    expect(text).toContain(
+      'if (((int)((unsigned)batch_0 + (unsigned)3) < batchCount_2)) if (ws_copying_warp)',
+    );
+  });
+
+  test('a block without whole warps elects thread 0 and waits thread by thread', () => {
+    const { text, lowerings } = generated(withStagingUnified, { block: 36 });
+    const entry = text.slice(text.indexOf('extern "C"'));
+    expect(lowerings).toEqual(['bulk']);
+    expect(entry).toContain('if (ws_thread_rank == 0) ws_bulk_copy(');
+    expect(entry).not.toContain('ws_wait_in_step(');
+  });
+
+  test('an array that begins at a multiple of 8 is copied by groups of 8 bytes', () => {
+    const { text, lowerings } = generated(withStagingUnified, { alignment: 8 });
+    expect(lowerings).toEqual(['groups']);
+    expect(text).toContain('ws_copy_async<8>(s_shared');
+  });
+});
+
+test('with thread scope each turn commits, and waits for a known number of groups', () => {
+  const { text } = generated(withStagingScopeThread, { constants: { stagesCount: 4 } });
+  const entry = text.slice(text.indexOf('extern "C"'));
+  expect(timesIn(loopOf(entry, 1), 'ws_wait_group<3>();')).toBe(4);
+  const rest = loopOf(entry, 2);
+  expect(rest).toContain('ws_wait_group<3>();');
+  expect(rest).toContain('else ws_commit();');
+  expect(entry).toContain('for (; p_pipeline_0_filled < 4; ++p_pipeline_0_filled) ws_commit();');
+});
+
+test('every wait carries a memory clobber', () => {
+  const statements = asyncPrelude
+    .split('asm volatile(')
+    .slice(1)
+    .map((rest) => rest.slice(0, rest.search(/\);(?: \}|\n)/)));
+  const waits = statements.filter((statement) => /wait|arrive/.test(statement));
+  expect(waits.length).toBeGreaterThan(6);
+  for (const wait of waits) expect(wait).toContain('"memory"');
+});
