@@ -35,6 +35,7 @@ import type {
 } from './ir.ts';
 import type { Barrier } from './ir-barriers.ts';
 import { type NumberType, valueType } from './number-types.ts';
+import { OwnQueue } from './own-queue.ts';
 import { type ParsedFunction, parseFunction } from './parse.ts';
 import { type ClosureValue, type DeviceFunctionValue, mapExpressions, type Value } from './values.ts';
 
@@ -49,15 +50,6 @@ export interface Rules {
   /** A call, at a node, of a function that is given nothing. */
   call(lowering: Lowering, callee: Value, node: Node): void;
 }
-
-/** What all pipelines of a thread's own have in common. */
-export const threadPipeline = {
-  scope: 'thread',
-  stages: 0,
-  state: null,
-  group: { kind: 'thread' },
-  partition: 'unified',
-} as const satisfies Omit<Pipeline, 'name'>;
 
 /** Unwinds to the statement that could not be lowered; what is wrong is among the issues already. */
 export class LoweringFailure extends Error {}
@@ -96,6 +88,8 @@ export class Lowering {
   readonly sharedArrays: SharedArray[] = [];
   readonly localArrays: LocalArray[] = [];
   readonly pipelines: Pipeline[] = [];
+  /** For copies that name no pipeline. */
+  readonly ownQueue = new OwnQueue(this.pipelines);
   readonly barriers: LoweredBarrier[] = [];
   /** Functions that are being inlined, outermost first: what is here already is recursion. */
   readonly calls: { readonly callee: object; readonly name: string }[] = [];
@@ -110,7 +104,6 @@ export class Lowering {
   readonly #sourceIds = new Map<AnyFunction, number>();
   #labels = 0;
   #pipelineStates = 0;
-  #ownQueue: { readonly pipeline: number; readonly range: Range } | null = null;
   #statements: Statement[] = [];
   #frame: Frame | null = null;
 
@@ -133,7 +126,7 @@ export class Lowering {
       localArrays: this.localArrays,
       pipelines: this.pipelines,
       barriers: this.barriers.map(({ barrier }) => barrier),
-      body: [...this.#ownQueueMade(), ...this.#statements],
+      body: [...this.ownQueue.made(), ...this.#statements],
     };
   }
 
@@ -301,23 +294,6 @@ export class Lowering {
 
   newPipelineState(): number {
     return this.#pipelineStates++;
-  }
-
-  /**
-   * The pipeline that stands for the queue of each thread's own copies, for those that name no pipeline. It
-   * is made before anything else.
-   */
-  ownQueue(node: Node): number {
-    this.#ownQueue ??= {
-      pipeline: this.pipelines.push({ ...threadPipeline, name: 'queue' }) - 1,
-      range: this.range(node),
-    };
-    return this.#ownQueue.pipeline;
-  }
-
-  #ownQueueMade(): Statement[] {
-    if (this.#ownQueue === null) return [];
-    return [{ kind: 'call', intrinsic: 'makePipeline', producers: null, ...this.#ownQueue }];
   }
 
   // Variables and expressions

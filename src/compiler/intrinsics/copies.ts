@@ -37,7 +37,7 @@ export const copyHandlers: Handlers<keyof typeof copyIntrinsics> = {
     const { lowering, args, node } = call;
     const { destination, source } = args;
     const count = 'count' in args ? args.count : lesser(call, args.destinationCount, args.sourceCount);
-    const pipeline = lowering.ownQueue(node);
+    const pipeline = lowering.ownQueue.pipeline(lowering.range(node));
     emitCopy(call, {
       destination,
       source,
@@ -99,13 +99,13 @@ function lesser({ lowering, node }: Place, a: CountValue, b: CountValue): CountV
 }
 
 function commitOwn({ lowering, node }: Place): Value {
-  const pipeline = lowering.ownQueue(node);
+  const pipeline = lowering.ownQueue.pipeline(lowering.range(node));
   lowering.emit({ kind: 'call', intrinsic: 'producerCommit', pipeline, range: lowering.range(node) });
   return undefinedValue;
 }
 
 function waitOwn({ lowering, node }: Place, prior: number): Value {
-  const pipeline = lowering.ownQueue(node);
+  const pipeline = lowering.ownQueue.pipeline(lowering.range(node));
   const range = lowering.range(node);
   lowering.emit({ kind: 'call', intrinsic: 'consumerWaitPrior', pipeline, prior, range });
   return undefinedValue;
@@ -150,7 +150,7 @@ function pipelineMemcpyAsync(call: IntrinsicCall<'cuda.pipelineMemcpyAsync'>): V
     source,
     count: { kind: 'count', count: size, alignment: bytes },
     zeroFill: zeroFill ?? null,
-    target: { pipeline: lowering.ownQueue(node) },
+    target: { pipeline: lowering.ownQueue.pipeline(lowering.range(node)) },
   });
   return undefinedValue;
 }

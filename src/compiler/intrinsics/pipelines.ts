@@ -3,8 +3,8 @@
 import { compare, numberConstant, variable } from '../build.ts';
 import { textCode } from '../comparisons.ts';
 import type { Expression, Pipeline } from '../ir.ts';
-import { threadPipeline } from '../lowering.ts';
 import { knownNumber } from '../numbers.ts';
+import { threadPipeline } from '../own-queue.ts';
 import { number, undefinedValue, type Value } from '../values.ts';
 import { batches } from './copies.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
