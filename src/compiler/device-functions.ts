@@ -158,6 +158,12 @@ function argumentOf(
     case 'pipeline':
       if (value.kind === 'pipeline') return value;
       return refuseKind(lowering, what, 'a pipeline', value, node);
+    case 'barrier':
+      if (value.kind === 'barrier') return lowering.settle(value, name);
+      return refuseKind(lowering, what, 'a barrier', value, node);
+    case 'barriers':
+      if (value.kind === 'barriers') return value;
+      return refuseKind(lowering, what, 'an array of barriers', value, node);
     case 'function':
       if (value.kind === 'deviceFunction' || value.kind === 'closure') return value;
       return refuseKind(lowering, what, 'a function', value, node);

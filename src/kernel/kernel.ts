@@ -119,7 +119,8 @@ export function nameAfterExport(kernel: Kernel, name: string): void {
  *   y[i] = square({ x: y[i] });
  * });
  *
- * A pipeline that the kernel has made is passed too: `{ pipeline: 'pipeline' }`.
+ * A pipeline that the kernel has made is passed too, and so are barriers: `{ pipeline: 'pipeline' }`,
+ * `{ barrier: 'barrier', ready: 'barrier[]' }`.
  *
  * @throws WarpstageError WS1010 for a schema entry that cannot be read
  * @see CUDA C++ Programming Guide, section 10.1 Function Execution Space Specifiers

@@ -4,7 +4,7 @@
 // caller writes beyond them is WS1010, with all wrong entries reported at once.
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
-import type { DeviceFunction, DeviceSchema } from './schema.ts';
+import type { DeviceFunction, DeviceSchema, HandleEntry } from './schema.ts';
 import {
   type ElementType,
   elementBytes,
@@ -35,10 +35,23 @@ export type SchemaParameter =
     }
   | { readonly kind: 'function'; readonly name: string; readonly function: DeviceFunction }
   /** A handle that the caller of a device function has. */
-  | { readonly kind: 'pipeline'; readonly name: string };
+  | { readonly kind: HandleKind; readonly name: string };
 
 /** One parameter of a kernel. */
-export type KernelParameter = Exclude<SchemaParameter, { kind: 'pipeline' }>;
+export type KernelParameter = Exclude<SchemaParameter, { kind: HandleKind }>;
+
+type HandleKind = 'pipeline' | 'barrier' | 'barriers';
+
+/** The entries that are handles, with how they are made. */
+const handles: Readonly<Record<HandleEntry, { readonly kind: HandleKind; readonly maker: string }>> = {
+  pipeline: { kind: 'pipeline', maker: 'makePipeline' },
+  barrier: { kind: 'barrier', maker: 'barrier' },
+  'barrier[]': { kind: 'barriers', maker: 'barrierArray' },
+};
+
+function isHandle(entry: string): entry is HandleEntry {
+  return Object.hasOwn(handles, entry);
+}
 
 /** The scalar types of a schema, in the order in which messages list them. */
 export const scalarTypes = [
@@ -93,13 +106,16 @@ export function parseDeviceSchema(schema: DeviceSchema): readonly SchemaParamete
  */
 export function parseSchema(schema: DeviceSchema): readonly KernelParameter[] {
   const parameters = parseDeviceSchema(schema);
-  const handles = parameters.filter(({ kind }) => kind === 'pipeline');
-  if (handles.length === 0) return parameters as readonly KernelParameter[];
+  const given = parameters.flatMap(({ name }) => {
+    const entry = schema[name];
+    return typeof entry === 'string' && isHandle(entry) ? [{ name, entry }] : [];
+  });
+  if (given.length === 0) return parameters as readonly KernelParameter[];
   throw new WarpstageError(
-    handles.map(({ name, kind }) => ({
+    given.map(({ name, entry }) => ({
       code: 'WS1010',
-      message: `schema entry '${name}' of a kernel is a ${kind}, and only device functions are given one`,
-      hint: `make it in the kernel: const ${name} = cuda.makePipeline(…)`,
+      message: `schema entry '${name}' of a kernel is a ${entry}, and only device functions are given one`,
+      hint: `make it in the kernel: const ${name} = cuda.${handles[entry].maker}(…)`,
     })),
   );
 }
@@ -149,7 +165,7 @@ function parseEntry(name: string, entry: unknown, issues: Issue[]): SchemaParame
     issues.push({ code: 'WS1010', message: `schema entry '${name}' is ${describe(entry)}`, hint });
     return undefined;
   }
-  if (entry === 'pipeline') return { kind: 'pipeline', name };
+  if (isHandle(entry)) return { kind: handles[entry].kind, name };
   const array = /^(readonly )?(\w+)\[\]$/.exec(entry);
   if (array !== null && isElementType(array[2]!)) {
     return { kind: 'array', name, element: array[2], readonly: array[1] !== undefined };

@@ -4,6 +4,7 @@
 // inferred from its strings.
 
 import type { Pipeline } from './cuda-async.ts';
+import type { Barrier, BarrierArray } from './cuda-barriers.ts';
 import type { ElementType, ScalarType, VectorType } from './types.ts';
 
 /** One entry of a schema. */
@@ -17,7 +18,7 @@ export type SchemaEntry =
   | DeviceFunction<DeviceSchema, unknown>;
 
 /** What a device function may take beside: handles, which live inside a kernel. */
-export type HandleEntry = 'pipeline';
+export type HandleEntry = 'pipeline' | 'barrier' | 'barrier[]';
 
 /** Parameter names and what they hold. */
 export interface Schema {
@@ -81,9 +82,15 @@ export type EntryValue<T> =
           ? ValueOf<C>
           : T extends `constant ${infer C}`
             ? ValueOf<C>
-            : T extends 'pipeline'
-              ? Pipeline
+            : T extends HandleEntry
+              ? Handles[T]
               : ValueOf<T>;
+
+interface Handles {
+  readonly pipeline: Pipeline;
+  readonly barrier: Barrier;
+  readonly 'barrier[]': BarrierArray;
+}
 
 /** The first parameter of a body. */
 export type BodyData<S extends DeviceSchema> = { readonly [K in keyof S]: EntryValue<S[K]> };

@@ -1,7 +1,7 @@
 // Every member of a barrier, on every target and under every policy of delivery.
 
 import { describe, expect, test } from 'vitest';
-import { kernel } from 'warpstage';
+import { deviceFunction, kernel } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
 
 const counting = (length: number) => Int32Array.from({ length }, (_, i) => i * 7 - 5);
@@ -299,5 +299,58 @@ describe('groups', () => {
     const run = runEverywhere(remade, { grid: 1, block: 4, arguments: { out: new Int32Array(4) } });
     expect(run.fault).toBeNull();
     expect([...(run.arguments.out as Int32Array)]).toEqual([10, 10, 10, 10]);
+  });
+});
+
+describe('device functions', () => {
+  const meet = deviceFunction({ barrier: 'barrier' }, ({ barrier }) => barrier.arriveAndWait());
+  const produce = deviceFunction(
+    { ready: 'barrier[]', filled: 'barrier[]', stages: 'i32[]', batches: 'index' },
+    ({ ready, filled, stages, batches }) => {
+      for (let batch = 0; batch < batches; batch++) {
+        const stage = batch % ready.length;
+        ready[stage]!.arriveAndWait();
+        stages[stage] = batch * batch;
+        filled[stage]!.arrive();
+      }
+    },
+  );
+
+  test('take a barrier, and an array of them', () => {
+    const queue = kernel({ out: 'i32[]', batches: 'index', produce, meet }, (data, cuda) => {
+      const { out, batches, produce, meet } = data;
+      const block = cuda.thisThreadBlock();
+      const stages = cuda.sharedArray('i32', 2);
+      const ready = cuda.barrierArray(block, 2);
+      const filled = cuda.barrierArray(block, 2);
+      const end = cuda.barrier(block);
+      const t = block.threadRank();
+      let sum = 0;
+      if (t === 0) produce({ ready, filled, stages, batches });
+      else {
+        for (let stage = 0; stage < 2; stage++) ready[stage]!.arrive();
+        for (let batch = 0; batch < batches; batch++) {
+          filled[batch % 2]!.arriveAndWait();
+          sum += stages[batch % 2]!;
+          ready[batch % 2]!.arrive();
+        }
+      }
+      meet({ barrier: end });
+      out[t] = sum;
+    });
+    const run = runEverywhere(queue, {
+      grid: 1,
+      block: 3,
+      arguments: { out: new Int32Array(3), batches: 5 },
+    });
+    expect(run.fault).toBeNull();
+    expect([...(run.arguments.out as Int32Array)]).toEqual([0, 30, 30]);
+  });
+
+  test('are the only ones that are given them', () => {
+    const given = () => kernel({ ready: 'barrier[]' } as never, () => {});
+    expect(given).toThrow(
+      "schema entry 'ready' of a kernel is a barrier[], and only device functions are given one",
+    );
   });
 });

@@ -49,22 +49,23 @@ export function combineObservers(parts: readonly PartialObserver[]): Observer {
   };
 }
 
-// Accesses come by the million: up to five arguments are passed without an array of them.
+// Accesses come by the million: arguments are passed without an array of them. No event has more than six.
+type Six = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown, f: unknown) => void;
+
 function fanOut(listeners: readonly Listener[]): Listener {
-  type Five = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => void;
-  const [first, second, third, ...others] = listeners as readonly Five[];
+  const [first, second, third, ...others] = listeners as readonly Six[];
   if (first === undefined) return silence;
   if (second === undefined) return first as Listener;
-  const both: Five =
+  const both: Six =
     third === undefined
-      ? (a, b, c, d, e) => {
-          first(a, b, c, d, e);
-          second(a, b, c, d, e);
+      ? (a, b, c, d, e, f) => {
+          first(a, b, c, d, e, f);
+          second(a, b, c, d, e, f);
         }
-      : (a, b, c, d, e) => {
-          first(a, b, c, d, e);
-          second(a, b, c, d, e);
-          third(a, b, c, d, e);
+      : (a, b, c, d, e, f) => {
+          first(a, b, c, d, e, f);
+          second(a, b, c, d, e, f);
+          third(a, b, c, d, e, f);
         };
   return (others.length === 0 ? both : fanOut([both as Listener, ...(others as Listener[])])) as Listener;
 }
