@@ -11,33 +11,19 @@
 // As state machines, lanes also note that they are there: one that has returned left nothing to
 // read. What cannot be read is read at an index outside the array that says why (`absentLane`).
 
-import {
-  binary,
-  builtin,
-  compare,
-  conditional,
-  convert,
-  load,
-  numberConstant,
-  unary,
-  variable,
-} from '../../compiler/build.ts';
+import { binary, compare, conditional, convert, load, numberConstant, unary } from '../../compiler/build.ts';
 import type {
   ArrayReference,
   BinaryOperator,
   Call,
   Expression,
   Program,
-  SharedArray,
   Statement,
-  ValueType,
-  Variable,
   WarpOperator,
 } from '../../compiler/ir.ts';
-import type { Range } from '../../diagnostics/source.ts';
-import type { ElementType } from '../../kernel/types.ts';
 import { forEachOperand, forEachStatement } from '../analysis/walk.ts';
 import { type Absence, absences, type LaneMeeting, maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
+import { ExchangeWriter } from './exchange-writer.ts';
 
 type Meeting = Extract<Call, { intrinsic: 'warp' | 'sync' }>;
 type WarpCall = Extract<Call, { intrinsic: 'warp' }>;
@@ -77,41 +63,22 @@ const combinations = {
   reduceXor: 'xor',
 } as const satisfies Partial<Record<WarpOperator, BinaryOperator>>;
 
-class Expansion {
-  readonly #program: Program;
-  readonly #asRegions: boolean;
+class Expansion extends ExchangeWriter {
   readonly #masked: ReadonlySet<LaneMeeting>;
-  readonly #threads: number;
-  readonly #variables: Variable[];
-  readonly #sharedArrays: SharedArray[];
-  readonly #exchanges = new Map<string, ArrayReference>();
-  readonly #turns = new Map<string, number>();
-  #label = 0;
-  #range: Range;
-  #out: Statement[] = [];
 
   constructor(program: Program, asRegions: boolean) {
-    const [x, y, z] = program.block;
-    this.#program = program;
-    this.#asRegions = asRegions;
+    super(program, asRegions);
     this.#masked = maskedMeetings(program);
-    this.#threads = x * y * z;
-    this.#variables = [...program.variables];
-    this.#sharedArrays = [...program.sharedArrays];
-    this.#range = program.body[0]!.range;
-    forEachStatement(program.body, (statement) => {
-      if ('label' in statement) this.#label = Math.max(this.#label, statement.label + 1);
-    });
   }
 
   program(): Program {
-    const start = this.#range;
-    const body = this.#list(this.#program.body);
-    const begins = this.#asRegions ? [] : this.#written(start, () => this.#notePresence(0));
+    const start = this.range;
+    const body = this.#list(this.original.body);
+    const begins = this.asRegions ? [] : this.written(start, () => this.#notePresence(0));
     return {
-      ...this.#program,
-      variables: this.#variables,
-      sharedArrays: this.#sharedArrays,
+      ...this.original,
+      variables: this.variables,
+      sharedArrays: this.sharedArrays,
       body: [...begins, ...body],
     };
   }
@@ -134,23 +101,15 @@ class Expansion {
         return [{ ...statement, body: this.#list(statement.body) }];
       case 'call': {
         const { range, intrinsic } = statement;
-        if (intrinsic === 'warp') return this.#written(range, () => this.#warp(statement));
+        if (intrinsic === 'warp') return this.written(range, () => this.#warp(statement));
         if (intrinsic !== 'sync' || !meetsByMask(this.#masked, 'sync', statement.group, statement.mask)) {
           return [statement];
         }
-        return this.#written(range, () => this.#meet(this.#party('sync', statement)));
+        return this.written(range, () => this.#meet(this.#party('sync', statement)));
       }
       default:
         return [statement];
     }
-  }
-
-  /** The statements that `write` emits, for what stands at a place. */
-  #written(range: Range, write: () => void): readonly Statement[] {
-    this.#range = range;
-    this.#out = [];
-    write();
-    return this.#out;
   }
 
   // Operations
@@ -158,7 +117,7 @@ class Expansion {
   #warp(call: WarpCall): void {
     const { operator, result, value } = call;
     if (operator === 'activemask') {
-      this.#assign(result, this.#bit(this.#lane()));
+      this.assign(result, this.bit(this.lane()));
       return;
     }
     const party = this.#party(operator, call);
@@ -170,24 +129,24 @@ class Expansion {
         this.#shuffle(party, call);
         break;
       case 'ballot': {
-        const own = conditional(value, this.#bit(this.#lane()), this.#u32(0), this.#range);
-        this.#assign(result, this.#fold(party, own, 'or'));
+        const own = conditional(value, this.bit(this.lane()), this.u32(0), this.range);
+        this.assign(result, this.#fold(party, own, 'or'));
         break;
       }
       case 'any':
       case 'all': {
-        const all = this.#fold(party, convert(value, 'u32', this.#range), operator === 'any' ? 'or' : 'and');
-        this.#assign(result, compare('notEqual', all, this.#u32(0), this.#range));
+        const all = this.#fold(party, convert(value, 'u32', this.range), operator === 'any' ? 'or' : 'and');
+        this.assign(result, compare('notEqual', all, this.u32(0), this.range));
         break;
       }
       case 'matchAny':
       case 'matchAll':
-        this.#assign(result, this.#match(party, value, operator));
+        this.assign(result, this.#match(party, value, operator));
         break;
       default:
-        this.#assign(result, this.#fold(party, value, combinations[operator]));
+        this.assign(result, this.#fold(party, value, combinations[operator]));
     }
-    if (this.#asRegions) return;
+    if (this.asRegions) return;
     this.#meet(party);
     this.#notePresence(0);
   }
@@ -195,63 +154,57 @@ class Expansion {
   /** Each lane reads the slot of another. */
   #shuffle(party: Party, { operator, value, lane, width, result }: WarpCall): void {
     // What the lane asks for may lie in memory, which others change once all have met.
-    const operand = readsMemory(lane!) ? this.#kept('lane', lane!) : lane!;
+    const operand = readsMemory(lane!) ? this.kept('lane', lane!) : lane!;
     const slots = this.#bring(party, value);
     this.#meet(party);
     if (result === null) return;
-    const low = binary('and', operand, numberConstant('i32', warpSize - 1, this.#range), this.#range);
-    const distance = this.#kept('distance', convert(low, this.#program.indexType, this.#range));
-    const source = this.#kept('source', this.#source(operator, distance, width));
-    this.#assign(result, load(slots, this.#presentOnly(party, source), value.type, this.#range));
+    const low = binary('and', operand, numberConstant('i32', warpSize - 1, this.range), this.range);
+    const distance = this.kept('distance', convert(low, this.original.indexType, this.range));
+    const source = this.kept('source', this.#source(operator, distance, width));
+    this.assign(result, load(slots, this.#presentOnly(party, source), value.type, this.range));
   }
 
   /** The rank of the thread whose value a shuffle gives; see `sourceLane`. */
   #source(operator: WarpOperator, distance: Expression, width: number): Expression {
-    const rank = this.#rank();
-    const own = this.#operation('and', rank, this.#index(width - 1));
+    const rank = this.rank();
+    const own = this.operation('and', rank, this.index(width - 1));
     const isWhole = width === warpSize || (distance.kind === 'constant' && Number(distance.value) < width);
     switch (operator) {
       case 'shfl': {
-        const first = this.#operation('and', rank, this.#index(-width));
-        return this.#operation('add', first, this.#operation('and', distance, this.#index(width - 1)));
+        const first = this.operation('and', rank, this.index(-width));
+        return this.operation('add', first, this.operation('and', distance, this.index(width - 1)));
       }
       case 'shflUp':
-        return this.#choose('greaterEqual', own, distance, this.#operation('subtract', rank, distance), rank);
+        return this.choose('greaterEqual', own, distance, this.operation('subtract', rank, distance), rank);
       case 'shflDown': {
-        const isInside = this.#operation('add', own, distance);
-        return this.#choose(
-          'less',
-          isInside,
-          this.#index(width),
-          this.#operation('add', rank, distance),
-          rank,
-        );
+        const isInside = this.operation('add', own, distance);
+        return this.choose('less', isInside, this.index(width), this.operation('add', rank, distance), rank);
       }
       default: {
-        const other = this.#operation('xor', rank, distance);
+        const other = this.operation('xor', rank, distance);
         if (isWhole) return other;
-        const last = this.#operation('or', rank, this.#index(width - 1));
-        return this.#choose('lessEqual', other, last, other, rank);
+        const last = this.operation('or', rank, this.index(width - 1));
+        return this.choose('lessEqual', other, last, other, rank);
       }
     }
   }
 
   /** The rank, or an index outside the array if that thread brought nothing. */
   #presentOnly({ lanes, size, call }: Party, rank: Expression): Expression {
-    const lane = this.#operation('and', rank, this.#index(warpSize - 1));
+    const lane = this.operation('and', rank, this.index(warpSize - 1));
     const absent = (absence: Absence) =>
-      this.#operation('subtract', this.#index(-1 - warpSize * absences.indexOf(absence)), lane);
+      this.operation('subtract', this.index(-1 - warpSize * absences.indexOf(absence)), lane);
     let index = rank;
-    if (!this.#asRegions) index = conditional(this.#isThere(rank), index, absent('returned'), this.#range);
+    if (!this.asRegions) index = conditional(this.#isThere(rank), index, absent('returned'), this.range);
     if (lanes !== null) {
-      index = conditional(this.#names(lanes, lane), index, absent('unnamed'), this.#range);
+      index = conditional(this.#names(lanes, lane), index, absent('unnamed'), this.range);
     } else if (call.intrinsic === 'warp' && call.operator === 'shflXor' && size < warpSize) {
       // It may lead to an earlier tile.
-      const first = this.#operation('and', this.#rank(), this.#index(-size));
-      index = this.#choose('greaterEqual', rank, first, index, absent('unnamed'));
+      const first = this.operation('and', this.rank(), this.index(-size));
+      index = this.choose('greaterEqual', rank, first, index, absent('unnamed'));
     }
-    if (this.#threads % warpSize === 0) return index;
-    return this.#choose('less', rank, this.#index(this.#threads), index, absent('missing'));
+    if (this.threads % warpSize === 0) return index;
+    return this.choose('less', rank, this.index(this.threads), index, absent('missing'));
   }
 
   /** All values in one: in regions the first lane of each tile does it for all of them. */
@@ -259,56 +212,56 @@ class Expansion {
     const { type } = value;
     const slots = this.#bring(party, value);
     this.#meet(party);
-    const rank = this.#rank();
-    const slot = (at: Expression) => load(slots, at, type, this.#range);
-    if (!this.#asRegions) {
-      const all = this.#newVariable('all', type);
-      this.#set(all, slot(rank));
+    const rank = this.rank();
+    const slot = (at: Expression) => load(slots, at, type, this.range);
+    if (!this.asRegions) {
+      const all = this.newVariable('all', type);
+      this.set(all, slot(rank));
       this.#forEachLane(party, (other) => {
-        const isOther = compare('notEqual', other, rank, this.#range);
-        this.#if(isOther, () => this.#set(all, binary(operator, all, slot(other), this.#range)));
+        const isOther = compare('notEqual', other, rank, this.range);
+        this.if(isOther, () => this.set(all, binary(operator, all, slot(other), this.range)));
       });
       return all;
     }
-    const results = this.#exchange(`${party.meeting} of all`, party.meeting, type);
-    const first = this.#operation('and', rank, this.#index(-party.size));
-    this.#if(compare('equal', rank, first, this.#range), () => {
-      const all = this.#newVariable('all', type);
-      this.#set(all, slot(rank));
-      this.#forEachLane(party, (other) => this.#set(all, binary(operator, all, slot(other), this.#range)), 1);
-      this.#store(results, rank, all);
+    const results = this.exchange(`${party.meeting} of all`, party.meeting, type);
+    const first = this.operation('and', rank, this.index(-party.size));
+    this.if(compare('equal', rank, first, this.range), () => {
+      const all = this.newVariable('all', type);
+      this.set(all, slot(rank));
+      this.#forEachLane(party, (other) => this.set(all, binary(operator, all, slot(other), this.range)), 1);
+      this.store(results, rank, all);
     });
     this.#meet(party);
-    return load(results, first, type, this.#range);
+    return load(results, first, type, this.range);
   }
 
   /** The lanes with the same value. */
   #match(party: Party, value: Expression, operator: 'matchAny' | 'matchAll'): Expression {
     const slots = this.#bring(party, value);
     this.#meet(party);
-    const slot = (at: Expression) => load(slots, at, value.type, this.#range);
-    const own = this.#kept('own', slot(this.#rank()));
-    const same = this.#newVariable('same', 'u32');
-    const all = this.#newVariable('all', 'u32');
-    this.#set(same, this.#u32(0));
-    this.#set(all, this.#u32(0));
+    const slot = (at: Expression) => load(slots, at, value.type, this.range);
+    const own = this.kept('own', slot(this.rank()));
+    const same = this.newVariable('same', 'u32');
+    const all = this.newVariable('all', 'u32');
+    this.set(same, this.u32(0));
+    this.set(all, this.u32(0));
     this.#forEachLane(party, (other) => {
-      const bit = this.#kept('bit', this.#bit(this.#operation('and', other, this.#index(warpSize - 1))));
-      this.#set(all, binary('or', all, bit, this.#range));
-      this.#if(this.#isSame(this.#kept('other', slot(other)), own), () =>
-        this.#set(same, binary('or', same, bit, this.#range)),
+      const bit = this.kept('bit', this.bit(this.operation('and', other, this.index(warpSize - 1))));
+      this.set(all, binary('or', all, bit, this.range));
+      this.if(this.#isSame(this.kept('other', slot(other)), own), () =>
+        this.set(same, binary('or', same, bit, this.range)),
       );
     });
     if (operator === 'matchAny') return same;
-    return conditional(compare('equal', same, all, this.#range), same, this.#u32(0), this.#range);
+    return conditional(compare('equal', same, all, this.range), same, this.u32(0), this.range);
   }
 
   /** Whether two values have the same bits, taking all that are not numbers for one. */
   #isSame(a: Expression, b: Expression): Expression {
-    const range = this.#range;
+    const range = this.range;
     const equal = compare('equal', a, b, range);
     if (a.type !== 'f32' && a.type !== 'f64') return equal;
-    const no = compare('notEqual', this.#u32(0), this.#u32(0), range);
+    const no = compare('notEqual', this.u32(0), this.u32(0), range);
     const yes = unary('not', no, range);
     const one = numberConstant(a.type, 1, range);
     // The reciprocals of 0 and -0 differ.
@@ -329,21 +282,21 @@ class Expansion {
     const size = call.group.kind === 'tile' ? call.group.size : warpSize;
     if (!meetsByMask(this.#masked, meeting, call.group, call.mask))
       return { meeting, size, lanes: null, call };
-    const given = call.mask ?? this.#u32(0xffffffff);
-    const rest = this.#threads % warpSize;
-    if (rest === 0) return { meeting, size, lanes: this.#kept('lanes', given), call };
+    const given = call.mask ?? this.u32(0xffffffff);
+    const rest = this.threads % warpSize;
+    if (rest === 0) return { meeting, size, lanes: this.kept('lanes', given), call };
     // The last warp has fewer; who names more means those that there are.
-    const there = binary('and', given, this.#u32(2 ** rest - 1), this.#range);
-    const whole = this.#index(this.#threads - rest);
-    const lanes = this.#choose('less', this.#rank(), whole, given, there);
-    return { meeting, size, lanes: this.#kept('lanes', lanes), call };
+    const there = binary('and', given, this.u32(2 ** rest - 1), this.range);
+    const whole = this.index(this.threads - rest);
+    const lanes = this.choose('less', this.rank(), whole, given, there);
+    return { meeting, size, lanes: this.kept('lanes', lanes), call };
   }
 
   /** Puts the thread's value into its slot. */
   #bring({ meeting }: Party, value: Expression): ArrayReference {
-    const slots = this.#exchange(meeting, meeting, value.type);
-    this.#store(slots, this.#rank(), value);
-    if (!this.#asRegions) this.#notePresence(1);
+    const slots = this.exchange(meeting, meeting, value.type);
+    this.store(slots, this.rank(), value);
+    if (!this.asRegions) this.#notePresence(1);
     return slots;
   }
 
@@ -352,150 +305,55 @@ class Expansion {
     const { group, range } = call;
     const operator = meeting === 'sync' ? {} : { operator: meeting };
     if (lanes === null) {
-      this.#out.push({ kind: 'call', intrinsic: 'sync', group, ...operator, range });
+      this.out.push({ kind: 'call', intrinsic: 'sync', group, ...operator, range });
       return;
     }
-    const named = this.#exchange(`${meeting} named`, meeting, 'u32');
-    const outside = this.#operation('subtract', this.#index(-1), this.#lane());
-    const namesItself = this.#names(lanes, this.#lane());
-    this.#store(named, conditional(namesItself, this.#rank(), outside, this.#range), lanes);
-    const mask = load(named, this.#rank(), 'u32', this.#range);
-    this.#out.push({ kind: 'call', intrinsic: 'sync', group, mask, ...operator, range });
+    const named = this.exchange(`${meeting} named`, meeting, 'u32');
+    const outside = this.operation('subtract', this.index(-1), this.lane());
+    const namesItself = this.#names(lanes, this.lane());
+    this.store(named, conditional(namesItself, this.rank(), outside, this.range), lanes);
+    const mask = load(named, this.rank(), 'u32', this.range);
+    this.out.push({ kind: 'call', intrinsic: 'sync', group, mask, ...operator, range });
   }
 
   /** Whether the thread of that rank brought something: 1, or 0 before it did and after all have read it. */
   #notePresence(there: 0 | 1): void {
-    this.#store(this.#exchange('there', 'sync', 'u32'), this.#rank(), this.#u32(there));
+    this.store(this.exchange('there', 'sync', 'u32'), this.rank(), this.u32(there));
   }
 
   #isThere(rank: Expression): Expression {
-    const there = load(this.#exchange('there', 'sync', 'u32'), rank, 'u32', this.#range);
-    return compare('notEqual', there, this.#u32(0), this.#range);
+    const there = load(this.exchange('there', 'sync', 'u32'), rank, 'u32', this.range);
+    return compare('notEqual', there, this.u32(0), this.range);
   }
 
   /** Whether a mask names a lane. */
   #names(lanes: Expression, lane: Expression): Expression {
-    return compare('notEqual', binary('and', lanes, this.#bit(lane), this.#range), this.#u32(0), this.#range);
+    return compare('notEqual', binary('and', lanes, this.bit(lane), this.range), this.u32(0), this.range);
   }
 
   /** Emits what is done for each thread of the tile that takes part, from the one at `start` on. */
   #forEachLane({ size, lanes }: Party, write: (rank: Expression) => void, start = 0): void {
-    const range = this.#range;
-    const first = this.#operation('and', this.#rank(), this.#index(-size));
-    const other = this.#newVariable('other', this.#program.indexType);
-    const end = this.#newVariable('end', this.#program.indexType);
-    this.#set(other, this.#operation('add', first, this.#index(start)));
-    const whole = this.#operation('add', first, this.#index(size));
-    const isPartial = size === warpSize && this.#threads % warpSize !== 0;
-    this.#set(end, isPartial ? this.#operation('min', whole, this.#index(this.#threads)) : whole);
-    const outer = this.#out;
-    this.#out = [];
-    const lane = () => this.#operation('and', other, this.#index(warpSize - 1));
-    const ifThere = () =>
-      this.#asRegions ? write(other) : this.#if(this.#isThere(other), () => write(other));
+    const range = this.range;
+    const first = this.operation('and', this.rank(), this.index(-size));
+    const other = this.newVariable('other', this.original.indexType);
+    const end = this.newVariable('end', this.original.indexType);
+    this.set(other, this.operation('add', first, this.index(start)));
+    const whole = this.operation('add', first, this.index(size));
+    const isPartial = size === warpSize && this.threads % warpSize !== 0;
+    this.set(end, isPartial ? this.operation('min', whole, this.index(this.threads)) : whole);
+    const outer = this.out;
+    this.out = [];
+    const lane = () => this.operation('and', other, this.index(warpSize - 1));
+    const ifThere = () => (this.asRegions ? write(other) : this.if(this.#isThere(other), () => write(other)));
     if (lanes === null) ifThere();
-    else this.#if(this.#names(lanes, lane()), ifThere);
-    const body = this.#out;
-    this.#out = [];
-    this.#set(other, this.#operation('add', other, this.#index(1)));
-    const update = this.#out;
-    this.#out = outer;
+    else this.if(this.#names(lanes, lane()), ifThere);
+    const body = this.out;
+    this.out = [];
+    this.set(other, this.operation('add', other, this.index(1)));
+    const update = this.out;
+    this.out = outer;
     const test = compare('less', other, end, range);
-    this.#out.push({ kind: 'loop', label: this.#label++, test, testFirst: true, body, update, range });
-  }
-
-  // Memory and statements
-
-  /** An array with a slot for each thread. In regions two of a kind take turns. */
-  #exchange(name: string, meeting: LaneMeeting, type: ValueType): ArrayReference {
-    const kind = `${name} ${type}`;
-    const takesTurns = this.#asRegions && name !== 'there';
-    const turn = takesTurns ? ((this.#turns.get(kind) ?? 1) + 1) % 2 : 0;
-    this.#turns.set(kind, turn);
-    const key = `${kind} ${turn}`;
-    let array = this.#exchanges.get(key);
-    if (array === undefined) {
-      const count = this.#index(this.#threads);
-      const exchange = {
-        name: meeting,
-        element: type as ElementType,
-        count,
-        exchanges: true,
-        range: this.#range,
-      };
-      array = { space: 'shared', id: this.#sharedArrays.push(exchange) - 1 };
-      this.#exchanges.set(key, array);
-    }
-    return array;
-  }
-
-  #store(array: ArrayReference, index: Expression, value: Expression): void {
-    this.#out.push({ kind: 'store', array, index, value, range: this.#range });
-  }
-
-  #if(test: Expression, write: () => void): void {
-    const outer = this.#out;
-    this.#out = [];
-    write();
-    const then = this.#out;
-    this.#out = outer;
-    this.#out.push({ kind: 'if', test, then, otherwise: [], range: this.#range });
-  }
-
-  #assign(id: number | null, value: Expression): void {
-    if (id !== null) this.#out.push({ kind: 'assign', variable: id, value, range: this.#range });
-  }
-
-  #set(target: Expression, value: Expression): void {
-    if (target.kind === 'variable') this.#assign(target.id, value);
-  }
-
-  #newVariable(name: string, type: ValueType): Expression {
-    return variable(this.#variables.push({ name, type }) - 1, type, this.#range);
-  }
-
-  /** The value as it is now. */
-  #kept(name: string, value: Expression): Expression {
-    if (value.kind === 'constant') return value;
-    const kept = this.#newVariable(name, value.type);
-    this.#set(kept, value);
-    return kept;
-  }
-
-  // Expressions
-
-  #rank(): Expression {
-    return builtin('threadRank', this.#program.indexType, this.#range);
-  }
-
-  #lane(): Expression {
-    return this.#operation('and', this.#rank(), this.#index(warpSize - 1));
-  }
-
-  #bit(lane: Expression): Expression {
-    return binary('shiftLeft', this.#u32(1), convert(lane, 'u32', this.#range), this.#range);
-  }
-
-  #index(value: number): Expression {
-    return numberConstant(this.#program.indexType, value, this.#range);
-  }
-
-  #u32(value: number): Expression {
-    return numberConstant('u32', value, this.#range);
-  }
-
-  #operation(operator: BinaryOperator, left: Expression, right: Expression): Expression {
-    return binary(operator, left, right, this.#range);
-  }
-
-  #choose(
-    operator: 'less' | 'lessEqual' | 'greaterEqual',
-    left: Expression,
-    right: Expression,
-    then: Expression,
-    otherwise: Expression,
-  ): Expression {
-    return conditional(compare(operator, left, right, this.#range), then, otherwise, this.#range);
+    this.out.push({ kind: 'loop', label: this.newLabel(), test, testFirst: true, body, update, range });
   }
 }
 
