@@ -7,6 +7,7 @@
 // memory is that of the lanes whatever the length of the data, and with a depth of 1 nothing
 // overlaps at all.
 
+import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { type ElementType, type Extent, elementBytes } from '../kernel/types.ts';
 import type { Device, DeviceArray } from '../runtime/device.ts';
@@ -69,6 +70,8 @@ export interface Passed {
   readonly chunks: number;
   /** What carried the kernel out. */
   readonly ranOn: ReadonlySet<string>;
+  /** The plan as it was carried out: with smaller chunks, where memory was short. */
+  readonly plan: Plan;
 }
 
 interface Chunk {
@@ -76,9 +79,39 @@ interface Chunk {
   readonly rows: number;
 }
 
-/** Runs all chunks of a job. */
+/**
+ * Runs all chunks of a job. Where the device has not the memory that was planned with (others may have
+ * taken it meanwhile), the chunks are halved, down to the smallest that the job allows.
+ */
 export async function runChunks(job: BoundJob, context: LoopContext): Promise<Passed> {
-  return new Loop(job, context).run();
+  const smallest = granularityOf(job.outputs);
+  for (let { plan } = job; ; ) {
+    const slots = await takeSlots({ ...job, plan }, context.device);
+    if (slots !== null) return new Loop({ ...job, plan }, context, slots).run();
+    const chunkRows = Math.max(smallest, Math.floor(plan.chunkRows / 2 / smallest) * smallest);
+    plan = { ...plan, chunkRows, chunkBytes: Math.ceil((plan.chunkBytes * chunkRows) / plan.chunkRows) };
+  }
+}
+
+/** The memory of the chunks in flight; null if the device has not as much and smaller chunks are possible. */
+async function takeSlots(job: BoundJob, device: Device): Promise<readonly Slot[] | null> {
+  const { inputs, outputs, plan } = job;
+  const lengths = lengthsOf(job, plan.chunkRows);
+  const arrays = [...inputs, ...outputs].map(({ name, element }) => ({
+    name,
+    element,
+    capacity: lengths[name]!,
+  }));
+  const slots: Slot[] = [];
+  try {
+    while (slots.length < plan.depth) slots.push(await Slot.create(device, arrays));
+    return slots;
+  } catch (error) {
+    await Promise.all(slots.map((slot) => slot.free()));
+    const isShort = error instanceof WarpstageError && error.code === 'WS4001';
+    if (isShort && plan.chunkRows > granularityOf(outputs)) return null;
+    throw error;
+  }
 }
 
 /** The arrays of a job, as far as they say how long they are in a chunk. */
@@ -131,9 +164,12 @@ class Loop {
   #chunks = 0;
   #previous: Slot | undefined;
 
-  constructor(job: BoundJob, context: LoopContext) {
+  readonly #slots: readonly Slot[];
+
+  constructor(job: BoundJob, context: LoopContext, slots: readonly Slot[]) {
     this.#job = job;
     this.#context = context;
+    this.#slots = slots;
     this.#ended = job.rows === 0;
   }
 
@@ -144,23 +180,15 @@ class Loop {
       this.#writes.stop(signal.reason);
     };
     signal.addEventListener('abort', onStop);
-    const slots: Slot[] = [];
+    const slots = this.#slots;
     try {
-      const { inputs, outputs, plan } = this.#job;
-      const lengths = lengthsOf(this.#job, plan.chunkRows);
-      const arrays = [...inputs, ...outputs].map(({ name, element }) => ({
-        name,
-        element,
-        capacity: lengths[name]!,
-      }));
-      while (slots.length < plan.depth) slots.push(await Slot.create(this.#context.device, arrays));
       await Promise.all(slots.map((slot) => this.#lane(slot)));
     } finally {
       signal.removeEventListener('abort', onStop);
       await Promise.all(slots.map((slot) => slot.free()));
     }
     signal.throwIfAborted();
-    return { rows: this.#rows, chunks: this.#chunks, ranOn: this.#ranOn };
+    return { rows: this.#rows, chunks: this.#chunks, ranOn: this.#ranOn, plan: this.#job.plan };
   }
 
   /** Takes chunk after chunk. A lane does not fail: it stops them all, and the first reason counts. */

@@ -194,7 +194,7 @@ class WholeRun {
         results[accumulator.name] = await accumulator.collect(residents.stream);
       }
       signal.throwIfAborted();
-      const { plan } = binding.job;
+      const { plan } = passed;
       this.#report = {
         ...this.#report,
         rows: passed.rows,

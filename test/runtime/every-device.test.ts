@@ -36,7 +36,10 @@ describe.each(devices)('$name', ({ open, kind }) => {
   });
   afterAll(() => device.close());
 
-  /** A kernel in a stream that runs until `open` is called: so order is seen without a clock. */
+  /**
+   * A kernel in a stream that runs until `open` is called: so order is seen without a clock. On a GPU, memory that
+   * is locked and kernels that are loaded after it may wait for it; so that comes before.
+   */
   function closeGate(on: Stream): { open(): void; readonly out: DeviceArray<'i32'> } {
     const [flag, out] = [device.alloc('i32', 1), device.alloc('i32', 1)];
     on.launch(gate, one, { flag, out });
@@ -214,15 +217,18 @@ describe.each(devices)('$name', ({ open, kind }) => {
   describe('streams', () => {
     test('carry their commands out in order, and overlap', async () => {
       const [waiting, free] = [device.createStream(), device.createStream()];
-      const shut = closeGate(waiting);
+      const shape = { grid: 4, block: 32 };
       const behind = device.allocPinned('i32', 1);
-      waiting.memcpyAsync(behind, shut.out);
       const y = device.alloc('i32', 100);
+      free.launch(step, shape, { y, a: 0 });
+      await free.synchronize();
+      const shut = closeGate(waiting);
+      waiting.memcpyAsync(behind, shut.out);
       free.memcpyAsync(y, new Int32Array(100).fill(1));
-      if (kind === 'cuda') for (let a = 0; a < 5; ++a) free.launch(step, { grid: 4, block: 32 }, { y, a });
-      expect(await download(y, free)).toEqual(
-        new Array(100).fill(kind === 'cuda' ? [0, 1, 2, 3, 4].reduce((value, a) => value * 3 + a, 1) : 1),
-      );
+      // A CPU runs one kernel at a time.
+      if (kind === 'cuda') for (let a = 0; a < 5; ++a) free.launch(step, shape, { y, a });
+      const expected = kind === 'cuda' ? [0, 1, 2, 3, 4].reduce((value, a) => value * 3 + a, 1) : 1;
+      expect(new Set(await download(y, free))).toEqual(new Set([expected]));
       expect(waiting.query()).toBe(false);
       shut.open();
       await waiting.synchronize();
@@ -233,12 +239,11 @@ describe.each(devices)('$name', ({ open, kind }) => {
 
     test('the legacy default stream waits for blocking streams, and they for it', async () => {
       const [blocking, free] = [device.createStream(), device.createStream({ nonBlocking: true })];
+      const [y, apart] = [device.alloc('i32', 1), device.alloc('i32', 1)];
       const shut = closeGate(blocking);
-      const y = device.alloc('i32', 1);
       device.defaultStream.memsetAsync(y, 1);
       const later = device.createStream();
       later.memsetAsync(y, 2);
-      const apart = device.alloc('i32', 1);
       free.memsetAsync(apart, 3);
       await free.synchronize();
       expect([device.defaultStream.query(), later.query()]).toEqual([false, false]);
@@ -262,11 +267,11 @@ describe.each(devices)('$name', ({ open, kind }) => {
 
     test('wait for events of other streams', async () => {
       const other = device.createStream({ nonBlocking: true });
+      const seen = device.alloc('i32', 1);
       const shut = closeGate(stream);
       const event = device.createEvent();
       stream.record(event);
       other.waitEvent(event);
-      const seen = device.alloc('i32', 1);
       other.memcpyAsync(seen, shut.out);
       expect([event.query(), other.query()]).toEqual([false, false]);
       shut.open();

@@ -16,7 +16,7 @@ static R failure = 0;
 static int after = 0;
 static R lost = 0;
 static int version = 13000, devices = 1, launches = 0, compiles = 0, nvrtc_minor = 0;
-static size_t total = 1u << 28, used = 0;
+static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 
 void fake_reset(void) {
   failing[0] = 0;
@@ -26,6 +26,7 @@ void fake_reset(void) {
   devices = 1;
   launches = compiles = nvrtc_minor = 0;
   total = 1u << 28;
+  largest = (size_t)-1;
 }
 /* The function fails, after it has succeeded so often. */
 void fake_fail(const char *function, R result, int successes) {
@@ -38,6 +39,8 @@ void fake_lose(R result) { lost = result; }
 void fake_version(int v) { version = v; }
 void fake_devices(int n) { devices = n; }
 void fake_memory(double bytes) { total = (size_t)bytes; }
+/* No allocation is larger, whatever is said to be free. */
+void fake_largest(double bytes) { largest = (size_t)bytes; }
 void fake_nvrtc(int minor) { nvrtc_minor = minor; }
 int fake_launches(void) { return launches; }
 int fake_compiles(void) { return compiles; }
@@ -117,7 +120,7 @@ R cuMemPoolSetAccess(H pool, void *access, size_t count) { return 0; }
 R cuMemPoolTrimTo(H pool, size_t bytes) { return 0; }
 R cuMemAllocAsync(H *address, size_t bytes, H stream) {
   ANSWER;
-  if (used + bytes > total) return 2;
+  if (used + bytes > total || bytes > largest) return 2;
   size_t *block = aligned_alloc(256, (bytes + 511) / 256 * 256);
   block[0] = bytes;
   used += bytes;

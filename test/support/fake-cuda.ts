@@ -26,6 +26,8 @@ export interface FakeCuda {
   readonly version: (version: number) => void;
   readonly devices: (count: number) => void;
   readonly memory: (bytes: number) => void;
+  /** No allocation is larger, whatever is said to be free. */
+  readonly largest: (bytes: number) => void;
   /** NVRTC's minor version. */
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
@@ -54,6 +56,7 @@ export function installFakeCuda(): FakeCuda {
     version: bound('version', 'void', 'int'),
     devices: bound('devices', 'void', 'int'),
     memory: bound('memory', 'void', 'double'),
+    largest: bound('largest', 'void', 'double'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
     compiles: bound('compiles', 'int'),

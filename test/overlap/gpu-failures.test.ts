@@ -1,0 +1,66 @@
+// Jobs on a GPU whose memory ends or that is gone meanwhile, by a driver of the tests' own. Needs a
+// C compiler.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { open, run } from 'warpstage';
+import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
+import { affine } from './jobs.ts';
+import { namesIn, npyFile, temporaryDirectory } from './support.ts';
+
+describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
+  let fake: FakeCuda;
+  const environment = { ...process.env };
+
+  beforeAll(() => {
+    fake = installFakeCuda();
+  });
+  beforeEach(() => fake.reset());
+  afterAll(() => {
+    process.env = environment;
+    fake.remove();
+  });
+
+  test.each([
+    ['at a launch', 'cuLaunchKernel', 3],
+    ['at a copy', 'cuMemcpyAsync', 7],
+    ['while it is waited for', 'cuStreamQuery', 2],
+  ])('a GPU that is gone %s fails the job, and leaves nothing', async (_, call, successes) => {
+    const folder = temporaryDirectory();
+    const data = Float32Array.from({ length: 100_000 }, (_value, i) => i);
+    writeFileSync(join(folder, 'x.npy'), npyFile({ shape: [data.length], data }));
+    const device = await open('cuda');
+    fake.fail(call, 719, successes);
+    // What failed once fails for good.
+    const failing = run(affine, {
+      input: join(folder, 'x.npy'),
+      output: join(folder, 'y.npy'),
+      device,
+      chunk: 4096,
+    });
+    await expect(failing).rejects.toThrow(/^WS4006: .*CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure/);
+    expect(namesIn(folder)).toEqual(['x.npy']);
+    fake.reset();
+    await device.close();
+  });
+
+  test('memory that is shorter than it was said to be makes the chunks smaller', async () => {
+    await using device = await open('cuda');
+    fake.largest(20_000);
+    const { report } = await run(affine, { input: new Float32Array(100_000), device, chunk: 8192, depth: 3 });
+    expect(report).toMatchObject({ rows: 100_000, chunkRows: 4096, chunks: 25, depth: 3 });
+    expect(report.chunkBytes).toBe(2 * 4 * 4096);
+    expect(device.memory.allocations).toBe(0);
+  });
+
+  test('memory that is not to be had at all is a clear error', async () => {
+    await using device = await open('cuda');
+    fake.fail('cuMemAllocAsync', 2, 0);
+    await expect(run(affine, { input: new Float32Array(10_000), device })).rejects.toThrow(
+      /^WS4001: an array of \d+ elements? of f32 needs .* of the device's/,
+    );
+    fake.reset();
+    expect(device.memory.allocations).toBe(0);
+  });
+});
