@@ -147,3 +147,25 @@ test('every intrinsic says what it is in CUDA, and in one sentence what it does'
     'quit',
   ]);
 });
+
+test('bigints and vectors are typed as they are passed and seen', () => {
+  const wide = kernel(
+    { a: 'i64[]', v: 'readonly f32x4[]', s: 'u64', p: 'i32x2', c: 'constant i64 = 3n', h: 'f16' },
+    (data, cuda) => {
+      expectTypeOf(data.a).toEqualTypeOf<KernelArray<bigint>>();
+      expectTypeOf(data.s).toEqualTypeOf<bigint>();
+      expectTypeOf(data.c).toEqualTypeOf<bigint>();
+      expectTypeOf(data.h).toEqualTypeOf<number>();
+      expectTypeOf(data.p).toEqualTypeOf<{ x: number; y: number }>();
+      expectTypeOf(data.v[0]!.w).toEqualTypeOf<number>();
+      expectTypeOf(cuda.sharedArray('u64', 4)).toEqualTypeOf<KernelArray<bigint>>();
+      // @ts-expect-error: bigints and numbers do not mix
+      data.a[0] = 1;
+    },
+  );
+  type Arguments = LaunchArguments<typeof wide.schema>;
+  expectTypeOf<Arguments['a']>().toEqualTypeOf<ArrayArgument<'i64'>>();
+  expectTypeOf<Arguments['s']>().toEqualTypeOf<bigint>();
+  expectTypeOf<Arguments['c']>().toEqualTypeOf<bigint | undefined>();
+  expect(wide.kind).toBe('kernel');
+});
