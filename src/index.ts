@@ -63,6 +63,7 @@ export type {
   RunOptions,
   StageReport,
 } from './overlap/options.ts';
+export { type JobPlan, type PlanOptions, plan } from './overlap/plan-job.ts';
 export { run } from './overlap/run.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export type {

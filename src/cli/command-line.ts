@@ -14,6 +14,7 @@ import { reportFailure, usageError } from './failure.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
 import { packageVersion } from './package-version.ts';
+import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';
 import { traceCommand } from './trace.ts';
@@ -54,6 +55,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(checkCommand(context))
     .addCommand(emitCommand(context))
     .addCommand(traceCommand(context))
+    .addCommand(planCommand(context))
     .addCommand(overlapCommand(context))
     .addCommand(calibrateCommand(context))
     .addCommand(devicesCommand(context));

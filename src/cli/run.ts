@@ -31,6 +31,7 @@ interface RunCommandOptions {
   readonly threads?: number;
   readonly chunk?: number | string;
   readonly depth?: number;
+  readonly rows?: number;
   readonly dtype?: Dtype;
   readonly column?: readonly string[];
   readonly nulls?: number;
@@ -63,6 +64,7 @@ export function runCommand(context: CommandContext): Command {
       parseChunk,
     )
     .option('--depth <count>', 'chunks in flight; 1 is without overlap (default: auto)', parseCount)
+    .option('--rows <count>', 'only the first rows of the inputs', parseCount)
     .addOption(
       new Option('--dtype <type>', "element type of raw input (default: the kernel's)").choices(
         Object.keys(dtypeBytes),
@@ -177,6 +179,7 @@ async function stream(
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
+    ...(options.rows === undefined ? {} : { rows: options.rows }),
     trace: options.trace !== undefined,
     onProgress: ({ pass, passes, bytes, totalBytes }) => {
       const title = passes > 1 ? `${name} (${pass} of ${passes})` : name;

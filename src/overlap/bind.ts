@@ -32,6 +32,8 @@ export interface BindRequest {
   readonly data: ReadonlyMap<string, InputData>;
   readonly destinations: ReadonlyMap<string, OutputData>;
   readonly settings: Settings;
+  /** Only the first rows. */
+  readonly head: number | undefined;
   readonly chunk: NonNullable<RunOptions['chunk']>;
   readonly depth: NonNullable<RunOptions['depth']>;
   /** Bytes that the device can still allocate. */
@@ -45,6 +47,8 @@ export interface BindRequest {
 export interface Binding {
   readonly job: BoundJob;
   readonly context: JobContext;
+  /** Rows of the inputs, also of those that are not read. */
+  readonly totalRows: number | undefined;
   /** Bytes of a row of all inputs, as the kernel has them. */
   readonly inputRowBytes: number;
   readonly outputBytes: (rows: number) => number;
@@ -83,7 +87,9 @@ class Binder {
     const settings: Settings = this.#widths.values;
     checkComplete(definition, settings);
 
-    const rows = agreedRows(inputs);
+    const { head } = this.#request;
+    const totalRows = agreedRows(inputs);
+    const rows = head === undefined || totalRows === undefined ? totalRows : Math.min(head, totalRows);
     const kept = rows === undefined ? undefined : rowsKept(rows, outputs, definition.remainder);
     const streams = [
       ...inputs.map((input) => ({ rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo })),
@@ -114,6 +120,7 @@ class Binder {
         rows,
       },
       context,
+      totalRows,
       inputRowBytes: inputs.reduce((sum, input) => sum + rowBytes(input), 0),
       outputBytes: (total) =>
         outputs.reduce((sum, output) => sum + rowsOut(total, output.ratio) * rowBytes(output), 0),
@@ -130,7 +137,12 @@ class Binder {
       const width = this.#widths.of(source.name, declaration.width, source.shape);
       if (source.length !== undefined) checkWholeRows(source, source.length, width);
       const [before, after] = declaration.halo ?? [0, 0];
-      const reader = new WindowReader(source, { width, before, after, edge: declaration.edge ?? 'zero' });
+      const { head } = this.#request;
+      const reader = new WindowReader(
+        source,
+        { width, before, after, edge: declaration.edge ?? 'zero' },
+        head,
+      );
       opened.push({ name, element, width, halo: before + after, reader });
     }
     return opened;

@@ -73,6 +73,8 @@ export interface RunOptions {
   readonly settings?: Readonly<Record<string, SettingValue>>;
   /** A device, which stays open, or the name of one, which is opened for the run. Default `'cpu'`. */
   readonly device?: Device | string;
+  /** Only the first so many rows of the inputs. Default: all. */
+  readonly rows?: number;
   /** Rows of a chunk; with a unit (`'8MiB'`, `'500kB'`) bytes of the widest input or output. Default `'auto'`. */
   readonly chunk?: number | string;
   /** Chunks in flight at once; 1 is without overlap. Default `'auto'`. */
@@ -110,6 +112,8 @@ export interface JobReport {
   readonly rows: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** Rows that the inputs have, of which `rows` may be the first; undefined if only the end tells. */
+  readonly totalRows: number | undefined;
   /** Chunks, the rows of a full one and the bytes of its inputs and outputs; of the last pass. */
   readonly chunks: number;
   readonly chunkRows: number;

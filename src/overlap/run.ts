@@ -45,6 +45,7 @@ export async function run<V, O extends OutputArrays>(
   }
   const jobs = jobsOf(work);
   checkSettings(jobs, options.settings ?? {});
+  checkRows(options.rows);
   const data = assignInputs(jobs, options.input);
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(jobs, data);
@@ -90,6 +91,7 @@ class WholeRun {
       job: work.name,
       device: device.properties.name,
       rows: 0,
+      totalRows: undefined,
       bytesIn: 0,
       bytesOut: 0,
       chunks: 0,
@@ -159,6 +161,7 @@ class WholeRun {
         data: this.#data,
         destinations: this.#destinations,
         settings,
+        head: this.#options.rows,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
         free: this.#device.memory.free,
@@ -198,6 +201,7 @@ class WholeRun {
       this.#report = {
         ...this.#report,
         rows: passed.rows,
+        totalRows: binding.totalRows,
         bytesIn: this.#report.bytesIn + passed.rows * binding.inputRowBytes,
         bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows),
         chunks: passed.chunks,
@@ -215,6 +219,11 @@ class WholeRun {
       await inputs.close();
     }
   }
+}
+
+function checkRows(rows: unknown): void {
+  if (rows === undefined || (Number.isSafeInteger(rows) && (rows as number) >= 1)) return;
+  throw problem('WS5008', `\`rows\` must be a whole number from 1 on, and is ${String(rows)}`);
 }
 
 /** The device that was given, which stays open, or one that is opened for the run. */

@@ -9,6 +9,7 @@
 import { fillElements, setElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 import { count, problem } from './problem.ts';
+import { Head } from './sources/head.ts';
 import type { Source } from './sources/source.ts';
 
 export interface WindowShape {
@@ -24,15 +25,18 @@ export interface WindowShape {
 export class WindowReader {
   readonly source: Source;
   readonly #shape: WindowShape;
+  readonly #read: Pick<Source, 'read'>;
   /** Elements that the next chunk begins with; before the first chunk, nothing. */
   #carry: TypedArray | undefined;
   /** Rows of the carry that belong to the next chunk and what follows. */
   #ahead = 0;
   #ended = false;
 
-  constructor(source: Source, shape: WindowShape) {
+  /** `head`: only the first so many rows. */
+  constructor(source: Source, shape: WindowShape, head?: number) {
     this.source = source;
     this.#shape = shape;
+    this.#read = head === undefined ? source : new Head(source, head * shape.width);
   }
 
   /**
@@ -73,7 +77,7 @@ export class WindowReader {
 
   async #readRows(into: TypedArray): Promise<number> {
     const { width } = this.#shape;
-    const elements = await this.source.read(into);
+    const elements = await this.#read.read(into);
     if (elements % width === 0) return elements / width;
     throw problem(
       'WS5005',

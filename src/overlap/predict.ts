@@ -1,0 +1,78 @@
+// Predicts a job from what its stages take: the overlapped loop, chunk by chunk, without doing it.
+//
+// As in chunks.ts: `depth` lanes take chunks in order; reads take turns, and so do writes; the copies
+// and kernels of all lanes share an engine each. A stage takes a fixed time for a chunk and a time
+// for each of its bytes.
+
+import { type StageName, stageNames } from './options.ts';
+
+/** What a stage takes for a chunk: milliseconds, and milliseconds a byte of the chunk. */
+export interface StageCost {
+  readonly fixed: number;
+  readonly perByte: number;
+}
+
+export type StageCosts = Readonly<Record<StageName, StageCost>>;
+
+/** How a job is cut. */
+export interface Cut {
+  /** Bytes of a full chunk, all inputs and outputs together. */
+  readonly chunkBytes: number;
+  readonly depth: number;
+}
+
+/** Milliseconds of a job over so many bytes of inputs and outputs. */
+export function predictWall(costs: StageCosts, bytes: number, { chunkBytes, depth }: Cut): number {
+  const chunks = Math.ceil(bytes / chunkBytes);
+  const lanes = new Float64Array(Math.max(1, Math.min(depth, chunks)));
+  const free: Record<StageName, number> = { read: 0, 'copy in': 0, compute: 0, 'copy out': 0, write: 0 };
+  let end = 0;
+  for (let chunk = 0; chunk < chunks; ++chunk) {
+    const size = Math.min(chunkBytes, bytes - chunk * chunkBytes);
+    const lane = chunk % lanes.length;
+    let time = lanes[lane]!;
+    for (const stage of stageNames) {
+      const { fixed, perByte } = costs[stage];
+      time = Math.max(time, free[stage]) + fixed + perByte * size;
+      free[stage] = time;
+    }
+    lanes[lane] = time;
+    end = time;
+  }
+  return end;
+}
+
+/** Milliseconds that each stage works in all. */
+export function stageTimes(costs: StageCosts, bytes: number, { chunkBytes }: Cut): Record<StageName, number> {
+  const chunks = Math.ceil(bytes / chunkBytes);
+  const times = stageNames.map((stage) => {
+    const { fixed, perByte } = costs[stage];
+    return [stage, chunks * fixed + bytes * perByte] as const;
+  });
+  return Object.fromEntries(times) as Record<StageName, number>;
+}
+
+/** The cost of a stage from what it took for chunks of two sizes. */
+export function costOf(small: Measured, large: Measured): StageCost {
+  const slope = (large.time - small.time) / (large.bytes - small.bytes);
+  // A larger chunk that took no longer was luck: then all of it counts by the byte.
+  const perByte = slope > 0 ? slope : large.time / large.bytes;
+  return { fixed: Math.max(0, large.time - perByte * large.bytes), perByte };
+}
+
+/** What a stage took for a chunk. */
+export interface Measured {
+  readonly bytes: number;
+  readonly time: number;
+}
+
+/** The best of many cuts: the first of those that are within a hundredth of the fastest. */
+export function bestCut(
+  costs: StageCosts,
+  bytes: number,
+  cuts: readonly Cut[],
+): Cut & { readonly wall: number } {
+  const tried = cuts.map((cut) => ({ ...cut, wall: predictWall(costs, bytes, cut) }));
+  const fastest = Math.min(...tried.map(({ wall }) => wall));
+  return tried.find(({ wall }) => wall <= fastest * 1.01)!;
+}

@@ -1,0 +1,22 @@
+// The beginning of a source: its first elements, and then its end.
+
+import type { TypedArray } from '../job.ts';
+import type { Source } from './source.ts';
+
+export class Head implements Pick<Source, 'read'> {
+  readonly #whole: Source;
+  #left: number;
+
+  constructor(whole: Source, elements: number) {
+    this.#whole = whole;
+    this.#left = elements;
+  }
+
+  async read(into: TypedArray): Promise<number> {
+    const wanted = into.subarray(0, Math.min(into.length, this.#left)) as TypedArray;
+    if (wanted.length === 0) return 0;
+    const elements = await this.#whole.read(wanted);
+    this.#left -= elements;
+    return elements;
+  }
+}

@@ -1,0 +1,109 @@
+// Predictions of a job: the loop in numbers, and plans made by trying the beginning of an input.
+
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plan, run } from 'warpstage';
+import { stageNames } from '#warpstage/overlap/options.js';
+import { bestCut, costOf, predictWall, type StageCosts, stageTimes } from '#warpstage/overlap/predict.js';
+import { affine } from './jobs.ts';
+import { npyFile, temporaryDirectory } from './support.ts';
+
+const costs = (perByte: readonly number[], fixed = 0): StageCosts =>
+  Object.fromEntries(stageNames.map((name, i) => [name, { fixed, perByte: perByte[i]! }])) as StageCosts;
+
+describe('the wall time', () => {
+  const even = costs([1, 1, 1, 1, 1]);
+  test('without overlap is the sum of all stages', () => {
+    expect(predictWall(even, 40, { chunkBytes: 10, depth: 1 })).toBe(200);
+  });
+  test('with enough chunks in flight is the slowest stage and one chunk through the others', () => {
+    expect(predictWall(even, 40, { chunkBytes: 10, depth: 5 })).toBe(40 + 4 * 10);
+    expect(predictWall(costs([1, 1, 4, 1, 1]), 40, { chunkBytes: 10, depth: 5 })).toBe(160 + 4 * 10);
+  });
+  test('with two in flight: a lane is free when its chunk is written', () => {
+    expect(predictWall(even, 40, { chunkBytes: 10, depth: 2 })).toBe(10 + 2 * 50);
+  });
+  test('counts a rest as what it is', () => {
+    expect(predictWall(even, 25, { chunkBytes: 10, depth: 1 })).toBe(125);
+  });
+  test('is never below the busiest stage, nor above the sum, and never longer with more depth', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 5, maxLength: 5 }),
+        fc.integer({ min: 0, max: 5 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 7 }),
+        (perByte, fixed, bytes, chunkBytes, depth) => {
+          const each = costs(perByte, fixed);
+          const wall = predictWall(each, bytes, { chunkBytes, depth });
+          const times = Object.values(stageTimes(each, bytes, { chunkBytes, depth }));
+          expect(wall).toBeGreaterThanOrEqual(Math.max(...times));
+          expect(wall).toBeLessThanOrEqual(times.reduce((a, b) => a + b) + 1e-9);
+          expect(predictWall(each, bytes, { chunkBytes, depth: depth + 1 })).toBeLessThanOrEqual(wall);
+        },
+      ),
+    );
+  });
+});
+
+test('a cost comes from two sizes, and is never negative', () => {
+  expect(costOf({ bytes: 10, time: 15 }, { bytes: 20, time: 25 })).toEqual({ fixed: 5, perByte: 1 });
+  expect(costOf({ bytes: 10, time: 30 }, { bytes: 20, time: 20 })).toEqual({ fixed: 0, perByte: 1 });
+});
+
+test('the best cut is the fastest, or the first that is as good', () => {
+  const each = costs([1, 1, 1, 1, 1], 2);
+  const cuts = [5, 10, 20].flatMap((chunkBytes) => [1, 4].map((depth) => ({ chunkBytes, depth })));
+  const best = bestCut(each, 400, cuts);
+  const walls = cuts.map((cut) => predictWall(each, 400, cut));
+  expect(best.wall).toBeLessThanOrEqual(Math.min(...walls) * 1.01);
+  expect(best.depth).toBe(4);
+});
+
+describe('a plan', () => {
+  test.each(['cpu', 'model:h200'])('on %s says what binds, and leaves no file', async (device) => {
+    const folder = temporaryDirectory();
+    const input = join(folder, 'x.npy');
+    writeFileSync(input, npyFile({ shape: [300_000], data: new Float32Array(300_000).fill(2) }));
+    const planned = await plan(affine, { input, output: join(folder, 'y.npy'), device });
+    expect(planned).toMatchObject({ job: 'affine', rows: 300_000, bytesIn: 1_200_000, bytesOut: 1_200_000 });
+    expect(planned.wall).toBeGreaterThanOrEqual(planned.stages[planned.bound]);
+    expect(planned.best.wall).toBeGreaterThan(0);
+    for (const stage of stageNames) expect(planned.stages[stage]).toBeGreaterThan(0);
+    expect(readdirSync(folder)).toEqual(['x.npy']);
+  });
+
+  test('needs an input whose length is known', async () => {
+    const pieces = (function* () {
+      yield new Float32Array(8);
+    })();
+    await expect(plan(affine, { input: { stream: pieces } })).rejects.toThrow(
+      'WS5005: how long the input is shows only at its end',
+    );
+  });
+});
+
+describe('only the first rows', () => {
+  test('are read, and the report says of how many', async () => {
+    const { outputs, report } = await run(affine, { input: new Float32Array([1, 2, 3, 4, 5]), rows: 3 });
+    expect(outputs.y).toEqual(new Float32Array([3, 5, 7]));
+    expect(report).toMatchObject({ rows: 3, totalRows: 5 });
+  });
+  test('more than there are is all of them; less than one is an error', async () => {
+    const { report } = await run(affine, { input: new Float32Array(5), rows: 9 });
+    expect(report).toMatchObject({ rows: 5, totalRows: 5 });
+    await expect(run(affine, { input: new Float32Array(5), rows: 0 })).rejects.toThrow(
+      'WS5008: `rows` must be a whole number from 1 on, and is 0',
+    );
+  });
+  test('of a stream as well', async () => {
+    const pieces = (function* () {
+      yield new Float32Array(8).fill(1);
+    })();
+    const { outputs } = await run(affine, { input: { stream: pieces }, rows: 2 });
+    expect(outputs.y).toEqual(new Float32Array([3, 3]));
+  });
+});
