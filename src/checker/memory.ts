@@ -6,7 +6,7 @@
 
 import type { Program } from '../compiler/ir.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { elementBytes, hostArrays } from '../kernel/types.ts';
+import { elementBytes, hostArrays, lanesOf } from '../kernel/types.ts';
 import { type ArrayPlace, kernelInWords } from '../runtime/launch.ts';
 import { encodeRecord } from '../runtime/launch-record.ts';
 import { placeSharedArrays } from '../runtime/shared-arrays.ts';
@@ -110,12 +110,18 @@ function placeOf(
   return { address: address + data.byteOffset - begin, length };
 }
 
-/** What an array without data holds: small numbers, none of them zero, of which no power of two is a period. */
+/**
+ * What an array without data holds: small numbers, none of them zero, of which no power of two is a period.
+ * (Floats of 16 bits are filled with their bits, and so are tiny.)
+ */
 function fill({ element, length, data, unfilled }: LaunchArray, buffer: ArrayBuffer, address: number): void {
   if (data !== null) return;
-  const values = new hostArrays[element](buffer, address, length);
+  const values = new hostArrays[element](buffer, address, length * lanesOf(element));
+  const small = (i: number) => 1 + (i % 113);
   if (unfilled) poisonBytes(buffer, address, values.byteLength);
-  else for (let i = 0; i < length; i += 1) values[i] = 1 + (i % 113);
+  else if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
+    for (let i = 0; i < values.length; i += 1) values[i] = BigInt(small(i));
+  } else for (let i = 0; i < values.length; i += 1) values[i] = small(i);
 }
 
 function newMemory(program: Program, byteLength: number): WebAssembly.Memory {

@@ -328,7 +328,9 @@ export class Races implements PartialObserver {
       const { from, to, copied } = this.#copies[-actor - 1]!.copy;
       if (to.elements !== tracked.array) return undefined;
       const i = index - to.offset;
-      return i < copied ? from.elements.bits[from.offset + i] : 0;
+      if (i >= copied) return 0;
+      const { bits, lanes } = from.elements;
+      return String(bits.subarray((from.offset + i) * lanes, (from.offset + i + 1) * lanes));
     };
     const value = sourceOf(earlier);
     return value !== undefined && value === sourceOf(later);

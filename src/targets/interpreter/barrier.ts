@@ -4,7 +4,9 @@
 // number, so a misuse that would alias two phases on hardware is a deadlock here, not luck.
 
 import type { Group } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
 import type { Progress } from '../waiting.ts';
+import type { Thread } from './thread.ts';
 
 /** Counts arrivals; `phase` is how many times all expected threads have arrived. */
 export class PhaseBarrier {
@@ -62,6 +64,9 @@ export function membership(group: Group, rank: number, blockSize: number): Membe
   }
 }
 
+/** Where a thread arrives that has returned. */
+const nowhere: Range = { source: 0, start: 0, end: 0 };
+
 /**
  * One barrier for each of a block's groups of one kind. A thread that has returned is not expected any
  * more, as on the hardware: the others meet without it.
@@ -83,8 +88,12 @@ export class GroupBarriers {
     return this.#barriers[index];
   }
 
-  leave(rank: number): void {
-    this.of(rank).drop();
+  /** What a thread did before it returned comes before the others' meetings after that. */
+  leave(thread: Thread): void {
+    const { rank } = thread;
+    const barrier = this.of(rank);
+    thread.observer?.arrived(thread, barrier, barrier.phase, nowhere);
+    barrier.drop();
     const { index } = membership(this.group, rank, this.#blockSize);
     this.#left[index] = (this.#left[index] ?? 0) + 1;
   }

@@ -78,7 +78,7 @@ export class Block {
     if (barriers === undefined) {
       barriers = new GroupBarriers(group, this.threads.length);
       this.#syncs.set(key, barriers);
-      for (const rank of this.#returned) barriers.leave(rank);
+      for (const rank of this.#returned) barriers.leave(this.threads[rank]!);
     }
     return barriers;
   }
@@ -175,7 +175,7 @@ export class Block {
   #leave(thread: Thread): void {
     thread.observer?.threadEnded(thread);
     this.#returned.push(thread.rank);
-    for (const barriers of this.#syncs.values()) barriers.leave(thread.rank);
+    for (const barriers of this.#syncs.values()) barriers.leave(thread);
     this.warps.leave(thread.rank);
     for (const maker of this.makers) maker.leave(thread);
     for (const maker of this.barrierMakers) maker.leave(thread);

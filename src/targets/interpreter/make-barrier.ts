@@ -72,7 +72,7 @@ export class BarrierMaker {
   }
 
   leave(thread: Thread): void {
-    this.#meetings.leave(thread.rank);
+    this.#meetings.leave(thread);
     const making = this.#ownMakings[thread.rank];
     if (making !== undefined) making.family.returned += 1;
   }

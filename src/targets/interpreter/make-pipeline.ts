@@ -83,7 +83,7 @@ export class PipelineMaker {
   }
 
   leave(thread: Thread): void {
-    if (this.#declaration.scope !== 'thread') this.#barriers.leave(thread.rank);
+    if (this.#declaration.scope !== 'thread') this.#barriers.leave(thread);
   }
 
   #makeState(thread: Thread, size: number, making: Making, call: MakeCall): PipelineState {

@@ -1,0 +1,211 @@
+// What is a race, and what is none.
+
+import { describe, expect, test } from 'vitest';
+import { deviceFunction, kernel } from 'warpstage';
+import { check, expectClean } from 'warpstage/check';
+
+const filled = (length: number) => Int32Array.from({ length }, (_, i) => i);
+const io = { out: 'i32[]', x: 'readonly i32[]' } as const;
+const launch = (length = 32, block = length) =>
+  ({ grid: 1, block, arguments: { out: { length }, x: filled(length) } }) as const;
+const codes = (...args: Parameters<typeof check>) => check(...args).findings.map(({ code }) => code);
+
+describe('no races', () => {
+  test('atomic operations among themselves, and a look at their result after a sync', () => {
+    const histogram = kernel({ ...io, bins: 'constant index = 4' }, ({ out, x, bins }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const counts = cuda.sharedArray('i32', bins);
+      if (t < bins) counts[t] = 0;
+      block.sync();
+      cuda.atomicAdd(counts, x[t]! & 3, 1);
+      block.sync();
+      out[t] = counts[t & 3]!;
+    });
+    expectClean(histogram, launch());
+  });
+
+  test('atomics of several blocks', () => {
+    const total = kernel(io, ({ out, x }, cuda) => {
+      cuda.atomicAdd(out, 0, x[cuda.thisGrid().threadRank()]!);
+    });
+    expectClean(total, { grid: 4, block: 8, arguments: { out: new Int32Array(1), x: filled(32) } });
+  });
+
+  test('several threads that store the same value, unless advice is asked for', () => {
+    const flag = kernel(io, ({ out, x }, cuda) => {
+      if (x[cuda.thisThreadBlock().threadRank()]! >= 0) out[0] = 1;
+    });
+    const one = { grid: 1, block: 32, arguments: { out: new Int32Array(1), x: filled(32) } };
+    expectClean(flag, one);
+    const { verdict, findings } = check(flag, one, { advice: true });
+    expect(verdict).toBe('clean');
+    expect(findings).toMatchObject([{ code: 'WS7001', severity: 'advice' }]);
+  });
+
+  test('shared memory that is used again after a sync, by all threads in turn', () => {
+    const rounds = kernel(io, ({ out, x }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 32);
+      let sum = 0;
+      for (let round = 0; round < 4; round++) {
+        shared[t] = x[t]! + round;
+        block.sync();
+        for (let i = 0; i < 32; i++) sum += shared[i]!;
+        block.sync();
+      }
+      out[t] = sum;
+    });
+    expectClean(rounds, launch());
+  });
+
+  test('bytes that lie side by side, written by different threads', () => {
+    const bytes = kernel({ out: 'u8[]' }, ({ out }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('u8', 32);
+      shared[t] = t;
+      block.sync();
+      out[t] = shared[31 - t]!;
+    });
+    expectClean(bytes, { grid: 1, block: 32, arguments: { out: { length: 32 } } });
+  });
+
+  test('a reduction by halves within tiles', () => {
+    const sums = kernel(io, ({ out, x }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const tile = cuda.tiledPartition(block, 8);
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 32);
+      shared[t] = x[t]!;
+      for (let half = 4; half > 0; half = half >> 1) {
+        tile.sync();
+        if (t % 8 < half) shared[t] = shared[t]! + shared[t + half]!;
+      }
+      tile.sync();
+      out[t] = shared[t - (t % 8)]!;
+    });
+    expectClean(sums, launch());
+  });
+
+  test('a copy in place: threads change their own elements of an array that is read and written', () => {
+    const scale = kernel({ y: 'i32[]', x: 'readonly i32[]' }, ({ y, x }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      y[i] = 2 * x[i]!;
+    });
+    const both = filled(64);
+    expectClean(scale, { grid: 2, block: 32, arguments: { y: both, x: both } });
+  });
+});
+
+describe('races', () => {
+  test('between blocks', () => {
+    const neighbours = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      y[i] = y[(i + 1) % y.length]! + 1;
+    });
+    const { findings } = check(neighbours, { grid: 2, block: 1, arguments: { y: filled(2) } });
+    expect(findings).toMatchObject([{ code: 'WS7001' }]);
+    expect(findings[0]!.message).toMatch(/of block \(\d, 0, 0\)/);
+    expect(findings[0]!.hint).toContain('blocks run in any order');
+  });
+
+  test('of a sync of tiles, where the neighbour is in another tile', () => {
+    const across = kernel(io, ({ out, x }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const tile = cuda.tiledPartition(block, 8);
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 32);
+      shared[t] = x[t]!;
+      tile.sync();
+      out[t] = shared[(t + 1) % 32]!;
+    });
+    expect(codes(across as never, launch() as never)).toEqual(['WS7001']);
+  });
+
+  test('of arguments that overlap', () => {
+    const shift = kernel({ y: 'i32[]', x: 'readonly i32[]' }, ({ y, x }, cuda) => {
+      const i = cuda.thisThreadBlock().threadRank();
+      y[i] = x[i]!;
+    });
+    const all = filled(33);
+    const overlapping = { y: all.subarray(0, 32), x: all.subarray(1, 33) };
+    const found = codes(shift as never, { grid: 1, block: 32, arguments: overlapping } as never);
+    expect(new Set(found)).toEqual(new Set(['WS7001']));
+  });
+
+  test('of an atomic operation and a plain store', () => {
+    const mixed = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
+      const t = cuda.thisThreadBlock().threadRank();
+      if (t === 0) y[0] = 7;
+      else cuda.atomicAdd(y, 0, 1);
+    });
+    const { findings } = check(mixed, { grid: 1, block: 4, arguments: { y: new Int32Array(1) } });
+    expect(findings).not.toEqual([]);
+    expect(findings.every(({ code }) => code === 'WS7001')).toBe(true);
+  });
+});
+
+describe('copies', () => {
+  const early = deviceFunction({ out: 'i32[]', from: 'readonly i32[]' }, ({ out, from }, cuda) => {
+    const t = cuda.thisThreadBlock().threadRank();
+    out[t] = from[31 - t]!;
+  });
+
+  test.each(['eager', 'late', 'random'] as const)('read before the wait, %s delivery', (delivery) => {
+    const staged = kernel({ ...io, early }, ({ out, x, early }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const shared = cuda.sharedArray('i32', 32);
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      pipe.producerAcquire();
+      cuda.memcpyAsync(block, shared, x, 32, pipe);
+      pipe.producerCommit();
+      early({ out, from: shared });
+      pipe.consumerWait();
+      pipe.consumerRelease();
+    });
+    const { findings } = check(staged, launch() as never, { delivery, schedules: 1 });
+    expect(findings).toMatchObject([{ code: 'WS7002', stage: { pipeline: 'pipe', stage: 0, batch: 0 } }]);
+    expect(findings[0]!.related.map(({ label }) => label)).toContain('the copy was committed here');
+  });
+
+  test('a wait of thread scope covers the own copies, not all of the group’s', () => {
+    const own = kernel(io, ({ out, x }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 32);
+      const pipe = cuda.makePipeline();
+      // Which thread copies which element of a group's copy is nobody's promise.
+      cuda.memcpyAsync(block, shared, x, 32, pipe);
+      pipe.producerCommit();
+      pipe.consumerWait();
+      out[t] = shared[t]!;
+    });
+    const { findings } = check(own, launch() as never);
+    expect(findings).toMatchObject([{ code: 'WS7002' }]);
+    expect(findings[0]!.message).toContain('a thread-scoped wait orders no other thread');
+    expect(findings[0]!.hint).toContain('sync the block');
+  });
+
+  test('a copy of the same values over those that are there is none, two of different ones are', () => {
+    const twice = kernel({ ...io, apart: 'constant index = 0' }, ({ out, x, apart }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 32);
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      pipe.producerAcquire();
+      cuda.memcpyAsync(block, shared, x, 32, pipe);
+      cuda.memcpyAsync(block, shared.subarray(16), x.subarray(16 - apart), 16, pipe);
+      pipe.producerCommit();
+      pipe.consumerWait();
+      out[t] = shared[31 - t]!;
+      pipe.consumerRelease();
+    });
+    expectClean(twice, launch());
+    const { arguments: given } = launch();
+    expect(codes(twice as never, { grid: 1, block: 32, arguments: { ...given, apart: 1 } } as never)).toEqual(
+      ['WS7002'],
+    );
+  });
+});
