@@ -53,6 +53,7 @@ function keyOfRange({ source, start, end }: Range): string {
 
 /** What each code's findings follow from, at the same place and of the same array. */
 const causes: Readonly<Partial<Record<Code, readonly Code[]>>> = {
+  WS3006: ['WS7007', 'WS7008', 'WS7009'],
   WS7003: ['WS7001', 'WS7002'],
   WS7005: ['WS7001', 'WS7002'],
 };

@@ -30,7 +30,12 @@ export function findingOfFault({ block }: Program, fault: Fault): Finding | null
       return finding('WS3003', `thread ${rank} divides an integer by zero`, 'Test the divisor first.');
     case 'misuse':
       if (fault.code === 'WS3007') return null;
-      return finding(fault.code, fault.message, fault.hint ?? 'See what the verb asks for.');
+      // The rules of barriers stand in their counting itself, so that each target finds what breaks them.
+      return finding(
+        fault.code === 'WS3009' ? 'WS7019' : fault.code,
+        fault.message,
+        fault.hint ?? 'See what the verb asks for.',
+      );
     default:
       return fault satisfies never;
   }

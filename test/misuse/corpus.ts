@@ -1,6 +1,7 @@
 // All misuses, a file a family.
 
 import { advice } from './advice.ts';
+import { barriers } from './barriers.ts';
 import { deadlocks } from './deadlocks.ts';
 import { groups } from './groups.ts';
 import { memory } from './memory.ts';
@@ -21,5 +22,6 @@ export const corpus: readonly Misuse[] = [
   ...memory,
   ...guide,
   ...pages,
+  ...barriers,
   ...advice,
 ];
