@@ -2,7 +2,8 @@
 //
 // memcheck, racecheck and synccheck each watch a run of every kernel of the guide, for several
 // blocks, stages and numbers of batches, and of two jobs. The kernels' results are checked too.
-// Needs a GPU, compute-sanitizer and the built package. Ends with 1 if a tool finds anything.
+// First memcheck must find a write that is planted far outside its array: so it is known to watch.
+// Needs a GPU, compute-sanitizer and the built package. Ends with 1 if a tool finds anything else.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -62,6 +63,17 @@ async function launchGuide() {
   }
 }
 
+/** A kernel that writes a gibibyte behind its array. */
+async function launchPlanted() {
+  const { kernel, open } = await import('../dist/index.js');
+  await using device = await open('cuda');
+  const beyond = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
+    y[cuda.thisGrid().threadRank() + 268435456] = 1;
+  });
+  device.defaultStream.launch(beyond, { grid: 1, block: 32 }, { y: device.alloc('i32', 32) });
+  await device.synchronize();
+}
+
 /** An .npy file of so many f32. */
 function writeNumbers(path, count) {
   const header = `${`{'descr': '<f4', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117)}\n`;
@@ -86,12 +98,21 @@ function watch(tool, argv) {
   return status === 0;
 }
 
+function findsPlanted() {
+  const argv = ['--tool', 'memcheck', '--error-exitcode', '9', process.execPath, here, 'planted'];
+  const { stdout } = spawnSync('compute-sanitizer', argv, { encoding: 'utf8', cwd: root });
+  const found = /Invalid __global__ write of size 4 bytes/.test(stdout ?? '');
+  console.log(`memcheck   planted write                ${found ? 'found' : `not found:\n${stdout}`}`);
+  return found;
+}
+
 if (process.argv[2] === 'guide') await launchGuide();
+else if (process.argv[2] === 'planted') await launchPlanted();
 else {
   const folder = mkdtempSync(join(tmpdir(), 'warpstage-sanitize-'));
   const input = join(folder, 'in.npy');
   writeNumbers(input, 100_003);
-  let clean = true;
+  let clean = findsPlanted();
   for (const tool of ['memcheck', 'racecheck', 'synccheck']) {
     clean = watch(tool, [here, 'guide']) && clean;
     for (const job of ['affine', 'fir']) {
