@@ -21,6 +21,8 @@ const works: Readonly<Record<string, Program>> = {
   histogram: programs.histogram({ block: 256 }),
   roots: programs.roots({ block: 256 }),
   'unified staging': programs.stagingUnified({ block: 256 }),
+  'unified staging with a 64-bit index': programs.stagingUnified({ block: 256, stages: 4, indexType: 'i64' }),
+  'unified staging of three stages': programs.stagingUnified({ block: 96, stages: 3, element: 'f64' }),
   'specialized staging': programs.stagingSpecialized({ block: 256 }),
   'thread-scope staging': programs.stagingThreadScope({ block: 256 }),
   ...Object.fromEntries(
