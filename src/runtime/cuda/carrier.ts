@@ -59,7 +59,7 @@ export class CudaCarrier implements Carrier {
     this.#pool = new EventPool(host.driver);
     this.#staging = new StagingPool(host.pinned);
     this.#clock = new GpuClock(host.driver, this.#pool);
-    this.#gates = new HostGates(host.driver, this.#pool, host.pinned, () => this.#waiting.progressed());
+    this.#gates = new HostGates(host.driver, host.pinned, () => this.#waiting.progressed());
     this.#graphs = new Graphs(host.driver, this.#pool, (work, stream) => this.#give(work, stream));
   }
 
@@ -121,7 +121,12 @@ export class CudaCarrier implements Carrier {
 
   /** Gives the work to a stream; what is left to do when it is complete. */
   #issue(command: Command, work: Work, stream: number): Flight['land'] {
-    if (work.kind === 'host') return this.#gates.issue(command, work, stream);
+    if (work.kind === 'host') {
+      for (const before of command.dependencies) {
+        if (before.status === 'queued') this.#laneOf(before.stream, before.priority).mark(before);
+      }
+      return this.#gates.issue(command, work, stream);
+    }
     if (work.kind === 'copy') return this.#copy(work, stream);
     if (work.kind === 'graph') this.#graphs.launch(work, stream);
     else this.#give(work, stream);

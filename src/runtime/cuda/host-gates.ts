@@ -1,15 +1,14 @@
 // Host functions in a stream of the driver.
 //
-// Behind the commands before the function lies an event, and behind that a *gate*: a word of
-// page-locked memory that the stream waits for. When the main thread sees the event reached, it
-// calls the function, and opens the gate when that has returned. So no thread of the driver's
-// ever calls into JavaScript.
+// At the function's place in the stream is a *gate*: a word of page-locked memory that the stream
+// waits for. When the main thread has settled the commands before it (so that what they copied
+// is in its place), it calls the function, and opens the gate when that has returned. So no thread
+// of the driver's ever calls into JavaScript.
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command } from '../command.ts';
 import { callHost, type HostWork } from '../host-call.ts';
-import { type Driver, driverResults } from './driver.ts';
-import type { EventPool } from './lane.ts';
+import type { Driver } from './driver.ts';
 import type { PinnedMemory } from './memory.ts';
 
 /** CU_STREAM_WAIT_VALUE_GEQ */
@@ -26,7 +25,6 @@ interface Gate {
 interface Call {
   readonly command: Command;
   readonly work: HostWork;
-  readonly event: number;
   readonly gate: Gate;
   running: boolean;
   failure: WarpstageError | null;
@@ -34,16 +32,14 @@ interface Call {
 
 export class HostGates {
   readonly #driver: Driver;
-  readonly #pool: EventPool;
   readonly #pinned: PinnedMemory;
   readonly #free: Gate[] = [];
   readonly #calls = new Set<Call>();
   /** Called when a gate was opened. */
   readonly #opened: () => void;
 
-  constructor(driver: Driver, pool: EventPool, pinned: PinnedMemory, opened: () => void) {
+  constructor(driver: Driver, pinned: PinnedMemory, opened: () => void) {
     this.#driver = driver;
-    this.#pool = pool;
     this.#pinned = pinned;
     this.#opened = opened;
   }
@@ -57,14 +53,7 @@ export class HostGates {
   issue(command: Command, work: HostWork, stream: number): () => WarpstageError | null {
     const gate = this.#take();
     Atomics.store(gate.words, gate.position, 0);
-    const call: Call = {
-      command,
-      work,
-      event: this.#pool.record(stream),
-      gate,
-      running: false,
-      failure: null,
-    };
+    const call: Call = { command, work, gate, running: false, failure: null };
     const waits = this.#driver.cuStreamWaitValue32_v2(stream, gate.address, 1, greaterOrEqual);
     this.#driver.check(waits, 'launchHostFunction');
     this.#calls.add(call);
@@ -89,7 +78,7 @@ export class HostGates {
   /** Calls the functions whose turn has come, each as soon as the caller of this has returned. */
   poll(): void {
     for (const call of this.#calls) {
-      if (call.running || this.#driver.cuEventQuery(call.event) !== driverResults.success) continue;
+      if (call.running || call.command.dependencies.some(({ status }) => status === 'queued')) continue;
       call.running = true;
       queueMicrotask(() => void this.#run(call));
     }
@@ -105,7 +94,6 @@ export class HostGates {
   #open(call: Call): void {
     if (!this.#calls.delete(call)) return;
     Atomics.store(call.gate.words, call.gate.position, 1);
-    this.#pool.give(call.event);
     this.#opened();
   }
 
