@@ -2,7 +2,7 @@
 // that run early, and as few barriers as that allows.
 
 import { describe, expect, test } from 'vitest';
-import type { Kernel } from 'warpstage';
+import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { asyncPrelude } from '#warpstage/targets/cuda/prelude-async.js';
@@ -65,6 +65,35 @@ describe('bulk copies', () => {
     expect(round).not.toContain('goto');
     // The first loop fetches as much as is to be in flight.
     expect(loopOf(entry, 0)).toContain('(int)((unsigned)computeBatch_0 + (unsigned)2)');
+  });
+
+  test('copies whose place is read in memory are made when the program says', () => {
+    const gathered = kernel(
+      { out: 'i32[]', input: 'readonly i32[]', order: 'i32[]', n: 'index' },
+      ({ out, input, order, n }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const t = block.threadRank();
+        const shared = cuda.sharedArray('i32', 4 * 256);
+        const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 4));
+        for (let c = 0, f = 0; c < n; ++c) {
+          for (; f < n && f < c + 4; ++f) {
+            pipeline.producerAcquire();
+            const stage = shared.subarray((f % 4) * 256);
+            cuda.memcpyAsync(block, stage, input.subarray(order[f]! * 256), 256, pipeline);
+            pipeline.producerCommit();
+          }
+          pipeline.consumerWait();
+          out[c * 256 + t] = shared[(c % 4) * 256 + t]!;
+          pipeline.consumerRelease();
+        }
+      },
+    );
+    const { text, lowerings } = generated(gathered);
+    expect(lowerings).toEqual(['bulk']);
+    const entry = text.slice(text.indexOf('extern "C"'));
+    expect(loopOf(entry, 0)).toMatch(/f_\d+ < \(int\)\(\(unsigned\)c_\d+ \+ \(unsigned\)4\)/);
+    expect(timesIn(loopOf(entry, 1), '__syncthreads()')).toBe(4);
+    expect(entry).not.toContain('ws_prefetch(');
   });
 
   test('a single stage is prefetched as long as there is a batch to come', () => {

@@ -58,7 +58,7 @@ export function stepTogether(
   if (readsOf(filled, program.body) !== readsOf(filled, [fill])) return null;
 
   const pipelines = pipelinesInStep(outer, fill, program);
-  const flow = flowOf(fill.body, stages, pipelines, around);
+  const flow = flowOf(fill, stages, pipelines, around);
   const { inFlight } = flow;
   for (const statement of outer.body) {
     if (isCallOf(statement, pipelines)) steady.distance.set(statement, inFlight);
@@ -167,19 +167,32 @@ interface Flow {
  * that is filled later was released some turns ago, so the barrier that says so need not be new.
  */
 function flowOf(
-  batch: readonly Statement[],
+  fill: Loop,
   stages: number,
   pipelines: readonly number[],
   { program, lowerings }: Surroundings,
 ): Flow {
   const bulk = pipelines.length > 0 && pipelines.every((pipeline) => lowerings[pipeline] === 'bulk');
-  if (!bulk) return { inFlight: stages, ahead: 0, turnsPerBarrier: 1 };
-  const wanted = batchesUnderWay(batch, program);
+  if (!bulk || !mayBeLate(fill, pipelines, program))
+    return { inFlight: stages, ahead: 0, turnsPerBarrier: 1 };
+  const wanted = batchesUnderWay(fill.body, program);
   const inFlight = Math.min(stages, Math.max(2, Math.ceil(wanted / 2)));
   let turnsPerBarrier = 1;
   while (2 * turnsPerBarrier <= stages - inFlight + 1 && stages % (2 * turnsPerBarrier) === 0)
     turnsPerBarrier *= 2;
   return { inFlight, ahead: Math.max(0, wanted - inFlight), turnsPerBarrier };
+}
+
+/** Whether it makes no difference to a program, but for time, if a batch is fetched some turns later. */
+function mayBeLate(fill: Loop, pipelines: readonly number[], program: Program): boolean {
+  let late = fill.body.every((statement) => statement.kind === 'assign' || isCallOf(statement, pipelines));
+  // What it reads in memory may have been written by then.
+  forEachExpression(fill.body, ({ kind }) => {
+    late &&= kind !== 'load';
+  });
+  for (const variable of assignedIn(fill.body))
+    late &&= readsOf(variable, program.body) === readsOf(variable, [fill]);
+  return late;
 }
 
 /** Pipelines that commit once a fill and are waited for and released once a turn, and are used nowhere else. */
@@ -189,7 +202,9 @@ function pipelinesInStep(outer: Loop, fill: Loop, program: Program): readonly nu
       statements.filter((statement) => isCallOf(statement, [pipeline])).map(({ intrinsic }) => intrinsic);
     let uses = 0;
     forEachStatement(program.body, (statement) => {
-      if (isCallOf(statement, [pipeline]) && statement.intrinsic !== 'makePipeline') ++uses;
+      if (!isCallOf(statement, [pipeline]) || statement.intrinsic === 'makePipeline') return;
+      // To quit without asking for the result does nothing here.
+      if (statement.intrinsic !== 'quit' || statement.result !== null) ++uses;
     });
     const filling = own(fill.body);
     const using = own(outer.body);
