@@ -24,7 +24,7 @@ import {
   lanesOf,
 } from '../kernel/types.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
-import { checkBlock, checkGrid } from '../runtime/extents.ts';
+import { checkBlock, checkGrid, checkResident } from '../runtime/extents.ts';
 import { kernelInWords } from '../runtime/launch.ts';
 import { heldValue, takeVector } from '../runtime/scalars.ts';
 
@@ -102,6 +102,7 @@ export function bindLaunch(
   }
   const fullBlock = checkBlock(kernel.name, block, limits);
   const fullGrid = checkGrid(kernel.name, grid, limits);
+  if (cooperative) checkResident(kernel.name, fullGrid, fullBlock);
   const parameters = parseSchema(kernel.schema);
   const checked = checkArguments(kernel.name, parameters, given);
   const indexType = needsWideIndex(parameters, checked, fullGrid, fullBlock) ? 'i64' : 'i32';

@@ -10,6 +10,7 @@ import { elementBytes, hostArrays, lanesOf } from '../kernel/types.ts';
 import { type ArrayPlace, kernelInWords } from '../runtime/launch.ts';
 import { encodeRecord } from '../runtime/launch-record.ts';
 import { placeSharedArrays } from '../runtime/shared-arrays.ts';
+import { synchronisesGrid } from '../targets/grid.ts';
 import { poisonBytes } from '../targets/interpreter/memory.ts';
 import { type BoundLaunch, type LaunchArray, limits } from './launch.ts';
 
@@ -35,9 +36,12 @@ export class LaunchMemory {
       typeof value === 'object' ? placeOf(value, buffers, layout) : value,
     );
     const shared = placeSharedArrays(program, sources, placed, grid, limits);
-    const record = encodeRecord(program, { grid, values: placed, shared: shared.places });
+    // Blocks that run together have an arena each.
+    const arenas = synchronisesGrid(program) ? grid[0] * grid[1] * grid[2] : 1;
+    const arenaStride = Math.ceil(shared.bytes / alignment) * alignment;
+    const record = encodeRecord(program, { grid, values: placed, shared: shared.places, arenaStride });
     this.record = layout.place(record.byteLength);
-    this.arena = layout.place(shared.bytes);
+    this.arena = layout.place(arenaStride * arenas);
     this.memory = newMemory(program, layout.end);
 
     const { buffer } = this.memory;

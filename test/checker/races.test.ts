@@ -99,6 +99,38 @@ describe('no races', () => {
   });
 });
 
+describe('a grid that meets', () => {
+  const rotate = kernel(
+    { y: 'i32[]', x: 'readonly i32[]', mended: 'constant bool = true' },
+    ({ y, x, mended }, cuda) => {
+      const grid = cuda.thisGrid();
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const i = grid.threadRank();
+      const shared = cuda.sharedArray('i32', 4);
+      shared[t] = x[i]!;
+      block.sync();
+      y[i] = shared[3 - t]!;
+      if (mended) grid.sync();
+      else block.sync();
+      const next = y[(i + 4) % y.length]!;
+      grid.sync();
+      y[i] = next;
+    },
+  );
+  const launch = { grid: 3, block: 4, cooperative: true };
+
+  test('is in order, and each block has its own shared memory', () => {
+    expectClean(rotate, { ...launch, arguments: { y: { length: 12 }, x: filled(12) } });
+  });
+
+  test('is not where only blocks meet', () => {
+    const given = { y: { length: 12 }, x: filled(12), mended: false };
+    const { findings } = check(rotate, { ...launch, arguments: given });
+    expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(['WS7001']));
+  });
+});
+
 describe('races', () => {
   test('between blocks', () => {
     const neighbours = kernel({ y: 'i32[]' }, ({ y }, cuda) => {

@@ -44,7 +44,6 @@ export class Initialisation implements PartialObserver {
   readonly #flags = new Map<Elements, Flags | null>();
   readonly #ofBlocks = new Map<Block, { readonly arrays: Elements[]; readonly budget: Budget }>();
   readonly #reads = new Map<Range, Reads>();
-  #launch: Launch | null = null;
 
   constructor(undefinedParameters: ReadonlySet<number>, budget: Budget, findings: Findings) {
     this.#undefined = undefinedParameters;
@@ -53,7 +52,6 @@ export class Initialisation implements PartialObserver {
   }
 
   launchBegan(launch: Launch): void {
-    this.#launch = launch;
     for (const [id, array] of launch.arrays.entries()) {
       if (array === undefined) continue;
       this.#flags.set(array, this.#undefined.has(id) ? newFlags(array, 'global', this.#budget) : null);
@@ -104,7 +102,7 @@ export class Initialisation implements PartialObserver {
     const known = this.#flags.get(array);
     if (known !== undefined) return known;
     const { arrays, budget } = this.#ofBlocks.get(thread.block)!;
-    const flags = newFlags(array, referenceOf(array, this.#launch!, thread).space, budget);
+    const flags = newFlags(array, referenceOf(array, thread.block.launch, thread).space, budget);
     this.#flags.set(array, flags);
     arrays.push(array);
     return flags;
