@@ -107,7 +107,13 @@ describe('arguments', () => {
     await device.synchronize();
     expect([...result]).toEqual([-1, -1, -1, -1]);
     expect(specialisations).toEqual([
-      { block: [4, 2, 1], indexType: 'i32', constants: { size: 2, mode: 3 }, functions: { f: triple } },
+      {
+        block: [4, 2, 1],
+        indexType: 'i32',
+        cooperative: false,
+        constants: { size: 2, mode: 3 },
+        functions: { f: triple },
+      },
     ]);
   });
 

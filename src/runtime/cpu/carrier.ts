@@ -23,6 +23,7 @@ import {
   noRoomBehindFunction,
   noRoomWhileStopping,
 } from './errors.ts';
+import { type Flight, waitsForFunction } from './flight.ts';
 import type { Order, Report } from './messages.ts';
 
 /** Work that an engine does; a host function is called by the main thread, and a graph comes as its single commands. */
@@ -36,24 +37,6 @@ export interface Assignment {
   readonly landing?: { readonly buffer: ArrayBufferLike; readonly land: () => void };
   /** Done in any case. */
   readonly release: () => void;
-}
-
-interface Flight {
-  readonly command: Command;
-  readonly work: Work;
-  /** Null for a host function. */
-  readonly assignment: Assignment | null;
-  readonly ticket: number;
-  readonly order: Extract<Order, { kind: 'command' }> | null;
-  readonly dependencies: readonly Flight[];
-  /** Flights not settled yet that depend on this one. */
-  dependents: number;
-  settled: boolean;
-  /** Somebody awaits it. */
-  watched: boolean;
-  /** Why it is being cancelled. */
-  cancellation: WarpstageError | null;
-  stopListening: () => void;
 }
 
 /** What the carrier needs of its device. */
@@ -405,15 +388,4 @@ export class CpuCarrier implements Carrier {
     this.poll();
     this.#letGo();
   }
-}
-
-/** Whether a host function comes before it, which the thread that would be blocked has to call. */
-function waitsForFunction(flight: Flight): boolean {
-  const seen = new Set([flight]);
-  for (const { assignment, dependencies, settled } of seen) {
-    if (settled) continue;
-    if (assignment === null) return true;
-    for (const dependency of dependencies) seen.add(dependency);
-  }
-  return false;
 }

@@ -1,0 +1,35 @@
+// A command of the CPU on its way: what it became, and what it waits for.
+
+import type { WarpstageError } from '../../diagnostics/error.ts';
+import type { Command, Work } from '../command.ts';
+import type { Assignment } from './carrier.ts';
+import type { Order } from './messages.ts';
+
+export interface Flight {
+  readonly command: Command;
+  readonly work: Work;
+  /** Null for a host function. */
+  readonly assignment: Assignment | null;
+  readonly ticket: number;
+  readonly order: Extract<Order, { kind: 'command' }> | null;
+  readonly dependencies: readonly Flight[];
+  /** Flights not settled yet that depend on this one. */
+  dependents: number;
+  settled: boolean;
+  /** Somebody awaits it. */
+  watched: boolean;
+  /** Why it is being cancelled. */
+  cancellation: WarpstageError | null;
+  stopListening: () => void;
+}
+
+/** Whether a host function comes before it, which the thread that would be blocked has to call. */
+export function waitsForFunction(flight: Flight): boolean {
+  const seen = new Set([flight]);
+  for (const { assignment, dependencies, settled } of seen) {
+    if (settled) continue;
+    if (assignment === null) return true;
+    for (const dependency of dependencies) seen.add(dependency);
+  }
+  return false;
+}
