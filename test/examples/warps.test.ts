@@ -1,6 +1,7 @@
 // The examples of warps, run on the interpreter and as WebAssembly, in the way that is meant.
 
 import { expect, test } from 'vitest';
+import { expectClean } from 'warpstage/check';
 import { blockReduction } from '../../examples/warps/block-reduction.ts';
 import { gridReduction } from '../../examples/warps/grid-reduction.ts';
 import { warpReduction } from '../../examples/warps/warp-reduction.ts';
@@ -27,4 +28,11 @@ test('a grid adds up what its blocks found', () => {
   const arrays = { x, total: new Float32Array(1), partial: new Float32Array(3) };
   const launch = { grid: 3, block: 96, cooperative: true, arguments: arrays };
   expect(outputOf(gridReduction, launch, 'states', 'total')).toEqual(sumsOf(1000));
+});
+
+test('the checker finds nothing in them', () => {
+  expectClean(warpReduction, { grid: 4, block: 256, arguments: { x, sums: { length: 32 } } });
+  expectClean(blockReduction, { grid: 5, block: 224, arguments: { x, sums: { length: 5 } } });
+  const arrays = { x, total: { length: 1 }, partial: { length: 3, unfilled: true } };
+  expectClean(gridReduction, { grid: 3, block: 96, cooperative: true, arguments: arrays });
 });

@@ -11,6 +11,7 @@ import { guide, pages } from './published.ts';
 import { quitting } from './quitting.ts';
 import { races } from './races.ts';
 import { roles } from './roles.ts';
+import { grids, warps } from './warps.ts';
 
 export const corpus: readonly Misuse[] = [
   ...order,
@@ -23,5 +24,7 @@ export const corpus: readonly Misuse[] = [
   ...guide,
   ...pages,
   ...barriers,
+  ...warps,
+  ...grids,
   ...advice,
 ];

@@ -31,6 +31,7 @@ export interface MisuseLaunch {
   readonly grid?: Extent;
   /** Default 32. */
   readonly block?: Extent;
+  readonly cooperative?: boolean;
   /** Of `out` and `x`, where `arguments` has none. Default 32. */
   readonly elements?: number;
   readonly arguments?: Readonly<Record<string, HostArray | Value | DeviceFunction>>;
@@ -48,13 +49,13 @@ export const batched = { ...schema, batches: 'constant index = 4' } as const;
 
 /** A whole launch, with arrays made for it. */
 export function launchOf({ kernel, launch = {} }: Misuse, mended: boolean) {
-  const { grid = 1, block = 32, elements = 32, arguments: given = {} } = launch;
+  const { grid = 1, block = 32, cooperative = false, elements = 32, arguments: given = {} } = launch;
   const arrays = {
     out: new Int32Array(elements),
     x: Int32Array.from({ length: elements }, (_, i) => i + 100),
   };
   const known = Object.entries({ ...arrays, ...given, mended }).filter(([name]) => name in kernel.schema);
-  return { grid, block, arguments: Object.fromEntries(known) };
+  return { grid, block, cooperative, arguments: Object.fromEntries(known) };
 }
 
 /** The lines of the file that are marked in a kernel: where the finding is, and what else it names. */

@@ -34,7 +34,7 @@ export function observeRun(
       new Initialisation(unfilled, budget, findings),
       new Outputs(outputs, budget, findings),
       new IndexArithmetic(findings),
-      ...protocolRules(findings, { advice }),
+      protocolRules(findings, { advice }),
       ...others,
     ]),
     exact: exactArithmetic(program),

@@ -102,7 +102,7 @@ export class Initialisation implements PartialObserver {
     const known = this.#flags.get(array);
     if (known !== undefined) return known;
     const { arrays, budget } = this.#ofBlocks.get(thread.block)!;
-    const flags = newFlags(array, referenceOf(array, thread.block.launch, thread).space, budget);
+    const flags = newFlags(array, referenceOf(array, thread).space, budget);
     this.#flags.set(array, flags);
     arrays.push(array);
     return flags;

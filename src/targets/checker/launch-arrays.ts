@@ -7,11 +7,11 @@ import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
 import type { Thread } from '../interpreter/thread.ts';
 
-/** What an array is in the program. A shared or local one is asked for by a thread that has it. */
-export function referenceOf(array: Elements, launch: Launch, thread: Thread | null): ArrayReference {
+/** What an array is in the program, of those that a thread has. Blocks that run together have shared arrays each. */
+export function referenceOf(array: Elements, { block: { launch }, localArrays }: Thread): ArrayReference {
   const global = launch.arrays.indexOf(array);
   if (global >= 0) return { space: 'global', id: global };
-  const local = thread?.localArrays.indexOf(array) ?? -1;
+  const local = localArrays.indexOf(array);
   if (local >= 0) return { space: 'local', id: local };
   return { space: 'shared', id: launch.sharedArrays.indexOf(array) };
 }

@@ -149,7 +149,7 @@ function wordsOfThreads({ array, space, index, earlier, later, sameValue }: Conf
   if (apart) {
     return {
       message,
-      mend: 'Blocks run in any order: let one block do both, use atomic operations, or do the second in a launch of its own.',
+      mend: 'Blocks run in any order: let one block do both, use atomic operations, or do the second in a launch of its own, or after a grid.sync() of a cooperative launch.',
     };
   }
   const atomic = earlier.kind === 'update' || later.kind === 'update';

@@ -359,7 +359,7 @@ export class Races implements PartialObserver {
   /** A shared or local array is accessed for the first time. */
   #track(thread: Thread, array: Elements): TrackedArray | null {
     const { arrays, budget } = this.#ofBlocks.get(thread.block)!;
-    const reference = referenceOf(array, thread.block.launch, thread);
+    const reference = referenceOf(array, thread);
     const { space } = reference;
     // Nobody else reaches a local array, but for copies.
     const matters = space === 'shared' ? this.#uses.changes(reference) : this.#uses.of(reference).copied;

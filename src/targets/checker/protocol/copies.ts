@@ -24,11 +24,6 @@ export class UnawaitedCopies implements PartialObserver {
     this.#handles = handles;
   }
 
-  blockBegan(): void {
-    this.#uncommitted.clear();
-    this.#underWay.clear();
-  }
-
   issued(copy: PendingCopy): void {
     this.#uncommitted.add(copy);
   }

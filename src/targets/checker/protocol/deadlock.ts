@@ -41,7 +41,8 @@ export class Deadlocks implements PartialObserver {
   }
 
   launchEnded(_launch: Launch, fault: Fault | null): void {
-    if (fault?.kind === 'deadlock' && fault.waiting.length > 0) this.#tell(fault);
+    if (fault?.kind !== 'deadlock' || fault.waiting.length === 0) return;
+    if (fault.block.join() === this.#handles.block.index.join()) this.#tell(fault);
   }
 
   #tell({ block, waiting }: Deadlock): void {
@@ -144,7 +145,8 @@ export class Deadlocks implements PartialObserver {
         return this.#absentFrom(rank, activity.group, (other) => {
           const { activities, returned } = this.#handles;
           const own = activities.get(other);
-          if (returned.has(other)) return true;
+          // Only a grid counts on those that have returned.
+          if (returned.has(other)) return activity.group.kind !== 'grid';
           return own?.kind === 'sync' && isSameGroup(own.group, activity.group);
         });
       case 'make': {
@@ -164,8 +166,9 @@ export class Deadlocks implements PartialObserver {
     group: Parameters<typeof membership>[0],
     isThere: (rank: number) => boolean,
   ): number[] {
-    const size = this.#handles.block!.threads.length;
-    const own = membership(group, rank, size);
+    const size = this.#handles.block.threads.length;
+    // Of a grid the block's own part is looked at.
+    const own = membership(group.kind === 'grid' ? { kind: 'block' } : group, rank, size);
     return Array.from({ length: own.size }, (_, i) => rank - own.rank + i).filter((other) => !isThere(other));
   }
 
@@ -213,7 +216,9 @@ function mendOf({ activity }: Wait, absences: readonly Absence[]): string {
         ? 'Wait only for as many batches as are committed; commit before waiting.'
         : 'Let every producer commit each stage once, also where it had nothing to copy, and as many stages as are waited for.';
     default:
-      return 'Every thread that others wait for must arrive, commit or release as often as they expect.';
+      return activity?.kind === 'sync' && activity.group.kind === 'grid'
+        ? 'Let every thread of every block come to each grid.sync(), also where it has nothing to do: it waits for those that have returned, too.'
+        : 'Every thread that others wait for must arrive, commit or release as often as they expect.';
   }
 }
 

@@ -38,12 +38,6 @@ export class GroupCopies implements PartialObserver {
     this.#handles = handles;
   }
 
-  blockBegan(): void {
-    this.#together.clear();
-    this.#alone.clear();
-    this.#issued.clear();
-  }
-
   issued(copy: PendingCopy): void {
     // How far a thread has come with a barrier is not told by commits.
     if ('barrier' in copy.call) return;

@@ -49,11 +49,15 @@ export type Activity =
 
 /** The handles of a block's threads. */
 export class Handles implements PartialObserver {
-  block: Block | null = null;
+  readonly block: Block;
   readonly activities = new Map<number, Activity>();
   readonly returned = new Set<number>();
   readonly #handles = new Map<MadePipeline, Map<number, Handle>>();
   readonly #makings = new Map<number, boolean | number | null>();
+
+  constructor(block: Block) {
+    this.block = block;
+  }
 
   /** A thread's side of a pipeline, if it has made it. */
   find(pipeline: MadePipeline, thread: Thread): Handle | undefined {
@@ -79,14 +83,6 @@ export class Handles implements PartialObserver {
   /** Every handle of the block. */
   all(): Handle[] {
     return [...this.#handles.keys()].flatMap((pipeline) => this.sharing(pipeline));
-  }
-
-  blockBegan(block: Block): void {
-    this.block = block;
-    this.activities.clear();
-    this.returned.clear();
-    this.#handles.clear();
-    this.#makings.clear();
   }
 
   threadEnded({ rank }: Thread): void {

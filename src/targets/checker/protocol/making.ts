@@ -29,11 +29,6 @@ export class Making implements PartialObserver {
     this.#handles = handles;
   }
 
-  blockBegan(): void {
-    this.#counts.clear();
-    this.#rounds.clear();
-  }
-
   blockEnded(block: Block): void {
     for (const pipeline of new Set(this.#handles.all().map((handle) => handle.pipeline))) {
       const sharing = this.#handles.sharing(pipeline);

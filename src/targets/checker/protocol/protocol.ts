@@ -8,14 +8,17 @@ import { Deadlocks } from './deadlock.ts';
 import { GroupCopies } from './group-copies.ts';
 import { Handles } from './handles.ts';
 import { Making } from './making.ts';
+import { perBlock } from './per-block.ts';
 import { Verbs } from './verbs.ts';
 
-/** Observers that report every break of the protocol, and with `advice` what is slow as well. */
+/** What reports every break of the protocol, and with `advice` what is slow as well. */
 export function protocolRules(
   findings: Findings,
   { advice = false }: { readonly advice?: boolean } = {},
-): PartialObserver[] {
-  const handles = new Handles();
+): PartialObserver {
   const rules = [Verbs, Making, UnawaitedCopies, GroupCopies, Deadlocks, ...(advice ? [Advice] : [])];
-  return [...rules.map((Rule) => new Rule(findings, handles)), handles];
+  return perBlock((block) => {
+    const handles = new Handles(block);
+    return [...rules.map((Rule) => new Rule(findings, handles)), handles];
+  });
 }
