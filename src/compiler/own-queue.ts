@@ -5,8 +5,7 @@
 // anything else.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Statement } from './ir.ts';
-import type { Pipeline } from './ir-pipelines.ts';
+import type { Pipeline, Statement } from './ir.ts';
 
 /** What all pipelines of a thread's own have in common. */
 export const threadPipeline = {

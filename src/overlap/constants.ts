@@ -3,8 +3,8 @@
 import type { ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
 import { Accumulator } from './accumulate.ts';
+import { arrayProblem } from './declaration.ts';
 import { newArray } from './elements.ts';
-import { arrayProblem } from './fields.ts';
 import type { AnyDefinition, ArrayDeclaration, JobContext, TypedArray } from './job.ts';
 import { problem } from './problem.ts';
 import { collectingSink } from './sinks/memory.ts';
