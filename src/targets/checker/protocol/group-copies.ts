@@ -2,8 +2,9 @@
 // two should make alike.
 //
 // The n-th copy that a thread issues for a group into a batch of a shared pipeline (or at all into one
-// of its own) must be the n-th of every other thread of the group. And where several threads copy by themselves at one place in one batch, each
-// has a part of its own; if all of them copy the same, the group's copy was meant.
+// of its own, or for a barrier) must be the n-th of every other thread of the group. And where several
+// threads copy by themselves at one place in one batch, or for one phase of a barrier, each has a part
+// of its own; if all of them copy the same, the group's copy was meant.
 
 import { membership } from '../../interpreter/barrier.ts';
 import type { Operand, PendingCopy } from '../../interpreter/copies.ts';
@@ -32,6 +33,8 @@ export class GroupCopies implements PartialObserver {
   readonly #alone = new Map<string, Alone>();
   /** Of each thread, at each kind of copy: its batch, and how many it has issued in that. */
   readonly #issued = new Map<string, { batch: number; count: number }>();
+  /** Barriers that threads copied for by themselves, numbered. */
+  readonly #barriers = new Map<object, number>();
 
   constructor(findings: Findings, handles: Handles) {
     this.#findings = findings;
@@ -39,10 +42,21 @@ export class GroupCopies implements PartialObserver {
   }
 
   issued(copy: PendingCopy): void {
-    // How far a thread has come with a barrier is not told by commits.
-    if ('barrier' in copy.call) return;
     if (copy.call.group.kind !== 'thread') this.#issueTogether(copy);
-    else if (copy.call.destination.array.space !== 'local') this.#issueAlone(copy);
+    else if (!('barrier' in copy.call)) this.#issueAlone(copy, this.#handles.ofCopy(copy)?.commits ?? 0);
+  }
+
+  /** A copy for a barrier belongs to the phase that it is bound to. */
+  bound(copies: readonly PendingCopy[], sync: object, phase: number): void {
+    for (const copy of copies) {
+      if (!('barrier' in copy.call) || copy.call.group.kind !== 'thread') continue;
+      let number = this.#barriers.get(sync);
+      if (number === undefined) {
+        number = this.#barriers.size;
+        this.#barriers.set(sync, number);
+      }
+      this.#issueAlone(copy, phase, `barrier ${number} `);
+    }
   }
 
   blockEnded(): void {
@@ -75,10 +89,11 @@ export class GroupCopies implements PartialObserver {
     if (together.ranks.size === size) this.#together.delete(key);
   }
 
-  #issueAlone(copy: PendingCopy): void {
-    const { range } = copy.call;
-    const batch = this.#handles.ofCopy(copy)?.commits ?? 0;
-    const key = this.#placeOf(copy, `${range.source}:${range.start}`, batch);
+  #issueAlone(copy: PendingCopy, batch: number, target = ''): void {
+    const { range, destination } = copy.call;
+    // What each has of its own, nobody else copies.
+    if (destination.array.space === 'local') return;
+    const key = this.#placeOf(copy, `${target}${range.source}:${range.start}`, batch);
     const alone = this.#alone.get(key);
     if (alone === undefined) this.#alone.set(key, { first: copy, ranks: [copy.thread.rank] });
     else if (isSame(alone.first, copy)) alone.ranks?.push(copy.thread.rank);
