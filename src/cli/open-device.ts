@@ -1,9 +1,16 @@
-// Opens a device for a command; the runtime is loaded only now.
+// Opens devices for a command; the runtime is loaded only now.
 
+import type { OpenDevices } from '../overlap/devices.ts';
 import type { Device } from '../runtime/device.ts';
 
 /** Opens the device of that name. */
 export async function openDevice(name: string, threads?: number): Promise<Device> {
   const { open } = await import('../runtime/open.ts');
   return open(name, threads === undefined ? {} : { threads });
+}
+
+/** Opens the devices of a job: one name, or several with commas between them. */
+export async function openDevices(names: string, threads?: number): Promise<OpenDevices> {
+  const { OpenDevices } = await import('../overlap/devices.ts');
+  return OpenDevices.open(names, threads);
 }

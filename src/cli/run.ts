@@ -5,10 +5,10 @@
 
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { OpenDevices } from '../overlap/devices.ts';
 import { type Dtype, dtypeBytes } from '../overlap/dtype.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
-import type { Device } from '../runtime/device.ts';
 import { reportText } from '../timeline/report.ts';
 import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
@@ -16,7 +16,7 @@ import { describeJob } from './describe-job.ts';
 import { usageError } from './failure.ts';
 import { findJob } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
-import { openDevice } from './open-device.ts';
+import { openDevices } from './open-device.ts';
 import { overrideInputs } from './override-inputs.ts';
 import { Progress } from './progress.ts';
 import { type Terminal, widthOf } from './terminal.ts';
@@ -56,7 +56,11 @@ export function runCommand(context: CommandContext): Command {
     .argument('[files...]', 'the inputs, then the output if the job has one')
     .option('-s, --set <name=value>', 'change a setting of the job (repeatable)', addSetting)
     .option('--job <name>', 'which job, where the module exports several')
-    .option('--device <name>', 'the device to run on', 'cpu')
+    .option(
+      '--device <name>',
+      'the device to run on, or several that share the chunks: cuda:0,cuda:1 or cuda:*',
+      'cpu',
+    )
     .option('--threads <count>', 'threads of a CPU device', parseCount)
     .option(
       '--chunk <size>',
@@ -87,6 +91,7 @@ export function runCommand(context: CommandContext): Command {
         'warpstage run affine.ts x.npy y.npy --set a=2 --set b=1',
         'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.html',
         'warpstage run flights.ts flights.parquet --json',
+        'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
         'cat x.raw | warpstage run affine.ts - - > y.raw',
         'warpstage run affine.ts --help',
       ]),
@@ -128,7 +133,7 @@ async function runJob(
   options: RunCommandOptions,
   context: CommandContext,
 ): Promise<void> {
-  const opening = openDevice(options.device, options.threads);
+  const opening = openDevices(options.device, options.threads);
   // Looked at below; until then the module may fail first, and then this failure does not matter.
   opening.catch(() => {});
   try {
@@ -150,7 +155,7 @@ async function runJob(
     tell(named, assigned, result, options, context.terminal);
   } finally {
     await opening.then(
-      (device) => device.close(),
+      (devices) => devices[Symbol.asyncDispose](),
       () => {},
     );
   }
@@ -166,7 +171,7 @@ async function stream(
   run: Run,
   { name, work }: NamedWork,
   { inputs, outputs }: AssignedFiles,
-  device: Device,
+  { participants }: OpenDevices,
   options: RunCommandOptions,
   { terminal, interrupt }: CommandContext,
 ): Promise<JobResult> {
@@ -174,7 +179,7 @@ async function stream(
   return await run(work, {
     input: inputs,
     output: outputs,
-    device,
+    device: participants.map(({ device }) => device),
     signal: interrupt.listen(),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),

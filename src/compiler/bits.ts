@@ -3,23 +3,12 @@
 
 import type { Node, BinaryOperator as Token } from 'acorn';
 import { binary, convert, unary } from './build.ts';
+import { commonType, openOf, refuseBigintMix } from './common-type.ts';
 import type { Expression } from './ir.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { type IntegerType, isInteger } from './number-types.ts';
-import {
-  commonType,
-  isBigintValue,
-  isLiteral,
-  literalText,
-  numeric,
-  openOf,
-  refuseBigintMix,
-  sideOf,
-  toType,
-  typed,
-  wrapped,
-} from './numbers.ts';
+import { isBigintValue, isLiteral, literalText, numeric, sideOf, toType, typed, wrapped } from './numbers.ts';
 import { literal, type Numeric, number, type QuotientValue, type Value } from './values.ts';
 
 const bitwise = { '&': 'and', '|': 'or', '^': 'xor' } as const;

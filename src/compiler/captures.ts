@@ -59,7 +59,7 @@ export function refuseCaptures(
     // A minifier may have renamed it: say what the user wrote.
     const written = locationOf(lowering.sources, range).name ?? one.name;
     const { code, message, hint } = explain({ ...one, name: written }, parameters, declared);
-    lowering.report(range, code, message, hint);
+    lowering.mistakes.note({ code, message, hint, range });
   }
   lowering.broken();
 }

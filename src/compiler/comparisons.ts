@@ -3,11 +3,12 @@
 import type { Node, BinaryOperator as Token } from 'acorn';
 import { bigintComparison } from './bigint-comparisons.ts';
 import { compare, constant, convert, numberConstant } from './build.ts';
+import { commonType } from './common-type.ts';
 import type { CompareOperator, Expression } from './ir.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { fits, isSmallInteger, type NumberType } from './number-types.ts';
-import { commonType, numeric, sideOf, toType, typed } from './numbers.ts';
+import { numeric, sideOf, toType, typed } from './numbers.ts';
 import { describe, type Numeric, number, type Value } from './values.ts';
 
 const comparisons = {

@@ -2,10 +2,11 @@
 
 import type { Node } from 'acorn';
 import { conditional, knownTruth, unary } from './build.ts';
+import { commonType, openOf } from './common-type.ts';
 import { textCode } from './comparisons.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
-import { commonType, isBigintValue, isLiteral, openOf, rounded, toType } from './numbers.ts';
+import { isBigintValue, isLiteral, rounded, toType } from './numbers.ts';
 
 import {
   describe,

@@ -71,7 +71,7 @@ function inlineBlock(lowering: Lowering, body: Node, returns: ReturnTarget, coun
     for (const statement of statements) lowering.emit(statement);
   }
   if (returns.cell.holds !== 'nothing') return read(lowering, returns.cell, body);
-  return lowering.hasMistakes ? { kind: 'broken' } : undefinedValue;
+  return lowering.mistakes.any ? { kind: 'broken' } : undefinedValue;
 }
 
 function refuseRecursion(lowering: Lowering, { name, node }: Activation, at: Node): void {

@@ -23,6 +23,7 @@ import type { Range } from '../diagnostics/source.ts';
 import type { HalfFormat } from '../kernel/half.ts';
 import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
+import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
 
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
@@ -92,24 +93,6 @@ export interface LocalArray {
   readonly name: string;
   readonly element: ElementType;
   readonly count: number;
-}
-
-/**
- * Whose threads a pipeline is for. One that is not a thread's own lies inside a block, and means the same
- * with every wider scope.
- */
-export type PipelineScope = 'thread' | 'block' | 'cluster' | 'device' | 'system';
-
-/** A place in the kernel that makes a pipeline; its state belongs to the group's threads together. */
-export interface Pipeline {
-  readonly name: string;
-  readonly scope: PipelineScope;
-  /** 1 to 255; 0 for thread scope, which has no stages of its own. */
-  readonly stages: number;
-  /** Places that make pipelines of one shared state have the same number here; null for thread scope. */
-  readonly state: number | null;
-  readonly group: Group;
-  readonly partition: 'unified' | 'role' | 'count';
 }
 
 /** Threads that act together. A tile is `size` consecutive ranks of the block. */
@@ -370,66 +353,7 @@ export type Call =
       readonly range: Range;
     }
   | BarrierCall
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'makePipeline';
-      readonly pipeline: number;
-      /** Partition `role`: true in a producer (bool). `count`: how many producers (indexType). Else null. */
-      readonly producers: Expression | null;
-      readonly range: Range;
-    }
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
-      readonly pipeline: number;
-      readonly range: Range;
-    }
-  /** Thread scope: waits until at most `prior` of the thread's youngest commits are under way. */
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'consumerWaitPrior';
-      readonly pipeline: number;
-      readonly prior: number;
-      readonly range: Range;
-    }
-  /**
-   * Waits for a stage no longer than so many nanoseconds, or until the clock `globaltimer` says so much; looks
-   * at least once.
-   */
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'consumerWaitFor' | 'consumerWaitUntil';
-      readonly pipeline: number;
-      /** An f64. */
-      readonly time: Expression;
-      /** A bool variable that gets whether the stage is there, or null. */
-      readonly result: number | null;
-      readonly range: Range;
-    }
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'quit';
-      readonly pipeline: number;
-      /** A bool variable that gets the result, or null. */
-      readonly result: number | null;
-      readonly range: Range;
-    }
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'memcpyAsync';
-      /** The threads that copy together; `thread` where each copies the whole by itself. */
-      readonly group: Group;
-      readonly destination: View;
-      readonly source: View;
-      /** Elements, of the program's indexType; both arrays have the same element type. */
-      readonly count: Expression;
-      /** So many elements at the end are set to zero instead, and not read; of the program's indexType. Null: none. */
-      readonly zeroFill: Expression | null;
-      /** What the program promises: both addresses and the size are multiples of so many bytes. */
-      readonly alignment: number;
-      readonly pipeline: number;
-      readonly range: Range;
-    }
+  | PipelineCall
   /** Reads a clock into an f64 variable: nanoseconds, or cycles of the processor. */
   | {
       readonly kind: 'call';

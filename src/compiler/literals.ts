@@ -2,8 +2,9 @@
 
 import type { Node, BinaryOperator as Token } from 'acorn';
 import { conditional } from './build.ts';
+import { refuseBigintMix } from './common-type.ts';
 import type { Lowering } from './lowering.ts';
-import { isLiteral, refuseBigintMix, toBool } from './numbers.ts';
+import { isLiteral, toBool } from './numbers.ts';
 import { type EitherValue, type LiteralValue, literal, number, type Value } from './values.ts';
 
 /** Works on two numbers as on two bigints, whatever TypeScript takes them for. */

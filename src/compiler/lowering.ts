@@ -10,12 +10,10 @@
 
 import type { AnyNode, Expression as ExpressionNode, Node } from 'acorn';
 import type { Code } from '../diagnostics/codes.ts';
-import type { Issue } from '../diagnostics/error.ts';
 import {
   type AnyFunction,
   createKernelSource,
   type KernelSource,
-  locationOf,
   type Range,
 } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
@@ -26,7 +24,6 @@ import type {
   Expression,
   LocalArray,
   Parameter,
-  Pipeline,
   Program,
   SharedArray,
   Statement,
@@ -34,6 +31,8 @@ import type {
   Variable,
 } from './ir.ts';
 import type { Barrier } from './ir-barriers.ts';
+import type { Pipeline } from './ir-pipelines.ts';
+import { Mistakes } from './mistakes.ts';
 import { type NumberType, valueType } from './number-types.ts';
 import { OwnQueue } from './own-queue.ts';
 import { type ParsedFunction, parseFunction } from './parse.ts';
@@ -69,14 +68,6 @@ export interface LoweredBarrier {
   readonly completion: ClosureValue | DeviceFunctionValue | null;
 }
 
-/** What is wrong in the text. Its place in the user's file is looked up when it is told. */
-interface Mistake {
-  readonly code: Code;
-  readonly message: string;
-  readonly hint: string;
-  readonly range: Range;
-}
-
 export class Lowering {
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
@@ -94,7 +85,7 @@ export class Lowering {
   /** Functions that are being inlined, outermost first: what is here already is recursion. */
   readonly calls: { readonly callee: object; readonly name: string }[] = [];
   readonly #rules: Rules;
-  readonly #mistakes: Mistake[] = [];
+  readonly mistakes = new Mistakes(this.sources);
   readonly #variables: Variable[] = [];
   /** Variables that are assigned once, with what they are assigned; null if that is no expression. */
   readonly #definitions = new Map<number, Expression | null>();
@@ -181,33 +172,13 @@ export class Lowering {
 
   /** Reports what is wrong with a node, and gives its statement up. */
   fail(node: Node, code: Code, message: string, hint: string): never {
-    this.report(this.range(node), code, message, hint);
+    this.mistakes.note({ code, message, hint, range: this.range(node) });
     throw new LoweringFailure(message);
   }
 
   /** Gives the statement up because of an error that was reported already. */
   broken(): never {
     throw new LoweringFailure('already reported');
-  }
-
-  /** Reports what is wrong, once for each place: an inlined function may be lowered many times. */
-  report(range: Range, code: Code, message: string, hint: string): void {
-    const again = this.#mistakes.some(
-      (one) =>
-        one.message === message && one.range.source === range.source && one.range.start === range.start,
-    );
-    if (!again) this.#mistakes.push({ code, message, hint, range });
-  }
-
-  get hasMistakes(): boolean {
-    return this.#mistakes.length > 0;
-  }
-
-  /** All that was reported, in the order of the text. */
-  issues(): Issue[] {
-    return this.#mistakes
-      .toSorted((a, b) => a.range.source - b.range.source || a.range.start - b.range.start)
-      .map(({ range, ...issue }) => ({ ...issue, location: locationOf(this.sources, range) }));
   }
 
   // The rules

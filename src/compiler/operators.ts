@@ -6,23 +6,12 @@
 import type { Node, BinaryOperator as Token, UnaryOperator as UnaryToken } from 'acorn';
 import { bitOperation, complement } from './bits.ts';
 import { binary, unary } from './build.ts';
+import { commonType, openOf, refuseBigintMix } from './common-type.ts';
 import { comparisonOperation } from './comparisons.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, isInteger } from './number-types.ts';
-import {
-  commonType,
-  isBigintValue,
-  isLiteral,
-  numeric,
-  openOf,
-  refuseBigintMix,
-  sideOf,
-  toBool,
-  toType,
-  typed,
-  wrapped,
-} from './numbers.ts';
+import { isBigintValue, isLiteral, numeric, sideOf, toBool, toType, typed, wrapped } from './numbers.ts';
 import {
   type EitherValue,
   type LiteralValue,

@@ -5,7 +5,8 @@
 // anything else.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Pipeline, Statement } from './ir.ts';
+import type { Statement } from './ir.ts';
+import type { Pipeline } from './ir-pipelines.ts';
 
 /** What all pipelines of a thread's own have in common. */
 export const threadPipeline = {

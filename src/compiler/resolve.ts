@@ -7,6 +7,7 @@
 
 import type { AnyNode, CallExpression, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn';
 import { componentNames } from '../kernel/types.ts';
+import { boundNames, children, isFunction, patternExpressions } from './nodes.ts';
 
 /** A name that the function declares: a variable, a parameter or a function. */
 export interface Declaration {
@@ -318,14 +319,6 @@ function find(name: string, scope: Scope): Declaration | undefined {
   return undefined;
 }
 
-export function isFunction(node: AnyNode): node is AnyNode & FunctionNode {
-  return (
-    node.type === 'FunctionExpression' ||
-    node.type === 'FunctionDeclaration' ||
-    node.type === 'ArrowFunctionExpression'
-  );
-}
-
 function opensScope(node: AnyNode): boolean {
   switch (node.type) {
     case 'BlockStatement':
@@ -338,69 +331,4 @@ function opensScope(node: AnyNode): boolean {
     default:
       return false;
   }
-}
-
-/** The identifiers that a pattern declares. */
-export function boundNames(pattern: Pattern): Identifier[] {
-  switch (pattern.type) {
-    case 'Identifier':
-      return [pattern];
-    case 'AssignmentPattern':
-      return boundNames(pattern.left);
-    case 'RestElement':
-      return boundNames(pattern.argument);
-    case 'ArrayPattern':
-      return pattern.elements.flatMap((element) => (element === null ? [] : boundNames(element)));
-    case 'ObjectPattern':
-      return pattern.properties.flatMap((property) =>
-        boundNames(property.type === 'RestElement' ? property.argument : property.value),
-      );
-    case 'MemberExpression':
-      return [];
-  }
-}
-
-/** The defaults and computed keys inside a pattern, which are evaluated. */
-function patternExpressions(pattern: Pattern): AnyNode[] {
-  switch (pattern.type) {
-    case 'AssignmentPattern':
-      return [...patternExpressions(pattern.left), pattern.right as AnyNode];
-    case 'ArrayPattern':
-      return pattern.elements.flatMap((element) => (element === null ? [] : patternExpressions(element)));
-    case 'ObjectPattern':
-      return pattern.properties.flatMap((property) => {
-        if (property.type === 'RestElement') return patternExpressions(property.argument);
-        const key = property.computed ? [property.key as AnyNode] : [];
-        return [...key, ...patternExpressions(property.value)];
-      });
-    default:
-      return [];
-  }
-}
-
-/** The nodes directly inside a node that are evaluated: keys and labels are left out. */
-function children(node: AnyNode): AnyNode[] {
-  switch (node.type) {
-    case 'MemberExpression':
-      return (node.computed ? [node.object, node.property] : [node.object]) as AnyNode[];
-    case 'Property':
-    case 'PropertyDefinition':
-    case 'MethodDefinition':
-      return (node.computed ? [node.key, node.value] : [node.value]).filter(Boolean) as AnyNode[];
-    case 'LabeledStatement':
-      return [node.body as AnyNode];
-    case 'BreakStatement':
-    case 'ContinueStatement':
-    case 'MetaProperty':
-      return [];
-    default:
-      return Object.values(node).flatMap((value: unknown) => {
-        if (Array.isArray(value)) return value.filter(isNode);
-        return isNode(value) ? [value] : [];
-      });
-  }
-}
-
-function isNode(value: unknown): value is AnyNode {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }

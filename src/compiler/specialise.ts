@@ -59,7 +59,7 @@ export function specialise(kernel: Kernel, specialisation: Specialisation): Spec
     lowerKernel(lowering, kernel, specialisation);
     // The types that this pass was made with are final once it teaches nothing new.
     if (inference.solve()) continue;
-    if (lowering.hasMistakes) throw new WarpstageError(lowering.issues());
+    if (lowering.mistakes.any) throw new WarpstageError(lowering.mistakes.issues());
     const program = lowering.program(kernel.name);
     return { program: kernel.fma ? { ...program, fma: true } : program, sources: lowering.sources };
   }

@@ -16,9 +16,9 @@ import { branch } from './conditional.ts';
 import { arrayOfList } from './lists.ts';
 import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
 import { type Lowering, LoweringFailure } from './lowering.ts';
+import { boundNames } from './nodes.ts';
 import { rounded } from './numbers.ts';
 import { bindPattern } from './patterns.ts';
-import { boundNames } from './resolve.ts';
 import { switchStatement } from './switch.ts';
 import { undefinedValue, type Value } from './values.ts';
 

@@ -9,7 +9,8 @@ import type { IntrinsicName } from '../kernel/intrinsics.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { ElementType, VectorType } from '../kernel/types.ts';
 import type { Frame } from './frame.ts';
-import type { ArrayReference, Expression, Group, PipelineScope } from './ir.ts';
+import type { ArrayReference, Expression, Group } from './ir.ts';
+import type { PipelineScope } from './ir-pipelines.ts';
 import { isBigint, type NumberType, type SmallIntegerType } from './number-types.ts';
 
 /** A number of a known type. */

@@ -1,29 +1,31 @@
 // Accumulators: arrays that stay on the device from the first chunk to the last, and become the
 // job's result.
 //
-// There is one array of each, whatever the depth: kernels of a job with accumulators run one
-// after the other, in the order of their chunks. So a block finds what the same block of the
-// chunk before left, and the result does not depend on how the chunks' copies overlapped.
+// There is one array of each on a device, whatever the depth: kernels of a job with accumulators
+// run one after the other, in the order of their chunks. So a block finds what the same block of the
+// chunk before left, and the result does not depend on how the chunks' copies overlapped. Several
+// devices take the chunks in rotation, and what they found is combined as that of blocks is: the
+// result depends on their number, but not on which was faster.
 
 import { type ElementType, elementBytes } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
 import { type ElementValue, fillElements, newArray, setElement } from './elements.ts';
-import type { AccumulatorDeclaration, JobContext, TypedArray } from './job.ts';
+import type { AccumulatorDeclaration, AnyDefinition, JobContext, TypedArray } from './job.ts';
 import { count, problem } from './problem.ts';
 
-/** An accumulator with its memory on the device. */
+/** An accumulator, with its memory on every device of a run. */
 export class Accumulator {
   readonly name: string;
-  readonly array: DeviceArray;
+  /** Elements on a device. */
+  readonly length: number;
   /** Blocks that it has room for. */
   readonly blocks: number;
   readonly #declaration: AccumulatorDeclaration;
   readonly #element: ElementType;
-  /** Elements of one block, or of all. */
-  readonly #length: number;
+  /** Elements of what the blocks are combined to. */
+  readonly #resultLength: number;
 
   constructor(
-    device: Device,
     name: string,
     element: ElementType,
     declaration: AccumulatorDeclaration,
@@ -33,33 +35,84 @@ export class Accumulator {
     this.name = name;
     this.#element = element;
     this.#declaration = declaration;
-    this.#length = lengthOfAccumulator(name, declaration, context);
-    this.blocks = declaration.per === 'block' ? blocks : Infinity;
-    this.array = device.alloc(element, this.#length * (declaration.per === 'block' ? blocks : 1));
+    const length = lengthOfAccumulator(name, declaration, context);
+    const isOfBlocks = declaration.per === 'block';
+    this.blocks = isOfBlocks ? blocks : Infinity;
+    this.length = length * (isOfBlocks ? blocks : 1);
+    this.#resultLength = isOfBlocks && declaration.combine !== 'concat' ? length : this.length;
   }
 
-  /** Sets the elements to their initial value. The host's array must live until the stream is through. */
-  initialise(stream: Stream): void {
-    stream.memcpyAsync(this.array, initialArray(this.#element, this.#declaration, this.array.length));
+  /**
+   * Its memory on a device, which is about to be set to the initial value. What the caller said counts
+   * once: where the elements of several devices are combined, those of all but the `first` begin with
+   * what combining leaves unchanged, as far as that is known.
+   */
+  allocate(device: Device, stream: Stream, first: boolean): DeviceArray {
+    const array = device.alloc(this.#element, this.length);
+    const { combine, initial } = this.#declaration;
+    const isKnown = typeof combine !== 'function';
+    const begin = first || !isKnown || initial === undefined ? this.#declaration : { combine };
+    stream.memcpyAsync(array, initialArray(this.#element, begin as AccumulatorDeclaration, this.length));
+    return array;
   }
 
-  /** Brings the elements back, with those of different blocks combined. */
-  async collect(stream: Stream): Promise<TypedArray> {
-    const host = newArray(this.#element, this.array.length);
-    stream.memcpyAsync(host, this.array);
-    await stream.synchronize();
-    const { combine = 'sum', per } = this.#declaration;
-    if (per !== 'block' || combine === 'concat') return host;
-    // A fold of the user's own takes what its array holds, as TypeScript cannot follow.
-    const fold = (typeof combine === 'function' ? combine : folds[combine]) as Fold;
-    const result = host.slice(0, this.#length);
-    for (let i = 0; i < this.#length; i++) {
+  /** Brings the elements back from the devices that took part, with those of different blocks combined. */
+  async collect(
+    parts: readonly { readonly array: DeviceArray; readonly stream: Stream }[],
+  ): Promise<TypedArray> {
+    const hosts = await Promise.all(
+      parts.map(async ({ array, stream }) => {
+        const host = newArray(this.#element, this.length);
+        stream.memcpyAsync(host, array);
+        await stream.synchronize();
+        return host;
+      }),
+    );
+    const [first, ...others] = hosts as [TypedArray, ...TypedArray[]];
+    const length = this.#resultLength;
+    if (others.length === 0 && length === this.length) return first;
+    const { combine = 'sum' } = this.#declaration;
+    // A fold of the user's own takes what its array holds, as TypeScript cannot follow. That of
+    // 'concat' never comes to pass: it leaves blocks as they are, and is for one device alone.
+    const fold = (typeof combine === 'function' ? combine : folds[combine as keyof typeof folds]) as Fold;
+    const result = first.slice(0, length);
+    for (let i = 0; i < length; i++) {
       // In f64, so that the sum of many blocks is rounded once.
-      let value: ElementValue = host[i]!;
-      for (let at = i + this.#length; at < host.length; at += this.#length) value = fold(value, host[at]!);
+      let value: ElementValue = first[i]!;
+      for (let at = i + length; at < first.length; at += length) value = fold(value, first[at]!);
+      for (const other of others) {
+        for (let at = i; at < other.length; at += length) value = fold(value, other[at]!);
+      }
       setElement(result, i, value);
     }
     return result;
+  }
+}
+
+/**
+ * Refuses accumulators that several devices cannot have: what each of them found must be combined, and
+ * only the job knows how.
+ */
+export function checkCombinable({
+  name,
+  accumulators = {},
+}: Pick<AnyDefinition, 'name' | 'accumulators'>): void {
+  for (const [accumulator, { per = 'job', combine }] of Object.entries(accumulators)) {
+    const subject = `accumulator '${accumulator}' of ${name === undefined ? 'the job' : `job \`${name}\``}`;
+    if (combine === 'concat') {
+      throw problem(
+        'WS5007',
+        `${subject} leaves the elements of different blocks as they are, and those of several devices have no order`,
+        "run it on one device, or have the elements combined: 'sum', 'min', 'max' or a function",
+      );
+    }
+    if (per === 'job' && combine === undefined) {
+      throw problem(
+        'WS5007',
+        `${subject} does not say how what several devices found becomes one result`,
+        "say in the job what its kernel does to the elements: combine: 'sum', 'min', 'max' or a function",
+      );
+    }
   }
 }
 

@@ -5,7 +5,9 @@
 import { availableParallelism } from 'node:os';
 import { parseSchema } from '../kernel/parameters.ts';
 import type { ElementType } from '../kernel/types.ts';
+import { Accumulator } from './accumulate.ts';
 import {
+  type ArraysOfChunk,
   type BoundInput,
   type BoundJob,
   type BoundOutput,
@@ -15,12 +17,12 @@ import {
   rowsKept,
   volume,
 } from './chunks.ts';
-import { type ResidentArrays, readWhole } from './constants.ts';
+import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
 import { isOperand, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
 import type { OpenOutputs } from './outputs.ts';
-import { planChunks, rowsOut } from './plan.ts';
+import { type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -36,11 +38,12 @@ export interface BindRequest {
   readonly head: number | undefined;
   readonly chunk: NonNullable<RunOptions['chunk']>;
   readonly depth: NonNullable<RunOptions['depth']>;
-  /** Bytes that the device can still allocate. */
-  readonly free: number;
+  /** Of the devices. */
+  readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free'>;
   readonly inputs: OpenInputs;
   readonly outputs: OpenOutputs;
-  readonly residents: ResidentArrays;
+  /** Of each device. */
+  readonly residents: readonly ResidentArrays[];
 }
 
 /** A job that is ready to run. */
@@ -78,7 +81,7 @@ class Binder {
   }
 
   async bind(): Promise<Binding> {
-    const { chunk, depth, free, residents } = this.#request;
+    const { chunk, depth, target, residents } = this.#request;
     const definition = this.#definition;
 
     const inputs = await this.#openInputs();
@@ -95,15 +98,23 @@ class Binder {
       ...inputs.map((input) => ({ rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo })),
       ...outputs.map((output) => ({ rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 })),
     ];
-    const plan = planChunks({ streams, rows, chunk, depth, free, processors: availableParallelism() });
+    const plan = planChunks({ ...target, streams, rows, chunk, depth, processors: availableParallelism() });
 
     const known = { settings, rows: kept, chunkRows: plan.chunkRows };
-    const arrays = await residents.upload(definition, this.#elements, operands, known);
-    const constants = { inputs: [], outputs: [], accumulators: [], fixed: arrays };
-    const context: JobContext = { ...known, lengths: lengthsOf(constants, 0) };
-    const lengths = lengthsOf({ ...constants, inputs, outputs }, plan.chunkRows);
-    const launch = launchOf(definition, { rows: plan.chunkRows, offset: 0, lengths, settings });
-    const accumulators = await residents.accumulate(definition, this.#elements, context, volume(launch.grid));
+    const constants = constantArrays(definition, this.#elements, operands, known);
+    const constantLengths = Object.fromEntries([...constants].map(([name, { length }]) => [name, length]));
+    const context: JobContext = { ...known, lengths: constantLengths };
+    const arrays: ArraysOfChunk = { inputs, outputs, accumulators: [], constantLengths };
+    const lengths = lengthsOf(arrays, plan.chunkRows);
+    const { grid } = launchOf(definition, { rows: plan.chunkRows, offset: 0, lengths, settings });
+    const accumulators = Object.entries(definition.accumulators ?? {}).map(
+      ([name, declaration]) =>
+        new Accumulator(name, this.#elements.get(name)!, declaration, context, volume(grid)),
+    );
+    const places: Place[] = [];
+    for (const [position, resident] of residents.entries()) {
+      places.push(await resident.place(this.#elements, constants, accumulators, position === 0));
+    }
 
     const shapes = (total: number) =>
       outputs.map((output) => shapeOf(output, total, inputs[0]!.reader.source));
@@ -114,7 +125,9 @@ class Binder {
         inputs,
         outputs: bound,
         accumulators,
-        fixed: { ...definition.functions, ...settings, ...arrays },
+        constantLengths,
+        fixed: { ...definition.functions, ...settings },
+        places,
         settings,
         plan,
         rows,

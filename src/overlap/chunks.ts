@@ -1,17 +1,18 @@
 // The overlapped loop: chunks of rows through read, copy in, kernel, copy out, write.
 //
-// There are `depth` lanes, each with the memory of one chunk and a stream of its own. A lane
+// Every device has `depth` lanes, each with the memory of one chunk and a stream of its own. A lane
 // takes the next chunk, reads it, issues its copies and its kernel, waits for them, writes the
 // results, and takes the next. Lanes read one at a time and write one at a time, in the order of
 // the chunks; while one reads, others copy, compute and write. So everything overlaps, the
 // memory is that of the lanes whatever the length of the data, and with a depth of 1 nothing
-// overlaps at all.
+// overlaps on a device at all. A chunk goes to whichever lane is free first; only where devices
+// accumulate do they take the chunks in rotation, so that what each finds does not depend on timing.
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { type ElementType, type Extent, elementBytes } from '../kernel/types.ts';
-import type { Device, DeviceArray } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
+import type { Place } from './constants.ts';
 import type { AnyDefinition, ChunkContext } from './job.ts';
 import type { Meter } from './meter.ts';
 import { granularityOf, type Plan, type Ratio, rowsOut } from './plan.ts';
@@ -47,8 +48,12 @@ export interface BoundJob {
   readonly inputs: readonly BoundInput[];
   readonly outputs: readonly BoundOutput[];
   readonly accumulators: readonly Accumulator[];
-  /** Arguments that are the same for every chunk. */
+  /** Elements of the constant arrays. */
+  readonly constantLengths: Readonly<Record<string, number>>;
+  /** Arguments that are the same for every chunk, beside the arrays of the places. */
   readonly fixed: Readonly<Record<string, unknown>>;
+  /** The devices. */
+  readonly places: readonly Place[];
   readonly settings: ChunkContext['settings'];
   readonly plan: Plan;
   /** Rows of the whole; undefined if only the end tells. */
@@ -57,57 +62,80 @@ export interface BoundJob {
 
 /** What the loop works with, and whom it tells. */
 export interface LoopContext {
-  readonly device: Device;
   readonly meter: Meter;
   /** Aborted to stop everything, by the caller or by a lane that failed. */
   readonly stop: AbortController;
   readonly onRows: (rows: number) => void;
 }
 
-/** What went through. */
-export interface Passed {
-  readonly rows: number;
-  readonly chunks: number;
+/** What went through, in all and through each device. */
+export interface Passed extends Share {
+  readonly shares: readonly Share[];
   /** What carried the kernel out. */
   readonly ranOn: ReadonlySet<string>;
   /** The plan as it was carried out: with smaller chunks, where memory was short. */
   readonly plan: Plan;
 }
 
-interface Chunk {
-  readonly index: number;
+export interface Share {
   readonly rows: number;
+  readonly chunks: number;
+}
+
+/** A device at work: what it has done, and which kernel it was given last. */
+class Worker {
+  readonly place: Place;
+  readonly slots: readonly Slot[];
+  rows = 0;
+  chunks = 0;
+  /** Chunks that its lanes asked for. */
+  asked = 0;
+  previous: Slot | undefined;
+
+  constructor(place: Place, slots: readonly Slot[]) {
+    this.place = place;
+    this.slots = slots;
+  }
 }
 
 /**
- * Runs all chunks of a job. Where the device has not the memory that was planned with (others may have
+ * Runs all chunks of a job. Where a device has not the memory that was planned with (others may have
  * taken it meanwhile), the chunks are halved, down to the smallest that the job allows.
  */
 export async function runChunks(job: BoundJob, context: LoopContext): Promise<Passed> {
   const smallest = granularityOf(job.outputs);
   for (let { plan } = job; ; ) {
-    const slots = await takeSlots({ ...job, plan }, context.device);
-    if (slots !== null) return new Loop({ ...job, plan }, context, slots).run();
+    const workers = await takeSlots({ ...job, plan });
+    if (workers !== null) return new Loop({ ...job, plan }, context, workers).run();
     const chunkRows = Math.max(smallest, Math.floor(plan.chunkRows / 2 / smallest) * smallest);
     plan = { ...plan, chunkRows, chunkBytes: Math.ceil((plan.chunkBytes * chunkRows) / plan.chunkRows) };
   }
 }
 
-/** The memory of the chunks in flight; null if the device has not as much and smaller chunks are possible. */
-async function takeSlots(job: BoundJob, device: Device): Promise<readonly Slot[] | null> {
-  const { inputs, outputs, plan } = job;
+/** The memory of the chunks in flight; null if a device has not as much and smaller chunks are possible. */
+async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
+  const { inputs, outputs, plan, places } = job;
   const lengths = lengthsOf(job, plan.chunkRows);
   const arrays = [...inputs, ...outputs].map(({ name, element }) => ({
     name,
     element,
     capacity: lengths[name]!,
   }));
-  const slots: Slot[] = [];
+  const taken: Slot[] = [];
   try {
-    while (slots.length < plan.depth) slots.push(await Slot.create(device, arrays));
-    return slots;
+    const workers: Worker[] = [];
+    for (const place of places) {
+      const slots: Slot[] = [];
+      while (slots.length < plan.depth) {
+        const slot = await Slot.create(place.device, arrays);
+        slots.push(slot);
+        taken.push(slot);
+      }
+      workers.push(new Worker(place, slots));
+    }
+    return workers;
   } catch (error) {
-    await Promise.all(slots.map((slot) => slot.free()));
+    await Promise.all(taken.map((slot) => slot.free()));
     const isShort = error instanceof WarpstageError && error.code === 'WS4001';
     if (isShort && plan.chunkRows > granularityOf(outputs)) return null;
     throw error;
@@ -118,20 +146,19 @@ async function takeSlots(job: BoundJob, device: Device): Promise<readonly Slot[]
 export interface ArraysOfChunk {
   readonly inputs: readonly Pick<BoundInput, 'name' | 'width' | 'halo'>[];
   readonly outputs: readonly Pick<BoundOutput, 'name' | 'width' | 'ratio'>[];
-  readonly accumulators: readonly Pick<Accumulator, 'name' | 'array'>[];
-  readonly fixed: BoundJob['fixed'];
+  readonly accumulators: readonly Pick<Accumulator, 'name' | 'length'>[];
+  readonly constantLengths: BoundJob['constantLengths'];
 }
 
 /** Elements of every array parameter in a chunk of so many rows, by name. */
 export function lengthsOf(
-  { inputs, outputs, fixed, accumulators }: ArraysOfChunk,
+  { inputs, outputs, constantLengths, accumulators }: ArraysOfChunk,
   rows: number,
 ): Record<string, number> {
-  const lengths: Record<string, number> = {};
+  const lengths: Record<string, number> = { ...constantLengths };
   for (const { name, width, halo } of inputs) lengths[name] = (rows + halo) * width;
   for (const { name, width, ratio } of outputs) lengths[name] = rowsOut(rows, ratio) * width;
-  for (const { name, array } of accumulators) lengths[name] = array.length;
-  for (const [name, value] of Object.entries(fixed)) if (isArray(value)) lengths[name] = value.length;
+  for (const { name, length } of accumulators) lengths[name] = length;
   return lengths;
 }
 
@@ -155,21 +182,18 @@ export function volume(extent: Extent): number {
 class Loop {
   readonly #job: BoundJob;
   readonly #context: LoopContext;
+  readonly #workers: readonly Worker[];
   readonly #reads = new Turns();
   readonly #writes = new Turns();
   readonly #ranOn = new Set<string>();
   #asked = 0;
   #ended: boolean;
   #rows = 0;
-  #chunks = 0;
-  #previous: Slot | undefined;
 
-  readonly #slots: readonly Slot[];
-
-  constructor(job: BoundJob, context: LoopContext, slots: readonly Slot[]) {
+  constructor(job: BoundJob, context: LoopContext, workers: readonly Worker[]) {
     this.#job = job;
     this.#context = context;
-    this.#slots = slots;
+    this.#workers = workers;
     this.#ended = job.rows === 0;
   }
 
@@ -180,49 +204,66 @@ class Loop {
       this.#writes.stop(signal.reason);
     };
     signal.addEventListener('abort', onStop);
-    const slots = this.#slots;
+    // The first chunks go to all devices in turn, not all to one.
+    const { depth } = this.#job.plan;
+    const lanes = Array.from({ length: depth }, (_, i) =>
+      this.#workers.map((worker) => ({ worker, slot: worker.slots[i]! })),
+    ).flat();
     try {
-      await Promise.all(slots.map((slot) => this.#lane(slot)));
+      await Promise.all(lanes.map(({ worker, slot }) => this.#lane(worker, slot)));
     } finally {
       signal.removeEventListener('abort', onStop);
-      await Promise.all(slots.map((slot) => slot.free()));
+      await Promise.all(lanes.map(({ slot }) => slot.free()));
     }
     signal.throwIfAborted();
-    return { rows: this.#rows, chunks: this.#chunks, ranOn: this.#ranOn, plan: this.#job.plan };
+    const shares = this.#workers.map(({ rows, chunks }) => ({ rows, chunks }));
+    const chunks = shares.reduce((sum, share) => sum + share.chunks, 0);
+    return { rows: this.#rows, chunks, shares, ranOn: this.#ranOn, plan: this.#job.plan };
   }
 
   /** Takes chunk after chunk. A lane does not fail: it stops them all, and the first reason counts. */
-  async #lane(slot: Slot): Promise<void> {
+  async #lane(worker: Worker, slot: Slot): Promise<void> {
     const { stop } = this.#context;
     try {
       for (;;) {
         stop.signal.throwIfAborted();
-        const index = this.#asked++;
-        const chunk = await this.#reads.run(index, () => this.#readAndIssue(slot, index));
-        if (chunk === null) return;
+        const index = this.#next(worker);
+        const rows = await this.#reads.run(index, () => this.#readAndIssue(worker, slot));
+        if (rows === null) return;
         await slot.stream.synchronize();
-        await this.#writes.run(index, () => this.#write(slot, chunk));
+        await this.#writes.run(index, () => this.#write(slot, rows));
       }
     } catch (error) {
       stop.abort(error);
     }
   }
 
-  async #readAndIssue(slot: Slot, index: number): Promise<Chunk | null> {
+  /**
+   * The number of the chunk that a free lane takes. In rotation, too, the lanes ask for every number up
+   * to the last one that is asked for: each asks once more than there are chunks for it, and all
+   * devices have as many lanes.
+   */
+  #next(worker: Worker): number {
+    if (this.#job.accumulators.length === 0) return this.#asked++;
+    return worker.asked++ * this.#workers.length + this.#workers.indexOf(worker);
+  }
+
+  /** The rows of the chunk; null if there are no more. */
+  async #readAndIssue(worker: Worker, slot: Slot): Promise<number | null> {
     if (this.#ended) return null;
     const { inputs } = this.#job;
-    const rows = await this.#context.meter.time(
+    const read = await this.#context.meter.time(
       'read',
       () => this.#read(slot),
       (read) => read * inputs.reduce((sum, input) => sum + rowBytes(input), 0),
     );
-    const kept = rowsKept(rows, this.#job.outputs, this.#job.definition.remainder, this.#rows);
-    if (kept === 0) return null;
-    const chunk = { index, rows: kept };
-    this.#issue(slot, chunk);
-    this.#rows += kept;
-    this.#chunks++;
-    return chunk;
+    const rows = rowsKept(read, this.#job.outputs, this.#job.definition.remainder, this.#rows);
+    if (rows === 0) return null;
+    this.#issue(worker, slot, rows);
+    this.#rows += rows;
+    worker.rows += rows;
+    worker.chunks++;
+    return rows;
   }
 
   /** Fills the slot's inputs. All inputs are read side by side, and have as many rows. */
@@ -252,12 +293,11 @@ class Loop {
   }
 
   /** Issues a chunk's copies and its kernel; nothing waits. */
-  #issue(slot: Slot, { rows }: Chunk): void {
+  #issue(worker: Worker, slot: Slot, rows: number): void {
     const { definition, inputs, outputs, accumulators, fixed, settings } = this.#job;
     const { stream } = slot;
     const lengths = lengthsOf(this.#job, rows);
-    const args: Record<string, unknown> = { ...fixed };
-    for (const { name, array } of accumulators) args[name] = array;
+    const args: Record<string, unknown> = { ...fixed, ...worker.place.arrays, ...worker.place.accumulated };
     for (const { name } of inputs) {
       const { pinned, device } = slot.buffers(name);
       const part = device.subarray(0, lengths[name]);
@@ -271,7 +311,7 @@ class Loop {
     const shape = launchOf(definition, { rows, offset: this.#rows, lengths, settings });
     if (accumulators.length > 0) {
       this.#checkBlocks(volume(shape.grid));
-      if (this.#previous !== undefined) stream.waitEvent(this.#previous.computed);
+      if (worker.previous !== undefined) stream.waitEvent(worker.previous.computed);
     }
     const { signal } = this.#context.stop;
     const launched = stream.launch(
@@ -281,7 +321,7 @@ class Loop {
     );
     this.#ranOn.add(launched.ranOn);
     stream.record(slot.computed);
-    this.#previous = slot;
+    worker.previous = slot;
     for (const { name } of outputs) {
       const { pinned, device } = slot.buffers(name);
       stream.memcpyAsync(pinned.subarray(0, lengths[name]), device.subarray(0, lengths[name]));
@@ -300,7 +340,7 @@ class Loop {
     }
   }
 
-  async #write(slot: Slot, { rows }: Chunk): Promise<void> {
+  async #write(slot: Slot, rows: number): Promise<void> {
     const { outputs } = this.#job;
     if (outputs.length > 0) {
       const lengths = lengthsOf(this.#job, rows);
@@ -339,8 +379,4 @@ export function rowsKept(
 /** Bytes of a row on the device. */
 export function rowBytes({ width, element }: Pick<BoundInput, 'width' | 'element'>): number {
   return width * elementBytes[element];
-}
-
-function isArray(value: unknown): value is DeviceArray {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'device';
 }

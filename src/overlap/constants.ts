@@ -1,81 +1,88 @@
-// What is on the device from the first chunk to the last: constant arrays and accumulators.
+// What is on a device from the first chunk to the last: constant arrays and accumulators.
 
 import type { ElementType } from '../kernel/types.ts';
-import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
-import { Accumulator } from './accumulate.ts';
-import { arrayProblem } from './declaration.ts';
+import type { DeviceArray, Stream } from '../runtime/device.ts';
+import type { Accumulator } from './accumulate.ts';
+import type { Participant } from './devices.ts';
 import { newArray } from './elements.ts';
+import { arrayProblem } from './fields.ts';
 import type { AnyDefinition, ArrayDeclaration, JobContext, TypedArray } from './job.ts';
 import { problem } from './problem.ts';
 import { collectingSink } from './sinks/memory.ts';
 import type { Source } from './sources/source.ts';
 
-/** Arrays on the device that live as long as a pass. */
+/** Arrays on a device that live as long as a pass. */
 export class ResidentArrays {
-  readonly #device: Device;
+  readonly #participant: Participant;
   readonly #owned: DeviceArray[] = [];
   /** Carries out what happens before the first chunk and after the last. */
   readonly stream: Stream;
 
-  constructor(device: Device) {
-    this.#device = device;
-    this.stream = device.createStream({ nonBlocking: true });
+  constructor(participant: Participant) {
+    this.#participant = participant;
+    this.stream = participant.device.createStream({ nonBlocking: true });
   }
 
-  /**
-   * Uploads the constant arrays of a job. `operands` are those that were read from inputs; the
-   * others come from the declaration, and may depend on them.
-   */
-  async upload(
-    { arrays = {} }: AnyDefinition,
+  /** Uploads the constant arrays of a job, and makes its accumulators. */
+  async place(
     elements: ReadonlyMap<string, ElementType>,
-    operands: ReadonlyMap<string, TypedArray>,
-    known: Omit<JobContext, 'lengths'>,
-  ): Promise<Record<string, DeviceArray>> {
-    const uploaded: Record<string, DeviceArray> = {};
-    const lengths = Object.fromEntries([...operands].map(([name, array]) => [name, array.length]));
-    for (const [name, declaration] of Object.entries(arrays)) {
-      const element = elements.get(name)!;
-      const host = operands.get(name) ?? constantArray(name, element, declaration, { ...known, lengths });
-      lengths[name] = host.length;
-      const array = this.#device.alloc(element, Math.max(1, host.length));
+    constants: ReadonlyMap<string, TypedArray>,
+    accumulators: readonly Accumulator[],
+    first: boolean,
+  ): Promise<Place> {
+    const { name, device } = this.#participant;
+    const arrays: Record<string, DeviceArray> = {};
+    for (const [parameter, host] of constants) {
+      const array = device.alloc(elements.get(parameter)!, Math.max(1, host.length));
       this.#owned.push(array);
-      uploaded[name] = array.subarray(0, host.length);
-      this.stream.memcpyAsync(uploaded[name], host);
+      arrays[parameter] = array.subarray(0, host.length);
+      this.stream.memcpyAsync(arrays[parameter], host);
+    }
+    const accumulated: Record<string, DeviceArray> = {};
+    for (const accumulator of accumulators) {
+      const array = accumulator.allocate(device, this.stream, first);
+      this.#owned.push(array);
+      accumulated[accumulator.name] = array;
     }
     await this.stream.synchronize();
-    return uploaded;
-  }
-
-  /** Makes the accumulators of a job, for launches of so many blocks. */
-  async accumulate(
-    { accumulators = {} }: AnyDefinition,
-    elements: ReadonlyMap<string, ElementType>,
-    context: JobContext,
-    blocks: number,
-  ): Promise<Accumulator[]> {
-    const made: Accumulator[] = [];
-    for (const [name, declaration] of Object.entries(accumulators)) {
-      const accumulator = new Accumulator(
-        this.#device,
-        name,
-        elements.get(name)!,
-        declaration,
-        context,
-        blocks,
-      );
-      this.#owned.push(accumulator.array);
-      accumulator.initialise(this.stream);
-      made.push(accumulator);
-    }
-    await this.stream.synchronize();
-    return made;
+    return { name, device, stream: this.stream, arrays, accumulated };
   }
 
   async free(): Promise<void> {
     await this.stream.destroy().catch(() => {});
     for (const array of this.#owned) array.free();
   }
+}
+
+/** A device of a run, with what stays on it from the first chunk to the last. */
+export interface Place extends Participant {
+  /** Carries out what happens before the first chunk and after the last. */
+  readonly stream: Stream;
+  /** Constant arrays. */
+  readonly arrays: Readonly<Record<string, DeviceArray>>;
+  /** Memory of the accumulators. */
+  readonly accumulated: Readonly<Record<string, DeviceArray>>;
+}
+
+/**
+ * The data of all constant arrays. `operands` are those that were read from inputs; the others come
+ * from the declaration, and may depend on them.
+ */
+export function constantArrays(
+  { arrays = {} }: AnyDefinition,
+  elements: ReadonlyMap<string, ElementType>,
+  operands: ReadonlyMap<string, TypedArray>,
+  known: Omit<JobContext, 'lengths'>,
+): Map<string, TypedArray> {
+  const hosts = new Map<string, TypedArray>();
+  const lengths = Object.fromEntries([...operands].map(([name, array]) => [name, array.length]));
+  for (const [name, declaration] of Object.entries(arrays)) {
+    const context = { ...known, lengths };
+    const host = operands.get(name) ?? constantArray(name, elements.get(name)!, declaration, context);
+    lengths[name] = host.length;
+    hosts.set(name, host);
+  }
+  return hosts;
 }
 
 /** The data of a constant array that does not come from an input. */

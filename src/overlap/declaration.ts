@@ -6,7 +6,8 @@
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';
 import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
-import { hostArrays, isVectorType, vectorTypes } from '../kernel/types.ts';
+import { isVectorType, vectorTypes } from '../kernel/types.ts';
+import { arrayProblem, describe, hasKind, mismatch, positionTypes } from './fields.ts';
 import type { AnyDefinition, SettingDeclaration, SettingValue } from './job.ts';
 
 const fields = [
@@ -362,49 +363,10 @@ class DefinitionCheck {
   }
 }
 
-/** Why a value cannot be the array of a parameter, or null. */
-export function arrayProblem(value: unknown, parameter: KernelParameter): string | null {
-  if (parameter.kind !== 'array') return null;
-  const expected = hostArrays[parameter.element].name;
-  const actual = ArrayBuffer.isView(value) ? value.constructor.name : describe(value);
-  return actual === expected
-    ? null
-    : `must be a ${expected} (the kernel's ${parameter.element}[]), and is ${actual}`;
-}
-
-/** The types that hold a position or a count of rows. */
-const positionTypes: ReadonlySet<string> = new Set(['index', 'i32', 'u32', 'f32', 'f64']);
-
-function hasKind(parameter: KernelParameter, kind: 'array' | 'writable' | 'scalar' | 'function'): boolean {
-  if (kind === 'writable') return parameter.kind === 'array' && !parameter.readonly;
-  if (kind === 'scalar') return parameter.kind === 'scalar' || parameter.kind === 'constant';
-  return parameter.kind === kind;
-}
-
-function mismatch(parameter: KernelParameter, wanted: string): string {
-  if (wanted === 'writable' && parameter.kind === 'array') return 'an array that the kernel only reads';
-  const kinds = {
-    array: 'an array',
-    scalar: 'a scalar',
-    vector: 'a vector',
-    constant: 'a constant',
-    function: 'a device function',
-  };
-  return `${kinds[parameter.kind]} of the kernel`;
-}
-
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function describe(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return `[${value.map(describe).join(', ')}]`;
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return String(value);
 }

@@ -71,13 +71,16 @@ export interface RunOptions {
   readonly output?: OutputData | readonly OutputData[] | Readonly<Record<string, OutputData>>;
   /** Values of the job's settings. */
   readonly settings?: Readonly<Record<string, SettingValue>>;
-  /** A device, which stays open, or the name of one, which is opened for the run. Default `'cpu'`. */
-  readonly device?: Device | string;
+  /**
+   * A device, which stays open, or the name of one, which is opened for the run. A list, or names
+   * with commas between them, share the chunks; `'cuda:*'` is every GPU. Default `'cpu'`.
+   */
+  readonly device?: Device | string | readonly (Device | string)[];
   /** Only the first so many rows of the inputs. Default: all. */
   readonly rows?: number;
   /** Rows of a chunk; with a unit (`'8MiB'`, `'500kB'`) bytes of the widest input or output. Default `'auto'`. */
   readonly chunk?: number | string;
-  /** Chunks in flight at once; 1 is without overlap. Default `'auto'`. */
+  /** Chunks in flight at once on each device; 1 is without overlap. Default `'auto'`. */
   readonly depth?: number | 'auto';
   /** Stops the run: outputs are removed and the promise rejects with WS5009. */
   readonly signal?: AbortSignal;
@@ -103,10 +106,25 @@ export interface StageReport {
   readonly operations: number;
 }
 
+/** What one device of a run did. */
+export interface DeviceReport {
+  /** As the timeline calls it: `cuda:1`. */
+  readonly name: string;
+  /** What it is: `NVIDIA H200`. */
+  readonly device: string;
+  /** Of all passes. */
+  readonly chunks: number;
+  readonly rows: number;
+  /** Its copies in, kernels and copies out. */
+  readonly stages: readonly StageReport[];
+}
+
 /** What a run did, and what bound it. */
 export interface JobReport {
   readonly job: string;
+  /** What it ran on: `NVIDIA H200`, or `2 x NVIDIA H200`. */
   readonly device: string;
+  readonly devices: readonly DeviceReport[];
   /** Milliseconds from the first read to the last write of all passes. */
   readonly wall: number;
   readonly rows: number;
@@ -118,10 +136,12 @@ export interface JobReport {
   readonly chunks: number;
   readonly chunkRows: number;
   readonly chunkBytes: number;
+  /** Chunks in flight on each device. */
   readonly depth: number;
   readonly passes: number;
   /** What carried the kernels out, for example `wasm (regions, vectorised)`. */
   readonly ranOn: readonly string[];
+  /** Of a stage that several devices have: how long the busiest of them worked, and the bytes of all. */
   readonly stages: readonly StageReport[];
   /** The busiest stage and its share of the wall time; null where there was nothing to do. */
   readonly bound: { readonly stage: StageName; readonly nearness: number } | null;

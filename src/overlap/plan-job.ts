@@ -26,7 +26,10 @@ import { run } from './run.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 
 /** What a run takes, as far as planning needs it. */
-export type PlanOptions = Pick<RunOptions, 'input' | 'output' | 'settings' | 'device' | 'signal'>;
+export interface PlanOptions extends Pick<RunOptions, 'input' | 'output' | 'settings' | 'signal'> {
+  /** One device, or the name of one. Default `'cpu'`. */
+  readonly device?: Device | string;
+}
 
 /** A prediction of a run. */
 export interface JobPlan {

@@ -5,16 +5,17 @@
 // kernel's fault, the caller's signal) takes the same way out.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import type { Device } from '../runtime/device.ts';
-import { open } from '../runtime/open.ts';
+import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
 import { runChunks } from './chunks.ts';
 import { ResidentArrays } from './constants.ts';
+import { namesOfDevices, OpenDevices, type Participant } from './devices.ts';
 import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
 import type { Job, OutputArrays, TypedArray } from './job.ts';
 import { Meter } from './meter.ts';
-import type { InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
+import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
 import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
+import type { PlanRequest } from './plan.ts';
 import { problem } from './problem.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
@@ -52,44 +53,44 @@ export async function run<V, O extends OutputArrays>(
   await checkOutputs(destinations.values(), await inputFiles(data.values()));
   if (options.signal?.aborted) throw interrupted(options.signal);
 
-  const device = await openDevice(options.device);
-  try {
-    const whole = new WholeRun(work, options, device.device, data, destinations);
-    return (await whole.run()) as JobResult<V, O>;
-  } finally {
-    await device.close();
-  }
+  await using devices = await OpenDevices.open(options.device);
+  const { participants } = devices;
+  if (participants.length > 1) for (const { definition } of jobs) checkCombinable(definition);
+  const whole = new WholeRun(work, options, participants, data, destinations);
+  return (await whole.run()) as JobResult<V, O>;
 }
 
 class WholeRun {
   readonly #work: Job | Sequence;
   readonly #options: RunOptions;
-  readonly #device: Device;
+  readonly #participants: readonly Participant[];
   readonly #data: ReadonlyMap<string, InputData>;
   readonly #destinations: ReadonlyMap<string, OutputData>;
   readonly #meter: Meter;
   readonly #stop = new AbortController();
   readonly #outputs: OpenOutputs;
   readonly #ranOn = new Set<string>();
-  #report: Omit<JobReport, 'wall' | 'stages' | 'bound' | 'ranOn' | 'passes'>;
+  readonly #shares: { rows: number; chunks: number }[];
+  #report: Omit<JobReport, 'wall' | 'stages' | 'bound' | 'ranOn' | 'passes' | 'devices'>;
 
   constructor(
     work: Job | Sequence,
     options: RunOptions,
-    device: Device,
+    participants: readonly Participant[],
     data: ReadonlyMap<string, InputData>,
     destinations: ReadonlyMap<string, OutputData>,
   ) {
     this.#work = work;
     this.#options = options;
-    this.#device = device;
+    this.#participants = participants;
+    this.#shares = participants.map(() => ({ rows: 0, chunks: 0 }));
     this.#data = data;
     this.#destinations = destinations;
-    this.#meter = new Meter(device, options.trace ?? false);
+    this.#meter = new Meter(participants, options.trace ?? false);
     this.#outputs = new OpenOutputs(options.fsync ?? false, this.#stop.signal);
     this.#report = {
       job: work.name,
-      device: device.properties.name,
+      device: namesOfDevices(participants),
       rows: 0,
       totalRows: undefined,
       bytesIn: 0,
@@ -119,6 +120,7 @@ class WholeRun {
         report: {
           ...this.#report,
           ...this.#meter.summary(),
+          devices: this.#reportDevices(),
           ranOn: [...this.#ranOn],
           passes: jobsOf(this.#work).length,
         },
@@ -131,6 +133,16 @@ class WholeRun {
       signal?.removeEventListener('abort', onAbort);
       this.#meter[Symbol.dispose]();
     }
+  }
+
+  #reportDevices(): readonly DeviceReport[] {
+    const stages = this.#meter.stagesOfDevices();
+    return this.#participants.map(({ name, device }, position) => ({
+      name,
+      device: device.properties.name,
+      ...this.#shares[position]!,
+      stages: stages[position]!,
+    }));
   }
 
   /** What the caller set, as far as this pass has it, and what the pass before computed. */
@@ -149,7 +161,7 @@ class WholeRun {
     settings: Settings,
   ): Promise<{ readonly value: unknown; readonly shapes: ReadonlyMap<Sink, readonly number[]> }> {
     const inputs = new OpenInputs();
-    const residents = new ResidentArrays(this.#device);
+    const residents = this.#participants.map((participant) => new ResidentArrays(participant));
     const { signal } = this.#stop;
     const release = () => {
       void inputs.close();
@@ -164,7 +176,7 @@ class WholeRun {
         head: this.#options.rows,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
-        free: this.#device.memory.free,
+        target: targetOf(this.#participants),
         inputs,
         outputs: this.#outputs,
         residents,
@@ -183,7 +195,6 @@ class WholeRun {
       });
       let rows = 0;
       const passed = await runChunks(binding.job, {
-        device: this.#device,
         meter: this.#meter,
         stop: this.#stop,
         onRows: (more) => {
@@ -191,10 +202,19 @@ class WholeRun {
           this.#options.onProgress?.(progress(rows));
         },
       });
+      for (const [position, { rows, chunks }] of passed.shares.entries()) {
+        const share = this.#shares[position]!;
+        share.rows += rows;
+        share.chunks += chunks;
+      }
       for (const ranOn of passed.ranOn) this.#ranOn.add(ranOn);
       const results: Record<string, TypedArray> = {};
       for (const accumulator of binding.job.accumulators) {
-        results[accumulator.name] = await accumulator.collect(residents.stream);
+        // The first device's initial values count, whether it had a chunk or not.
+        const parts = binding.job.places.filter((_, i) => i === 0 || passed.shares[i]!.chunks > 0);
+        results[accumulator.name] = await accumulator.collect(
+          parts.map(({ accumulated, stream }) => ({ array: accumulated[accumulator.name]!, stream })),
+        );
       }
       signal.throwIfAborted();
       const { plan } = passed;
@@ -215,7 +235,7 @@ class WholeRun {
       return { value, shapes: binding.shapes(passed.rows) };
     } finally {
       signal.removeEventListener('abort', release);
-      await residents.free();
+      for (const resident of residents) await resident.free();
       await inputs.close();
     }
   }
@@ -226,13 +246,13 @@ function checkRows(rows: unknown): void {
   throw problem('WS5008', `\`rows\` must be a whole number from 1 on, and is ${String(rows)}`);
 }
 
-/** The device that was given, which stays open, or one that is opened for the run. */
-async function openDevice(
-  device: RunOptions['device'],
-): Promise<{ readonly device: Device; close(): Promise<void> }> {
-  if (typeof device === 'object') return { device, async close() {} };
-  const opened = await open(device);
-  return { device: opened, close: () => opened.close() };
+/** What planning needs to know of the devices. */
+function targetOf(participants: readonly Participant[]): Pick<PlanRequest, 'devices' | 'gpus' | 'free'> {
+  return {
+    devices: participants.length,
+    gpus: participants.every(({ device }) => device.properties.kind !== 'cpu'),
+    free: Math.min(...participants.map(({ device }) => device.memory.free)),
+  };
 }
 
 /** A sequence reads its inputs once for every pass that has them. */

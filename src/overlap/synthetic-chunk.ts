@@ -71,7 +71,7 @@ class Synthesis {
     const rows = Math.max(1, Math.floor(wanted / granularity)) * granularity;
     const settings = this.#widths.values;
     const fixed = this.#constantArrays(rows);
-    const streams: ArraysOfChunk = { inputs, outputs, accumulators: [], fixed: {} };
+    const streams: ArraysOfChunk = { inputs, outputs, accumulators: [], constantLengths: {} };
     const lengths = {
       ...lengthsOf(streams, rows),
       ...Object.fromEntries(Object.entries(fixed).map(([name, { length }]) => [name, length])),

@@ -14,6 +14,8 @@ import type { Span } from '../timeline/span.ts';
 export interface DeviceProperties {
   readonly name: string;
   readonly kind: 'cpu' | 'cuda' | 'model';
+  /** Which of the machine's GPUs it is: 1 for `cuda:1`. */
+  readonly ordinal?: number;
   /** `'9.0'` for an H200; `'0.0'` on a CPU. */
   readonly computeCapability: string;
   readonly multiProcessorCount: number;

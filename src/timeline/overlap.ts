@@ -34,10 +34,26 @@ export interface OverlapFigures {
 /** The order in which data passes through the engines; what is not named here comes last. */
 const order = ['read', 'copy in', 'compute', 'copy out', 'write'];
 
-/** Sorts engines' names in the order in which data passes through them. */
+/** What an engine does, and whose it is: of several devices, `copy in` of `cuda:1` is `cuda:1 copy in`. */
+export function partsOfEngine(engine: string): { readonly device: string; readonly task: string } {
+  const task = order.find((name) => engine.endsWith(` ${name}`));
+  return task === undefined
+    ? { device: '', task: engine }
+    : { device: engine.slice(0, -task.length - 1), task };
+}
+
+/** Sorts engines' names in the order in which data passes through them; of several devices, one after the other. */
 export function inFlowOrder(names: Iterable<string>): string[] {
-  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
-  return [...names].sort((a, b) => rank(a) - rank(b));
+  const rank = (task: string) => (order.includes(task) ? order.indexOf(task) : order.length);
+  const stretch = (task: string) => ({ read: 0, write: 2 })[task] ?? (order.includes(task) ? 1 : 3);
+  return [...names].sort((one, other) => {
+    const [a, b] = [partsOfEngine(one), partsOfEngine(other)];
+    return (
+      stretch(a.task) - stretch(b.task) ||
+      a.device.localeCompare(b.device, 'en', { numeric: true }) ||
+      rank(a.task) - rank(b.task)
+    );
+  });
 }
 
 /**

@@ -17,6 +17,16 @@ export interface ReportData {
   readonly wall: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** What each device did; shown where there are several. */
+  readonly devices?: readonly DeviceFigures[];
+}
+
+/** What one of several devices did. */
+export interface DeviceFigures {
+  readonly name: string;
+  readonly chunks: number;
+  readonly rows: number;
+  readonly stages: readonly Busy[];
 }
 
 /** A busiest stage below this share of the wall time did not bind the job: its stages waited on each other. */
@@ -38,7 +48,11 @@ export function reportText(data: ReportData, width = 80): string {
   const speed = `${formatDuration(data.wall)}, ${formatRate(data.bytesIn, data.wall)}`;
   const amounts = `${formatBytes(data.bytesIn)} in${out}, ${speed}`;
   const head = [...wrap(data.title, width), ...wrap(amounts, width)];
-  return [...head, '', ...stageTable(figures, width), '', ...wrap(verdict(figures), width)].join('\n');
+  const { devices = [] } = data;
+  const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
+  return [...head, '', ...stageTable(figures, width), ...shares, '', ...wrap(verdict(figures), width)].join(
+    '\n',
+  );
 }
 
 /** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */
@@ -73,6 +87,22 @@ function stageTable(figures: OverlapFigures, width: number): string[] {
   ];
   const worked = figures.engines.filter((stage) => stage.operations > 0);
   return tableLines(columns, worked, width, 3);
+}
+
+/** What each device had of the rows, and the share of the time that each of its stages worked. */
+function deviceTable(devices: readonly DeviceFigures[], wall: number, width: number): string[] {
+  const all = devices.reduce((sum, { rows }) => sum + rows, 0);
+  const tasks = devices[0]!.stages.map(({ name }) => name);
+  const columns: Column<DeviceFigures>[] = [
+    { heading: 'device', align: 'left', cell: ({ name }) => name },
+    { heading: 'chunks', cell: ({ chunks }) => formatCount(chunks) },
+    { heading: 'of rows', cell: ({ rows }) => formatShare(all > 0 ? rows / all : 0) },
+    ...tasks.map((task, i) => ({
+      heading: task,
+      cell: ({ stages }: DeviceFigures) => formatShare(wall > 0 ? stages[i]!.busy / wall : 0),
+    })),
+  ];
+  return tableLines(columns, devices, width, 3);
 }
 
 /** Breaks a line between words. */

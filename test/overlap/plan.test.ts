@@ -13,6 +13,8 @@ const request: PlanRequest = {
   chunk: 'auto',
   depth: 'auto',
   processors: 8,
+  devices: 1,
+  gpus: false,
   free: 4096 * MiB,
 };
 const plan = (changes: Partial<PlanRequest>) => planChunks({ ...request, ...changes });
@@ -30,6 +32,19 @@ describe('by itself', () => {
 
   test('chunks of 8 MiB, four in flight', () => {
     expect(plan({})).toEqual({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
+  });
+
+  test('on a GPU, chunks of 16 MiB: three on their way, one read and one written, whatever the processors', () => {
+    const expected = { chunkRows: 4 * MiB, depth: 5, chunkBytes: 32 * MiB };
+    expect(plan({ gpus: true })).toEqual(expected);
+    expect(plan({ gpus: true, processors: 1 })).toEqual(expected);
+  });
+
+  test('several devices each have as many in flight, as far as there are chunks for them', () => {
+    expect(plan({ devices: 2 })).toEqual({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
+    expect(plan({ rows: 16 * MiB, devices: 4 })).toMatchObject({ chunkRows: MiB / 2, depth: 4 });
+    expect(plan({ rows: 300, chunk: 100, devices: 2 })).toMatchObject({ chunkRows: 100, depth: 2 });
+    expect(plan({ rows: 300, chunk: 100, devices: 4 })).toMatchObject({ chunkRows: 100, depth: 1 });
   });
 
   test('small inputs are cut into enough chunks to overlap, but not into crumbs', () => {

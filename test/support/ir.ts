@@ -15,7 +15,6 @@ import type {
   LocalArray,
   MathFunction,
   Parameter,
-  Pipeline,
   Program,
   SharedArray,
   Statement,
@@ -25,6 +24,7 @@ import type {
 } from '#warpstage/compiler/ir.js';
 import { elementValueType } from '#warpstage/compiler/ir.js';
 import type { Barrier } from '#warpstage/compiler/ir-barriers.js';
+import type { Pipeline } from '#warpstage/compiler/ir-pipelines.js';
 import type { Range } from '#warpstage/diagnostics/source.js';
 import type { HalfFormat } from '#warpstage/kernel/half.js';
 import { type ElementType, type Extent3, isVectorType } from '#warpstage/kernel/types.js';

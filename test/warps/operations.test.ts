@@ -93,7 +93,8 @@ describe('shuffles', () => {
     const given = launch({ out: new BigInt64Array(256), x });
     const of = (result: (i: number) => bigint) => Array.from({ length: 64 }, (_, i) => result(i));
     const warp = (i: number) => Array.from(x.slice(i & 32, (i & 32) + 32));
-    const least = (values: readonly bigint[]) => values.reduce((a, b) => (b < a ? b : a), 2n ** 63n - 1n);
+    const least = (values: readonly bigint[]) =>
+      [...values, 2n ** 63n - 1n].sort((a, b) => (a < b ? -1 : 1))[0]!;
     expect(outputOf(k, given, 'regions')).toEqual([
       ...of((i) => x[i ^ 1]!),
       ...of((i) => -least(warp(i).map((value) => -value))),

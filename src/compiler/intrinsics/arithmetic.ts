@@ -3,11 +3,12 @@
 import type { Node } from 'acorn';
 import type { ScalarType, VectorType } from '../../kernel/types.ts';
 import { binary, compare, conditional, constant, math, numberConstant, unary } from '../build.ts';
+import { commonType, openOf } from '../common-type.ts';
 import type { BinaryOperator, Expression, MathFunction, UnaryOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { narrowed } from '../narrow.ts';
 import { computedType, isFloat, isInteger, type NumberType } from '../number-types.ts';
-import { commonType, isBigintValue, openOf, toType, typed } from '../numbers.ts';
+import { isBigintValue, toType, typed } from '../numbers.ts';
 import { binaryOperation, power } from '../operators.ts';
 import { describe, literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
 import { toComponent } from '../vectors.ts';

@@ -7,10 +7,10 @@
 
 import type { Combination } from '../../kernel/intrinsics/entry.ts';
 import { binary, builtin, compare, conditional, constant, numberConstant } from '../build.ts';
+import { openOf } from '../common-type.ts';
 import type { BinaryOperator, Expression, WarpOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
-import { openOf } from '../numbers.ts';
 import { type Numeric, number, type Value } from '../values.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 import { exchange, numberOf, type Tile, tileIn } from './warps.ts';

@@ -12,7 +12,8 @@ import type {
   IntrinsicTable,
 } from '../../kernel/intrinsics.ts';
 import type { ElementType } from '../../kernel/types.ts';
-import type { Expression, PipelineScope } from '../ir.ts';
+import type { Expression } from '../ir.ts';
+import type { PipelineScope } from '../ir-pipelines.ts';
 import type { Lowering } from '../lowering.ts';
 import type {
   BarrierValue,

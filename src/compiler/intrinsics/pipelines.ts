@@ -2,7 +2,8 @@
 
 import { compare, numberConstant, variable } from '../build.ts';
 import { textCode } from '../comparisons.ts';
-import type { Expression, Pipeline } from '../ir.ts';
+import type { Expression } from '../ir.ts';
+import type { Pipeline } from '../ir-pipelines.ts';
 import { knownNumber } from '../numbers.ts';
 import { threadPipeline } from '../own-queue.ts';
 import { number, undefinedValue, type Value } from '../values.ts';

@@ -17,10 +17,11 @@ import {
   unary,
   variable,
 } from '../build.ts';
+import { openOf } from '../common-type.ts';
 import type { Expression, Group, ValueType, WarpOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isInteger, isSmallInteger, type NumberType } from '../number-types.ts';
-import { openOf, toType, typed } from '../numbers.ts';
+import { toType, typed } from '../numbers.ts';
 import {
   describe,
   type GroupValue,

@@ -80,6 +80,7 @@ export function openGpu(ordinal: number): Gpu {
     properties: {
       name: name.subarray(0, name.indexOf(0)).toString('utf8'),
       kind: 'cuda',
+      ordinal,
       computeCapability: `${major}.${minor}`,
       multiProcessorCount: ask(attribute.multiProcessorCount),
       warpSize: ask(attribute.warpSize),

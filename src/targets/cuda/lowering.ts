@@ -10,7 +10,8 @@
 //             together.
 //   thread    thread scope: groups without any block barrier.
 
-import type { Call, Expression, Pipeline, Program, Statement } from '../../compiler/ir.ts';
+import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { divisibility } from './divisibility.ts';
 import { elementOf } from './types.ts';

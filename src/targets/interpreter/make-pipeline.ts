@@ -3,7 +3,8 @@
 // With roles the producers are counted; with a count its value must be the same in all threads.
 
 import type { Value } from '../../compiler/arithmetic.ts';
-import type { Call, Pipeline } from '../../compiler/ir.ts';
+import type { Call } from '../../compiler/ir.ts';
+import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { differentCounts, oneSided } from '../pipeline-misuse.ts';
 import { waitsToMake } from '../waiting.ts';
 import { GroupBarriers, membership } from './barrier.ts';

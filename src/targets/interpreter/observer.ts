@@ -14,7 +14,8 @@
 // What throws a fault is told of before it is checked, so that an observer sees the misuse itself.
 
 import type { Value } from '../../compiler/arithmetic.ts';
-import type { Expression, Group, Pipeline, Program } from '../../compiler/ir.ts';
+import type { Expression, Group, Program } from '../../compiler/ir.ts';
+import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Fault } from '../executable.ts';
 import type { PipelineRole } from '../pipeline-misuse.ts';

@@ -8,7 +8,7 @@
 // Thread scope: there are no stages, acquire and release do nothing. Copies go into the thread's own
 // queue (copy-queue.ts); a wait is for the oldest commit of this pipeline that none has been for.
 
-import type { Pipeline } from '../../compiler/ir.ts';
+import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../pipeline-misuse.ts';
 import { type Progress, waitsForCommit, waitsForRelease } from '../waiting.ts';

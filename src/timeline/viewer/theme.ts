@@ -1,4 +1,6 @@
-// Colours: one for each engine of the flow, others by their name; light and dark.
+// Colours: one for each engine of the flow, the same on every device, others by their name; light and dark.
+
+import { partsOfEngine } from '../overlap.ts';
 
 export interface Theme {
   readonly background: string;
@@ -46,7 +48,7 @@ const hues: Readonly<Record<string, readonly [hue: number, shift: number]>> = {
 
 /** The colour of spans of an engine. */
 export function colourOf(engine: string, { lightness }: Theme): string {
-  const [hue, shift] = hues[engine] ?? [hashed(engine) % 360, 0];
+  const [hue, shift] = hues[partsOfEngine(engine).task] ?? [hashed(engine) % 360, 0];
   return `hsl(${hue} 62% ${lightness + shift}%)`;
 }
 

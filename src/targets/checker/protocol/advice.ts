@@ -1,7 +1,7 @@
 // What is right, and slower than it need be: copies that the hardware cannot make asynchronously,
 // warps whose lanes part at a pipeline, and shared pipelines where a thread's own would do.
 
-import type { Pipeline } from '../../../compiler/ir.ts';
+import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { Block } from '../../interpreter/block.ts';
 import type { CopyCall, PendingCopy } from '../../interpreter/copies.ts';
@@ -88,6 +88,7 @@ export class Advice implements PartialObserver {
   }
 
   blockEnded(block: Block): void {
+    this.#commits.clear();
     for (const pipeline of new Set(this.#handles.all().map((handle) => handle.pipeline))) {
       const sharing = this.#handles.sharing(pipeline);
       const mixed = sharing.find(

@@ -4,7 +4,7 @@
 // what each thread has done so far; and of each of those: whether it waits itself (and where), has returned
 // or has quit. One wait is the root: one whose missing threads are gone, or else the first of a circle.
 
-import type { Pipeline } from '../../../compiler/ir.ts';
+import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { Fault } from '../../executable.ts';
 import { membership } from '../../interpreter/barrier.ts';

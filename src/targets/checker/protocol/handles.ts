@@ -3,7 +3,8 @@
 // A handle is a thread's side of a pipeline. The rules of this folder read it; this observer keeps it,
 // and stands after them in the list, so that a rule sees the state before the event.
 
-import type { Group, Pipeline } from '../../../compiler/ir.ts';
+import type { Group } from '../../../compiler/ir.ts';
+import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';

@@ -1,6 +1,6 @@
 // Making a pipeline: all threads of the group with the same count, over a state that nobody owns.
 
-import type { Pipeline } from '../../../compiler/ir.ts';
+import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';

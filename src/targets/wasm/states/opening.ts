@@ -10,8 +10,8 @@ import { pushExpression } from '../expressions.ts';
 import { writeConversion } from '../operators.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { pushSlot } from './cohort.ts';
-import type { MakeCall, Region } from './flow.ts';
 import { groupSize, pipelineBytes, pipelineFields, stageBytes } from './layout.ts';
+import type { MakeCall, Region } from './segments.ts';
 import type { CohortWriter } from './writer.ts';
 
 /** The note of a thread that has returned. */

@@ -17,8 +17,8 @@ import type { ThreadContext } from '../thread-context.ts';
 import { writeThreadBarrierCall } from './barriers.ts';
 import { writeMayCopy } from './calls.ts';
 import type { CohortFacts } from './facts.ts';
-import type { MakeCall, Region } from './flow.ts';
 import { pushNote, writeNote } from './opening.ts';
+import type { MakeCall, Region } from './segments.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 export interface RegionFacts {

@@ -6,8 +6,8 @@ import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
 import { pushBarrierProgress } from './barriers.ts';
 import { Cohort } from './cohort.ts';
-import type { Segment } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
+import type { Segment } from './segments.ts';
 import { pushProgress, type WaitingCall, waitingGroup } from './waits.ts';
 
 export function addReport(

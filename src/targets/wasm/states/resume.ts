@@ -19,12 +19,12 @@ import { pushIsOver, writeAnswers, writeBarrierOpening } from './barriers.ts';
 import { writeCall, writeReturn } from './calls.ts';
 import { Cohort } from './cohort.ts';
 import type { CohortFacts } from './facts.ts';
-import type { End, Head, Segment, Step } from './flow.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import type { Meetings } from './meetings.ts';
 import { writeOpening } from './opening.ts';
 import type { Parting } from './parting.ts';
 import { RegionWriter } from './regions.ts';
+import type { End, Head, Segment, Step } from './segments.ts';
 import { pushReady, type WaitingCall, waitingGroup } from './waits.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 

@@ -15,10 +15,10 @@ import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
 import { returned } from './calls.ts';
-import type { Segment } from './flow.ts';
 import { addGridFunctions, outcomesOfBlock } from './grid.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import { outcomes } from './resume.ts';
+import type { Segment } from './segments.ts';
 
 export interface ScheduledTeam {
   readonly unit: Unit;

@@ -1,0 +1,106 @@
+// The devices of a run: those that were given, which stay open, and those that are named, which are
+// opened for it.
+//
+// A name may stand for several: `cuda:0,cuda:1`, and `cuda:*` is every GPU of the machine. Each gets a
+// name of its own, by which reports and timelines tell them apart.
+
+import type { Device } from '../runtime/device.ts';
+import { open } from '../runtime/open.ts';
+import type { RunOptions } from './options.ts';
+import { problem } from './problem.ts';
+
+/** A device that takes part in a run. */
+export interface Participant {
+  /** Its own among those of the run: `cuda:1`; of two processors `cpu (1)` and `cpu (2)`. */
+  readonly name: string;
+  readonly device: Device;
+}
+
+/** The devices of a run, which close together. */
+export class OpenDevices implements AsyncDisposable {
+  readonly participants: readonly Participant[];
+  readonly #opened: readonly Device[];
+
+  private constructor(participants: readonly Participant[], opened: readonly Device[]) {
+    this.participants = participants;
+    this.#opened = opened;
+  }
+
+  /** Opens the devices that are named; all of them, or none. */
+  static async open(wanted: RunOptions['device'] = 'cpu', threads?: number): Promise<OpenDevices> {
+    const list = await expand(wanted);
+    const opened: Device[] = [];
+    try {
+      const devices: Device[] = [];
+      for (const one of list) {
+        if (typeof one === 'object') devices.push(one);
+        else {
+          const device = await open(one, threads === undefined ? {} : { threads });
+          opened.push(device);
+          devices.push(device);
+        }
+      }
+      const names = devices.map(nameOf);
+      return new OpenDevices(
+        devices.map((device, position) => ({ name: ownName(names, position), device })),
+        opened,
+      );
+    } catch (error) {
+      for (const device of opened) await device.close();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const device of this.#opened) await device.close();
+  }
+}
+
+/** The devices one by one, by name or as they are. */
+async function expand(wanted: NonNullable<RunOptions['device']>): Promise<(Device | string)[]> {
+  const given: readonly (Device | string)[] = Array.isArray(wanted) ? wanted : [wanted as Device | string];
+  const list: (Device | string)[] = [];
+  for (const one of given) {
+    if (typeof one !== 'string') list.push(one);
+    else for (const name of one.split(',')) list.push(...(await named(name.trim())));
+  }
+  if (list.length === 0) {
+    throw problem('WS4003', 'the list of devices is empty', "name at least one, for example 'cpu'");
+  }
+  const twice = list.find((one, position) => typeof one === 'object' && list.indexOf(one) !== position);
+  if (twice !== undefined) {
+    const { name } = (twice as Device).properties;
+    throw problem('WS4003', `the same device is given twice: ${name}`, 'give each device once');
+  }
+  return list;
+}
+
+async function named(name: string): Promise<readonly string[]> {
+  if (name !== 'cuda:*') return [name];
+  const { gpuCount } = await import('../runtime/cuda/gpu.ts');
+  // Where there is none, opening the first says so.
+  return Array.from({ length: Math.max(1, gpuCount()) }, (_, ordinal) => `cuda:${ordinal}`);
+}
+
+/** The name that `open` takes, without the model's. */
+function nameOf({ properties: { kind, ordinal } }: Device): string {
+  return ordinal === undefined ? kind : `${kind}:${ordinal}`;
+}
+
+/** A name that no other device has: `cuda:1` as it is, `cpu (2)` where there are two. */
+function ownName(names: readonly string[], position: number): string {
+  const name = names[position]!;
+  if (names.indexOf(name) === names.lastIndexOf(name)) return name;
+  const number = names.slice(0, position + 1).filter((other) => other === name).length;
+  return `${name} (${number})`;
+}
+
+/** The devices in words: `NVIDIA H200`, or `2 x NVIDIA H200`, or one after the other. */
+export function namesOfDevices(participants: readonly Participant[]): string {
+  const counts = new Map<string, number>();
+  for (const { device } of participants) {
+    const { name } = device.properties;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} x ${name}`)).join(', ');
+}
