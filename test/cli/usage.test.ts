@@ -57,7 +57,7 @@ test.each([
     /the job has 2 inputs, `delay`, `distance`\n {2}hint: .* --column delay=minutes/,
   ],
   [['run', 'examples/affine.ts', 'a', 'b', '--trace', 'b'], /--trace b is a file of the job as well/],
-  [['emit', 'examples/affine.ts', '--target', 'ptx'], /Allowed choices are wasm, wat, ir/],
+  [['emit', 'examples/affine.ts', '--target', 'sass'], /Allowed choices are wasm, wat, ir, cuda, ptx/],
   [['emit', 'examples/affine.ts', '--block', '16,16'], /for example 256 or 16x16/],
   [['emit', 'examples/affine.ts', '--set', 'n=4'], /the kernel affine has no constant `n`/],
 ])('%j is wrong usage: exit code 2, told on standard error alone', async (argv, message) => {
