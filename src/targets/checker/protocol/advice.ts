@@ -88,7 +88,6 @@ export class Advice implements PartialObserver {
   }
 
   blockEnded(block: Block): void {
-    this.#commits.clear();
     for (const pipeline of new Set(this.#handles.all().map((handle) => handle.pipeline))) {
       const sharing = this.#handles.sharing(pipeline);
       const mixed = sharing.find(
