@@ -7,7 +7,8 @@
 
 import { kernel } from '../../kernel/kernel.ts';
 import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
-import type { EngineModel } from './engines.ts';
+import type { EngineModel, Operation } from './engines.ts';
+import { simulate } from './simulation.ts';
 
 /** How much a calibration moves and computes. */
 export interface CalibrationSize {
@@ -43,7 +44,7 @@ export async function calibrate(
   const into = await bench.copies('in');
   const out = await bench.copies('out');
   const kernels = await bench.kernels();
-  return {
+  const model: EngineModel = {
     name: properties.name,
     computeCapability: properties.computeCapability,
     copyEngines: properties.asyncEngineCount,
@@ -59,7 +60,7 @@ export async function calibrate(
     operationRate: kernels.operationRate,
     copyOverhead: Math.max(0, Math.min(into.overhead, out.overhead)),
     kernelOverhead: kernels.overhead,
-    switchTime: await bench.switchTime(),
+    switchTime: 0,
     issueTime: await bench.issueTime(({ small, host }, stream) => stream.memcpyAsync(small, host)),
     launchTime: await bench.issueTime(({ data }, stream) =>
       stream.launch(copyKernel, { grid: 1, block }, { y: data, x: data }),
@@ -68,7 +69,29 @@ export async function calibrate(
     multiProcessors: properties.multiProcessorCount,
     memory: properties.totalGlobalMemory,
   };
+  return { ...model, switchTime: await bench.switchTime({ ...model, issueTime: 0 }) };
 }
+
+/** Milliseconds of pairs of copies of so many bytes, in and out again, on the model. */
+function timeOfPairs(model: EngineModel, bytes: number): number {
+  const rates = { 'host to device': model.hostToDevice, 'device to host': model.deviceToHost };
+  const operations = Array.from({ length: pairs }, (_, i) =>
+    (['host to device', 'device to host'] as const).map(
+      (kind, step): Operation => ({
+        id: 2 * i + step,
+        kind,
+        stream: i % model.hardwareQueues,
+        duration: model.copyOverhead + bytes / rates[kind],
+        dependencies:
+          step === 1 ? [2 * i] : i < model.hardwareQueues ? [] : [2 * (i - model.hardwareQueues) + 1],
+      }),
+    ),
+  ).flat();
+  return Math.max(...simulate(model, operations).map(({ ended }) => ended));
+}
+
+/** Pairs of copies that tell the switching time. */
+const pairs = 32;
 
 /** Small operations to a large one. */
 const small = 64;
@@ -105,8 +128,11 @@ class Bench implements Disposable {
   }
 
   /** Median milliseconds that what `issue` issues takes on the device; `before` is issued first, and not timed. */
-  async #time(issue: (stream: Stream) => void, before?: (stream: Stream) => void): Promise<number> {
-    const [stream] = this.#streams;
+  async #time(
+    issue: (stream: Stream) => void,
+    before?: (stream: Stream) => void,
+    stream = this.#streams[0],
+  ): Promise<number> {
     const times: number[] = [];
     for (let round = -1; round < this.#rounds; ++round) {
       using start = this.#device.createEvent();
@@ -139,26 +165,43 @@ class Bench implements Disposable {
     return { rate: this.#bytes / Math.max(large - overhead, large / 2), overhead };
   }
 
-  /** What a copy engine takes to go over from one stream to another: small copies in turn against one after the other. */
-  async switchTime(): Promise<number> {
-    const [, other] = this.#streams;
-    const part = this.#data.length / small;
-    using begun = this.#device.createEvent();
-    using ended = this.#device.createEvent();
-    const time = (streamOf: (stream: Stream, i: number) => Stream) =>
-      this.#time(
-        (stream) => {
-          stream.record(begun);
-          other.waitEvent(begun);
-          for (let i = 0; i < small; ++i) this.#copy('in', streamOf(stream, i), i * part, (i + 1) * part);
-          other.record(ended);
-          stream.waitEvent(ended);
+  /**
+   * What a copy engine takes to go over from one stream to another that has more to do: pairs of copies, in
+   * and out again, over as many streams as there are hardware queues, against the model without it.
+   */
+  async switchTime(model: EngineModel): Promise<number> {
+    const streams = Array.from({ length: model.hardwareQueues }, () => this.#device.createStream());
+    const [first] = streams as [Stream, ...Stream[]];
+    const begun = this.#device.createEvent();
+    const ended = streams.map(() => this.#device.createEvent());
+    const part = this.#data.length / pairs;
+    const turns = Array.from({ length: pairs }, (_, i) => ({
+      stream: streams[i % streams.length]!,
+      begin: i * part,
+      end: (i + 1) * part,
+    }));
+    try {
+      const measured = await this.#time(
+        () => {
+          first.record(begun);
+          for (const stream of streams) stream.waitEvent(begun);
+          for (const { stream, begin, end } of turns) {
+            this.#copy('in', stream, begin, end);
+            stream.memcpyAsync(this.#back.subarray(begin, end), this.#data.subarray(begin, end));
+          }
+          for (const [i, stream] of streams.entries()) {
+            stream.record(ended[i]!);
+            first.waitEvent(ended[i]!);
+          }
         },
-        (stream) => this.#copy('in', stream, 0, this.#data.length),
+        undefined,
+        first,
       );
-    const alone = await time((stream) => stream);
-    const inTurn = await time((stream, i) => (i % 2 === 0 ? stream : other));
-    return Math.max(0, (inTurn - alone) / (small - 1));
+      return Math.max(0, (measured - timeOfPairs(model, this.#bytes / pairs)) / pairs);
+    } finally {
+      for (const event of [begun, ...ended]) event.destroy();
+      for (const stream of streams) await stream.destroy();
+    }
   }
 
   /** How many times slower the directions are together than the slower of them alone. */
@@ -184,10 +227,21 @@ class Bench implements Disposable {
   async pageable(direction: Direction): Promise<number> {
     const memory = new Float32Array(this.#data.length / 4).fill(1);
     const part = this.#data.subarray(0, memory.length);
-    const time = await this.#time((stream) => {
+    const [stream, idle] = this.#streams;
+    const times: number[] = [];
+    // The host's time, on the device's clock: events of a stream that has nothing to do.
+    for (let round = -1; round < this.#rounds; ++round) {
+      using start = this.#device.createEvent();
+      using stop = this.#device.createEvent();
+      idle.record(start);
       if (direction === 'in') stream.memcpyAsync(part, memory);
       else stream.memcpyAsync(memory, part);
-    });
+      await stream.synchronize();
+      idle.record(stop);
+      await idle.synchronize();
+      if (round >= 0) times.push(stop.elapsedTime(start));
+    }
+    const time = median(times);
     return memory.byteLength / time;
   }
 
@@ -207,7 +261,7 @@ class Bench implements Disposable {
         }
       },
       (stream) => {
-        for (let i = 0; i < 8; ++i) copy(stream);
+        for (let i = 0; i < 32; ++i) copy(stream);
       },
     );
     const threads = Math.min(y.length, this.#device.properties.multiProcessorCount * 2048 * 4);
