@@ -143,7 +143,10 @@ export class CudaLane {
       this.#pool.give(event);
       const next = this.#pending.findIndex(({ command }) => command.id > upTo);
       // Out of the list first: whoever hears of it may issue more.
-      settle(this.#pending.splice(0, next < 0 ? this.#pending.length : next));
+      const complete = this.#pending.splice(0, next < 0 ? this.#pending.length : next);
+      // A mark may be reached just after the stream was asked.
+      if (this.#pending.length === 0) this.#awaited = null;
+      settle(complete);
     }
     return driverResults.success;
   }
