@@ -18,7 +18,7 @@ import {
   volume,
 } from './chunks.ts';
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
-import { isOperand, type OpenInputs, wantedOf } from './inputs.ts';
+import { isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
 import type { OpenOutputs } from './outputs.ts';
@@ -156,7 +156,10 @@ class Binder {
         { width, before, after, edge: declaration.edge ?? 'zero' },
         head,
       );
-      opened.push({ name, element, width, halo: before + after, reader });
+      const data = this.#request.data.get(name);
+      // What lies beyond the ends, and conversions, take a copy of their own.
+      const inPlace = isPinned(data) && data.element === element && before + after === 0 ? data : undefined;
+      opened.push({ name, element, width, halo: before + after, reader, inPlace });
     }
     return opened;
   }

@@ -11,12 +11,14 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { type ElementType, type Extent, elementBytes } from '../kernel/types.ts';
+import type { PinnedArray } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
 import type { Place } from './constants.ts';
 import type { AnyDefinition, ChunkContext } from './job.ts';
 import type { Meter } from './meter.ts';
 import { granularityOf, type Plan, type Ratio, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
+import { PinnedSink } from './sinks/pinned.ts';
 import type { Sink } from './sinks/sink.ts';
 import { Slot } from './slot.ts';
 import { Turns } from './turns.ts';
@@ -31,6 +33,8 @@ export interface BoundInput {
   /** Rows beside the chunk's own. */
   readonly halo: number;
   readonly reader: WindowReader;
+  /** The data itself, where the device can copy it from where it lies: then nothing is read. */
+  readonly inPlace: PinnedArray | undefined;
 }
 
 /** An output, bound to its destination. */
@@ -116,11 +120,10 @@ export async function runChunks(job: BoundJob, context: LoopContext): Promise<Pa
 async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
   const { inputs, outputs, plan, places } = job;
   const lengths = lengthsOf(job, plan.chunkRows);
-  const arrays = [...inputs, ...outputs].map(({ name, element }) => ({
-    name,
-    element,
-    capacity: lengths[name]!,
-  }));
+  const arrays = [
+    ...inputs.map(({ name, element, inPlace }) => ({ name, element, inPlace: inPlace !== undefined })),
+    ...outputs.map(({ name, element, sink }) => ({ name, element, inPlace: sink instanceof PinnedSink })),
+  ].map((array) => ({ ...array, capacity: lengths[array.name]! }));
   const taken: Slot[] = [];
   try {
     const workers: Worker[] = [];
@@ -251,12 +254,7 @@ class Loop {
   /** The rows of the chunk; null if there are no more. */
   async #readAndIssue(worker: Worker, slot: Slot): Promise<number | null> {
     if (this.#ended) return null;
-    const { inputs } = this.#job;
-    const read = await this.#context.meter.time(
-      'read',
-      () => this.#read(slot),
-      (read) => read * inputs.reduce((sum, input) => sum + rowBytes(input), 0),
-    );
+    const read = await this.#read(slot);
     const rows = rowsKept(read, this.#job.outputs, this.#job.definition.remainder, this.#rows);
     if (rows === 0) return null;
     this.#issue(worker, slot, rows);
@@ -270,13 +268,24 @@ class Loop {
   async #read(slot: Slot): Promise<number> {
     const { inputs, plan, rows: total } = this.#job;
     const asked = Math.min(plan.chunkRows, total === undefined ? Infinity : total - this.#rows);
-    const ended = await Promise.allSettled(
-      inputs.map(({ name, reader }) => reader.next(slot.buffers(name).host, asked)),
+    const streamed = inputs.filter(({ inPlace }) => inPlace === undefined);
+    const fill = async () => {
+      const ended = await Promise.allSettled(
+        streamed.map(({ name, reader }) => reader.next(slot.pinned(name).array, asked)),
+      );
+      return ended.map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      });
+    };
+    const bytes = (filled: readonly number[]) =>
+      filled.reduce((sum, rows, i) => sum + rows * rowBytes(streamed[i]!), 0);
+    const filled = streamed.length === 0 ? [] : await this.#context.meter.time('read', fill, bytes);
+    const read = inputs.map((input) =>
+      input.inPlace === undefined
+        ? filled[streamed.indexOf(input)]!
+        : Math.min(asked, input.inPlace.length / input.width - this.#rows),
     );
-    const read = ended.map((one) => {
-      if (one.status === 'rejected') throw one.reason;
-      return one.value;
-    });
     const rows = Math.min(...read);
     const longer = read.findIndex((other) => other > rows);
     if (longer >= 0) {
@@ -298,13 +307,17 @@ class Loop {
     const { stream } = slot;
     const lengths = lengthsOf(this.#job, rows);
     const args: Record<string, unknown> = { ...fixed, ...worker.place.arrays, ...worker.place.accumulated };
-    for (const { name } of inputs) {
-      const { pinned, device } = slot.buffers(name);
-      const part = device.subarray(0, lengths[name]);
-      stream.memcpyAsync(part, pinned.subarray(0, lengths[name]));
+    for (const { name, width, inPlace } of inputs) {
+      const part = slot.device(name).subarray(0, lengths[name]);
+      const begin = this.#rows * width;
+      stream.memcpyAsync(
+        part,
+        inPlace?.subarray(begin, begin + part.length) ?? slot.pinned(name).subarray(0, part.length),
+      );
       args[name] = part;
     }
-    for (const { name } of outputs) args[name] = slot.buffers(name).device.subarray(0, lengths[name]);
+    const results = outputs.map(({ name }) => slot.device(name).subarray(0, lengths[name]));
+    for (const [i, { name }] of outputs.entries()) args[name] = results[i];
     if (definition.offset !== undefined) args[definition.offset] = this.#rows;
     if (definition.rows !== undefined) args[definition.rows] = rows;
 
@@ -322,9 +335,13 @@ class Loop {
     this.#ranOn.add(launched.ranOn);
     stream.record(slot.computed);
     worker.previous = slot;
-    for (const { name } of outputs) {
-      const { pinned, device } = slot.buffers(name);
-      stream.memcpyAsync(pinned.subarray(0, lengths[name]), device.subarray(0, lengths[name]));
+    for (const [i, { name, width, ratio, sink }] of outputs.entries()) {
+      const { length } = results[i]!;
+      const target =
+        sink instanceof PinnedSink
+          ? sink.part(rowsOut(this.#rows, ratio) * width, length)
+          : slot.pinned(name).subarray(0, length);
+      stream.memcpyAsync(target, results[i]!);
     }
   }
 
@@ -341,14 +358,14 @@ class Loop {
   }
 
   async #write(slot: Slot, rows: number): Promise<void> {
-    const { outputs } = this.#job;
+    const outputs = this.#job.outputs.filter(({ sink }) => !(sink instanceof PinnedSink));
     if (outputs.length > 0) {
       const lengths = lengthsOf(this.#job, rows);
       await this.#context.meter.time(
         'write',
         async () => {
           for (const { name, sink } of outputs) {
-            await sink.write(slot.buffers(name).host.subarray(0, lengths[name]));
+            await sink.write(slot.pinned(name).subarray(0, lengths[name]).array);
           }
         },
         () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * elementBytes[element], 0),

@@ -5,6 +5,8 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
+import { PinnedMemoryArray } from '../runtime/arrays.ts';
+import type { PinnedArray } from '../runtime/device.ts';
 import type { Dtype } from './dtype.ts';
 import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
 import { hasNpyMagic } from './npy-header.ts';
@@ -58,7 +60,8 @@ export class OpenInputs {
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #tables = new Map<string, ParquetFile>();
 
-  async open(data: InputData, wanted: Wanted): Promise<Source> {
+  async open(given: InputData, wanted: Wanted): Promise<Source> {
+    const data = isPinned(given) ? given.array : given;
     if (ArrayBuffer.isView(data)) {
       const name = `the array given for '${wanted.parameter}'`;
       return rawSource(new MemoryBytes(name, data), dtypeOf(data, wanted) ?? rawType(wanted), wanted);
@@ -127,9 +130,14 @@ export function wantedOf(
   return { parameter, element, convert: convert ?? 'exact', column: column ?? parameter, nulls };
 }
 
+/** Whether data is page-locked memory. */
+export function isPinned(data: unknown): data is PinnedArray {
+  return data instanceof PinnedMemoryArray;
+}
+
 /** Whether data can be read a second time. What is not there is found missing later. */
 export async function isRepeatable(data: InputData): Promise<boolean> {
-  if (ArrayBuffer.isView(data)) return true;
+  if (ArrayBuffer.isView(data) || isPinned(data)) return true;
   const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
   if (path === '-') return false;
   const about = await stat(path).catch(() => undefined);
@@ -178,6 +186,7 @@ function isByName(input: RunOptions['input']): input is Readonly<Record<string, 
     typeof input === 'object' &&
     input !== null &&
     !Array.isArray(input) &&
+    !isPinned(input) &&
     !ArrayBuffer.isView(input) &&
     !(Symbol.asyncIterator in input) &&
     typeof (input as Partial<InputFile>).file !== 'string' &&
@@ -189,13 +198,14 @@ function checkData(data: unknown): asserts data is InputData {
   const good =
     typeof data === 'string' ||
     (ArrayBuffer.isView(data) && !(data instanceof DataView)) ||
+    isPinned(data) ||
     (typeof data === 'object' &&
       data !== null &&
       (Symbol.asyncIterator in data ||
         ('file' in data && typeof data.file === 'string') ||
         'stream' in data));
   if (good) return;
-  const hint = 'give a path, a typed array, an async iterable, { file, … } or { stream, … }';
+  const hint = 'give a path, a typed or page-locked array, an async iterable, { file, … } or { stream, … }';
   throw problem(
     'WS5005',
     `an input cannot be read from ${data === null ? 'null' : `a ${typeof data}`}`,

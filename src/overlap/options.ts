@@ -1,6 +1,6 @@
 // What a run of a job takes and gives: its options, its progress, its result and its report.
 
-import type { Device } from '../runtime/device.ts';
+import type { Device, PinnedArray } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Dtype } from './dtype.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
@@ -25,10 +25,15 @@ export interface InputStream {
   readonly dtype?: Dtype;
 }
 
-/** Where the data of one input comes from. A string is a path, `'-'` standard input; a `Buffer` is bytes of the kernel's type. */
+/**
+ * Where the data of one input comes from. A string is a path, `'-'` standard input; a `Buffer` is bytes
+ * of the kernel's type. A page-locked array of the kernel's type is copied to the device from where it
+ * lies, without being read.
+ */
 export type InputData =
   | string
   | TypedArray
+  | PinnedArray
   | AsyncIterable<Uint8Array | TypedArray>
   | InputFile
   | InputStream;
@@ -41,8 +46,11 @@ export interface OutputFile {
   readonly format?: 'raw' | 'npy';
 }
 
-/** Where one output goes. A string is a path, `'-'` standard output; a typed array is filled. */
-export type OutputData = string | OutputFile | TypedArray;
+/**
+ * Where one output goes. A string is a path, `'-'` standard output; a typed array is filled. A page-locked
+ * array is filled by the device, without being written.
+ */
+export type OutputData = string | OutputFile | TypedArray | PinnedArray;
 
 /** How far a run is. */
 export interface Progress {

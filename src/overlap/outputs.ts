@@ -2,13 +2,15 @@
 // when all are complete, or not at all.
 
 import type { ElementType } from '../kernel/types.ts';
-import { fileIdentity } from './inputs.ts';
+import type { PinnedArray } from '../runtime/device.ts';
+import { fileIdentity, isPinned } from './inputs.ts';
 import type { AnyDefinition, TypedArray } from './job.ts';
 import { npyHeader } from './npy-header.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
 import { count, problem } from './problem.ts';
 import { needsShape, openFileSink } from './sinks/file.ts';
 import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
+import { PinnedSink } from './sinks/pinned.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
 
@@ -81,7 +83,7 @@ export class OpenOutputs {
   /** Opens the sink of an output; without a destination, in memory. */
   async open(data: OutputData | undefined, about: OutputShape): Promise<Sink> {
     const sink =
-      data === undefined || ArrayBuffer.isView(data)
+      data === undefined || isPinned(data) || ArrayBuffer.isView(data)
         ? this.#inMemory(data, about)
         : await this.#file(data, about);
     this.#sinks.push(sink);
@@ -104,12 +106,17 @@ export class OpenOutputs {
     return Object.fromEntries([...this.#memory].map(([name, sink]) => [name, sink.result()]));
   }
 
-  #inMemory(array: TypedArray | undefined, { parameter, element, shape, shapeKnown }: OutputShape): Sink {
+  #inMemory(
+    array: TypedArray | PinnedArray | undefined,
+    { parameter, element, shape, shapeKnown }: OutputShape,
+  ): Sink {
     const length = shape.reduce((product, extent) => product * extent, 1);
     const sink =
       array === undefined
         ? collectingSink(parameter, element, shapeKnown ? length : undefined)
-        : arraySink(parameter, element, array);
+        : isPinned(array)
+          ? new PinnedSink(parameter, element, array)
+          : arraySink(parameter, element, array);
     this.#memory.set(parameter, sink);
     return sink;
   }
@@ -139,6 +146,7 @@ function isByName(output: NonNullable<RunOptions['output']>): output is Readonly
     typeof output === 'object' &&
     !Array.isArray(output) &&
     !ArrayBuffer.isView(output) &&
+    !isPinned(output) &&
     typeof (output as Partial<OutputFile>).file !== 'string'
   );
 }

@@ -3,21 +3,14 @@
 
 import type { ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../runtime/device.ts';
-import type { TypedArray } from './job.ts';
 
 /** An array parameter that streams, and the elements that a full chunk has of it. */
 export interface StreamedArray {
   readonly name: string;
   readonly element: ElementType;
   readonly capacity: number;
-}
-
-/** The two sides of one streamed array. */
-export interface Buffers {
-  readonly pinned: PinnedArray;
-  readonly device: DeviceArray;
-  /** The page-locked memory. */
-  readonly host: TypedArray;
+  /** The caller's own memory is page-locked, and takes the place of the slot's. */
+  readonly inPlace: boolean;
 }
 
 /** Everything that one chunk in flight needs. */
@@ -25,8 +18,8 @@ export class Slot {
   readonly stream: Stream;
   /** The kernel of the chunk in this slot has run. */
   readonly computed: Event;
-  readonly #pinned: PinnedArray[] = [];
-  readonly #buffers = new Map<string, Buffers>();
+  readonly #pinned = new Map<string, PinnedArray>();
+  readonly #device = new Map<string, DeviceArray>();
 
   private constructor(device: Device) {
     this.stream = device.createStream({ nonBlocking: true });
@@ -37,11 +30,9 @@ export class Slot {
   static async create(device: Device, arrays: readonly StreamedArray[]): Promise<Slot> {
     const slot = new Slot(device);
     try {
-      for (const { name, element, capacity } of arrays) {
-        const pinned = device.allocPinned(element, capacity);
-        slot.#pinned.push(pinned);
-        const array = device.alloc(element, capacity);
-        slot.#buffers.set(name, { pinned, host: pinned.array, device: array });
+      for (const { name, element, capacity, inPlace } of arrays) {
+        if (!inPlace) slot.#pinned.set(name, device.allocPinned(element, capacity));
+        slot.#device.set(name, device.alloc(element, capacity));
       }
     } catch (error) {
       await slot.free();
@@ -50,15 +41,21 @@ export class Slot {
     return slot;
   }
 
-  buffers(name: string): Buffers {
-    return this.#buffers.get(name)!;
+  /** An array's memory on the device. */
+  device(name: string): DeviceArray {
+    return this.#device.get(name)!;
+  }
+
+  /** The page-locked memory of an array that is read or written here. */
+  pinned(name: string): PinnedArray {
+    return this.#pinned.get(name)!;
   }
 
   /** Waits for the stream's commands, whatever became of them, and gives the memory back. */
   async free(): Promise<void> {
     await this.stream.destroy().catch(() => {});
     this.computed.destroy();
-    for (const pinned of this.#pinned) pinned.free();
-    for (const { device } of this.#buffers.values()) device.free();
+    for (const pinned of this.#pinned.values()) pinned.free();
+    for (const array of this.#device.values()) array.free();
   }
 }

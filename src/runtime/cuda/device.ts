@@ -44,6 +44,8 @@ export interface CudaSettings {
   readonly specialise: LaunchCompiler['specialise'];
 }
 
+const openDevices = new Set<CudaDevice>();
+
 export class CudaDevice implements Device {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
@@ -106,6 +108,7 @@ export class CudaDevice implements Device {
       bind: (kernel, configuration, args) => binder.bind(kernel, configuration, args),
     };
     this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
+    openDevices.add(this);
   }
 
   #checkOpen(purpose: string): void {
@@ -153,7 +156,9 @@ export class CudaDevice implements Device {
 
   /** Unlocks memory when no command that was issued before uses it. */
   #freed(buffer: SharedArrayBuffer): void {
-    const before = [...this.#queue.lanes]
+    // Other GPUs may copy from and to it as well.
+    const before = [...openDevices]
+      .flatMap((device) => [...device.#queue.lanes])
       .flatMap(({ frontier }) => frontier)
       .filter(({ status }) => status === 'queued');
     let left = before.length;
@@ -199,14 +204,25 @@ export class CudaDevice implements Device {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    openDevices.delete(this);
     this.#carrier.close();
+    for (const device of openDevices) device.#finishCopies();
     const { context } = this.#gpu;
     if (!context.lost) {
       this.#launcher.close();
       this.#pinned.close();
       this.#memory.close();
-    }
+    } else this.#pinned.abandon();
     context.close();
+  }
+
+  /** Before page-locked memory of another device goes, which commands of this one may still use. */
+  #finishCopies(): void {
+    try {
+      this.#carrier.drain();
+    } catch {
+      // This GPU has stopped, which whoever waits for its commands is told.
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -108,11 +108,14 @@ export class DeviceMemory {
   }
 }
 
+/** Where page-locked memory lies. Every GPU reaches what any of them has locked, at the same address. */
+const locked = new Map<SharedArrayBuffer, number>();
+
 /** Page-locked memory, known by the buffer that holds it. */
 export class PinnedMemory {
   readonly #driver: Driver;
   readonly #context: Context;
-  readonly #addresses = new Map<SharedArrayBuffer, number>();
+  readonly #own = new Set<SharedArrayBuffer>();
 
   constructor(driver: Driver, context: Context) {
     this.#driver = driver;
@@ -129,25 +132,32 @@ export class PinnedMemory {
       const result = this.#driver.cuMemHostRegister_v2(address, bytes, portable);
       this.#driver.check(result, 'locking memory of the host');
     }
-    this.#addresses.set(buffer, address);
+    locked.set(buffer, address);
+    this.#own.add(buffer);
     return buffer;
   }
 
   /** Where the engines find it; undefined for memory that is not page-locked. */
   addressOf(buffer: SharedArrayBuffer): number | undefined {
-    return this.#addresses.get(buffer);
+    return locked.get(buffer);
   }
 
   /** Unlocks memory that no command uses any more. */
   free(buffer: SharedArrayBuffer): void {
-    const address = this.#addresses.get(buffer);
-    if (address === undefined) return;
-    this.#addresses.delete(buffer);
+    if (!this.#own.delete(buffer)) return;
+    const address = locked.get(buffer);
+    locked.delete(buffer);
     this.#context.use();
-    if (address !== 0) this.#driver.cuMemHostUnregister(address);
+    if (address) this.#driver.cuMemHostUnregister(address);
+  }
+
+  /** Forgets it all, where the GPU has stopped and nothing can be unlocked. */
+  abandon(): void {
+    for (const buffer of this.#own) locked.delete(buffer);
+    this.#own.clear();
   }
 
   close(): void {
-    for (const buffer of [...this.#addresses.keys()]) this.free(buffer);
+    for (const buffer of [...this.#own]) this.free(buffer);
   }
 }
