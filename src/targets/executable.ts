@@ -93,6 +93,8 @@ export interface FaultSite {
   readonly verb?: string;
   /** Which of the program's barriers is used there. */
   readonly barrier?: number;
+  /** Threads let others go on there: they sleep, or wait with a limit. */
+  readonly sleeps?: boolean;
   /** The parts of a printed line; null stands for a value. */
   readonly texts?: readonly (string | null)[];
 }

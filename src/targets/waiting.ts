@@ -63,6 +63,10 @@ export function waitsAtBarrier(barrier: string, phase: number, progress: Progres
   return `phase ${phase} of \`${barrier}\`: ${share(progress, arrivals, 'have come')}`;
 }
 
+/** A thread only sleeps, or waits with a limit, again and again. */
+export const sleepsInVain =
+  'a sleep or a wait with a limit, again and again, while no thread of the block arrives anywhere';
+
 function share({ arrived, expected, left }: Progress, who: string, what: string): string {
   const gone = left === 0 ? '' : left === 1 ? '; 1 thread has returned' : `; ${left} threads have returned`;
   return `${arrived} of ${expected} ${who} ${what}${gone}`;

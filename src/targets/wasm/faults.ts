@@ -20,6 +20,7 @@ import {
 import {
   deadlockOf,
   type Progress,
+  sleepsInVain,
   type WaitingThread,
   waitsAtBarrier,
   waitsAtSync,
@@ -127,6 +128,10 @@ export class FaultReader {
         const progress = { arrived, expected, left };
         this.#waiting.push({ rank: this.#rankAt(site, rank), site: this.#sites[site]!, place, progress });
       },
+      sleeps: (site, rank) => {
+        const progress = { arrived: 0, expected: 0, left: 0 };
+        this.#waiting.push({ rank: this.#rankAt(site, rank), site: this.#sites[site]!, place: 0, progress });
+      },
       waitsAtBarrier: (site, rank, index, phase, arrived, expected, left) => {
         const progress = { arrived, expected, left };
         const at = { rank: this.#rankAt(site, rank), site: this.#sites[site]!, place: index };
@@ -206,7 +211,8 @@ export class FaultReader {
 
   /** What a thread waits for, in words; `all` are the block's threads that have not returned. */
   #wait({ site, place, progress, rank, phase }: Waiting, all: readonly Waiting[]): string {
-    const { verb, group, pipeline: id, meeting, byMask, barrier } = site;
+    const { verb, group, pipeline: id, meeting, byMask, barrier, sleeps } = site;
+    if (sleeps) return sleepsInVain;
     if (barrier !== undefined) {
       const declaration = this.#program.barriers[barrier]!;
       return phase === undefined

@@ -37,6 +37,8 @@ export const hostSignatures = {
     waits: [['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], []],
     /** The same at a barrier: site, thread rank, which of the array, phase, arrived, expected, returned. */
     waitsAtBarrier: [['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], []],
+    /** A thread that sleeps, or waits with a limit: site, thread rank. */
+    sleeps: [['i32', 'i32'], []],
     stuck: [['i32'], []],
     /** A phase of a barrier that all threads wait for in vain: site, block, which of the array, phase. */
     deadlockAtBarrier: [['i32', 'i32', 'i32', 'i32'], []],
@@ -46,6 +48,8 @@ export const hostSignatures = {
   clock: {
     /** Nanoseconds. */
     now: [[], ['f64']],
+    /** All threads of a block rest: where what they meet at lies, its bytes, the block. Whether it is too much. */
+    rests: [['i32', 'i32', 'i32'], ['i32']],
   },
   print: {
     i32: [['i32'], []],
@@ -89,9 +93,7 @@ export const exactFunctions: HostFunctions['exact'] = {
 };
 
 /** Nanoseconds of Unix time: one clock for all workers. It ticks in quarters of a microsecond or more. */
-export const clockFunctions: HostFunctions['clock'] = {
-  now: () => (performance.timeOrigin + performance.now()) * 1e6,
-};
+export const now: HostFunctions['clock']['now'] = () => (performance.timeOrigin + performance.now()) * 1e6;
 
 /** The name under which a function of Math with so many operands is imported. */
 export function mathImportName(name: MathFunction, operands: number): string {

@@ -9,7 +9,8 @@ import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
 import { printedLine } from '../printed-line.ts';
 import { FaultReader } from './faults.ts';
-import { clockFunctions, exactFunctions, type HostFunctions, mathImport } from './host-functions.ts';
+import { exactFunctions, type HostFunctions, mathImport, now } from './host-functions.ts';
+import { Patience } from './patience.ts';
 import { type GridFunctions, runGrid } from './states/grid.ts';
 
 type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
@@ -18,13 +19,17 @@ type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 const sliceTime = 1;
 const largestSlice = 4096;
 
-export function createWasmRunner(executable: WasmExecutable, context: RunnerContext): BlockRunner {
+export function createWasmRunner(
+  executable: WasmExecutable,
+  context: RunnerContext,
+  patience = new Patience(context.memory),
+): BlockRunner {
   const faults = new FaultReader(executable, context.memory);
   const imports = {
     env: { memory: context.memory },
     math: mathImports(executable.module),
     exact: exactFunctions,
-    clock: clockFunctions,
+    clock: { now, rests: patience.rests.bind(patience) } satisfies HostFunctions['clock'],
     fault: faults.functions,
     print: printFunctions(executable, context, faults),
   };
@@ -32,6 +37,7 @@ export function createWasmRunner(executable: WasmExecutable, context: RunnerCont
   if (synchronisesGrid(executable.program)) {
     const functions = instance.exports as unknown as GridFunctions;
     return (record, arena, first, end) => {
+      patience.begin();
       const stride = new DataView(context.memory.buffer).getUint32(record + 12, true);
       const enter = (block: number) => {
         faults.begin(record, arena + block * stride);
@@ -44,6 +50,7 @@ export function createWasmRunner(executable: WasmExecutable, context: RunnerCont
 
   return (record, arena, first, end) => {
     faults.begin(record, arena);
+    patience.begin();
     let slice = 1;
     for (let block = first; block < end; ) {
       const sliceEnd = Math.min(block + slice, end);

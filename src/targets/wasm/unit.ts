@@ -160,6 +160,11 @@ export class Unit {
     });
   }
 
+  /** The number of a place where threads let others go on. */
+  sleepSite(range: Range): number {
+    return this.#addSite({ range, sleeps: true });
+  }
+
   #addSite(site: FaultSite): number {
     const added = this.team === null ? site : { ...site, team: this.team };
     return this.#whole.sites.push(added) - 1;

@@ -208,7 +208,7 @@ class Lowering {
         return;
       case 'nanosleep': {
         const live = this.#uniform(this.#liveness.after(call));
-        const to: Segment = { head: { wait: null, live }, steps: [], end: null };
+        const to: Segment = { head: { wait: null, yieldedAt: call.range, live }, steps: [], end: null };
         this.#end({ kind: 'yield', to });
         this.#place(to);
         return;

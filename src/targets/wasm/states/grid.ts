@@ -3,14 +3,14 @@
 // The module exports `advance`, which runs a block until it can go on no more; `awaits(record, arena,
 // block)`, which says whether all of a block's threads have come to a sync of the grid; `release`, which
 // lets them go on; and `report`. When no block can go on, either all of them await the grid, or that is
-// a deadlock.
+// a deadlock. A block whose threads only sleep and look again rests, so that others have their turn.
 
 import { Code } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import { barrierFields, type StatesLayout } from './layout.ts';
 
 /** What `advance` gives. */
-export const outcomesOfBlock = { finished: 0, failed: 1, stuck: 2 } as const;
+export const outcomesOfBlock = { finished: 0, failed: 1, stuck: 2, rests: 3 } as const;
 
 /** What a module of a grid that synchronises exports. */
 export interface GridFunctions {
@@ -66,12 +66,16 @@ export function runGrid(
   let running = Array.from({ length: blocks }, (_, block) => block);
   for (let begins = 1; ; begins = 0) {
     const left: number[] = [];
+    let rests = false;
     for (const block of running) {
       const outcome = functions.advance(record, enter(block), block, begins);
       if (outcome === outcomesOfBlock.failed) return true;
-      if (outcome === outcomesOfBlock.stuck) left.push(block);
+      if (outcome !== outcomesOfBlock.finished) left.push(block);
+      if (outcome === outcomesOfBlock.rests) rests = true;
     }
     if (left.length === 0) return false;
+    running = left;
+    if (rests) continue;
     const culprit = left.find((block) => functions.awaits(record, enter(block), block) === 0);
     if (culprit !== undefined || left.length < blocks) {
       const block = culprit ?? left[0]!;
@@ -79,6 +83,5 @@ export function runGrid(
       return true;
     }
     for (const block of left) functions.release(record, enter(block), block);
-    running = left;
   }
 }

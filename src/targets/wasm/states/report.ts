@@ -7,7 +7,7 @@ import type { Unit } from '../unit.ts';
 import { pushBarrierProgress } from './barriers.ts';
 import { Cohort } from './cohort.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
-import type { Segment } from './segments.ts';
+import type { Head, Segment } from './segments.ts';
 import { pushProgress, type WaitingCall, waitingGroup } from './waits.ts';
 
 export function addReport(
@@ -24,9 +24,8 @@ export function addReport(
   const left = code.local('i32', 'left');
   const cohorts = teams.map(({ unit }) => new Cohort(unit, code, current));
   const scratch = launch.scratch();
-  const writeThreads = (unit: Unit, cohort: Cohort, call: WaitingCall | null, number: number) => {
-    if (call === null) return;
-    const group = waitingGroup(call, layout);
+  const writeThreads = (unit: Unit, cohort: Cohort, { wait: call, yieldedAt }: Head, number: number) => {
+    if (call === null && yieldedAt === undefined) return;
     cohort.pushField(cohortFields.segment);
     code
       .i32(number)
@@ -34,12 +33,16 @@ export function addReport(
       .if(() => {
         cohort.forEachThread((rank) => {
           const state = { unit, code, launch, layout, cohort };
+          if (call === null) {
+            code.i32(unit.sleepSite(yieldedAt!)).get(rank).call(unit.host('fault', 'sleeps'));
+            return;
+          }
           code.i32(waitSite(unit, call)).get(rank);
           if (call.intrinsic === 'barrierWait') {
             pushBarrierProgress(state, call, rank);
             code.call(unit.host('fault', 'waitsAtBarrier'));
           } else {
-            pushProgress(state, call, cohort.groupOf(rank, group));
+            pushProgress(state, call, cohort.groupOf(rank, waitingGroup(call, layout)));
             code.call(unit.host('fault', 'waits'));
           }
         });
@@ -58,7 +61,7 @@ export function addReport(
           .if(() => {
             cohort.writeMembers();
             for (const [number, { head }] of segments.entries()) {
-              writeThreads(unit, cohort, head?.wait ?? null, number);
+              if (head !== null) writeThreads(unit, cohort, head, number);
             }
           });
       });

@@ -6,10 +6,11 @@
 // lets threads part from others of their cohort that must wait; if none goes on then either,
 // that is a deadlock, and every thread says what it waits for. Threads that only let others go on
 // may do so for ever, or until their time is over: so that nobody waits for them in vain, others part
-// now and then in any case.
+// now and then in any case. While all threads only do that, the host is asked now and then whether it has
+// gone on for too long (patience.ts); then every thread says where it is.
 //
 // Where the grid synchronises, blocks run in turns (grid.ts): `advance(record, arena, block, begins)`
-// instead runs one, which begins or goes on, until it is `finished`, has `failed`, or is `stuck`.
+// instead runs one, which begins or goes on, until it is `finished`, has `failed`, is `stuck`, or rests.
 
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
@@ -41,14 +42,15 @@ export function addSchedule(
   const [record, arena, block, end, begins] = [0, 1, 2, 3, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });
   const scratch = launch.scratch();
-  const [cohort, progress, running, parts, result, rounds] = [
+  const [cohort, progress, running, parts, result, rounds, rests] = [
     'cohort',
     'progress',
     'running',
     'parts',
     'result',
     'rounds',
-  ].map((name) => code.local('i32', name)) as [number, number, number, number, number, number];
+    'rests',
+  ].map((name) => code.local('i32', name)) as [number, number, number, number, number, number, number];
 
   /** Pushes what the cohort's team gives; it is this one or a later one. */
   const writeResume = (team: number) => {
@@ -84,6 +86,15 @@ export function addSchedule(
     });
   };
 
+  /** All threads let others go on, and have for a while. */
+  const writeRest = () => {
+    code.get(scratch).i32(layout.meetings.offset).op('i32.add').i32(layout.meetings.bytes).get(block);
+    code.call(unit.host('clock', 'rests')).if(() => {
+      code.get(record).get(arena).get(block).call(report).i32(1).op('return');
+    });
+    if (layout.grid !== null) code.i32(outcomesOfBlock.rests).op('return');
+  };
+
   const writeBlock = () => {
     const start = () => writeStart(code, layout, records, teams, scratch);
     if (layout.grid === null) start();
@@ -102,6 +113,7 @@ export function addSchedule(
               code.i32(0).set(parts).br(again);
               return;
             }
+            code.i32(0).set(rests);
             code.get(rounds).i32(1).op('i32.add').tee(rounds);
             code
               .i32(roundsTogether - 1)
@@ -109,7 +121,16 @@ export function addSchedule(
               .set(parts)
               .br(again);
           });
-        if (yields) code.get(progress).if(() => code.i32(1).set(parts).br(again));
+        if (yields) {
+          code.get(progress).if(() => {
+            code.get(rests).i32(1).op('i32.add').tee(rests);
+            code
+              .i32(roundsTogether - 1)
+              .op('i32.and', 'i32.eqz')
+              .if(writeRest);
+            code.i32(1).set(parts).br(again);
+          });
+        }
         code
           .get(parts)
           .op('i32.eqz')

@@ -1,6 +1,7 @@
 // Segments: what a cohort does from one place where it may have to wait to the next.
 
 import type { Call, Expression, Statement } from '../../../compiler/ir.ts';
+import type { Range } from '../../../diagnostics/source.ts';
 import type { BarrierWaitCall } from '../barriers.ts';
 import type { MakeBarrierCall } from './barriers.ts';
 import type { WaitingCall } from './waits.ts';
@@ -14,6 +15,8 @@ export interface Segment {
 export interface Head {
   /** What must be so before the threads go on, if anything. */
   readonly wait: WaitingCall | null;
+  /** Where the threads have let others go on, if that is why they stopped. */
+  readonly yieldedAt?: Range;
   /** Uniform variables that are read from here on. */
   readonly live: readonly number[];
 }
