@@ -185,3 +185,9 @@ test.each([
   expect(stderr).toMatch(message);
   expect(code).toBe(expected);
 });
+
+test("the guide's kernels, as the examples declare their launches, are clean", async () => {
+  const { code, text } = await runHere('check', 'examples/guide/checks.ts', '--schedules', '2');
+  expect(code).toBe(0);
+  expect(text.match(/ in 2 schedules: no finding$/gm)).toHaveLength(8);
+});
