@@ -72,26 +72,25 @@ export async function calibrate(
   return { ...model, switchTime: await bench.switchTime({ ...model, issueTime: 0 }) };
 }
 
-/** Milliseconds of pairs of copies of so many bytes, in and out again, on the model. */
-function timeOfPairs(model: EngineModel, bytes: number): number {
-  const rates = { 'host to device': model.hostToDevice, 'device to host': model.deviceToHost };
-  const operations = Array.from({ length: pairs }, (_, i) =>
-    (['host to device', 'device to host'] as const).map(
-      (kind, step): Operation => ({
-        id: 2 * i + step,
-        kind,
-        stream: i % model.hardwareQueues,
-        duration: model.copyOverhead + bytes / rates[kind],
-        dependencies:
-          step === 1 ? [2 * i] : i < model.hardwareQueues ? [] : [2 * (i - model.hardwareQueues) + 1],
-      }),
-    ),
+/** Milliseconds of copies of so many bytes, in and out again with a kernel in between, on the model. */
+function timeOfRoundTrips(model: EngineModel, bytes: number): number {
+  const steps = [
+    ['host to device', model.copyOverhead + bytes / model.hostToDevice],
+    ['kernel', model.kernelOverhead + (2 * bytes) / model.memoryRate],
+    ['device to host', model.copyOverhead + bytes / model.deviceToHost],
+  ] as const;
+  const operations = Array.from({ length: roundTrips }, (_, i) =>
+    steps.map(([kind, duration], step): Operation => {
+      const before = step > 0 ? 3 * i + step - 1 : 3 * (i - model.hardwareQueues) + 2;
+      const dependencies = before >= 0 ? [before] : [];
+      return { id: 3 * i + step, kind, stream: i % model.hardwareQueues, duration, dependencies };
+    }),
   ).flat();
   return Math.max(...simulate(model, operations).map(({ ended }) => ended));
 }
 
-/** Pairs of copies that tell the switching time. */
-const pairs = 32;
+/** How many round trips tell the switching time. */
+const roundTrips = 32;
 
 /** Small operations to a large one. */
 const small = 64;
@@ -166,16 +165,17 @@ class Bench implements Disposable {
   }
 
   /**
-   * What a copy engine takes to go over from one stream to another that has more to do: pairs of copies, in
-   * and out again, over as many streams as there are hardware queues, against the model without it.
+   * What a copy engine takes to go over from one stream to another that has more to do: small rounds of a
+   * copy in, a kernel and a copy out, over as many streams as there are hardware queues, against the model
+   * without it.
    */
   async switchTime(model: EngineModel): Promise<number> {
     const streams = Array.from({ length: model.hardwareQueues }, () => this.#device.createStream());
     const [first] = streams as [Stream, ...Stream[]];
     const begun = this.#device.createEvent();
     const ended = streams.map(() => this.#device.createEvent());
-    const part = this.#data.length / pairs;
-    const turns = Array.from({ length: pairs }, (_, i) => ({
+    const part = this.#data.length / roundTrips;
+    const turns = Array.from({ length: roundTrips }, (_, i) => ({
       stream: streams[i % streams.length]!,
       begin: i * part,
       end: (i + 1) * part,
@@ -186,7 +186,9 @@ class Bench implements Disposable {
           first.record(begun);
           for (const stream of streams) stream.waitEvent(begun);
           for (const { stream, begin, end } of turns) {
+            const data = this.#data.subarray(begin, end);
             this.#copy('in', stream, begin, end);
+            stream.launch(copyKernel, { grid: part / block, block }, { y: data, x: data });
             stream.memcpyAsync(this.#back.subarray(begin, end), this.#data.subarray(begin, end));
           }
           for (const [i, stream] of streams.entries()) {
@@ -197,7 +199,7 @@ class Bench implements Disposable {
         undefined,
         first,
       );
-      return Math.max(0, (measured - timeOfPairs(model, this.#bytes / pairs)) / pairs);
+      return Math.max(0, (measured - timeOfRoundTrips(model, this.#bytes / roundTrips)) / roundTrips);
     } finally {
       for (const event of [begun, ...ended]) event.destroy();
       for (const stream of streams) await stream.destroy();
