@@ -19,6 +19,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   cold: async () => (await import('./suites/cold.ts')).suite,
   checker: async () => (await import('./suites/checker.ts')).suite,
   model: async () => (await import('./suites/model.ts')).suite,
+  timeline: async () => (await import('./suites/timeline.ts')).suite,
 };
 
 const { values, positionals } = parseArgs({

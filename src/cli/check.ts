@@ -7,7 +7,7 @@ import { type Command, Option } from 'commander';
 import type { CheckResult, Verdict } from '../checker/check.ts';
 import type { CheckOptions } from '../checker/options.ts';
 import type { CheckFinding } from '../checker/report.ts';
-import { issueData } from '../diagnostics/error.ts';
+import { issueData, WarpstageError } from '../diagnostics/error.ts';
 import { formatIssues } from '../diagnostics/render.ts';
 import type { NamedCase } from './check-cases.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
@@ -28,6 +28,7 @@ interface CheckCommandOptions {
   readonly set?: Settings;
   readonly json?: boolean;
   readonly sarif?: string;
+  readonly stages?: string;
 }
 
 /** A case with what the checker says of it. */
@@ -64,6 +65,10 @@ export function checkCommand(context: CommandContext): Command {
     .option('-s, --set <name=value>', 'change a setting of the jobs (repeatable)', addSetting)
     .option('--json', 'print the findings as JSON; errors as JSON on standard error')
     .option('--sarif <file>', 'write the findings as SARIF as well, which GitHub shows on pull requests')
+    .option(
+      '--stages <file>',
+      "write a page of what the pipelines' stages do over time in each case's first block",
+    )
     .addHelpText(
       'after',
       examplesText([
@@ -93,10 +98,30 @@ async function checkModule(
     checked.push({ name: one.name, result, fresh });
   }
   if (options.sarif !== undefined) await writeSarif(options.sarif, module, checked);
+  if (options.stages !== undefined) await writeStages(options.stages, cases);
   const verdict = worst(checked.map(({ result }) => result.verdict));
   if (options.json) terminal.output.write(`${JSON.stringify(dataOf(verdict, checked, unchecked))}\n`);
   else writeReport(checked, unchecked, terminal);
   exit.code = verdict === 'clean' ? 0 : 1;
+}
+
+/** The cases whose kernels have pipelines and run to their end, one above the other. */
+async function writeStages(path: string, cases: readonly NamedCase[]): Promise<void> {
+  const [{ traceStages }, { writeTracePage }] = await Promise.all([
+    import('../checker/trace-stages.ts'),
+    import('./write-trace.ts'),
+  ]);
+  const traces = cases.flatMap(({ name, kernel, launch }) => {
+    try {
+      const spans = traceStages(kernel, launch);
+      return spans.length === 0 ? [] : [{ title: name, facts: {}, unit: 'steps' as const, spans }];
+    } catch (error) {
+      // The findings tell of it.
+      if (error instanceof WarpstageError) return [];
+      throw error;
+    }
+  });
+  await writeTracePage(path, traces);
 }
 
 /** What the command line asks for goes over what a case asks for. */

@@ -191,3 +191,33 @@ test("the guide's kernels, as the examples declare their launches, are clean", a
   expect(code).toBe(0);
   expect(text.match(/ in 2 schedules: no finding$/gm)).toHaveLength(8);
 });
+
+test('a page of what the stages do, for the kernels that have pipelines', async () => {
+  const module = folder.file(
+    'pipelines.ts',
+    `import { kernel } from 'warpstage';
+    import { checkCase } from 'warpstage/check';
+    const copy = kernel({ y: 'i32[]', x: 'readonly i32[]' }, ({ y, x }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const shared = cuda.sharedArray('i32', 32);
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      pipe.producerAcquire();
+      cuda.memcpyAsync(block, shared, x, 32, pipe);
+      pipe.producerCommit();
+      pipe.consumerWait();
+      y[block.threadRank()] = shared[block.threadRank()]!;
+      pipe.consumerRelease();
+    });
+    const plain = kernel({ y: 'i32[]' }, ({ y }, cuda) => { y[cuda.threadIdx.x] = 1; });
+    const launch = { grid: 1, block: 32 };
+    export const staged = checkCase(copy, { ...launch, arguments: { y: { length: 32 }, x: { length: 32 } } });
+    export const without = checkCase(plain, { ...launch, arguments: { y: { length: 32 } } });`,
+  );
+  const page = folder.file('stages.html');
+  const { code } = await runHere('check', module, '--stages', page);
+  expect(code).toBe(0);
+  const text = readFileSync(page, 'utf8');
+  expect(text).toContain('<title>staged</title>');
+  expect(text).toContain('"unit":"steps"');
+  expect(text).toContain('compute batch 0');
+});
