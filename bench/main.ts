@@ -15,6 +15,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   job: async () => (await import('./suites/job.ts')).suite,
   cpu: async () => (await import('./suites/cpu.ts')).suite,
   gpu: async () => (await import('./suites/gpu.ts')).suite,
+  multi: async () => (await import('./suites/multi.ts')).suite,
   guide: async () => (await import('./suites/guide.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
   checker: async () => (await import('./suites/checker.ts')).suite,

@@ -1,11 +1,8 @@
 // Kernels, launches and transfers on an NVIDIA GPU, each against its limit measured in the same run:
 // the device-to-device copy, the bare transfers in both directions at once.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Device, deviceFunction, kernel, open, type Stream } from 'warpstage';
+import { Counterpart } from '../counterpart.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, median, type Row } from '../measure.ts';
 
@@ -105,21 +102,6 @@ async function lightKernel(): Promise<Row[]> {
 
 const settled = (times: readonly number[]) => median(times.slice(times.length / 4));
 
-/** What the same launches take in C++, in seconds, measured now: by bench/cuda/launch.cu, which nvcc compiles. */
-function launchesOfCpp(): { readonly issue: number; readonly wait: number } {
-  const source = ['bench/cuda/launch.cu', '../bench/cuda/launch.cu'].find((path) => existsSync(path));
-  if (source === undefined) throw new Error('bench/cuda/launch.cu is not here');
-  const folder = mkdtempSync(join(tmpdir(), 'warpstage-bench-'));
-  try {
-    const program = join(folder, 'launch');
-    execFileSync('nvcc', ['-O3', '-arch=native', '-o', program, source]);
-    const { issue, wait } = JSON.parse(execFileSync(program, { encoding: 'utf8' }));
-    return { issue: issue * 1e-6, wait: wait * 1e-6 };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 async function launches(): Promise<Row[]> {
   await using device = await open('cuda');
   const [x, y] = [device.alloc('f32', 256), device.alloc('f32', 256)];
@@ -128,6 +110,11 @@ async function launches(): Promise<Row[]> {
   const graph = stream.capture(() => {
     for (let count = 0; count < 20; ++count) launch();
   });
+  using counterpart = new Counterpart('launch');
+  const launchesOfCpp = () => {
+    const { issue, wait } = counterpart.measure() as Record<'issue' | 'wait', number>;
+    return { issue: issue * 1e-6, wait: wait * 1e-6 };
+  };
   const before = launchesOfCpp();
   launch();
   graph.launch(stream);

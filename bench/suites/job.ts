@@ -1,5 +1,7 @@
 // The main job, file to file: y = a*x + b over a 4 GiB .npy, against `cp` of the same file and
-// against itself with depth 1, each a process of its own. The size may be set with BENCH_GIB.
+// against itself with depth 1, each a process of its own; and against the slower of reading and writing
+// such a file alone. The size may be set with BENCH_GIB, the device with BENCH_DEVICE, and with
+// BENCH_FOLDER a folder on the disk that is meant.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -9,6 +11,7 @@ import type { Suite } from '../main.ts';
 import { inTurn, median } from '../measure.ts';
 
 const gib = Number(process.env.BENCH_GIB ?? 4);
+const device = process.env.BENCH_DEVICE ?? 'cpu';
 
 /** A .npy of so many GiB of f32, written a piece at a time. */
 function writeNpy(file: string): number {
@@ -47,6 +50,8 @@ async function affine() {
         'a=2',
         '--set',
         'b=1',
+        '--device',
+        device,
         '--json',
       ];
       const begin = performance.now();
@@ -88,4 +93,47 @@ async function affine() {
   }
 }
 
-export const suite: Suite = { affine };
+/** File to file beside what the disk takes to read such a file, and to write one; whichever takes longer bounds it. */
+async function disk() {
+  const folder = mkdtempSync(join(process.env.BENCH_FOLDER ?? tmpdir(), 'warpstage-job-'));
+  const [input, output] = [join(folder, 'in.npy'), join(folder, 'out.npy')];
+  const args = [
+    'dist/cli/main.js',
+    'run',
+    'examples/affine.ts',
+    input,
+    output,
+    '--set',
+    'a=2',
+    '--set',
+    'b=1',
+  ];
+  const timed = (program: string, ...rest: string[]) => {
+    const begin = performance.now();
+    execFileSync(program, rest, { stdio: 'ignore' });
+    return (performance.now() - begin) / 1000;
+  };
+  const job = () => {
+    const seconds = timed(process.execPath, ...args, '--device', device, '--quiet');
+    rmSync(output);
+    return seconds;
+  };
+  const either = () => {
+    const read = timed('dd', `if=${input}`, 'of=/dev/null', 'bs=16M');
+    const write = timed('dd', 'if=/dev/zero', `of=${output}`, 'bs=16M', `count=${Math.round(gib * 64)}`);
+    rmSync(output);
+    return Math.max(read, write);
+  };
+  try {
+    const bytes = 2 * writeNpy(input);
+    return await inTurn(
+      { suite: 'job', work: 'disk', bytes },
+      { [`warpstage run on ${device}`]: job, 'the slower of reading and writing alone': either },
+      3,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export const suite: Suite = { affine, disk };

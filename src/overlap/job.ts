@@ -110,7 +110,8 @@ export interface AccumulatorDeclaration<N extends string = string> {
    */
   readonly per?: 'job' | 'block';
   /**
-   * How the elements of different blocks become one; `'concat'` leaves them all for `finish`.
+   * How the elements of different blocks, and of different devices, become one; `'concat'` leaves
+   * those of all blocks for `finish`. Over several devices, `per: 'job'` must say it.
    * Default `'sum'`.
    */
   readonly combine?: 'sum' | 'min' | 'max' | 'concat' | CombineFunction;

@@ -1,7 +1,7 @@
 // Jobs on a GPU whose memory ends or that is gone meanwhile, by a driver of the tests' own. Needs a
 // C compiler.
 
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { open, run } from 'warpstage';
@@ -43,6 +43,40 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(namesIn(folder)).toEqual(['x.npy']);
     fake.reset();
     await device.close();
+  });
+
+  test('every GPU by one name; a failure of one ends the whole', async () => {
+    fake.devices(2);
+    const folder = temporaryDirectory();
+    const data = new Float32Array(50_000);
+    writeFileSync(join(folder, 'x.npy'), npyFile({ shape: [data.length], data }));
+    const files = { input: join(folder, 'x.npy'), output: join(folder, 'y.npy'), chunk: 1000 };
+    const { report, spans } = await run(affine, { ...files, device: 'cuda:*', trace: true });
+    expect(report.devices.map(({ name }) => name)).toEqual(['cuda:0', 'cuda:1']);
+    expect(report.devices.map(({ chunks }) => chunks > 0)).toEqual([true, true]);
+    expect(spans.map(({ engine }) => engine)).toEqual(expect.arrayContaining(['cuda:1 copy in']));
+    rmSync(files.output);
+    fake.fail('cuStreamQuery', 719, 20);
+    await expect(run(affine, { ...files, device: 'cuda:0,cuda:1' })).rejects.toThrow(/^WS4006: /);
+    expect(namesIn(folder)).toEqual(['x.npy']);
+    fake.reset();
+    fake.devices(0);
+    await expect(run(affine, { ...files, device: 'cuda:*' })).rejects.toThrow(
+      'WS4003: the NVIDIA driver sees no GPU',
+    );
+    fake.reset();
+  });
+
+  test('what one GPU has locked, all copy from and to without a copy on the host', async () => {
+    fake.devices(2);
+    const devices = [await open('cuda:0'), await open('cuda:1')];
+    const [x, y] = [devices[0]!.allocPinned('f32', 4000), devices[0]!.allocPinned('f32', 4000)];
+    const locked = fake.locks();
+    const { report } = await run(affine, { input: x, output: y, device: devices, chunk: 100 });
+    expect(report.devices.map(({ chunks }) => chunks > 0)).toEqual([true, true]);
+    expect(fake.locks()).toBe(locked);
+    for (const device of devices) await device.close();
+    fake.reset();
   });
 
   test('memory that is shorter than it was said to be makes the chunks smaller', async () => {

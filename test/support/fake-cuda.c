@@ -15,7 +15,7 @@ static char failing[64];
 static R failure = 0;
 static int after = 0;
 static R lost = 0;
-static int version = 13000, devices = 1, launches = 0, compiles = 0, nvrtc_minor = 0;
+static int version = 13000, devices = 1, launches = 0, compiles = 0, locks = 0, nvrtc_minor = 0;
 static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 
 void fake_reset(void) {
@@ -24,7 +24,7 @@ void fake_reset(void) {
   after = 0;
   version = 13000;
   devices = 1;
-  launches = compiles = nvrtc_minor = 0;
+  launches = compiles = locks = nvrtc_minor = 0;
   total = 1u << 28;
   largest = (size_t)-1;
 }
@@ -44,6 +44,7 @@ void fake_largest(double bytes) { largest = (size_t)bytes; }
 void fake_nvrtc(int minor) { nvrtc_minor = minor; }
 int fake_launches(void) { return launches; }
 int fake_compiles(void) { return compiles; }
+int fake_locks(void) { return locks; }
 
 static R result_of(const char *function) {
   if (lost) return lost;
@@ -130,11 +131,16 @@ R cuMemAllocAsync(H *address, size_t bytes, H stream) {
 R cuMemFreeAsync(H address, H stream) {
   ANSWER;
   size_t *block = (size_t *)(address - 256);
-  used -= block[0];
+  /* All devices share this count, and the reset of one clears it. */
+  used -= used < block[0] ? used : block[0];
   free(block);
   return 0;
 }
-R cuMemHostRegister_v2(H address, size_t bytes, unsigned flags) { ANSWER; return 0; }
+R cuMemHostRegister_v2(H address, size_t bytes, unsigned flags) {
+  ANSWER;
+  ++locks;
+  return 0;
+}
 R cuMemHostUnregister(H address) { ANSWER; return 0; }
 R cuMemcpyAsync(H to, H from, size_t bytes, H stream) { ANSWER; memmove((void *)to, (void *)from, bytes); return 0; }
 R cuMemcpy3DAsync_v2(uint64_t *d, H stream) {

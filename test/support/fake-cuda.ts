@@ -32,6 +32,8 @@ export interface FakeCuda {
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
   readonly compiles: () => number;
+  /** Stretches of the host's memory that were page-locked. */
+  readonly locks: () => number;
   readonly remove: () => void;
 }
 
@@ -60,6 +62,7 @@ export function installFakeCuda(): FakeCuda {
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
     compiles: bound('compiles', 'int'),
+    locks: bound('locks', 'int'),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -1,7 +1,7 @@
 // The report: figures that follow from the stages, and lines that fit.
 
 import { expect, test } from 'vitest';
-import { measureOverlap, overlapOf } from '#warpstage/timeline/overlap.js';
+import { inFlowOrder, measureOverlap, overlapOf } from '#warpstage/timeline/overlap.js';
 import { formatBytes, formatDuration, formatRate } from '#warpstage/timeline/quantities.js';
 import { reportText } from '#warpstage/timeline/report.js';
 import type { Span } from '#warpstage/timeline/span.js';
@@ -62,6 +62,35 @@ test('a report is a table of stages and the stage that bound it', () => {
     speed that write alone allows. Of the other stages' time, 93 % passed while
     something else was running."
   `);
+});
+
+test('of several devices it says what each had and did', () => {
+  const device = (name: string, chunks: number, busy: number) => ({
+    name,
+    chunks,
+    rows: chunks * 1000,
+    stages: stages.slice(1, 4).map((stage) => ({ ...stage, busy })),
+  });
+  const text = reportText({ ...data, devices: [device('cuda:0', 96, 90), device('cuda:1', 32, 30)] });
+  expect(text.split('\n').slice(9, 13)).toEqual([
+    '',
+    '  device  chunks  of rows  copy in  compute  copy out',
+    '  cuda:0      96     75 %      9 %      9 %       9 %',
+    '  cuda:1      32     25 %      3 %      3 %       3 %',
+  ]);
+  expect(reportText({ ...data, devices: [device('cuda:0', 128, 90)] })).toBe(reportText(data));
+});
+
+test('engines are in the order of the flow, those of a device together', () => {
+  const engines = ['write', 'cuda:10 copy in', 'cuda:2 compute', 'other', 'cuda:2 copy in', 'read'];
+  expect(inFlowOrder(engines)).toEqual([
+    'read',
+    'cuda:2 copy in',
+    'cuda:2 compute',
+    'cuda:10 copy in',
+    'write',
+    'other',
+  ]);
 });
 
 test('a report fits narrow terminals by leaving out what says least', () => {
