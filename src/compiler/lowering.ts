@@ -321,9 +321,8 @@ export class Lowering {
       case 'scalar':
       case 'builtin':
       case 'length':
-        return true;
       case 'variable':
-        return this.#definitions.has(expression.id);
+        return this.#isAtom(expression);
       case 'load':
         return false;
       case 'unary':

@@ -18,8 +18,8 @@ export const vectorTypes = {
 /** A type of vectors: `'f32x4'`, … */
 export type VectorType = keyof typeof vectorTypes;
 
-/** The element types of arrays, with their size in bytes. */
-export const elementBytes = {
+/** Elements that are a single number, with their size in bytes. */
+export const numberBytes = {
   i8: 1,
   u8: 1,
   i16: 2,
@@ -32,6 +32,11 @@ export const elementBytes = {
   bf16: 2,
   f32: 4,
   f64: 8,
+} as const;
+
+/** The element types of arrays, with their size in bytes. */
+export const elementBytes = {
+  ...numberBytes,
   i32x2: 8,
   i32x4: 16,
   u32x2: 8,
@@ -45,7 +50,7 @@ export const elementBytes = {
 export type ElementType = keyof typeof elementBytes;
 
 /** An element that is a single number. */
-export type NumberElement = Exclude<ElementType, VectorType>;
+export type NumberElement = keyof typeof numberBytes;
 
 /** A type of a scalar in a schema. `index` is the type of positions and counts. */
 export type ScalarType =

@@ -1,12 +1,12 @@
 // Types of elements as files have them, and how their values become those of a kernel's array.
 //
 // Data of the kernel's own type is read as it is. Every other value passes through a block of
-// f64, which holds all types but 64-bit integers exactly; those are checked where they enter it. So a conversion is two independent steps:
-// decoding a file's type into the block, and encoding the block into the kernel's type, which
-// also finds the first value that does not fit.
+// f64, which holds all types but 64-bit integers exactly; those are checked where they enter it.
+// So a conversion is two independent steps: decoding a file's type into the block, and encoding
+// the block into the kernel's type, which also finds the first value that does not fit.
 
 import { decodeHalf, encodeHalf } from '../kernel/half.ts';
-import type { ElementType, NumberElement } from '../kernel/types.ts';
+import { type ElementType, type NumberElement, numberBytes } from '../kernel/types.ts';
 import { isWide, setElements, viewElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 
@@ -14,21 +14,7 @@ import type { TypedArray } from './job.ts';
 export type Dtype = NumberElement | 'bool';
 
 /** The element types of files, with their size in bytes. */
-export const dtypeBytes = {
-  i8: 1,
-  u8: 1,
-  i16: 2,
-  u16: 2,
-  i32: 4,
-  u32: 4,
-  i64: 8,
-  u64: 8,
-  f16: 2,
-  bf16: 2,
-  f32: 4,
-  f64: 8,
-  bool: 1,
-} as const satisfies Record<Dtype, number>;
+export const dtypeBytes = { ...numberBytes, bool: 1 } as const satisfies Record<Dtype, number>;
 
 /** How values become another type: see `InputDeclaration.convert`. */
 export type Conversion = 'exact' | 'nearest';
