@@ -1,17 +1,12 @@
 // Barriers as CUDA C++: what the hardware is told, and that it compiles for every architecture.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { producerConsumer } from '../../examples/guide/barrier-producer-consumer.ts';
 import { splitArrive } from '../../examples/guide/barrier-split-arrive.ts';
-
-const nvcc = spawnSync('nvcc', ['--version']).status === 0;
+import { testCompiling } from '../support/nvcc.ts';
 
 const staged = kernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, cuda) => {
   const block = cuda.thisThreadBlock();
@@ -246,31 +241,8 @@ describe('lowering', () => {
   });
 });
 
-describe.skipIf(!nvcc)('nvcc', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'warpstage-nvcc-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  test.each(['75', '80', '90a', '120'])('compiles for sm_%s without a warning', (architecture) => {
-    const number = Number.parseInt(architecture, 10);
-    const sources = [staged, specialised, everything, splitArrive, producerConsumer].map((each, position) => {
-      const text = generate(each, number, 96).replaceAll('extern "C" ', '');
-      return `namespace kernel_${position} {\n${text}\n}\n`;
-    });
-    const file = join(folder, `barriers_${architecture}.cu`);
-    writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
-    const output = execFileSync('nvcc', [
-      `-arch=sm_${architecture}`,
-      '--fmad=false',
-      '-Werror',
-      'all-warnings',
-      '-cubin',
-      '-o',
-      join(folder, 'out.cubin'),
-      file,
-    ]);
-    expect(output.toString()).toBe('');
-  });
-});
+testCompiling('kernels with barriers compile', (architecture) =>
+  [staged, specialised, everything, splitArrive, producerConsumer].map((each) =>
+    generate(each, architecture, 96),
+  ),
+);

@@ -1,18 +1,14 @@
 // The generated CUDA C++ compiles to machine code for every architecture that is supported, with
 // the lowering that was meant for it. Needs nvcc; where it is absent the tests say that they skip.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
 import { guidePrograms, jobPrograms } from '../support/example-programs.ts';
+import { testCompiling } from '../support/nvcc.ts';
 import * as programs from '../support/programs.ts';
 
-const nvcc = spawnSync('nvcc', ['--version']).status === 0;
 const works: Readonly<Record<string, Program>> = {
   scale: programs.scale({ block: 256 }),
   'scale with a 64-bit index': programs.scale({ block: 256, indexType: 'i64' }),
@@ -63,32 +59,6 @@ describe('lowering of pipelines', () => {
   });
 });
 
-describe.skipIf(!nvcc)('nvcc', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'warpstage-nvcc-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  test.each(['75', '80', '90a', '120'])('all kernels compile for sm_%s without a warning', (architecture) => {
-    // One file with every kernel in a namespace of its own: nvcc's start costs more than the kernels.
-    const number = Number.parseInt(architecture, 10);
-    const sources = Object.values(works).map((program, position) => {
-      const { text } = generate(program, number);
-      return `namespace kernel_${position} {\n${text.replaceAll('extern "C" ', '')}\n}\n`;
-    });
-    const file = join(folder, `kernels_${architecture}.cu`);
-    writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
-    const output = execFileSync('nvcc', [
-      `-arch=sm_${architecture}`,
-      '--fmad=false',
-      '-Werror',
-      'all-warnings',
-      '-cubin',
-      '-o',
-      join(folder, 'out.cubin'),
-      file,
-    ]);
-    expect(output.toString()).toBe('');
-  });
-});
+testCompiling('all kernels compile', (architecture) =>
+  Object.values(works).map((program) => generate(program, architecture).text),
+);

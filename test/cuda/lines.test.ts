@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WarpstageError } from '#warpstage/diagnostics/error.js';
 import { compileCuda, cudaText } from '#warpstage/targets/cuda/compile.js';
 import { guidePrograms } from '../support/example-programs.ts';
+import { hasNvcc } from '../support/nvcc.ts';
 
 const file = resolve('examples/guide/staging-unified.ts');
 const lines = readFileSync(file, 'utf8').split('\n');
@@ -56,7 +57,7 @@ test('profilers get them by an option', () => {
   expect(given.map((options) => options.includes('--generate-line-info'))).toEqual([true, false]);
 });
 
-describe.skipIf(spawnSync('nvcc', ['--version']).status !== 0)('nvcc', () => {
+describe.skipIf(!hasNvcc)('nvcc', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'warpstage-lines-'));

@@ -1,17 +1,12 @@
 // Bigints, floats of 16 bits and vectors in CUDA C++: they compile, halves are converted by the
 // hardware, and whole vectors are loaded and stored by one instruction. Needs nvcc.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deviceFunction, type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
-
-const nvcc = spawnSync('nvcc', ['--version']).status === 0;
+import { hasNvcc, ptxOf, testCompiling } from '../support/nvcc.ts';
 
 const rotated = deviceFunction({ v: 'f32x4' }, ({ v }, cuda) => cuda.f32x4(v.y, v.z, v.w, v.x));
 
@@ -86,49 +81,27 @@ test('elements and components are written as C++ has them', () => {
   expect(textOf(bigints as Kernel, 80)).toContain('atomicAdd((unsigned long long*)&g_u');
 });
 
-describe.skipIf(!nvcc)('nvcc', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'warpstage-types-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+testCompiling('the types compile', (architecture) =>
+  [vectors, staged, bigints, halves].map((one) => textOf(one as Kernel, architecture)),
+);
 
-  const compile = (one: unknown, architecture: string, output: '-ptx' | '-cubin') => {
-    const file = join(folder, 'kernel.cu');
-    writeFileSync(file, textOf(one as Kernel, Number.parseInt(architecture, 10)));
-    const out = join(folder, 'out');
-    const options = [
-      `-arch=sm_${architecture}`,
-      '--fmad=false',
-      '-Werror',
-      'all-warnings',
-      output,
-      '-o',
-      out,
-      file,
-    ];
-    expect(execFileSync('nvcc', options).toString()).toBe('');
-    return readFileSync(out, 'latin1');
-  };
+describe.skipIf(!hasNvcc)('in PTX', () => {
+  const compiled = (one: unknown) => ptxOf(textOf(one as Kernel, 80), '80');
 
-  test.each(['75', '90a', '120'])('everything compiles for sm_%s', (architecture) => {
-    for (const one of [vectors, staged, bigints, halves]) compile(one, architecture, '-cubin');
-  });
-
-  test('a whole vector is one access', () => {
-    const ptx = compile(vectors, '80', '-ptx');
+  test('a whole vector is one access', async () => {
+    const ptx = await compiled(vectors);
     expect(ptx).toMatch(/ld\.global(\.nc)?\.v4\.(f32|u32|b32)/);
     expect(ptx).toMatch(/st\.global\.v4\.(f32|u32|b32)/);
     expect(ptx).toMatch(/st\.global\.v2\.(f64|u64|b64)/);
   });
 
-  test('vectors in shared memory are one access too', () => {
-    const ptx = compile(staged, '80', '-ptx');
+  test('vectors in shared memory are one access too', async () => {
+    const ptx = await compiled(staged);
     expect(ptx).toMatch(/ld\.shared\.v4\.(u32|b32|s32)/);
   });
 
-  test('halves are converted by one instruction', () => {
-    const ptx = compile(halves, '80', '-ptx');
+  test('halves are converted by one instruction', async () => {
+    const ptx = await compiled(halves);
     expect(ptx).toContain('cvt.rn.f16.f32');
     expect(ptx).toContain('cvt.f32.f16');
   });

@@ -1,14 +1,11 @@
 // What lanes do together compiles to machine code for every architecture that is supported.
 // Needs nvcc; where it is absent the tests say that they skip.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
+import { testCompiling } from '../support/nvcc.ts';
 
 const specialisation = {
   block: [64, 1, 1],
@@ -17,7 +14,6 @@ const specialisation = {
   constants: {},
   functions: {},
 } as const;
-const nvcc = spawnSync('nvcc', ['--version']).status === 0;
 
 const everything = kernel(
   { i: 'i32[]', u: 'u32[]', f: 'f32[]', d: 'f64[]', mask: 'u32' },
@@ -53,36 +49,13 @@ const wholeGrid = kernel({ i: 'i32[]' }, ({ i }, cuda) => {
   i[grid.threadRank()]! += i[grid.size() - 1 - grid.threadRank()]!;
 });
 
-describe.skipIf(!nvcc)('nvcc', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'warpstage-nvcc-warps-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  test.each(['75', '80', '90a', '120'])('compiles for sm_%s without a warning', (architecture) => {
-    const number = Number.parseInt(architecture, 10);
-    const sources = (['i32', 'i64'] as const).flatMap((indexType) =>
-      [everything, wholeGrid].map((one, position) => {
-        const { program } = specialise(one as Kernel, { ...specialisation, indexType });
-        const text = cudaText(program, number).replaceAll('extern "C" ', '');
-        return `namespace kernel_${position}_${indexType} {\n${text}\n}\n`;
-      }),
-    );
-    const file = join(folder, `warps_${architecture}.cu`);
-    writeFileSync(file, sources.join('#undef WS_DEVICE\n'));
-    const options = [
-      '--fmad=false',
-      '-Werror',
-      'all-warnings',
-      '-cubin',
-      '-o',
-      join(folder, 'out.cubin'),
-      file,
-    ];
-    expect(execFileSync('nvcc', [`-arch=sm_${architecture}`, ...options]).toString()).toBe('');
-  });
-});
+testCompiling('exchanges of lanes compile', (architecture) =>
+  (['i32', 'i64'] as const).flatMap((indexType) =>
+    [everything, wholeGrid].map((one) =>
+      cudaText(specialise(one as Kernel, { ...specialisation, indexType }).program, architecture),
+    ),
+  ),
+);
 
 test('a full mask is a literal, and a reduction one instruction of sm_80', () => {
   const { program } = specialise(everything, specialisation);

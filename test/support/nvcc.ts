@@ -1,0 +1,45 @@
+// nvcc on generated CUDA C++, where it is installed: that it compiles without a warning, and the PTX it becomes.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+export const hasNvcc = spawnSync('nvcc', ['--version']).status === 0;
+
+/** Compiles a text for an architecture, as `sm_` names it; a warning is an error. */
+async function compile(text: string, architecture: string, output: '-ptx' | '-cubin'): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'warpstage-nvcc-'));
+  const [file, out] = [join(folder, 'kernels.cu'), join(folder, 'out')];
+  try {
+    await writeFile(file, text);
+    const options = [`-arch=sm_${architecture}`, '--fmad=false', '-Werror', 'all-warnings', output];
+    const { stdout } = await promisify(execFile)('nvcc', [...options, '-o', out, file]);
+    expect(stdout).toBe('');
+    return await readFile(out, 'latin1');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The PTX of a text. */
+export function ptxOf(text: string, architecture: string): Promise<string> {
+  return compile(text, architecture, '-ptx');
+}
+
+/**
+ * Tests that texts compile for every kind of architecture that is supported. They are compiled as one file,
+ * each in a namespace of its own: nvcc's start costs more than the kernels.
+ */
+export function testCompiling(what: string, textsFor: (architecture: number) => readonly string[]): void {
+  describe.skipIf(!hasNvcc)('nvcc', () => {
+    test.each(['75', '80', '90a', '120'])(`${what} for sm_%s without a warning`, async (architecture) => {
+      const texts = textsFor(Number.parseInt(architecture, 10)).map(
+        (text, position) => `namespace kernel_${position} {\n${text.replaceAll('extern "C" ', '')}\n}\n`,
+      );
+      await compile(texts.join('#undef WS_DEVICE\n'), architecture, '-cubin');
+    });
+  });
+}
