@@ -91,7 +91,7 @@ async function timesOn(device: Device, bytes: number, repeat: number): Promise<M
       for (const order of ['V1', 'V2'] as const) {
         const parts = partsOf(all.slice(0, count), length, variation.uneven ?? false);
         const measured: number[] = [];
-        for (let round = repeat === 1 ? 0 : -1; round < repeat; ++round) {
+        for (let round = repeat === 1 ? 0 : -2; round < repeat; ++round) {
           using start = device.createEvent();
           using stop = device.createEvent();
           device.defaultStream.record(start);

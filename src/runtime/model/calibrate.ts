@@ -22,6 +22,11 @@ const copyKernel = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) 
   y[i] = x[i]! + 1;
 });
 
+const offsetKernel = kernel({ y: 'f32[]', offset: 'index' }, ({ y, offset }, cuda) => {
+  const i = offset + cuda.thisGrid().threadRank();
+  y[i] = y[i]! + 1;
+});
+
 /** Multiplications and additions of each thread of `arithmetic`. */
 const operationsOfThread = 4096;
 
@@ -61,9 +66,11 @@ export async function calibrate(
     copyOverhead: Math.max(0, Math.min(into.overhead, out.overhead)),
     kernelOverhead: kernels.overhead,
     switchTime: 0,
-    issueTime: await bench.issueTime(({ small, host }, stream) => stream.memcpyAsync(small, host)),
-    launchTime: await bench.issueTime(({ data }, stream) =>
-      stream.launch(copyKernel, { grid: 1, block }, { y: data, x: data }),
+    issueTime: await bench.issueTime(({ data, host }, stream, begin, end) =>
+      stream.memcpyAsync(data.subarray(begin, end), host.subarray(begin, end)),
+    ),
+    launchTime: await bench.issueTime(({ data }, stream, begin) =>
+      stream.launch(offsetKernel, { grid: 1, block }, { y: data, offset: begin }),
     ),
     threadsAtOnce: properties.multiProcessorCount * 2048,
     multiProcessors: properties.multiProcessorCount,
@@ -283,23 +290,29 @@ class Bench implements Disposable {
     };
   }
 
-  /** Milliseconds of the host that issuing one operation takes. */
+  /**
+   * Milliseconds of the host that issuing one operation takes, as schedules issue them: each on a part of its
+   * own, the next to another stream.
+   */
   async issueTime(
     issue: (
-      operands: { small: DeviceArray<'f32'>; host: PinnedArray<'f32'>; data: DeviceArray<'f32'> },
+      operands: { readonly host: PinnedArray<'f32'>; readonly data: DeviceArray<'f32'> },
       stream: Stream,
+      begin: number,
+      end: number,
     ) => void,
   ): Promise<number> {
-    const [stream] = this.#streams;
-    const data = this.#data.subarray(0, block);
-    const operands = { small: data, host: this.#host.subarray(0, block), data };
-    const count = 256;
+    const operands = { data: this.#data, host: this.#host };
+    const count = 192;
     const times: number[] = [];
-    for (let round = -2; round < this.#rounds; ++round) {
+    for (let round = -8; round < this.#rounds; ++round) {
       const begin = performance.now();
-      for (let i = 0; i < count; ++i) issue(operands, stream);
+      for (let i = 0; i < count; ++i) {
+        const at = (i % small) * block;
+        issue(operands, this.#streams[i % this.#streams.length]!, at, at + block);
+      }
       const time = (performance.now() - begin) / count;
-      await stream.synchronize();
+      await this.#device.synchronize();
       if (round >= 0) times.push(time);
     }
     return median(times);
