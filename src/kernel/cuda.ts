@@ -210,14 +210,14 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /** The bits that are set in an odd number of lanes' values. CUDA: `__reduce_xor_sync(mask, value)`. */
   reduceXorSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
 
-  /** How many of the 32 bits of an integer are set. CUDA: `__popc(x)`. */
-  popc(x: number | boolean): number;
-  /** How many of the 32 bits, from the highest on, are zero. CUDA: `__clz(x)`. */
-  clz(x: number | boolean): number;
-  /** The place of the lowest bit that is set, counted from 1; 0 if there is none. CUDA: `__ffs(x)`. */
-  ffs(x: number | boolean): number;
-  /** The 32 bits in reverse order. CUDA: `__brev(x)`. */
-  brev(x: number | boolean): number;
+  /** How many of the 32 bits of an integer are set, or of the 64 of a bigint. CUDA: `__popc(x)`, `__popcll(x)`. */
+  popc(x: number | bigint | boolean): number;
+  /** How many of the 32 bits, or of the 64 of a bigint, are zero, from the highest on. CUDA: `__clz(x)`, `__clzll(x)`. */
+  clz(x: number | bigint | boolean): number;
+  /** The place of the lowest bit that is set, counted from 1; 0 if there is none. CUDA: `__ffs(x)`, `__ffsll(x)`. */
+  ffs(x: number | bigint | boolean): number;
+  /** The 32 bits in reverse order; of a bigint the 64, as a u64. CUDA: `__brev(x)`, `__brevll(x)`. */
+  brev<T extends Scalar>(x: T): Exchanged<T>;
 
   /**
    * An array that the threads of a block share. Its contents are undefined at first. `count` is

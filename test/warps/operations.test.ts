@@ -285,6 +285,34 @@ test('the bits of an integer', () => {
   expect(outputOf(k, { grid: 1, block: 32, arguments: args }, 'regions')).toEqual(expected);
 });
 
+test.each(['u64', 'i64'] as const)('the 64 bits of an %s', (element) => {
+  const k = kernel(
+    { out: 'u64[]', x: `readonly ${element}[]`, known: 'constant index' },
+    ({ out, x, known }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const v = x[t]!;
+      out[2 * t] = cuda.u64(cuda.popc(v) + 100 * cuda.clz(v) + 10000 * cuda.ffs(v));
+      out[2 * t + 1] = cuda.brev(v);
+      if (t === 31) {
+        out[62] = cuda.u64(cuda.popc(-1n) + 100 * cuda.clz(1n << 40n) + 10000 * cuda.ffs(1n << 40n));
+        out[63] = cuda.brev(0xf0n) + cuda.u64(known);
+      }
+    },
+  );
+  const values = Array.from({ length: 32 }, (_, i) => (BigInt(i) * 0x9e3779b97f4a7c15n) << BigInt(2 * i));
+  const x = element === 'u64' ? BigUint64Array.from(values) : BigInt64Array.from(values);
+  const expected = Array.from(x).flatMap((v) => {
+    const text = BigInt.asUintN(64, v).toString(2).padStart(64, '0');
+    const ones = text.replaceAll('0', '').length;
+    const leading = text.includes('1') ? text.indexOf('1') : 64;
+    const lowest = v === 0n ? 0 : 64 - text.lastIndexOf('1');
+    return [BigInt(ones + 100 * leading + 10000 * lowest), BigInt(`0b${[...text].reverse().join('')}`)];
+  });
+  expected.splice(62, 2, BigInt(64 + 100 * 23 + 10000 * 41), (0x0fn << 56n) + 3n);
+  const args = { out: new BigUint64Array(64), x, known: 3 };
+  expect(outputOf(k, { grid: 1, block: 32, arguments: args }, 'regions')).toEqual(expected);
+});
+
 test('bits of what is known are known', () => {
   const k = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
     out[0] = cuda.popc(0xff) + cuda.clz(1) * 100 + cuda.ffs(8) * 10000;

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together, and the bits of masks.
+// What the lanes of a warp do together.
 //
 // An intrinsic with a mask and the same of a tile are one call of the IR: the tile says which
 // lanes come, and a mask that names all 32 lanes is none. Results that name lanes are those of
@@ -6,31 +6,14 @@
 
 import type { Node } from 'acorn';
 import type { warpIntrinsics } from '../../kernel/intrinsics/warps.ts';
-import {
-  binary,
-  builtin,
-  compare,
-  conditional,
-  constant,
-  convert,
-  numberConstant,
-  unary,
-  variable,
-} from '../build.ts';
+import { binary, builtin, convert, numberConstant, variable } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { Expression, Group, ValueType, WarpOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
-import { isInteger, isSmallInteger, type NumberType } from '../number-types.ts';
+import { isInteger, type NumberType } from '../number-types.ts';
 import { toType, typed } from '../numbers.ts';
-import {
-  describe,
-  type GroupValue,
-  literal,
-  type Numeric,
-  number,
-  undefinedValue,
-  type Value,
-} from '../values.ts';
+import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
+import { countLeading, countSet, findFirst, ofBits, reverse } from './bits.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 
 type WarpIntrinsic = Exclude<keyof typeof warpIntrinsics, `cg.${string}`>;
@@ -67,10 +50,10 @@ export const warpHandlers: Handlers<WarpIntrinsic> = {
   'cuda.reduceOrSync': (call) => reduceLanes(call, 'reduceOr', call.args),
   'cuda.reduceXorSync': (call) => reduceLanes(call, 'reduceXor', call.args),
 
-  'cuda.popc': (call) => ofBits(call, 'i32', (x, range) => unary('popcount', x, range)),
-  'cuda.clz': (call) => ofBits(call, 'i32', (x, range) => unary('clz32', x, range)),
-  'cuda.ffs': (call) => ofBits(call, 'i32', findFirstSet),
-  'cuda.brev': (call) => ofBits(call, 'u32', reverse),
+  'cuda.popc': (call) => ofBits(call, countSet),
+  'cuda.clz': (call) => ofBits(call, countLeading),
+  'cuda.ffs': (call) => ofBits(call, findFirst),
+  'cuda.brev': (call) => ofBits(call, reverse),
 
   'tile.shfl': (call) => shuffleTile(call, 'shfl', call.args.value, call.args.rank),
   'tile.shflUp': (call) => shuffleTile(call, 'shflUp', call.args.value, call.args.delta),
@@ -246,61 +229,4 @@ function laneId(lowering: Lowering, node: Node): Expression {
   const range = lowering.range(node);
   const rank = builtin('threadRank', lowering.indexType, range);
   return binary('and', rank, numberConstant(lowering.indexType, warpSize - 1, range), range);
-}
-
-// Bits
-
-type OfOne = Call & { readonly args: { readonly x: Numeric } };
-type Place = ReturnType<Lowering['range']>;
-
-/** Applied to the 32 bits of an integer, given as `type`. */
-function ofBits(
-  call: OfOne,
-  type: 'i32' | 'u32',
-  apply: (x: Expression, range: Place, lowering: Lowering) => Expression,
-): Value {
-  const { lowering, node, args } = call;
-  const { x } = args;
-  const range = lowering.range(node);
-  if (x.kind === 'literal' && Number.isInteger(x.value)) {
-    const bits = type === 'i32' ? Number(x.value) | 0 : Number(x.value) >>> 0;
-    const result = apply(constant(type, bits, range), range, lowering);
-    if (result.kind === 'constant') return literal(Number(result.value));
-  }
-  lowering.inference.meets(x, type);
-  if (x.kind === 'number' && !isSmallInteger(x.type) && x.type !== 'bool') {
-    lowering.fail(
-      call.at('x'),
-      'WS1004',
-      `x of ${call.name} must be an integer of 32 bits, and is ${describe(x)}`,
-      'cast it: cuda.u32(…) takes the low bits, and drops a fraction',
-    );
-  }
-  const operand = lowering.settleExpression(toType(lowering, x, type, call.at('x')), 'bits');
-  return number(type, apply(operand, range, lowering));
-}
-
-/** By the lowest bit that is set, alone. */
-function findFirstSet(x: Expression, range: Place): Expression {
-  const of = (value: number) => numberConstant(x.type, value, range);
-  const lowest = binary('and', x, unary('negate', x, range), range);
-  const place = binary('subtract', of(32), unary('clz32', lowest, range), range);
-  return conditional(compare('equal', x, of(0), range), of(0), place, range);
-}
-
-/** Neighbouring bits, pairs, fours, bytes and halves change places. */
-function reverse(x: Expression, range: Place, lowering: Lowering): Expression {
-  const of = (value: number) => numberConstant(x.type, value, range);
-  const steps = [
-    [1, 0x55555555],
-    [2, 0x33333333],
-    [4, 0x0f0f0f0f],
-    [8, 0x00ff00ff],
-    [16, 0x0000ffff],
-  ] as const;
-  return steps.reduce((bits, [places, mask]) => {
-    const upper = binary('shiftLeft', binary('and', bits, of(mask), range), of(places), range);
-    const lower = binary('and', binary('shiftRight', bits, of(places), range), of(mask), range);
-    return lowering.settleExpression(binary('or', upper, lower, range), 'reversed');
-  }, x);
 }

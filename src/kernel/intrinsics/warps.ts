@@ -13,7 +13,7 @@ const moved = [
   { mask: 'lanes', value: 'number or bigint', delta: 'index', width: 'constant?' },
 ] as const satisfies readonly Form[];
 const movedInTile = [{ value: 'number or bigint', delta: 'index' }] as const satisfies readonly Form[];
-const bits = [{ x: 'number' }] as const satisfies readonly Form[];
+const bits = [{ x: 'number or bigint' }] as const satisfies readonly Form[];
 
 export const warpIntrinsics = {
   'cuda.warpSize': { cuda: 'warpSize', result: 'constant', doc: 'The lanes of a warp: 32.' },
@@ -141,24 +141,29 @@ export const warpIntrinsics = {
     doc: 'The bits that are set in an odd number of values.',
   },
 
-  'cuda.popc': { cuda: '__popc(x)', forms: bits, result: 'i32', doc: 'How many of the 32 bits are set.' },
-  'cuda.clz': {
-    cuda: '__clz(x)',
+  'cuda.popc': {
+    cuda: '__popc(x), __popcll(x)',
     forms: bits,
     result: 'i32',
-    doc: 'How many of the 32 bits, from the highest on, are zero.',
+    doc: 'How many of the 32 bits are set, or of the 64 of a bigint.',
+  },
+  'cuda.clz': {
+    cuda: '__clz(x), __clzll(x)',
+    forms: bits,
+    result: 'i32',
+    doc: 'How many of the 32 bits, or of the 64 of a bigint, are zero, from the highest on.',
   },
   'cuda.ffs': {
-    cuda: '__ffs(x)',
+    cuda: '__ffs(x), __ffsll(x)',
     forms: bits,
     result: 'i32',
     doc: 'The place of the lowest bit that is set, counted from 1; 0 if there is none.',
   },
   'cuda.brev': {
-    cuda: '__brev(x)',
+    cuda: '__brev(x), __brevll(x)',
     forms: bits,
-    result: 'u32',
-    doc: 'The 32 bits in reverse order.',
+    result: 'number',
+    doc: 'The 32 bits in reverse order; of a bigint the 64, as a u64.',
   },
 
   'tile.shfl': {
