@@ -52,6 +52,7 @@ export {
   type SettingValue,
 } from './overlap/job.ts';
 export type {
+  DeviceReport,
   InputData,
   InputFile,
   InputStream,
