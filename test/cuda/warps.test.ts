@@ -42,6 +42,13 @@ const everything = kernel(
   },
 );
 
+const wide = kernel({ x: 'u64[]', y: 'i64[]' }, ({ x, y }, cuda) => {
+  const t = cuda.thisThreadBlock().threadRank();
+  x[t] = cuda.brev(x[t]!) + cuda.u64(cuda.popc(x[t]!) + cuda.clz(x[t]!));
+  y[t] = cuda.i64(cuda.ffs(y[t]!)) + cuda.shflXorSync(-1, y[t]!, 1);
+  x[t]! += cuda.u64(cuda.matchAnySync(-1, y[t]!)) + cuda.reduceMaxSync(-1, x[t]!);
+});
+
 const wholeGrid = kernel({ i: 'i32[]' }, ({ i }, cuda) => {
   const grid = cuda.thisGrid();
   i[grid.threadRank()] = grid.isValid() ? 1 : 0;
@@ -51,7 +58,7 @@ const wholeGrid = kernel({ i: 'i32[]' }, ({ i }, cuda) => {
 
 testCompiling('exchanges of lanes compile', (architecture) =>
   (['i32', 'i64'] as const).flatMap((indexType) =>
-    [everything, wholeGrid].map((one) =>
+    [everything, wide, wholeGrid].map((one) =>
       cudaText(specialise(one as Kernel, { ...specialisation, indexType }).program, architecture),
     ),
   ),
