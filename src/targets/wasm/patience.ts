@@ -10,7 +10,7 @@ const patience = 30_000;
 
 /** A look that comes later than this was held up by something else, which may well have been of use. */
 const longestRest = 20;
-const longestNap = 1;
+const longestNap = 4;
 /** Of the time that has been idled away already. */
 const shareOfNap = 1 / 20;
 
