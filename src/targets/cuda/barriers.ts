@@ -196,7 +196,7 @@ export class BarrierWriter {
     if (this.isBulk(copy)) {
       out.nested(`if (${groups.rank(copy.group)} == 0 && ${count} > 0)`, () => {
         if (this.writesShared) out.line('ws_fence_async();');
-        out.line(`ws_bulk_copy(${to}, ${from}, ${bytes}, ${this.pointer(copy, out)});`);
+        out.line(`ws_bulk_copy_expected(${to}, ${from}, ${bytes}, ${this.pointer(copy, out)});`);
       });
       return;
     }

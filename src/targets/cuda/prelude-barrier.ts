@@ -50,6 +50,14 @@ WS_DEVICE void ws_await(ws_barrier* b, long long token) {
 }
 WS_DEVICE void ws_await_parity(ws_barrier* b, unsigned parity) { ws_wait(b, parity); }
 WS_DEVICE void ws_finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#if __CUDA_ARCH__ >= 900
+// A copy that the phase waits for. It must be told of the bytes before any can come, or it may end without them,
+// and they then count against the next one, which never ends.
+WS_DEVICE void ws_bulk_copy_expected(void* to, const void* from, unsigned bytes, ws_barrier* b) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
+  ws_bulk_copy(to, from, bytes, b);
+}
+#endif
 #else
 WS_DEVICE void ws_finish_copies() {}
 #endif
