@@ -27,6 +27,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { launchMisuse, nameOf } from './misuse-launch.mjs';
 import { toldIn } from './sanitizer-reports.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '..', '..');
@@ -225,8 +226,6 @@ function kill(pid) {
   }
 }
 
-const nameOf = (number) => `${number.endsWith('m') ? 'mended' : 'misuse'}_${Number.parseInt(number, 10)}`;
-
 /** Lists of at most so many; neighbours, which are likely to hang alike, in different ones. */
 function chunks(list, size) {
   const count = Math.ceil(list.length / size);
@@ -250,28 +249,31 @@ async function inParallel(list, width, work) {
 async function tell(folder) {
   const work = join(folder, 'work');
   mkdirSync(work, { recursive: true });
-  const { corpus, launchOf } = await import(pathToFileURL(await bundleCorpus(work)).href);
+  const bundle = await import(pathToFileURL(await bundleCorpus(work)).href);
+  const { corpus, launchOf } = bundle;
   const { check } = await import('../dist/checker/index.js');
+  const { open } = await import('../dist/index.js');
+  const interpreter = await open('cpu', { target: 'interpreter' });
+  const expected = await Promise.all(corpus.map((_, i) => launchMisuse(interpreter, bundle, `${i}m`)));
+  await interpreter.close();
   const launches = readLaunches(join(folder, 'launches.jsonl'));
   const of = (tool, number) => launches.find((one) => one.tool === tool && one.number === number);
   const underTools = (number) => Object.fromEntries(tools.map((tool) => [tool, verdictOf(of(tool, number))]));
   const misuses = corpus.flatMap((misuse, i) => {
     if (isAdvice(misuse)) return [];
     const { findings } = check(misuse.kernel, launchOf(misuse, false), { schedules: misuse.timed ? 32 : 8 });
-    const [alone, twin] = [of('alone', `${i}`), of('alone', `${i}m`)];
-    const end = alone?.result === twin?.result ? 'the result of the mended twin' : 'another result';
     const { family, name, row } = misuse;
     const found = findings.some(({ code }) => code === misuse.code);
     return [
       {
         ...{ family, name, row, code: misuse.code, checker: found },
-        alone: alone?.fate === 'ended' ? end : (alone?.fate ?? null),
+        alone: endOf(of('alone', `${i}`), expected[i]),
         ...underTools(`${i}`),
       },
     ];
   });
   const mended = corpus.map(({ family, name }, i) => ({
-    ...{ family, name, alone: of('alone', `${i}m`)?.fate ?? null },
+    ...{ family, name, alone: endOf(of('alone', `${i}m`), expected[i]) },
     ...underTools(`${i}m`),
   }));
   const machine = JSON.parse(readFileSync(join(folder, 'machine.json'), 'utf8'));
@@ -280,9 +282,15 @@ async function tell(folder) {
   console.log(tableOf(misuses, mended));
   for (const { name, checker } of misuses) if (!checker) console.log(`not found by the checker: ${name}`);
   for (const { name, alone, ...under } of mended) {
-    if (alone !== 'ended') console.log(`mended, ${alone}: ${name}`);
+    if (alone !== 'right result') console.log(`mended, ${alone}: ${name}`);
     for (const tool of tools) if (under[tool]?.reports.length > 0) console.log(`mended, ${tool}: ${name}`);
   }
+}
+
+/** How a launch alone ended; a result is right if it is what the interpreter has for the mended twin. */
+function endOf(launch, expected) {
+  if (launch?.fate !== 'ended') return launch?.fate ?? null;
+  return launch.result === expected.result ? 'right result' : 'wrong result';
 }
 
 /** How a launch under a tool ended, and what the tool said of it; null if it was not launched. */
@@ -309,8 +317,8 @@ function tableOf(misuses, mended) {
     'any tool': (list) => count(list, (one) => tools.some((tool) => finds(tool, one))),
     'alone: hangs': (list) => count(list, ({ alone }) => alone === 'hung'),
     stops: (list) => count(list, ({ alone }) => alone === 'failed' || alone === 'refused'),
-    'other result': (list) => count(list, ({ alone }) => alone === 'another result'),
-    'same result': (list) => count(list, ({ alone }) => alone === 'the result of the mended twin'),
+    'wrong result': (list) => count(list, ({ alone }) => alone === 'wrong result'),
+    'right result': (list) => count(list, ({ alone }) => alone === 'right result'),
   };
   const rowOf = (title, list) => [title, ...Object.values(columns).map((cell) => cell(list))];
   const kinds = Object.entries(families).filter(([family]) => family !== 'advice');
