@@ -42,8 +42,12 @@ describe.skipIf(gpus === 0)('cuda', () => {
     await stream.synchronize();
     stream.launch(far, { grid: 1, block: 32 }, { y, at: 2 ** 42 });
     const result = new Int32Array(1000);
-    stream.memcpyAsync(result, y);
-    const error = await errorOf(stream.synchronize());
+    // Whoever comes first meets the error: the copy when it is issued, or the wait for it.
+    const copyBack = async () => {
+      stream.memcpyAsync(result, y);
+      await stream.synchronize();
+    };
+    const error = await errorOf(copyBack());
     expect(error.message).toMatch(/^WS4006: the GPU stopped in kernel `far`: CUDA_ERROR_ILLEGAL_ADDRESS: /);
     expect(error.issues[0]!.location!.file).toMatch(/lost\.test\.ts$/);
     expect(error.hint).toContain("open('cpu'");
