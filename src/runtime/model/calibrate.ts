@@ -54,7 +54,7 @@ export async function calibrate(
     computeCapability: properties.computeCapability,
     copyEngines: properties.asyncEngineCount,
     kernelsAtOnce: properties.concurrentKernels ? 128 : 1,
-    hardwareQueues: 8,
+    hardwareQueues: 32,
     delayedSignal: false,
     bothWays: await bench.bothWays(into.rate, out.rate),
     hostToDevice: into.rate,

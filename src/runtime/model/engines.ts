@@ -14,7 +14,7 @@ export interface EngineModel {
   /**
    * Hardware queues before the engines; the n-th stream goes through queue n modulo their number. In a queue, an
    * operation that is not ready holds up those of its engine behind it. 1: an engine takes its work in the
-   * order in which the host issued it. 32 with Hyper-Q, of which the driver uses 8 unless it is told otherwise.
+   * order in which the host issued it. 32 with Hyper-Q.
    */
   readonly hardwareQueues: number;
   /**
