@@ -7,17 +7,10 @@
 
 import type { Expression, Group, Program } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
-import { elementBytes } from '../../kernel/types.ts';
-import {
-  type Copy,
-  copyAlignment,
-  forEachCall,
-  type LoweringOptions,
-  madeInLoops,
-  storesToShared,
-} from './lowering.ts';
+import { CopyWriter } from './copies.ts';
+import { type Copy, forEachCall, type LoweringOptions, madeInLoops, storesToShared } from './lowering.ts';
 import type { StatementWriter } from './statements.ts';
-import { arrayName, elementOf, identifier } from './types.ts';
+import { identifier } from './types.ts';
 
 /** The code by which a group's threads are told apart and meet. */
 export interface GroupCode {
@@ -33,7 +26,7 @@ export class BarrierWriter {
   private readonly program: Program;
   private readonly groups: GroupCode;
   private readonly architecture: number;
-  private readonly alignmentOf: (copy: Copy) => number;
+  private readonly copies: CopyWriter;
   private readonly writesShared: boolean;
   /** Barriers that may be made again. */
   private readonly remade: ReadonlySet<number>;
@@ -48,7 +41,11 @@ export class BarrierWriter {
     this.program = program;
     this.groups = groups;
     this.architecture = architecture;
-    this.alignmentOf = copyAlignment(program, alignments);
+    this.copies = new CopyWriter(
+      program,
+      alignments,
+      (group) => `${groups.rank(group)}, ${groups.groupSize(group)}u`,
+    );
     this.writesShared = storesToShared(program.body);
     this.remade = madeInLoops(program.body, 'barrier');
     forEachCall(program.body, (call) => {
@@ -182,33 +179,19 @@ export class BarrierWriter {
     if (source.array.space !== 'global' || destination.array.space !== 'shared') return false;
     // What a kernel writes itself would have to be fenced before the copy engine reads it.
     const parameter = this.program.parameters[source.array.id]!;
-    return parameter.kind === 'array' && parameter.readonly && this.alignmentOf(copy) === 16;
+    return parameter.kind === 'array' && parameter.readonly && this.copies.alignmentOf(copy) === 16;
   }
 
   private copy(copy: CopyToBarrier, out: StatementWriter): void {
-    const { program, groups } = this;
-    const element = elementOf(program, copy.source.array);
-    const address = (view: Copy['source']) =>
-      `${arrayName(program, view.array)} + ${out.expressions.index(view.offset)}`;
-    const [to, from] = [address(copy.destination), address(copy.source)];
+    if (!this.isBulk(copy)) {
+      this.copies.byThreads(copy, out);
+      if (this.copies.isAsynchronous(copy)) this.bind(copy, out);
+      return;
+    }
     const count = out.expressions.write(copy.count);
-    const bytes = `(unsigned)${count} * ${elementBytes[element]}u`;
-    if (this.isBulk(copy)) {
-      out.nested(`if (${groups.rank(copy.group)} == 0 && ${count} > 0)`, () => {
-        if (this.writesShared) out.line('ws_fence_async();');
-        out.line(`ws_bulk_copy_expected(${to}, ${from}, ${bytes}, ${this.pointer(copy, out)});`);
-      });
-      return;
-    }
-    const threads = `${groups.rank(copy.group)}, ${groups.groupSize(copy.group)}u`;
-    const alignment = this.alignmentOf(copy);
-    const isAsynchronous =
-      alignment >= 4 && copy.source.array.space === 'global' && copy.destination.array.space === 'shared';
-    if (!isAsynchronous) {
-      out.line(`ws_copy(${to}, ${from}, ${count}, ${threads});`);
-      return;
-    }
-    out.line(`ws_copy_async<${alignment}>(${to}, ${from}, (unsigned long long)${bytes}, ${threads});`);
-    this.bind(copy, out);
+    out.nested(`if (${this.groups.rank(copy.group)} == 0 && ${count} > 0)`, () => {
+      if (this.writesShared) out.line('ws_fence_async();');
+      out.line(`ws_bulk_copy_expected(${this.copies.bulkOperands(copy, out)}, ${this.pointer(copy, out)});`);
+    });
   }
 }

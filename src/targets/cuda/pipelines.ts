@@ -6,12 +6,11 @@
 // only the copying thread needs stands in its own branch, and nothing checks for misuse here.
 
 import type { Call, Group, Program, Statement } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
 import { BarrierWriter, type GroupCode } from './barriers.ts';
+import { CopyWriter } from './copies.ts';
 import { Cursor, type Position } from './cursors.ts';
 import {
   type Copy,
-  copyAlignment,
   forEachCall,
   type Lowering,
   type LoweringOptions,
@@ -21,7 +20,7 @@ import {
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import type { SteadyState } from './steady.ts';
 import { TileBarriers } from './tile-barriers.ts';
-import { arrayName, elementOf, identifier } from './types.ts';
+import { identifier } from './types.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
 type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'memcpyAsync' }>;
@@ -29,7 +28,7 @@ type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'm
 export class PipelineWriter implements CallLowering, GroupCode {
   private readonly program: Program;
   private readonly lowerings: readonly Lowering[];
-  private readonly alignmentOf: (copy: Copy) => number;
+  private readonly copies: CopyWriter;
   private readonly blockSize: number;
   readonly tileBarriers: TileBarriers;
   /** Pipelines whose `quit` is asked for its result: they count their members. */
@@ -51,7 +50,11 @@ export class PipelineWriter implements CallLowering, GroupCode {
     this.steady = steady;
     this.barriers = new BarrierWriter(program, options, this);
     this.lowerings = lowerings;
-    this.alignmentOf = copyAlignment(program, options.alignments);
+    this.copies = new CopyWriter(
+      program,
+      options.alignments,
+      (group) => `${this.rank(group)}, ${this.groupSize(group)}u`,
+    );
     this.blockSize = program.block[0] * program.block[1] * program.block[2];
     this.tileBarriers = new TileBarriers(program, this.blockSize);
     const quits = new Set<number>();
@@ -335,31 +338,15 @@ export class PipelineWriter implements CallLowering, GroupCode {
     return `__syncthreads_count(${value})`;
   }
 
-  /** The size of a copy with zeros at its end: 4, 8 or 16. */
-  private bytesOf({ count, source }: Copy): number {
-    if (count.kind !== 'constant') throw new TypeError('a copy with zeros has a known size');
-    return Number(count.value) * elementBytes[elementOf(this.program, source.array)];
-  }
-
   /** A hint to have the source of a later copy in the L2 cache by then. */
   private prefetch(copy: Copy, out: StatementWriter): void {
     const prefetch = this.steady.prefetches.get(copy);
     if (prefetch === undefined) return;
-    const { array } = copy.source;
-    const source = { array, offset: prefetch.offset };
-    if (this.alignmentOf({ ...copy, source }) < 16) return;
-    const from = `${arrayName(this.program, array)} + ${out.expressions.index(prefetch.offset)}`;
-    const bytes = `(unsigned)${out.expressions.write(copy.count)} * ${elementBytes[elementOf(this.program, array)]}u`;
+    const source = { array: copy.source.array, offset: prefetch.offset };
+    if (this.copies.alignmentOf({ ...copy, source }) < 16) return;
+    const operands = `${this.copies.address(source, out)}, ${this.copies.bytes(copy, out)}`;
     const when = prefetch.when === null ? '' : `if (${out.expressions.write(prefetch.when)}) `;
-    out.line(`${when}${this.inCopier} ws_prefetch(${from}, ${bytes});`);
-  }
-
-  /** Whether cp.async can make a copy. */
-  private isAsynchronous(copy: Copy): boolean {
-    const { source, destination } = copy;
-    return (
-      this.alignmentOf(copy) >= 4 && source.array.space === 'global' && destination.array.space === 'shared'
-    );
+    out.line(`${when}${this.inCopier} ws_prefetch(${operands});`);
   }
 
   /** Whether all that a stage of a pipeline brings are asynchronous copies, and no writing of the threads. */
@@ -367,40 +354,20 @@ export class PipelineWriter implements CallLowering, GroupCode {
     let only = !this.writesShared;
     forEachCall(this.program.body, (call) => {
       if (call.intrinsic === 'memcpyAsync' && 'pipeline' in call && call.pipeline === pipeline)
-        only &&= this.isAsynchronous(call) && call.zeroFill === null;
+        only &&= this.copies.isAsynchronous(call) && call.zeroFill === null;
     });
     return only;
   }
 
   private copy(copy: PipelineCopy, out: StatementWriter): void {
-    const { program } = this;
-    const element = elementOf(program, copy.source.array);
-    const bytes = elementBytes[element];
-    const address = (view: Copy['source']) => {
-      return `${arrayName(program, view.array)} + ${out.expressions.index(view.offset)}`;
-    };
-    const [to, from] = [address(copy.destination), address(copy.source)];
-    const count = out.expressions.write(copy.count);
-    if (this.lowerings[copy.pipeline] === 'bulk') {
-      const name = this.name(copy.pipeline);
-      this.prefetch(copy, out);
-      const bytesText = `(unsigned)${count} * ${bytes}u`;
-      const barrier = `&${name}_full[${this.headAt(copy).stage}]`;
-      out.line(`${this.inCopier} ws_bulk_copy(${to}, ${from}, ${bytesText}, ${barrier});`);
-      out.line(`${name}_bytes += ${bytesText};`);
+    if (this.lowerings[copy.pipeline] !== 'bulk') {
+      this.copies.byThreads(copy, out);
       return;
     }
-    const alignment = this.alignmentOf(copy);
-    if (copy.zeroFill !== null) {
-      const zeros = `(unsigned)${out.expressions.write(copy.zeroFill)} * ${bytes}u`;
-      out.line(`ws_copy_zero_filled<${this.bytesOf(copy)}>(${to}, ${from}, ${zeros});`);
-      return;
-    }
-    const threads = `${this.rank(copy.group)}, ${this.groupSize(copy.group)}u`;
-    if (this.isAsynchronous(copy)) {
-      out.line(
-        `ws_copy_async<${alignment}>(${to}, ${from}, (unsigned long long)${count} * ${bytes}u, ${threads});`,
-      );
-    } else out.line(`ws_copy(${to}, ${from}, ${count}, ${threads});`);
+    const name = this.name(copy.pipeline);
+    this.prefetch(copy, out);
+    const barrier = `&${name}_full[${this.headAt(copy).stage}]`;
+    out.line(`${this.inCopier} ws_bulk_copy(${this.copies.bulkOperands(copy, out)}, ${barrier});`);
+    out.line(`${name}_bytes += ${this.copies.bytes(copy, out)};`);
   }
 }
