@@ -23,7 +23,7 @@ async function recording(): Promise<Row[]> {
   return await inTurn(
     { suite: 'timeline', work: 'recording', bytes: 8 * input.length },
     { 'with spans': variant(true), 'without spans': variant(false) },
-    15,
+    61,
   );
 }
 

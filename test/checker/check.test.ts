@@ -42,6 +42,21 @@ const mirrored = kernel({ out: 'i32[]', x: 'readonly i32[]' }, ({ out, x }, cuda
   shared[t] = x[t]!;
   out[t] = shared[31 - t]!;
 });
+test('many threads, each with a queue of copies of its own, over many batches', () => {
+  const [block, batchCount] = [256, 64];
+  const length = block * batchCount;
+  const { verdict } = check(
+    withStagingScopeThread,
+    {
+      grid: 1,
+      block,
+      arguments: { globalOut: { length }, globalIn: { length }, batchCount, stagesCount: 4 },
+    },
+    { schedules: 1 },
+  );
+  expect(verdict).toBe('clean');
+});
+
 const launch = { grid: 1, block: 32, arguments: { out: new Int32Array(32), x: filled(32) } };
 
 describe('a finding', () => {

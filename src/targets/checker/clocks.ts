@@ -229,12 +229,16 @@ function joined(into: Times, from: Times): Times {
   return times;
 }
 
+// Rounded up to a fixed step, not in proportion: threads take each other's lengths over, and a share on top
+// of every one of them would grow without end.
 function withLength(times: Times, length: number): Times {
   if (times.length >= length) return times;
-  const longer = new Uint32Array(Math.max(length, Math.ceil(times.length * 1.5)));
+  const longer = new Uint32Array(Math.ceil(length / lengthStep) * lengthStep);
   longer.set(times);
   return longer;
 }
+
+const lengthStep = 64;
 
 function withForeign(known: Foreign, collected: Collected): Foreign {
   const merged = new Map(known);
