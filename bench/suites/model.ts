@@ -113,23 +113,23 @@ async function kernelTimeOn(device: Device): Promise<(threads: number) => number
   const sizes = [MiB / 4, 16 * MiB];
   using data = device.alloc('f32', sizes[1]!);
   const stream = device.createStream();
-  const [few, many] = await Promise.all(
-    sizes.map(async (threads) => {
-      const times: number[] = [];
-      for (let round = -2; round < 9; ++round) {
-        using start = device.createEvent();
-        using stop = device.createEvent();
-        const launch = () => stream.launch(process, { grid: threads / block, block }, { a: data, offset: 0 });
-        launch();
-        stream.record(start);
-        launch();
-        stream.record(stop);
-        await stream.synchronize();
-        if (round >= 0) times.push(stop.elapsedTime(start));
-      }
-      return median(times);
-    }),
-  );
+  const medians: number[] = [];
+  for (const threads of sizes) {
+    const launch = () => stream.launch(process, { grid: threads / block, block }, { a: data, offset: 0 });
+    const times: number[] = [];
+    for (let round = -2; round < 9; ++round) {
+      using start = device.createEvent();
+      using stop = device.createEvent();
+      launch();
+      stream.record(start);
+      launch();
+      stream.record(stop);
+      await stream.synchronize();
+      if (round >= 0) times.push(stop.elapsedTime(start));
+    }
+    medians.push(median(times));
+  }
+  const [few, many] = medians;
   const slope = (many! - few!) / (sizes[1]! - sizes[0]!);
   const fixed = Math.max(0, few! - slope * sizes[0]!);
   return (threads) => fixed + slope * threads;
