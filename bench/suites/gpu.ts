@@ -157,6 +157,16 @@ async function launches(): Promise<Row[]> {
   ];
 }
 
+/** Chunks that grow from `least` to `most` and shrink again: the shorter the first and the last, the sooner both directions are under way. */
+function growing(elements: number, least: number, most: number): readonly number[] {
+  const edge: number[] = [];
+  for (let size = least; size < most; size *= 2) edge.push(size);
+  const chunks = [...edge];
+  let left = elements - 2 * edge.reduce((sum, size) => sum + size, 0);
+  for (; left > 0; left -= most) chunks.push(Math.min(left, most));
+  return [...chunks, ...edge.reverse()];
+}
+
 /** 2 GiB in, a kernel, 2 GiB out, pinned memory to pinned memory, in chunks over several streams. */
 async function transfers(): Promise<Row[]> {
   await using device = await open('cuda');
@@ -164,17 +174,21 @@ async function transfers(): Promise<Row[]> {
   const [input, output] = [device.allocPinned('f32', elements), device.allocPinned('f32', elements)];
   input.array.fill(1);
   const chunk = 2 ** 22;
-  const lanes = Array.from({ length: 3 }, () => ({
+  const chunks = growing(elements, 2 ** 19, chunk);
+  const lanes = Array.from({ length: 6 }, () => ({
     stream: device.createStream(),
     x: device.alloc('f32', chunk),
     y: device.alloc('f32', chunk),
   }));
   const overlapped = async () => {
-    for (let at = 0, turn = 0; at < elements; at += chunk, ++turn) {
-      const { stream, x, y } = lanes[turn % lanes.length]!;
-      stream.memcpyAsync(x, input.subarray(at, at + chunk));
-      stream.launch(scale, { grid: chunk / 256, block: 256 }, { y, x, a: 2 });
-      stream.memcpyAsync(output.subarray(at, at + chunk), y);
+    let at = 0;
+    for (const [turn, size] of chunks.entries()) {
+      const lane = lanes[turn % lanes.length]!;
+      const [x, y] = [lane.x.subarray(0, size), lane.y.subarray(0, size)];
+      lane.stream.memcpyAsync(x, input.subarray(at, at + size));
+      lane.stream.launch(scale, { grid: size / 256, block: 256 }, { y, x, a: 2 });
+      lane.stream.memcpyAsync(output.subarray(at, at + size), y);
+      at += size;
     }
     await device.synchronize();
   };
@@ -186,12 +200,13 @@ async function transfers(): Promise<Row[]> {
     }
     await device.synchronize();
   };
+  output.array.fill(0);
   await overlapped();
-  if (output.array[elements - 1] !== 3) throw new Error('the results differ');
+  if (output.array.some((value) => value !== 3)) throw new Error('the results differ');
   return await inTurn(
     { suite: 'gpu', work: 'transfer', bytes: 8 * elements },
-    { 'in, kernel and out, 16 MiB chunks, 3 streams': overlapped, 'both directions alone': bothWays },
-    7,
+    { 'in, kernel and out, 2 to 16 MiB chunks, 6 streams': overlapped, 'both directions alone': bothWays },
+    15,
   );
 }
 
