@@ -1,7 +1,7 @@
 // Launches that were bound before: most launches repeat one of the last few, so that their
 // arguments need no second check.
 //
-// A launch repeats another if kernel, grid, block and all arguments are the same. If only
+// A launch repeats another if kernel, grid, block, signal and all arguments are the same. If only
 // scalars differ, what was bound is taken over with the new values, where nothing that was
 // decided for the launch can depend on them: the width of the index, the sizes of shared arrays.
 
@@ -44,7 +44,7 @@ export class RecentLaunches {
   /** The work of a launch that repeats a former one, or null. */
   find(configuration: LaunchConfiguration, given: Given): LaunchWork | null {
     if (configuration === undefined || given === undefined || given === null) return null;
-    if (configuration.signal !== undefined || configuration.cooperative) return null;
+    if (configuration.cooperative) return null;
     let similar: Recent | null = null;
     for (const recent of this.#recent) {
       const match = matchOf(recent, configuration, given);
@@ -61,7 +61,7 @@ export class RecentLaunches {
     work: LaunchWork,
     form: ScalarForm,
   ): void {
-    if (configuration.signal !== undefined || configuration.cooperative) return;
+    if (configuration.cooperative) return;
     const { program } = work.executable;
     const names = Object.keys(given);
     const sized = program.sharedArrays.some(({ count }) => count.kind !== 'constant');
@@ -126,10 +126,11 @@ function sameArray(a: unknown, b: unknown): boolean {
 
 function matchOf(
   recent: Recent,
-  { grid, block }: LaunchConfiguration,
+  { grid, block, signal }: LaunchConfiguration,
   given: Given,
 ): 'same' | 'similar' | null {
   const { names, values, scalars, work } = recent;
+  if (work.signal !== (signal ?? null)) return null;
   let match: 'same' | 'similar' = 'same';
   for (let i = 0; i < names.length; ++i) {
     const value = given[names[i]!];

@@ -340,6 +340,21 @@ describe.each(devices)('$name', ({ open, kind }) => {
       expect(await download(y)).toEqual([...new Array(4).fill(final), 0, 0, 0, 0]);
     });
 
+    test('stop by their own signal, not by that of the former one', async () => {
+      const y = device.alloc('i32', 8);
+      const [first, second] = [new AbortController(), new AbortController()];
+      const launch = ({ signal }: AbortController) =>
+        stream.launch(step, { grid: 1, block: 8, signal }, { y, a: 1 });
+      launch(first);
+      launch(first);
+      await stream.synchronize();
+      first.abort();
+      launch(second);
+      expect(await download(y)).toEqual(new Array(8).fill(13));
+      launch(first);
+      await expect(stream.synchronize()).rejects.toThrow('WS3004');
+    });
+
     test('are checked where something is new', () => {
       const y = device.alloc('i32', 8);
       const launch = (args: object) => stream.launch(step, { grid: 1, block: 8 }, args as never);

@@ -19,6 +19,7 @@ import { CudaLane, EventPool, type Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import { lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
+import { SpanClock } from './span-marks.ts';
 import { StagedCopy, StagingPool } from './staging.ts';
 import { Waiting } from './waiting.ts';
 
@@ -46,6 +47,7 @@ export class CudaCarrier implements Carrier {
   readonly #pool: EventPool;
   readonly #staging: StagingPool;
   readonly #clock: GpuClock;
+  readonly #spans: SpanClock;
   readonly #gates: HostGates;
   readonly #graphs: Graphs;
   readonly #copy3D = new Copy3D();
@@ -59,6 +61,7 @@ export class CudaCarrier implements Carrier {
     this.#pool = new EventPool(host.driver);
     this.#staging = new StagingPool(host.pinned);
     this.#clock = new GpuClock(host.driver, this.#pool);
+    this.#spans = new SpanClock(this.#clock, this.#pool);
     this.#gates = new HostGates(host.driver, host.pinned, () => this.#waiting.progressed());
     this.#graphs = new Graphs(host.driver, this.#pool, (work, stream) => this.#give(work, stream));
   }
@@ -82,13 +85,16 @@ export class CudaCarrier implements Carrier {
     return lane;
   }
 
-  /** Has a lane wait for commands of other lanes. */
-  #waitForOthers(lane: CudaLane, commands: readonly Command[]): void {
+  /** Has a lane wait for commands of other lanes; whether there were any. */
+  #waitForOthers(lane: CudaLane, commands: readonly Command[]): boolean {
+    let waits = false;
     for (const command of commands) {
       if (command.stream === lane.name || command.status !== 'queued') continue;
       const event = this.#laneOf(command.stream, command.priority).mark(command);
       this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, event, 0), 'waiting for another stream');
+      waits = true;
     }
+    return waits;
   }
 
   carry(command: Command, work: Work): void {
@@ -110,11 +116,13 @@ export class CudaCarrier implements Carrier {
     const lane = this.#laneOf(command.stream, command.priority);
     lane.prepare();
     this.#host.memory.awaitZeroing(lane);
-    this.#waitForOthers(lane, command.dependencies);
-    const start = this.#host.records() ? this.#pool.record(lane.stream) : 0;
-    const land = this.#issue(command, work, lane.stream);
-    const span = start === 0 ? null : { start, stop: this.#pool.record(lane.stream) };
-    lane.add({ command, work, land, span });
+    const waits = this.#waitForOthers(lane, command.dependencies);
+    const issue = () => this.#issue(command, work, lane.stream);
+    if (this.#host.records()) {
+      const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
+      const { land, marks } = this.#spans.around(work, standing, issue);
+      lane.add({ command, work, land, span: marks });
+    } else lane.add({ command, work, land: issue(), span: null });
     // A function is called, whether somebody waits for it or not.
     if (work.kind === 'host') this.watch(command);
   }
@@ -219,9 +227,8 @@ export class CudaCarrier implements Carrier {
         command.settle(failure, Math.min(command.queued, now), now);
         continue;
       }
-      command.settle(failure, this.#clock.timeOf(span.start), this.#clock.timeOf(span.stop));
-      this.#pool.give(span.start);
-      this.#pool.give(span.stop);
+      const { started, ended } = this.#spans.read(span);
+      command.settle(failure, started, ended);
       this.#host.finished(command, work);
     }
   };
@@ -346,7 +353,7 @@ class EventStamp implements Stamp {
 
   time(): number {
     this.#driver.cuEventSynchronize(this.#event);
-    return this.#clock.timeOf(this.#event);
+    return this.#clock.timeOf(this.#event) ?? performance.now();
   }
 
   since(start: Stamp): number | null {

@@ -30,14 +30,14 @@ export class GpuClock {
     return { event, time: performance.now() };
   }
 
-  /** The host's time of an event that was reached. */
-  timeOf(event: number): number {
+  /** The host's time of an event; null if it was not reached. */
+  timeOf(event: number): number | null {
     if (performance.now() - this.#origin.time > originLifetime) {
       this.#pool.give(this.#origin.event);
       this.#origin = this.#measure();
     }
     const milliseconds = this.between(this.#origin.event, event);
-    return milliseconds === null ? performance.now() : this.#origin.time + milliseconds;
+    return milliseconds === null ? null : this.#origin.time + milliseconds;
   }
 
   /** Milliseconds from one event to another, both of which were reached. */

@@ -10,6 +10,7 @@
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command, Work } from '../command.ts';
 import { type Driver, driverResults } from './driver.ts';
+import type { SpanMarks } from './span-marks.ts';
 
 /** CU_EVENT_DEFAULT: with times. */
 const eventFlags = 0;
@@ -22,8 +23,8 @@ export interface Flight {
   readonly work: Work;
   /** What the main thread does when it is complete: its error, if that goes wrong. */
   readonly land: (() => WarpstageError | null) | null;
-  /** Events before and behind it, while somebody records spans. */
-  readonly span: { readonly start: number; readonly stop: number } | null;
+  /** Where it began and ended, while somebody records spans. */
+  readonly span: SpanMarks | null;
 }
 
 interface Mark {
