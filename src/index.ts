@@ -64,9 +64,9 @@ export type {
   RunOptions,
   StageReport,
 } from './overlap/options.ts';
-export { type JobPlan, type PlanOptions, plan } from './overlap/plan-job.ts';
-export { run } from './overlap/run.ts';
+export type { JobPlan, PlanOptions } from './overlap/plan-job.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
+export { plan, run } from './overlap/start.ts';
 export type {
   CudaKernelOptions,
   Device,

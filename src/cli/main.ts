@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 // The program `warpstage`. Everything is in command-line.ts, which tests call too.
+//
+// It is loaded after Node was asked to keep what it compiles, where it can (from 22.1).
 
-import { processTerminal, runCommandLine } from './command-line.ts';
+import nodeModule from 'node:module';
 
+(nodeModule as { enableCompileCache?(): unknown }).enableCompileCache?.();
+const { processTerminal, runCommandLine } = await import('./command-line.ts');
 // A reader that goes away cancels the command (interrupt.ts); what is flushed after that may fail quietly.
 process.stdout.on('error', () => {});
 const code = await runCommandLine(process.argv.slice(2), processTerminal());

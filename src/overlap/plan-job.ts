@@ -62,14 +62,7 @@ const cuts: readonly Cut[] = [1, 2, 3, 4, 6, 8].flatMap((depth) =>
 const sampled = 10;
 const warmUp = 2;
 
-/**
- * Predicts a run.
- *
- * @example
- * const { wall, bound, best } = await plan(affine, { input: 'x.npy', output: 'y.npy', device: 'model:h200' });
- *
- * @throws WarpstageError as `run` does
- */
+/** What `plan` of start.ts loads. */
 export async function plan<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,
   options: PlanOptions,

@@ -21,28 +21,13 @@ import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
 
-/**
- * Streams data through a job's kernel: reading, copies, kernels and writing overlap, and memory
- * stays bounded whatever the size.
- *
- * @example
- * const { report } = await run(affineJob, { input: 'x.npy', output: 'y.npy', settings: { a: 2 }, device });
- *
- * @example
- * const { outputs } = await run(affineJob, { input: new Float32Array([1, 2, 3]), device });
- * outputs.y; // a Float32Array
- *
- * @throws WarpstageError with a code of the 5000s for a job or data at fault, WS5009 when stopped
- */
+/** What `run` of start.ts loads. */
 export async function run<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,
   options: RunOptions,
 ): Promise<JobResult<V, O>> {
   if (work?.kind !== 'job' && work?.kind !== 'sequence') {
-    throw new WarpstageError(
-      { code: 'WS5007', message: 'what was to run is no job', hint: 'make it with job({ … })' },
-      { caller: run },
-    );
+    throw problem('WS5007', 'what was to run is no job', 'make it with job({ … })');
   }
   const jobs = jobsOf(work);
   checkSettings(jobs, options.settings ?? {});

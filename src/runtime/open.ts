@@ -1,12 +1,12 @@
 // open(): from a device's name to the device.
+//
+// Each kind of device, and the compiler, is loaded when it is opened: for a GPU while the driver
+// starts on another thread.
 
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { specialise } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { CpuDevice, type CpuSettings } from './cpu/device.ts';
-import { maximumBytes } from './cpu/linear-memory.ts';
-import { loadTarget } from './cpu/targets.ts';
+import type { CpuSettings } from './cpu/device.ts';
 import type { Device } from './device.ts';
 import type { KernelTime } from './model/operation-times.ts';
 
@@ -57,8 +57,20 @@ export async function open(name?: string, options: OpenOptions = {}): Promise<De
 
 async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptions): Promise<Device> {
   checkDefaultStream(defaultStream);
-  const { CudaDevice } = await import('./cuda/device.ts');
-  return new CudaDevice({ ordinal, defaultStream, specialise });
+  const { startDriver } = await import('./cuda/driver.ts');
+  const [{ openGpuAside }, { CudaDevice }, { specialise }] = await Promise.all([
+    import('./cuda/prepare.ts'),
+    import('./cuda/device.ts'),
+    import('../compiler/specialise.ts'),
+    startDriver(),
+  ]);
+  const gpu = await openGpuAside(ordinal);
+  try {
+    return new CudaDevice({ gpu, defaultStream, specialise });
+  } catch (error) {
+    gpu.context.close();
+    throw error;
+  }
 }
 
 /** The first GPU; null if there is none, or no driver or compiler for it. */
@@ -79,13 +91,15 @@ async function openGpuIfThere(options: OpenOptions): Promise<Device | null> {
 }
 
 async function openCpu(options: OpenOptions): Promise<Device> {
-  return new CpuDevice(await cpuSettings(options));
+  const [settings, { CpuDevice }] = await Promise.all([cpuSettings(options), import('./cpu/device.ts')]);
+  return new CpuDevice(settings);
 }
 
 async function openModel(name: string, options: OpenOptions): Promise<Device> {
-  const [{ findModel }, { createModelDevice }] = await Promise.all([
+  const [{ findModel }, { createModelDevice }, { maximumBytes }] = await Promise.all([
     import('./model/device-file.ts'),
     import('./model/device.ts'),
+    import('./cpu/linear-memory.ts'),
   ]);
   const model = findModel(name);
   const { kernelTime, execute = true } = options;
@@ -97,13 +111,14 @@ async function openModel(name: string, options: OpenOptions): Promise<Device> {
   return createModelDevice(model, await cpuSettings({ ...options, memory }), { kernelTime, execute });
 }
 
-async function cpuSettings({
-  memory = maximumBytes,
-  threads = availableParallelism(),
-  target = 'wasm',
-  delivery = 'eager',
-  defaultStream = 'legacy',
-}: OpenOptions): Promise<CpuSettings> {
+async function cpuSettings(options: OpenOptions): Promise<CpuSettings> {
+  const [{ maximumBytes }, { loadTarget }, { specialise }] = await Promise.all([
+    import('./cpu/linear-memory.ts'),
+    import('./cpu/targets.ts'),
+    import('../compiler/specialise.ts'),
+  ]);
+  const { memory = maximumBytes, threads = availableParallelism(), target = 'wasm' } = options;
+  const { delivery = 'eager', defaultStream = 'legacy' } = options;
   check('memory', memory, memory >= 65536 && memory <= maximumBytes, `bytes, from 65536 to ${maximumBytes}`);
   check(
     'threads',

@@ -34,6 +34,10 @@ export interface FakeCuda {
   readonly compiles: () => number;
   /** Stretches of the host's memory that were page-locked. */
   readonly locks: () => number;
+  /** Starting the driver and making a context take so many milliseconds each. */
+  readonly slow: (milliseconds: number) => void;
+  /** How often a context was retained and not released. */
+  readonly retained: () => number;
   readonly remove: () => void;
 }
 
@@ -63,6 +67,8 @@ export function installFakeCuda(): FakeCuda {
     launches: bound('launches', 'int'),
     compiles: bound('compiles', 'int'),
     locks: bound('locks', 'int'),
+    slow: bound('slow', 'void', 'int'),
+    retained: bound('retained', 'int'),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -86,9 +86,14 @@ function knownVersion(cache: CodeCache): string | null {
   }
 }
 
+/** Whether NVRTC was found and used before, so that it need not be opened for code that is in the cache. */
+export function isCompilerKnown(): boolean {
+  return knownVersion(new CodeCache()) !== null;
+}
+
 /** Throws WS4003 if kernels cannot be compiled here. */
 export function checkCompiler(): void {
-  if (knownVersion(new CodeCache()) === null) openNvrtc();
+  if (!isCompilerKnown()) openNvrtc();
 }
 
 /** Code for the driver, and the entry's name in it where it was asked for. */

@@ -7,12 +7,32 @@
 // with 580 after an illegal address, for primary and other contexts); the process itself goes on.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, driverResults } from './driver.ts';
+import { callAside } from './library.ts';
 
 interface Shared {
   readonly handle: number;
   users: number;
   lost: boolean;
+}
+
+/** What the driver answered when it was asked for the primary context of a GPU. */
+export interface Retained {
+  readonly result: number;
+  readonly handle: number;
+}
+
+/** Has the driver make the context on another thread, which takes it a tenth of a second. To be passed to `Context`. */
+export async function retainAside(driver: Driver, device: number): Promise<Retained> {
+  const handle = [0];
+  const result = await callAside(driver.cuDevicePrimaryCtxRetain, handle, device);
+  return { result, handle: Number(handle[0]) };
+}
+
+function retain(driver: Driver, device: number): Retained {
+  const handle = [0];
+  const result = driver.cuDevicePrimaryCtxRetain(handle, device);
+  return { result, handle: Number(handle[0]) };
 }
 
 const contexts = new Map<number, Shared>();
@@ -26,8 +46,12 @@ export class Context {
   readonly #shared: Shared;
   #closed = false;
 
-  constructor(driver: Driver, device: number) {
+  constructor(driver: Driver, device: number, retained: Retained | null = null) {
     let shared = contexts.get(device);
+    // Devices that share a context retain it once.
+    if (shared !== undefined && retained?.result === driverResults.success) {
+      driver.cuDevicePrimaryCtxRelease_v2(device);
+    }
     if (shared?.lost) {
       throw new WarpstageError({
         code: 'WS4006',
@@ -36,11 +60,10 @@ export class Context {
       });
     }
     if (shared === undefined) {
-      const handle = [0];
-      const result = driver.cuDevicePrimaryCtxRetain(handle, device);
+      const { result, handle } = retained ?? retain(driver, device);
       if (driver.isFatal(result)) throw refused(device, driver.describe(result));
       driver.check(result, `opening a context on GPU ${device}`);
-      shared = { handle: Number(handle[0]), users: 0, lost: false };
+      shared = { handle, users: 0, lost: false };
       contexts.set(device, shared);
     }
     shared.users += 1;

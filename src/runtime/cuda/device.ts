@@ -33,13 +33,14 @@ import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCarrier } from './carrier.ts';
 import { CudaCompiler } from './compiler.ts';
-import { type Gpu, openGpu } from './gpu.ts';
+import type { Gpu } from './gpu.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
 import { RawKernels } from './raw-kernels.ts';
 
 export interface CudaSettings {
-  readonly ordinal: number;
+  /** Opened; closed with the device. */
+  readonly gpu: Gpu;
   readonly defaultStream: DefaultStreamMode;
   readonly specialise: LaunchCompiler['specialise'];
 }
@@ -70,9 +71,9 @@ export class CudaDevice implements Device {
   #arrayBytes = 0;
   #closed = false;
 
-  constructor({ ordinal, defaultStream, specialise }: CudaSettings) {
-    this.#gpu = openGpu(ordinal);
-    const { driver, context, properties, architecture } = this.#gpu;
+  constructor({ gpu, defaultStream, specialise }: CudaSettings) {
+    this.#gpu = gpu;
+    const { driver, context, properties, architecture } = gpu;
     this.properties = properties;
     this.#launcher = new Launcher(driver);
     this.#compiler = new CudaCompiler(architecture);

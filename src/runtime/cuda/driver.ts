@@ -5,7 +5,7 @@
 // A call gives its result; `check` makes an error of one that failed.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { bind, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+import { bind, callAside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 
 const handle = 'uint64_t';
 const address = 'uint64_t';
@@ -112,11 +112,34 @@ let opened: Driver | undefined;
 
 /** Opens and initialises the driver; an error in one sentence says what is missing and how to get it. */
 export function openDriver(): Driver {
-  opened ??= initialise();
+  if (opened === undefined) {
+    const driver = loadDriver();
+    opened = initialised(driver, driver.cuInit(0));
+  }
   return opened;
 }
 
-function initialise(): Driver {
+/** The same on another thread: the driver takes a tenth of a second to start. */
+export async function startDriver(): Promise<Driver> {
+  if (opened === undefined) {
+    const driver = loadDriver();
+    const result = await callAside(driver.cuInit, 0);
+    opened ??= initialised(driver, result);
+  }
+  return opened;
+}
+
+function initialised(driver: Driver, result: number): Driver {
+  if (result === driverResults.success) return driver;
+  throw new WarpstageError({
+    code: 'WS4003',
+    message: `the NVIDIA driver cannot be used: ${driver.describe(result)}`,
+    hint: 'check with nvidia-smi that the driver sees a GPU, or open("cpu")',
+  });
+}
+
+/** The driver's functions, before it is started. */
+function loadDriver(): Driver {
   const own = process.env.WARPSTAGE_DRIVER;
   const names = process.platform === 'win32' ? ['nvcuda.dll'] : ['libcuda.so.1', 'libcuda.so'];
   const folders = [
@@ -159,14 +182,6 @@ function initialise(): Driver {
       code: 'WS4003',
       message: `the NVIDIA driver is too old: it supports CUDA ${has}, and warpstage needs ${needs}`,
       hint: 'install a newer NVIDIA driver (525 or later), or open("cpu")',
-    });
-  }
-  const initialised = functions.cuInit(0);
-  if (initialised !== driverResults.success) {
-    throw new WarpstageError({
-      code: 'WS4003',
-      message: `the NVIDIA driver cannot be used: ${describe(initialised)}`,
-      hint: 'check with nvidia-smi that the driver sees a GPU, or open("cpu")',
     });
   }
   return { ...functions, describe, check, isFatal };

@@ -2,7 +2,7 @@
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { DeviceProperties } from '../device.ts';
-import { Context } from './context.ts';
+import { Context, type Retained } from './context.ts';
 import { type Driver, openDriver } from './driver.ts';
 
 /** Numbers of CUdevice_attribute. */
@@ -37,8 +37,8 @@ export function gpuCount(): number {
   return count[0]!;
 }
 
-/** Opens a GPU by its ordinal. */
-export function openGpu(ordinal: number): Gpu {
+/** The driver's number of a GPU. */
+export function findGpu(ordinal: number): number {
   const driver = openDriver();
   const count = gpuCount();
   if (ordinal >= count) {
@@ -53,45 +53,64 @@ export function openGpu(ordinal: number): Gpu {
   }
   const device = [0];
   driver.check(driver.cuDeviceGet(device, ordinal), `opening GPU ${ordinal}`);
-  const context = new Context(driver, device[0]!);
+  return device[0]!;
+}
 
-  const ask = (which: number) => {
-    const answer = [0];
-    driver.check(driver.cuDeviceGetAttribute(answer, which, device[0]), 'asking for a property');
-    return answer[0]!;
-  };
-  const askAll = (which: readonly [number, number, number]) =>
-    which.map(ask) as unknown as [number, number, number];
+function attributeOf(device: number, which: number): number {
+  const driver = openDriver();
+  const answer = [0];
+  driver.check(driver.cuDeviceGetAttribute(answer, which, device), 'asking for a property');
+  return answer[0]!;
+}
+
+/** Compute capability times ten. */
+export function architectureOf(device: number): number {
+  return 10 * attributeOf(device, attribute.major) + attributeOf(device, attribute.minor);
+}
+
+/** Opens a GPU by its ordinal; `retained` is its context, where that was made before. */
+export function openGpu(ordinal: number, retained: Retained | null = null): Gpu {
+  const driver = openDriver();
+  const device = findGpu(ordinal);
+  const context = new Context(driver, device, retained);
   const memory = () => {
     context.use();
     const [free, total] = [[0], [0]];
     driver.check(driver.cuMemGetInfo_v2(free, total), 'asking for the memory');
     return { free: Number(free[0]), total: Number(total[0]) };
   };
+  try {
+    const properties = propertiesOf(device, ordinal, memory().total);
+    return { driver, context, architecture: architectureOf(device), memory, properties };
+  } catch (error) {
+    context.close();
+    throw error;
+  }
+}
+
+function propertiesOf(device: number, ordinal: number, totalGlobalMemory: number): DeviceProperties {
+  const driver = openDriver();
+  const ask = (which: number) => attributeOf(device, which);
+  const askAll = (which: readonly [number, number, number]) =>
+    which.map(ask) as unknown as [number, number, number];
   const name = Buffer.alloc(256);
-  driver.check(driver.cuDeviceGetName(name, name.length, device[0]), 'asking for the name');
-  const [major, minor] = [ask(attribute.major), ask(attribute.minor)];
+  driver.check(driver.cuDeviceGetName(name, name.length, device), 'asking for the name');
+  const architecture = architectureOf(device);
   const asyncEngineCount = ask(attribute.asyncEngineCount);
   return {
-    driver,
-    context,
-    architecture: 10 * major + minor,
-    memory,
-    properties: {
-      name: name.subarray(0, name.indexOf(0)).toString('utf8'),
-      kind: 'cuda',
-      ordinal,
-      computeCapability: `${major}.${minor}`,
-      multiProcessorCount: ask(attribute.multiProcessorCount),
-      warpSize: ask(attribute.warpSize),
-      maxThreadsPerBlock: ask(attribute.maxThreadsPerBlock),
-      maxBlockDim: askAll(attribute.maxBlockDim),
-      maxGridDim: askAll(attribute.maxGridDim),
-      sharedMemoryPerBlock: ask(attribute.sharedMemoryPerBlock),
-      totalGlobalMemory: memory().total,
-      asyncEngineCount,
-      deviceOverlap: asyncEngineCount > 0,
-      concurrentKernels: ask(attribute.concurrentKernels) === 1,
-    },
+    name: name.subarray(0, name.indexOf(0)).toString('utf8'),
+    kind: 'cuda',
+    ordinal,
+    computeCapability: `${Math.floor(architecture / 10)}.${architecture % 10}`,
+    multiProcessorCount: ask(attribute.multiProcessorCount),
+    warpSize: ask(attribute.warpSize),
+    maxThreadsPerBlock: ask(attribute.maxThreadsPerBlock),
+    maxBlockDim: askAll(attribute.maxBlockDim),
+    maxGridDim: askAll(attribute.maxGridDim),
+    sharedMemoryPerBlock: ask(attribute.sharedMemoryPerBlock),
+    totalGlobalMemory,
+    asyncEngineCount,
+    deviceOverlap: asyncEngineCount > 0,
+    concurrentKernels: ask(attribute.concurrentKernels) === 1,
   };
 }

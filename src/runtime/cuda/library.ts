@@ -15,6 +15,20 @@ export type Prototype = readonly [result: string, ...parameters: string[]];
 /** A bound function of a library. Handles and device addresses are numbers, or bigints beyond 2^53. */
 export type NativeFunction = (...args: unknown[]) => number;
 
+/** What koffi gives its functions beside the call itself: the call on a thread of libuv's pool. */
+interface Aside {
+  readonly async?: (...args: unknown[]) => void;
+}
+
+/** Calls on another thread, while the event loop goes on; what is passed must stay as it is until then. */
+export function callAside(call: NativeFunction & Aside, ...args: readonly unknown[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // What the library lacks says so as it would on this thread.
+    if (call.async === undefined) resolve(call(...args));
+    else call.async(...args, (error: unknown, result: number) => (error ? reject(error) : resolve(result)));
+  });
+}
+
 let koffi: typeof Koffi | undefined;
 
 /** The FFI package, loaded on first use: it is optional. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { bind, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+import { bind, callAside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 
 const out = '_Out_ uint64_t *';
 
@@ -47,6 +47,8 @@ export interface Nvrtc {
     readonly ptx: Uint8Array | null;
     readonly entry: string | null;
   };
+  /** Compiles next to nothing on another thread: what NVRTC does once in a process is done then. */
+  readonly rehearse: (architecture: number) => Promise<void>;
 }
 
 let opened: Nvrtc | undefined;
@@ -153,8 +155,17 @@ export function openNvrtc(): Nvrtc {
       return { image: cubinOf(program), ptx: ptx.length > 0 ? ptx : null, entry: lowered[0] ?? null };
     });
 
+  const rehearse = async (architecture: number) => {
+    const handle = [0];
+    const text = 'extern "C" __global__ void rehearsal() {}';
+    if (functions.nvrtcCreateProgram(handle, text, 'rehearsal.cu', 0, null, null) !== 0) return;
+    const options = [`--gpu-architecture=sm_${architecture}`];
+    await callAside(functions.nvrtcCompileProgram, handle[0]!, options.length, options);
+    functions.nvrtcDestroyProgram(handle);
+  };
+
   const [major, minor] = [[0], [0]];
   check(functions.nvrtcVersion(major, minor), 'asking for the version');
-  opened = { path: found.path, version: [major[0]!, minor[0]!], compile, compileBoth };
+  opened = { path: found.path, version: [major[0]!, minor[0]!], compile, compileBoth, rehearse };
   return opened;
 }
