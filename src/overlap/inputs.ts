@@ -8,6 +8,7 @@ import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
 import { PinnedMemoryArray } from '../runtime/arrays.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import type { Dtype } from './dtype.ts';
+import { type CopyBytes, copyHere } from './host-copies.ts';
 import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
 import { hasNpyMagic } from './npy-header.ts';
 import type { InputData, InputFile, InputStream, RunOptions } from './options.ts';
@@ -59,12 +60,19 @@ export function assignInputs(jobs: readonly Job[], input: RunOptions['input']): 
 export class OpenInputs {
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #tables = new Map<string, ParquetFile>();
+  readonly #copy: CopyBytes;
+
+  /** `copy`: how the elements of typed arrays are taken. */
+  constructor(copy: CopyBytes = copyHere) {
+    this.#copy = copy;
+  }
 
   async open(given: InputData, wanted: Wanted): Promise<Source> {
     const data = isPinned(given) ? given.array : given;
     if (ArrayBuffer.isView(data)) {
       const name = `the array given for '${wanted.parameter}'`;
-      return rawSource(new MemoryBytes(name, data), dtypeOf(data, wanted) ?? rawType(wanted), wanted);
+      const bytes = new MemoryBytes(name, data, this.#copy);
+      return rawSource(bytes, dtypeOf(data, wanted) ?? rawType(wanted), wanted);
     }
     if (typeof data === 'string' || 'file' in data) {
       const { file, dtype } = typeof data === 'string' ? { file: data } : data;

@@ -3,6 +3,7 @@
 
 import type { ElementType } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
+import { type CopyBytes, copyHere } from './host-copies.ts';
 import { fileIdentity, isPinned } from './inputs.ts';
 import type { AnyDefinition, TypedArray } from './job.ts';
 import { npyHeader } from './npy-header.ts';
@@ -74,10 +75,13 @@ export class OpenOutputs {
   readonly #memory = new Map<string, MemorySink>();
   readonly #fsync: boolean;
   readonly #signal: AbortSignal;
+  readonly #copy: CopyBytes;
 
-  constructor(fsync: boolean, signal: AbortSignal) {
+  /** `copy`: how typed arrays are filled. */
+  constructor(fsync: boolean, signal: AbortSignal, copy: CopyBytes = copyHere) {
     this.#fsync = fsync;
     this.#signal = signal;
+    this.#copy = copy;
   }
 
   /** Opens the sink of an output; without a destination, in memory. */
@@ -113,10 +117,10 @@ export class OpenOutputs {
     const length = shape.reduce((product, extent) => product * extent, 1);
     const sink =
       array === undefined
-        ? collectingSink(parameter, element, shapeKnown ? length : undefined)
+        ? collectingSink(parameter, element, shapeKnown ? length : undefined, this.#copy)
         : isPinned(array)
           ? new PinnedSink(parameter, element, array)
-          : arraySink(parameter, element, array);
+          : arraySink(parameter, element, array, this.#copy);
     this.#memory.set(parameter, sink);
     return sink;
   }

@@ -7,11 +7,12 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
-import { runChunks } from './chunks.ts';
 import { ResidentArrays } from './constants.ts';
 import { namesOfDevices, OpenDevices, type Participant } from './devices.ts';
+import { type CopyBytes, copiesFor } from './host-copies.ts';
 import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
 import type { Job, OutputArrays, TypedArray } from './job.ts';
+import { runChunks } from './loop.ts';
 import { Meter } from './meter.ts';
 import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
 import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
@@ -41,7 +42,8 @@ export async function run<V, O extends OutputArrays>(
   await using devices = await OpenDevices.open(options.device);
   const { participants } = devices;
   if (participants.length > 1) for (const { definition } of jobs) checkCombinable(definition);
-  const whole = new WholeRun(work, options, participants, data, destinations);
+  const copy = await copiesFor(participants);
+  const whole = new WholeRun(work, options, participants, data, destinations, copy);
   return (await whole.run()) as JobResult<V, O>;
 }
 
@@ -52,6 +54,7 @@ class WholeRun {
   readonly #data: ReadonlyMap<string, InputData>;
   readonly #destinations: ReadonlyMap<string, OutputData>;
   readonly #meter: Meter;
+  readonly #copy: CopyBytes;
   readonly #stop = new AbortController();
   readonly #outputs: OpenOutputs;
   readonly #ranOn = new Set<string>();
@@ -64,6 +67,7 @@ class WholeRun {
     participants: readonly Participant[],
     data: ReadonlyMap<string, InputData>,
     destinations: ReadonlyMap<string, OutputData>,
+    copy: CopyBytes,
   ) {
     this.#work = work;
     this.#options = options;
@@ -71,8 +75,9 @@ class WholeRun {
     this.#shares = participants.map(() => ({ rows: 0, chunks: 0 }));
     this.#data = data;
     this.#destinations = destinations;
+    this.#copy = copy;
     this.#meter = new Meter(participants, options.trace ?? false);
-    this.#outputs = new OpenOutputs(options.fsync ?? false, this.#stop.signal);
+    this.#outputs = new OpenOutputs(options.fsync ?? false, this.#stop.signal, copy);
     this.#report = {
       job: work.name,
       device: namesOfDevices(participants),
@@ -145,7 +150,7 @@ class WholeRun {
     position: number,
     settings: Settings,
   ): Promise<{ readonly value: unknown; readonly shapes: ReadonlyMap<Sink, readonly number[]> }> {
-    const inputs = new OpenInputs();
+    const inputs = new OpenInputs(this.#copy);
     const residents = this.#participants.map((participant) => new ResidentArrays(participant));
     const { signal } = this.#stop;
     const release = () => {

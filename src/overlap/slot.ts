@@ -1,37 +1,67 @@
-// The memory of one chunk in flight: page-locked and device arrays for every input and output,
-// and the stream that its commands go to.
+// The memory of one chunk in flight: arrays on the device for every input and output, page-locked
+// memory for what is read and written, and the stream that its commands go to.
+//
+// What is read has left for the device before results come back, in one stream: so inputs and outputs
+// lie in the same page-locked bytes. These cost far more than memory of the device (they are filled
+// with zeros and locked page by page), and are made when the first chunk is about to be read into them, while
+// other slots are at work.
 
-import type { ElementType } from '../kernel/types.ts';
+import { type ElementType, elementBytes, lanesOf } from '../kernel/types.ts';
 import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../runtime/device.ts';
+import { viewElements } from './elements.ts';
+import type { TypedArray } from './job.ts';
 
 /** An array parameter that streams, and the elements that a full chunk has of it. */
 export interface StreamedArray {
   readonly name: string;
   readonly element: ElementType;
   readonly capacity: number;
+  readonly role: 'input' | 'output';
   /** The caller's own memory is page-locked, and takes the place of the slot's. */
   readonly inPlace: boolean;
 }
 
+/** Where an array lies in the page-locked bytes. */
+interface HostPlace {
+  readonly element: ElementType;
+  readonly offset: number;
+}
+
+/** Arrays begin at cache lines. */
+const alignment = 64;
+
 /** Everything that one chunk in flight needs. */
 export class Slot {
   readonly stream: Stream;
-  /** The kernel of the chunk in this slot has run. */
+  /** The kernel of the chunk in this slot has run; recorded where kernels wait for each other. */
   readonly computed: Event;
-  readonly #pinned = new Map<string, PinnedArray>();
+  readonly #owner: Device;
   readonly #device = new Map<string, DeviceArray>();
+  readonly #places: ReadonlyMap<string, HostPlace>;
+  readonly #hostBytes: number;
+  #host: PinnedArray<'u8'> | null = null;
 
-  private constructor(device: Device) {
+  private constructor(device: Device, arrays: readonly StreamedArray[]) {
+    this.#owner = device;
     this.stream = device.createStream({ nonBlocking: true });
     this.computed = device.createEvent();
+    const places = new Map<string, HostPlace>();
+    const ends = { input: 0, output: 0 };
+    for (const { name, element, capacity, role, inPlace } of arrays) {
+      if (inPlace) continue;
+      const offset = Math.ceil(ends[role] / alignment) * alignment;
+      places.set(name, { element, offset });
+      ends[role] = offset + capacity * elementBytes[element];
+    }
+    this.#places = places;
+    this.#hostBytes = Math.max(ends.input, ends.output);
   }
 
-  /** Allocates a slot, or nothing of it. */
+  /** Takes the device's memory of a slot, or nothing of it. */
   static async create(device: Device, arrays: readonly StreamedArray[]): Promise<Slot> {
-    const slot = new Slot(device);
+    const slot = new Slot(device, arrays);
     try {
-      for (const { name, element, capacity, inPlace } of arrays) {
-        if (!inPlace) slot.#pinned.set(name, device.allocPinned(element, capacity));
+      for (const { name, element, capacity } of arrays) {
         slot.#device.set(name, device.alloc(element, capacity));
       }
     } catch (error) {
@@ -41,21 +71,27 @@ export class Slot {
     return slot;
   }
 
+  /** Takes the page-locked memory, unless it has it. */
+  lockHost(): void {
+    if (this.#hostBytes > 0) this.#host ??= this.#owner.allocPinned('u8', this.#hostBytes);
+  }
+
   /** An array's memory on the device. */
   device(name: string): DeviceArray {
     return this.#device.get(name)!;
   }
 
-  /** The page-locked memory of an array that is read or written here. */
-  pinned(name: string): PinnedArray {
-    return this.#pinned.get(name)!;
+  /** So many elements of an array that is read or written here, in page-locked memory. */
+  host(name: string, length: number): TypedArray {
+    const { element, offset } = this.#places.get(name)!;
+    return viewElements(element, this.#host!.array.buffer, offset, length * lanesOf(element));
   }
 
   /** Waits for the stream's commands, whatever became of them, and gives the memory back. */
   async free(): Promise<void> {
     await this.stream.destroy().catch(() => {});
     this.computed.destroy();
-    for (const pinned of this.#pinned.values()) pinned.free();
+    this.#host?.free();
     for (const array of this.#device.values()) array.free();
   }
 }

@@ -88,6 +88,31 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(device.memory.allocations).toBe(0);
   });
 
+  test('page-locked memory is taken as chunks need it, once for what comes in and goes out', async () => {
+    await using device = await open('cuda');
+    const before = fake.locks();
+    const input = new Float32Array(8192);
+    await run(affine, { input, device, chunk: 4096, depth: 4 });
+    expect(fake.locks() - before).toBe(2);
+    await run(affine, { input: new Float32Array(100_000), device, chunk: 4096, depth: 3 });
+    expect(fake.locks() - before).toBe(5);
+  });
+
+  test('page-locked memory that ends makes fewer chunks go at a time', async () => {
+    await using device = await open('cuda');
+    const input = Float32Array.from({ length: 100_000 }, (_, i) => i);
+    fake.fail('cuMemHostRegister_v2', 2, 2);
+    const { report } = await run(affine, { input, device, chunk: 4096, depth: 5 });
+    expect(report).toMatchObject({ rows: 100_000, chunks: 25 });
+    fake.reset();
+    fake.fail('cuMemHostRegister_v2', 2, 0);
+    await expect(run(affine, { input, device, chunk: 1, depth: 2 })).rejects.toThrow(
+      'WS4001: a page-locked array of',
+    );
+    fake.reset();
+    expect(device.memory.allocations).toBe(0);
+  });
+
   test('memory that is not to be had at all is a clear error', async () => {
     await using device = await open('cuda');
     fake.fail('cuMemAllocAsync', 2, 0);

@@ -2,9 +2,10 @@
 
 import { type ElementType, hostArrays } from '../../kernel/types.ts';
 import { newArray, setElements } from '../elements.ts';
+import { type CopyBytes, copyHere } from '../host-copies.ts';
 import type { TypedArray } from '../job.ts';
 import { count, problem } from '../problem.ts';
-import type { Sink } from './sink.ts';
+import { bytesOf, type Sink } from './sink.ts';
 
 /** Collects an output in memory. */
 export interface MemorySink extends Sink {
@@ -13,7 +14,12 @@ export interface MemorySink extends Sink {
 }
 
 /** Fills an array of the caller's. */
-export function arraySink(parameter: string, element: ElementType, array: TypedArray): MemorySink {
+export function arraySink(
+  parameter: string,
+  element: ElementType,
+  array: TypedArray,
+  copy: CopyBytes = copyHere,
+): MemorySink {
   const name = `the array given for '${parameter}'`;
   if (!(array instanceof hostArrays[element])) {
     throw problem('WS5006', `${name} is a ${array.constructor.name}, and the kernel writes ${element}`);
@@ -26,8 +32,9 @@ export function arraySink(parameter: string, element: ElementType, array: TypedA
         const hint = 'leave the output away to have an array made';
         throw problem('WS5006', `${name} has ${count(array.length)} elements, and the output has more`, hint);
       }
-      setElements(array, data, position);
+      const part = array.subarray(position, position + data.length);
       position += data.length;
+      await copy(bytesOf(part), bytesOf(data));
     },
     result: () => array.subarray(0, position),
     ...immediate,
@@ -39,6 +46,7 @@ export function collectingSink(
   parameter: string,
   element: ElementType,
   length: number | undefined,
+  copy: CopyBytes = copyHere,
 ): MemorySink {
   const name = `output '${parameter}'`;
   let array = allocate(name, element, length ?? 0);
@@ -52,8 +60,9 @@ export function collectingSink(
         setElements(larger, array);
         array = larger;
       }
-      setElements(array, data, position);
+      const part = array.subarray(position, needed);
       position = needed;
+      await copy(bytesOf(part), bytesOf(data));
     },
     result: () => (position === array.length ? array : array.slice(0, position)),
     ...immediate,

@@ -4,6 +4,7 @@ import { constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { type CopyBytes, copyHere } from '../host-copies.ts';
 import { unreadable } from '../problem.ts';
 
 /** Bytes in their order. */
@@ -159,18 +160,20 @@ export class MemoryBytes implements ByteReader {
   readonly name: string;
   readonly size: number;
   readonly #bytes: Uint8Array;
+  readonly #copy: CopyBytes;
   #position = 0;
 
-  constructor(name: string, array: ArrayBufferView) {
+  constructor(name: string, array: ArrayBufferView, copy: CopyBytes = copyHere) {
     this.name = name;
+    this.#copy = copy;
     this.#bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     this.size = array.byteLength;
   }
 
   async read(into: Uint8Array): Promise<number> {
     const taken = this.#bytes.subarray(this.#position, this.#position + into.length);
-    into.set(taken);
     this.#position += taken.length;
+    await this.#copy(into.subarray(0, taken.length), taken);
     return taken.length;
   }
 

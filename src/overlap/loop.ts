@@ -1,0 +1,324 @@
+// The overlapped loop: chunks of rows through read, copy in, kernel, copy out, write.
+//
+// Every device has `depth` lanes, each with the memory of one chunk and a stream of its own. A lane
+// takes the next chunk, reads it, issues its copies and its kernel, waits for them, writes the
+// results, and takes the next. Lanes read one at a time and write one at a time, in the order of
+// the chunks; while one reads, others copy, compute and write. So everything overlaps, the
+// memory is that of the lanes whatever the length of the data, and with a depth of 1 nothing
+// overlaps on a device at all. A chunk goes to whichever lane is free first; only where devices
+// accumulate do they take the chunks in rotation, so that what each finds does not depend on timing.
+//
+// How rows are cut into chunks is the plan's business (plan.ts): the loop asks for as many rows as it
+// says, and carries them through.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
+import { elementBytes } from '../kernel/types.ts';
+import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
+import type { Place } from './constants.ts';
+import type { Meter } from './meter.ts';
+import { granularityOf, type Plan, rowsOut } from './plan.ts';
+import { count, problem } from './problem.ts';
+import { PinnedSink } from './sinks/pinned.ts';
+import { Slot } from './slot.ts';
+import { Turns } from './turns.ts';
+
+/** What the loop works with, and whom it tells. */
+export interface LoopContext {
+  readonly meter: Meter;
+  /** Aborted to stop everything, by the caller or by a lane that failed. */
+  readonly stop: AbortController;
+  readonly onRows: (rows: number) => void;
+}
+
+/** What went through, in all and through each device. */
+export interface Passed extends Share {
+  readonly shares: readonly Share[];
+  /** What carried the kernel out. */
+  readonly ranOn: ReadonlySet<string>;
+  /** The plan as it was carried out: with smaller chunks, where memory was short. */
+  readonly plan: Plan;
+}
+
+export interface Share {
+  readonly rows: number;
+  readonly chunks: number;
+}
+
+/** A device at work: what it has done, and which kernel it was given last. */
+class Worker {
+  readonly place: Place;
+  readonly slots: readonly Slot[];
+  rows = 0;
+  chunks = 0;
+  /** Chunks that its lanes asked for. */
+  asked = 0;
+  previous: Slot | undefined;
+
+  constructor(place: Place, slots: readonly Slot[]) {
+    this.place = place;
+    this.slots = slots;
+  }
+}
+
+/**
+ * Runs all chunks of a job. Where a device has not the memory that was planned with (others may have
+ * taken it meanwhile), the chunks are halved, down to the smallest that the job allows.
+ */
+export async function runChunks(job: BoundJob, context: LoopContext): Promise<Passed> {
+  const smallest = granularityOf(job.outputs);
+  for (let { plan } = job; ; ) {
+    const workers = await takeSlots({ ...job, plan });
+    if (workers !== null) return new Loop({ ...job, plan }, context, workers).run();
+    const chunkRows = Math.max(smallest, Math.floor(plan.chunkRows / 2 / smallest) * smallest);
+    plan = { ...plan, chunkRows, chunkBytes: Math.ceil((plan.chunkBytes * chunkRows) / plan.chunkRows) };
+  }
+}
+
+/** The memory of the chunks in flight; null if a device has not as much and smaller chunks are possible. */
+async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
+  const { inputs, outputs, plan, places } = job;
+  const lengths = lengthsOf(job, plan.chunkRows);
+  const arrays = [
+    ...inputs.map(({ name, element, inPlace }) => ({
+      ...{ name, element, role: 'input' as const },
+      inPlace: inPlace !== undefined,
+    })),
+    ...outputs.map(({ name, element, sink }) => ({
+      ...{ name, element, role: 'output' as const },
+      inPlace: sink instanceof PinnedSink,
+    })),
+  ].map((array) => ({ ...array, capacity: lengths[array.name]! }));
+  const taken: Slot[] = [];
+  try {
+    const workers: Worker[] = [];
+    for (const place of places) {
+      const slots: Slot[] = [];
+      while (slots.length < plan.depth) {
+        const slot = await Slot.create(place.device, arrays);
+        slots.push(slot);
+        taken.push(slot);
+      }
+      workers.push(new Worker(place, slots));
+    }
+    taken[0]?.lockHost();
+    return workers;
+  } catch (error) {
+    await Promise.all(taken.map((slot) => slot.free()));
+    const isShort = error instanceof WarpstageError && error.code === 'WS4001';
+    if (isShort && plan.chunkRows > granularityOf(outputs)) return null;
+    throw error;
+  }
+}
+
+class Loop {
+  readonly #job: BoundJob;
+  readonly #context: LoopContext;
+  readonly #workers: readonly Worker[];
+  readonly #reads = new Turns();
+  readonly #writes = new Turns();
+  readonly #ranOn = new Set<string>();
+  /** Elements of a full chunk's arrays. */
+  readonly #full: Readonly<Record<string, number>>;
+  #asked = 0;
+  #ended: boolean;
+  #rows = 0;
+
+  constructor(job: BoundJob, context: LoopContext, workers: readonly Worker[]) {
+    this.#job = job;
+    this.#context = context;
+    this.#workers = workers;
+    this.#full = lengthsOf(job, job.plan.chunkRows);
+    this.#ended = job.rows === 0;
+  }
+
+  async run(): Promise<Passed> {
+    const { signal } = this.#context.stop;
+    const onStop = () => {
+      this.#reads.stop(signal.reason);
+      this.#writes.stop(signal.reason);
+    };
+    signal.addEventListener('abort', onStop);
+    // The first chunks go to all devices in turn, not all to one.
+    const { depth } = this.#job.plan;
+    const lanes = Array.from({ length: depth }, (_, i) =>
+      this.#workers.map((worker) => ({ worker, slot: worker.slots[i]! })),
+    ).flat();
+    try {
+      await Promise.all(lanes.map(({ worker, slot }) => this.#lane(worker, slot)));
+    } finally {
+      signal.removeEventListener('abort', onStop);
+      await Promise.all(lanes.map(({ slot }) => slot.free()));
+    }
+    signal.throwIfAborted();
+    const shares = this.#workers.map(({ rows, chunks }) => ({ rows, chunks }));
+    const chunks = shares.reduce((sum, share) => sum + share.chunks, 0);
+    return { rows: this.#rows, chunks, shares, ranOn: this.#ranOn, plan: this.#job.plan };
+  }
+
+  /** Takes chunk after chunk. A lane does not fail: it stops them all, and the first reason counts. */
+  async #lane(worker: Worker, slot: Slot): Promise<void> {
+    const { stop } = this.#context;
+    try {
+      for (;;) {
+        stop.signal.throwIfAborted();
+        const index = this.#next(worker);
+        const rows = await this.#reads.run(index, () => this.#readAndIssue(worker, slot));
+        if (rows !== null) await slot.stream.synchronize();
+        await this.#writes.run(index, () => this.#write(slot, rows ?? 0));
+        if (rows === null) return;
+      }
+    } catch (error) {
+      stop.abort(error);
+    }
+  }
+
+  /**
+   * The number of the chunk that a free lane takes. In rotation, too, the lanes ask for every number up
+   * to the last one that is asked for: each asks once more than there are chunks for it, and all
+   * devices have as many lanes.
+   */
+  #next(worker: Worker): number {
+    if (this.#job.accumulators.length === 0) return this.#asked++;
+    return worker.asked++ * this.#workers.length + this.#workers.indexOf(worker);
+  }
+
+  /** The rows of the chunk; null if there are no more, or no memory to read them into. */
+  async #readAndIssue(worker: Worker, slot: Slot): Promise<number | null> {
+    if (this.#ended || !this.#isReady(slot)) return null;
+    const read = await this.#read(slot);
+    const rows = rowsKept(read, this.#job.outputs, this.#job.definition.remainder, this.#rows);
+    if (rows === 0) return null;
+    this.#issue(worker, slot, rows);
+    this.#rows += rows;
+    worker.rows += rows;
+    worker.chunks++;
+    return rows;
+  }
+
+  /**
+   * Whether the slot has its page-locked memory. One slot has had it from the start; without that of
+   * another fewer chunks are in flight, unless the chunks go round all lanes.
+   */
+  #isReady(slot: Slot): boolean {
+    try {
+      slot.lockHost();
+      return true;
+    } catch (error) {
+      const isShort = error instanceof WarpstageError && error.code === 'WS4001';
+      if (isShort && this.#job.accumulators.length === 0) return false;
+      throw error;
+    }
+  }
+
+  /** Fills the slot's inputs. All inputs are read side by side, and have as many rows. */
+  async #read(slot: Slot): Promise<number> {
+    const { inputs, plan, rows: total } = this.#job;
+    const asked = Math.min(plan.chunkRows, total === undefined ? Infinity : total - this.#rows);
+    const streamed = inputs.filter(({ inPlace }) => inPlace === undefined);
+    const fill = async () => {
+      const ended = await Promise.allSettled(
+        streamed.map(({ name, reader }) => reader.next(slot.host(name, this.#full[name]!), asked)),
+      );
+      return ended.map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      });
+    };
+    const bytes = (filled: readonly number[]) =>
+      filled.reduce((sum, rows, i) => sum + rows * rowBytes(streamed[i]!), 0);
+    const filled = streamed.length === 0 ? [] : await this.#context.meter.time('read', fill, bytes);
+    const read = inputs.map((input) =>
+      input.inPlace === undefined
+        ? filled[streamed.indexOf(input)]!
+        : Math.min(asked, input.inPlace.length / input.width - this.#rows),
+    );
+    const rows = Math.min(...read);
+    const longer = read.findIndex((other) => other > rows);
+    if (longer >= 0) {
+      const shorter = inputs[read.indexOf(rows)]!;
+      throw problem(
+        'WS5005',
+        `${shorter.reader.source.name} ends after ${count(this.#rows + rows)} rows, ` +
+          `and ${inputs[longer]!.reader.source.name} has more`,
+        'all inputs must have as many rows',
+      );
+    }
+    this.#ended = rows < plan.chunkRows || this.#rows + rows === total;
+    return rows;
+  }
+
+  /** Issues a chunk's copies and its kernel; nothing waits. */
+  #issue(worker: Worker, slot: Slot, rows: number): void {
+    const { definition, inputs, outputs, accumulators, fixed, settings } = this.#job;
+    const { stream } = slot;
+    const lengths = lengthsOf(this.#job, rows);
+    const args: Record<string, unknown> = { ...fixed, ...worker.place.arrays, ...worker.place.accumulated };
+    for (const { name, width, inPlace } of inputs) {
+      const part = slot.device(name).subarray(0, lengths[name]);
+      const begin = this.#rows * width;
+      stream.memcpyAsync(part, inPlace?.subarray(begin, begin + part.length) ?? slot.host(name, part.length));
+      args[name] = part;
+    }
+    const results = outputs.map(({ name }) => slot.device(name).subarray(0, lengths[name]));
+    for (const [i, { name }] of outputs.entries()) args[name] = results[i];
+    if (definition.offset !== undefined) args[definition.offset] = this.#rows;
+    if (definition.rows !== undefined) args[definition.rows] = rows;
+
+    const shape = launchOf(definition, { rows, offset: this.#rows, lengths, settings });
+    if (accumulators.length > 0) {
+      this.#checkBlocks(volume(shape.grid));
+      if (worker.previous !== undefined) stream.waitEvent(worker.previous.computed);
+    }
+    const { signal } = this.#context.stop;
+    const launched = stream.launch(
+      definition.kernel as Kernel<Schema>,
+      { ...shape, signal },
+      args as LaunchArguments<Schema>,
+    );
+    this.#ranOn.add(launched.ranOn);
+    if (accumulators.length > 0) {
+      stream.record(slot.computed);
+      worker.previous = slot;
+    }
+    for (const [i, { name, width, ratio, sink }] of outputs.entries()) {
+      const { length } = results[i]!;
+      const target =
+        sink instanceof PinnedSink
+          ? sink.part(rowsOut(this.#rows, ratio) * width, length)
+          : slot.host(name, length);
+      stream.memcpyAsync(target, results[i]!);
+    }
+  }
+
+  #checkBlocks(blocks: number): void {
+    for (const accumulator of this.#job.accumulators) {
+      if (blocks <= accumulator.blocks) continue;
+      throw problem(
+        'WS5007',
+        `launch of the job gives ${count(blocks)} blocks for a chunk, and accumulator '${accumulator.name}' ` +
+          `has room for the ${count(accumulator.blocks)} of a full chunk`,
+        'let a shorter chunk have no more blocks than a full one',
+      );
+    }
+  }
+
+  async #write(slot: Slot, rows: number): Promise<void> {
+    if (rows === 0) return;
+    const outputs = this.#job.outputs.filter(({ sink }) => !(sink instanceof PinnedSink));
+    if (outputs.length > 0) {
+      const lengths = lengthsOf(this.#job, rows);
+      await this.#context.meter.time(
+        'write',
+        async () => {
+          const ended = await Promise.allSettled(
+            outputs.map(({ name, sink }) => sink.write(slot.host(name, lengths[name]!))),
+          );
+          for (const one of ended) if (one.status === 'rejected') throw one.reason;
+        },
+        () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * elementBytes[element], 0),
+      );
+    }
+    this.#context.onRows(rows);
+  }
+}
