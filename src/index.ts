@@ -86,8 +86,9 @@ export type {
 } from './runtime/device.ts';
 export type { KernelTime, TimedLaunch } from './runtime/model/operation-times.ts';
 export { type OpenOptions, open } from './runtime/open.ts';
+export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
 export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';
 export { type Trace, tracePage } from './timeline/page.ts';
 export { type ReportData, reportText } from './timeline/report.ts';
-export type { Span } from './timeline/span.ts';
+export type { BlockStages, Span } from './timeline/span.ts';

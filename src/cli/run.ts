@@ -5,10 +5,12 @@
 
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { Extent3 } from '../kernel/types.ts';
 import type { OpenDevices } from '../overlap/devices.ts';
 import { type Dtype, dtypeBytes } from '../overlap/dtype.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
+import { timesInWords } from '../runtime/recording.ts';
 import { reportText } from '../timeline/report.ts';
 import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
@@ -21,7 +23,15 @@ import { overrideInputs } from './override-inputs.ts';
 import { Progress } from './progress.ts';
 import { type Terminal, widthOf } from './terminal.ts';
 import { valueJson, valueText } from './value-text.ts';
-import { addSetting, appendValue, parseChunk, parseCount, parseNumber, type Settings } from './values.ts';
+import {
+  addSetting,
+  appendValue,
+  parseChunk,
+  parseCount,
+  parseNumber,
+  parsePosition,
+  type Settings,
+} from './values.ts';
 
 type Run = (work: Work, options: RunOptions) => Promise<JobResult>;
 
@@ -37,6 +47,7 @@ interface RunCommandOptions {
   readonly nulls?: number;
   readonly job?: string;
   readonly trace?: string;
+  readonly stages?: Extent3;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly help?: boolean;
@@ -81,6 +92,11 @@ export function runCommand(context: CommandContext): Command {
       parseNumber,
     )
     .option('--trace <file>', 'write a timeline: a page (.html), or JSON that ui.perfetto.dev opens')
+    .option(
+      '--stages <block>',
+      "with --trace, record the stages of this block's pipelines too, on a CPU device: 0, or 3,0,1",
+      parsePosition,
+    )
     .option('--json', 'print the value and the report as JSON; errors as JSON on standard error')
     .option('-q, --quiet', 'no progress, no report')
     .helpOption(false)
@@ -90,6 +106,7 @@ export function runCommand(context: CommandContext): Command {
       examplesText([
         'warpstage run affine.ts x.npy y.npy --set a=2 --set b=1',
         'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.html',
+        'warpstage run affine.ts x.npy y.npy --trace timeline.html --stages 0',
         'warpstage run flights.ts flights.parquet --json',
         'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
         'cat x.raw | warpstage run affine.ts - - > y.raw',
@@ -141,15 +158,20 @@ async function runJob(
     const named = { name, work: overrideInputs(work, options) };
     const assigned = assignFiles(named, files, options);
     refuseTraceOver(files, options.trace);
+    if (options.stages !== undefined && options.trace === undefined) {
+      throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
+    }
     const [{ run }, { checkTracePath, writeTrace }] = await Promise.all([
       import('../overlap/run.ts'),
       import('./write-trace.ts'),
     ]);
     if (options.trace !== undefined) await checkTracePath(options.trace);
-    const result = await stream(run, named, assigned, await opening, options, context);
+    const opened = await opening;
+    if (options.trace !== undefined) prepareRecording(opened, options.stages);
+    const result = await stream(run, named, assigned, opened, options, context);
     if (options.trace !== undefined) {
       const { chunks, chunkRows, depth, ranOn } = result.report;
-      const facts = { chunks, chunkRows, depth, ranOn: ranOn.join('; ') };
+      const facts = { chunks, chunkRows, depth, ranOn: ranOn.join('; '), times: timesOf(opened) };
       await writeTrace(options.trace, result.spans, { title: titleOf(named, result), facts });
     }
     tell(named, assigned, result, options, context.terminal);
@@ -159,6 +181,25 @@ async function runJob(
       () => {},
     );
   }
+}
+
+/** Has the devices record what the trace is to show. */
+function prepareRecording({ participants }: OpenDevices, stages: Extent3 | undefined): void {
+  for (const { device, name } of participants) {
+    if (stages !== undefined && device.properties.kind !== 'cpu') {
+      throw usageError(
+        `--stages: ${name} does not record the stages of pipelines`,
+        'run on --device cpu, or see them under the checker: warpstage check --stages',
+      );
+    }
+    device.recording = { times: 'cupti', ...(stages === undefined ? {} : { stages: { block: stages } }) };
+  }
+}
+
+/** Whose times the trace has. */
+function timesOf({ participants }: OpenDevices): string {
+  const told = participants.map(({ device: { times } }) => timesInWords(times));
+  return [...new Set(told)].join('; ');
 }
 
 /** A trace that took the place of the data would be a bad surprise. */

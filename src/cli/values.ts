@@ -35,6 +35,17 @@ export function parseBlock(text: string): Extent3 {
   return [x, y, z];
 }
 
+/** Reads the position of a block in the grid: `3`, or `3,0,1`. */
+export function parsePosition(text: string): Extent3 {
+  const [x = -1, y = 0, z = 0, ...more] = text
+    .split(',')
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : -1));
+  if (more.length > 0 || Math.min(x, y, z) < 0) {
+    throw new InvalidArgumentError('It must be one to three whole numbers, for example 0 or 3,0,1.');
+  }
+  return [x, y, z];
+}
+
 /** Reads any number that is one. */
 export function parseNumber(text: string): number {
   const number = Number(text);

@@ -361,6 +361,23 @@ export type Call =
       readonly result: number;
       readonly range: Range;
     }
+  /**
+   * Tells whoever records the stages of a block that threads are here. A target's own, never the front
+   * end's.
+   */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'mark';
+      /** The number of the point. */
+      readonly at: number;
+      /** The pipeline, how many times it was made here (an i32), and for which batch its stage is used (an i32). */
+      readonly of: number;
+      readonly made: Expression;
+      readonly batch: Expression;
+      /** Threads that come here together tell it once. */
+      readonly once: boolean;
+      readonly range: Range;
+    }
   /** Lets other threads go on, for about so many nanoseconds (an f64). */
   | {
       readonly kind: 'call';

@@ -144,6 +144,8 @@ class StatementPrinter {
       case 'globaltimer':
       case 'clock64':
         return `${this.#result(call.result)}${call.intrinsic}()`;
+      case 'mark':
+        return `${this.#pipeline(call.of)}.mark(${call.at}, ${print(call.made)}, ${print(call.batch)})`;
       case 'nanosleep':
         return `nanosleep(${print(call.duration)})`;
       case 'quit':

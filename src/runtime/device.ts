@@ -9,6 +9,7 @@
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import type { ElementType, Extent, HostArrays } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
+import type { RecordedTimes, RecordingOptions } from './recording.ts';
 
 /** What `cudaDeviceProp` says of a device, as far as it means something on every kind. */
 export interface DeviceProperties {
@@ -207,6 +208,10 @@ export interface Device extends AsyncDisposable {
   readonly memory: MemoryStatistics;
   /** Called for each span of work the device finished, while a recorder is set (see timeline/). */
   recorder: ((span: Span) => void) | null;
+  /** What is recorded beside the spans of operations, while a recorder is set. Default `{}`. */
+  recording: RecordingOptions;
+  /** Whose times the spans have. */
+  readonly times: RecordedTimes;
   /** Called for each line that a kernel printed; `console.log` unless it is replaced. */
   print: (line: string) => void;
   /** Stops the device: cancels what runs, ends its threads, frees its memory. */

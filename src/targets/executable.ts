@@ -22,6 +22,7 @@
 import type { ArrayReference, Group, Program, WarpOperator } from '../compiler/ir.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
+import type { StageClock } from './stage-marks.ts';
 
 /** A program in the form that a device's threads run. Structured-cloneable. */
 export type Executable =
@@ -150,6 +151,15 @@ export interface RunnerContext {
   readonly memory: WebAssembly.Memory;
   /** A line that a kernel printed. */
   readonly print: (line: string, thread: Extent3, block: Extent3) => void;
+  /** For an executable that tells of the stages of its pipelines: where to. */
+  readonly stages?: StageRecording;
+}
+
+/** Takes down what one block does with the stages of its pipelines. */
+export interface StageRecording {
+  /** The block, by its linear number. */
+  readonly block: number;
+  readonly clock: StageClock;
 }
 
 /** Bytes of a launch record of this program. */

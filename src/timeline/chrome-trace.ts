@@ -2,8 +2,9 @@
 //
 // Every engine is a track. Each span is one complete event on its engine's track, with the
 // stream, the bytes, the grid and the time it waited among its arguments; arrows lead from each
-// operation of a stream to the next. The text comes in pieces, so that a large trace is never
-// one string.
+// operation of a stream to the next. What blocks of kernels did with the stages of their pipelines is a
+// second process, with a track for each thing that is done, or several where two of them overlap. The
+// text comes in pieces, so that a large trace is never one string.
 
 import { inFlowOrder } from './overlap.ts';
 import type { Span } from './span.ts';
@@ -50,6 +51,7 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
     }
     yield piece;
   }
+  yield* stageEvents(spans, origin);
   yield '\n]}\n';
 
   function* eventsOf(span: Span, id: number): Generator<object> {
@@ -75,6 +77,46 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
     const { from, leads } = arrows[id]!;
     if (from !== undefined) yield { ph: 'f', bp: 'e', id: from, ...arrow };
     if (leads) yield { ph: 's', id, ...arrow };
+  }
+}
+
+/** The events of stages. Their arguments say of which operation they are, and of which block. */
+function* stageEvents(spans: readonly Span[], origin: number): Generator<string> {
+  const place = { pid: 2 };
+  const tracks = new Map<string, number>();
+  /** When a track is free again; no two events of one overlap. */
+  const free = new Map<string, number>();
+  const event = (content: object) => `,\n${JSON.stringify({ ...content, ...place })}`;
+  const track = (part: string, started: number, ended: number): string => {
+    for (let row = 1; ; row++) {
+      const name = row === 1 ? part : `${part} ${row}`;
+      if ((free.get(name) ?? -Infinity) > started) continue;
+      free.set(name, ended);
+      return name;
+    }
+  };
+  for (const [position, { stages, name: kernel, id }] of spans.entries()) {
+    if (stages === undefined) continue;
+    const block = stages.block.join(', ');
+    let piece = tracks.size === 0 ? event({ ph: 'M', name: 'process_name', args: { name: 'stages' } }) : '';
+    for (const span of [...stages.spans].sort((a, b) => a.started - b.started)) {
+      const name = track(span.engine, span.started, span.ended);
+      if (!tracks.has(name)) {
+        const tid = tracks.size + 1;
+        tracks.set(name, tid);
+        piece += event({ ph: 'M', tid, name: 'thread_name', args: { name } });
+      }
+      piece += event({
+        ph: 'X',
+        tid: tracks.get(name)!,
+        name: span.name,
+        cat: span.engine,
+        ts: microseconds(span.started - origin),
+        dur: microseconds(span.ended - span.started),
+        args: { stream: span.stream, kernel, block, of: id ?? position, id: span.id, after: span.after },
+      });
+    }
+    yield piece;
   }
 }
 

@@ -3,12 +3,14 @@
 // The script and the style are made by the build (`viewer.js`, `viewer.css` beside this module).
 
 import { readFileSync } from 'node:fs';
+import { withStageTraces } from './stage-traces.ts';
 import { encodeTrace, type Trace } from './viewer/data.ts';
 
 export type { Trace } from './viewer/data.ts';
 
 /**
- * The text of a page that shows traces, one above the other on one axis of time.
+ * The text of a page that shows traces, one above the other on one axis of time. Below a trace whose kernels'
+ * stages were recorded comes one of these stages.
  *
  * @example
  * const spans: Span[] = [];
@@ -18,7 +20,7 @@ export type { Trace } from './viewer/data.ts';
  */
 export function tracePage(traces: readonly Trace[]): string {
   const title = traces.map((trace) => trace.title).join(' and ') || 'timeline';
-  const data = JSON.stringify(traces.map(encodeTrace)).replaceAll('<', '\\u003c');
+  const data = JSON.stringify(withStageTraces(traces).map(encodeTrace)).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
 <head>

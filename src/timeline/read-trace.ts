@@ -3,7 +3,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Trace } from './page.ts';
-import type { Span } from './span.ts';
+import type { BlockStages, Span } from './span.ts';
 
 interface TraceEvent {
   readonly ph?: unknown;
@@ -36,13 +36,40 @@ export function readTrace(path: string, text: string): Trace {
     named('thread_name').map(({ pid, tid, args }) => [`${pid} ${tid}`, String(args?.name)]),
   );
   const title = named('process_name')[0]?.args?.name;
-  const spans = events.filter(({ ph }) => ph === 'X').map((event) => spanOf(path, event, lanes));
+  const complete = events.filter(({ ph }) => ph === 'X');
+  const operations = complete.filter((event) => !isOfStage(event));
+  const stages = stagesOf(path, complete.filter(isOfStage));
+  const spans = operations.map((event, position): Span => {
+    const span = spanOf(path, event, lanes);
+    const own = stages.get(span.id ?? position);
+    return own === undefined ? span : { ...span, stages: own };
+  });
+  const shown = [...lanes].filter(([track]) => operations.some(({ pid, tid }) => `${pid} ${tid}` === track));
   return {
     title: typeof title === 'string' ? title : path,
     facts: otherData as Trace['facts'],
     spans,
-    lanes: [...lanes.values()],
+    lanes: shown.map(([, name]) => name),
   };
+}
+
+/** Whether an event tells of a stage of a block's pipelines. */
+function isOfStage({ args }: TraceEvent): boolean {
+  return typeof args?.of === 'number' && typeof args.block === 'string' && args.kernel !== undefined;
+}
+
+/** What blocks did with their stages, by the operations that they are of. */
+function stagesOf(path: string, events: readonly TraceEvent[]): ReadonlyMap<number, BlockStages> {
+  const found = new Map<number, { block: BlockStages['block']; spans: Span[] }>();
+  for (const event of events) {
+    const { of, block } = event.args as { readonly of: number; readonly block: string };
+    const position = block.split(', ').map(Number);
+    if (position.length !== 3 || position.some(Number.isNaN)) continue;
+    const stages = found.get(of) ?? { block: position as unknown as BlockStages['block'], spans: [] };
+    stages.spans.push({ ...spanOf(path, event, new Map()), engine: String(event.cat) });
+    found.set(of, stages);
+  }
+  return found;
 }
 
 function spanOf(

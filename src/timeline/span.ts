@@ -20,4 +20,18 @@ export interface Span {
   readonly bytes?: number;
   /** Blocks, for a kernel. */
   readonly grid?: readonly [number, number, number];
+  /** What a block of the kernel did with the stages of its pipelines, where that was recorded. */
+  readonly stages?: BlockStages;
+}
+
+/**
+ * What a block did with the stages of its pipelines. For each batch there is a span of `acquire` (from the
+ * first thread that asks for a stage to the last that has it), `copy`, `wait`, `compute` (from the first thread
+ * that goes on to the last that comes to release the stage) and `release`: that is its engine; its
+ * stream is the stage.
+ */
+export interface BlockStages {
+  /** The block's position in the grid. */
+  readonly block: readonly [number, number, number];
+  readonly spans: readonly Span[];
 }

@@ -85,7 +85,10 @@ test('a fault of the run is thrown', () => {
 
 test('pipelines of thread scope and of roles', () => {
   const thread = traceStages(withStagingScopeThread, launchOf(2) as never);
-  expect(thread.some(({ engine }) => engine === 'copy')).toBe(true);
+  for (const part of ['copy', 'compute', 'release']) {
+    const names = thread.filter(({ engine }) => engine === part).map(({ name }) => name);
+    expect(names).toEqual(Array.from({ length: batchCount }, (_, batch) => `${part} batch ${batch}`));
+  }
   const roles = traceStages(withSpecializedStaging, launchOf(2) as never);
   expect(roles.some(({ engine }) => engine === 'compute')).toBe(true);
 });

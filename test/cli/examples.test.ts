@@ -44,6 +44,38 @@ describe('affine', () => {
     expect(kernels.length).toBe(Math.ceil((x.length * 4) / 65536));
   });
 
+  test('a trace with the stages of a block, in every launch', async () => {
+    const [y, json, page] = [
+      folder.file('staged.npy'),
+      folder.file('staged.json'),
+      folder.file('staged.html'),
+    ];
+    const argv = [
+      'run',
+      'test/cli/fixtures/staged.ts',
+      xFile,
+      y,
+      '--chunk',
+      '256K',
+      '--stages',
+      '1',
+      '--trace',
+    ];
+    expectSuccess(await run([...argv, json]));
+    expect(readNpy(y)).toEqual(x.map((value) => 2 * value));
+    const { traceEvents, otherData } = JSON.parse(readFileSync(json, 'utf8')) as {
+      traceEvents: { ph: string; pid: number; name: string; args: { kernel?: string; block?: string } }[];
+      otherData: Record<string, string>;
+    };
+    expect(otherData.times).toBe('of the engines');
+    const stages = traceEvents.filter(({ ph, pid }) => ph === 'X' && pid === 2);
+    const launches = Math.ceil((x.length * 4) / 2 ** 18);
+    expect(stages.filter(({ name }) => name === 'compute batch 0')).toHaveLength(launches);
+    expect(new Set(stages.map(({ args }) => args.block))).toEqual(new Set(['1, 0, 0']));
+    expectSuccess(await run([...argv, page]));
+    expect(readFileSync(page, 'utf8')).toContain('stages of block (1, 0, 0) in staged on ');
+  });
+
   test('raw data from standard input to standard output', async () => {
     const bytes = new Uint8Array(x.buffer);
     const outcome = await run(

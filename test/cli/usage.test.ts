@@ -57,6 +57,14 @@ test.each([
     /the job has 2 inputs, `delay`, `distance`\n {2}hint: .* --column delay=minutes/,
   ],
   [['run', 'examples/affine.ts', 'a', 'b', '--trace', 'b'], /--trace b is a file of the job as well/],
+  [
+    ['run', 'examples/affine.ts', 'a', 'b', '--stages', '0'],
+    /--stages is shown in a trace, and none is written/,
+  ],
+  [
+    ['run', 'examples/affine.ts', 'a', 'b', '--trace', 't.html', '--stages', '1x2'],
+    /'1x2' is invalid\. It must be one to three whole numbers, for example 0 or 3,0,1/,
+  ],
   [['emit', 'examples/affine.ts', '--target', 'sass'], /Allowed choices are wasm, wat, ir, cuda, ptx/],
   [['emit', 'examples/affine.ts', '--block', '16,16'], /for example 256 or 16x16/],
   [['emit', 'examples/affine.ts', '--set', 'n=4'], /the kernel affine has no constant `n`/],

@@ -5,7 +5,7 @@ import { type Device, type OpenOptions, open } from 'warpstage';
 import { devices } from '../support/devices.ts';
 import { gpus } from '../support/gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
-import { wasmStates } from '../support/wasm.ts';
+import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
 import type { Case, HostArray } from './case.ts';
 import { allCases } from './cases.ts';
 
@@ -54,14 +54,14 @@ describe.each(places)('$name', ({ device: name, options }) => {
   });
 });
 
-describe('wasm, state machines', () => {
+describe.each([wasmStates, wasmWithStages, wasmStatesWithStages])('$name', (target) => {
   describe.each(Object.entries(allCases))('%s', (_, cases) => {
     test.each(cases.map((one) => [one.name, one] as const))('%s', (_, one) => {
       const copies = Object.entries(one.data).map(
         ([name, value]) => [name, typeof value === 'object' ? value.slice() : value] as const,
       );
       const data = Object.fromEntries(copies);
-      const { fault } = runKernel(wasmStates, one.kernel, {
+      const { fault } = runKernel(target, one.kernel, {
         grid: one.grid,
         block: one.block,
         arguments: data,

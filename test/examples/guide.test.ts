@@ -15,11 +15,11 @@ import { interpreter } from '../support/interpreter.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { retyped, runKernel } from '../support/run-kernel.ts';
 import type { NumberArray, PlainElement } from '../support/run-program.ts';
-import { wasm, wasmStates } from '../support/wasm.ts';
+import { wasm, wasmStates, wasmWithStages } from '../support/wasm.ts';
 
 const interpreters = [interpreter('eager'), interpreter('late'), interpreter(1)];
 const targets = [...interpreters, wasm, ...cudaTargets];
-const allTargets = [...targets, wasmStates];
+const allTargets = [...targets, wasmStates, wasmWithStages];
 const grid = 2;
 
 const staging: readonly { kernel: Kernel; staged: boolean }[] = [

@@ -1,8 +1,8 @@
 // The observer seam: what an observer is told, in which order, and that it changes nothing.
 
 import { expect, test } from 'vitest';
-import { combineObservers, type PartialObserver } from '#warpstage/targets/checker/observers.js';
 import { CopyQueue } from '#warpstage/targets/interpreter/copy-queue.js';
+import { combineObservers, type PartialObserver } from '#warpstage/targets/interpreter/observers.js';
 import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
 import { createInterpreterRunner, interpreterExecutable } from '#warpstage/targets/interpreter/runner.js';
 import { constant, makePipeline, memcpyAsync, ProgramBuilder, pipelineCall } from '../support/ir.ts';

@@ -58,6 +58,7 @@ export function openHandMade(settings: Partial<CpuSettings> = {}): CpuDevice {
       }),
       runners: { url: new URL('./hand-made-runners.mjs', import.meta.url).href, name: 'createRunner' },
       parallel: true,
+      withStages: (executable) => executable,
     },
     ...settings,
   });

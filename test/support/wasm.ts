@@ -1,6 +1,6 @@
 // WebAssembly as a target of `runProgram`, and a look into the modules that it makes.
 
-import { compileWasm, type WasmExecutable } from '#warpstage/targets/wasm/compile.js';
+import { compileWasm, compileWithStages, type WasmExecutable } from '#warpstage/targets/wasm/compile.js';
 import { createWasmRunner } from '#warpstage/targets/wasm/runner.js';
 import type { Target } from './run-program.ts';
 
@@ -17,4 +17,17 @@ export const wasmStates: Target = {
   ...wasm,
   name: 'wasm, states',
   compile: (program) => compileWasm(program, { mode: 'states' }),
+};
+
+/** Every program in the form that tells of the stages of its pipelines, which nobody listens to here. */
+export const wasmWithStages: Target = {
+  ...wasm,
+  name: 'wasm, with stages',
+  compile: (program) => compileWithStages(compileWasm(program)),
+};
+
+export const wasmStatesWithStages: Target = {
+  ...wasm,
+  name: 'wasm, states, with stages',
+  compile: (program) => compileWithStages(compileWasm(program, { mode: 'states' })),
 };

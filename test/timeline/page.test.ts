@@ -216,6 +216,46 @@ describe.skipIf(executable === undefined)('the page, in Chromium', () => {
     await page.close();
   });
 
+  test('the stages of a kernel lie below it, on the same axis', async () => {
+    const spans = schedule(4).map((span): Span => {
+      if (span.engine !== 'compute' || span.id !== 5) return span;
+      const of = (name: string, engine: string, from: number, to: number, id: number): Span => {
+        const [queued, started, ended] = [span.started + from, span.started + from, span.started + to];
+        return {
+          name,
+          engine,
+          stream: 'pipeline stage 0',
+          queued,
+          started,
+          ended,
+          id,
+          after: id > 1 ? [id - 1] : [],
+        };
+      };
+      const stages = [
+        of('copy batch 0', 'copy', 0.1, 0.3, 1),
+        of('wait batch 0', 'wait', 0.2, 0.3, 2),
+        of('compute batch 0', 'compute', 0.3, 0.8, 3),
+      ];
+      return { ...span, stages: { block: [2, 0, 0], spans: stages } };
+    });
+    const page = await show([{ title: 'a schedule', facts: {}, spans }]);
+    expect(await page.locator('#summary h2').allInnerTexts()).toEqual([
+      'a schedule',
+      'stages of block (2, 0, 0) in a schedule',
+    ]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('compute batch 0');
+    await page.keyboard.press('Enter');
+    // The kernel begins 2 ms after the first operation.
+    expect(await page.locator('#voice').innerText()).toContain(
+      'compute batch 0 on compute, pipeline stage 0, takes 500 us, began at 2.3000 ms',
+    );
+    const links = await page.locator('#details li button').allInnerTexts();
+    expect(links[0]).toMatch(/^wait batch 0 on wait, pipeline stage 0/);
+    await page.close();
+  });
+
   test('a trace without spans says so', async () => {
     const page = await show([{ title: 'nothing', facts: {}, spans: [] }]);
     expect(await page.locator('#summary').innerText()).toContain('Nothing was recorded.');

@@ -1,6 +1,7 @@
 // How a CPU device does each kind of work: which engine, with which task, and what the main
 // thread adds when it is complete.
 
+import type { Executable } from '../../targets/executable.ts';
 import { synchronisesGrid } from '../../targets/grid.ts';
 import type { CopyWork, Direction } from '../copies.ts';
 import type { LaunchWork } from '../launch.ts';
@@ -23,6 +24,8 @@ export interface Resources {
   readonly stagingHost: StagingHost;
   readonly area: LaunchArea;
   readonly engines: Engines;
+  /** Whether and how the stages of a block's pipelines are to be recorded. */
+  readonly stagesOf: (work: LaunchWork) => { readonly block: number; readonly executable: Executable } | null;
 }
 
 /** Makes the assignment of a piece of work. May throw WS4001; nothing is taken then. */
@@ -46,8 +49,9 @@ function copy(work: CopyWork, { stagingHost }: Resources): Assignment {
   return landing === undefined ? assignment : { ...assignment, landing };
 }
 
-function launch(work: LaunchWork, { area, engines }: Resources): Assignment {
-  const { area: allocation, ...places } = area.places(work);
+function launch(work: LaunchWork, { area, engines, stagesOf }: Resources): Assignment {
+  const stages = stagesOf(work);
+  const { area: allocation, ...places } = area.places(work, stages?.executable ?? null);
   allocation.retain();
   return {
     engine: 'compute',
@@ -57,6 +61,7 @@ function launch(work: LaunchWork, { area, engines }: Resources): Assignment {
       record: encodeRecord(work.executable.program, { ...work, arenaStride: places.arenaStride }),
       blocks: work.grid[0] * work.grid[1] * work.grid[2],
       together: synchronisesGrid(work.executable.program),
+      stages: stages && { block: stages.block, executable: engines.announce(stages.executable) },
       ...places,
     },
     release: () => allocation.release(),

@@ -39,13 +39,16 @@ export interface Assignment {
   readonly release: () => void;
 }
 
+/** What a block did with the stages of its pipelines; the block by its linear number. */
+export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'spans'>;
+
 /** What the carrier needs of its device. */
 export interface CarrierHost {
   /** Turns checked work into an assignment. May throw; nothing was issued then. */
   assign(work: EngineWork): Assignment;
   print(line: string): void;
   /** Called once for each command that ran, after it was settled. */
-  finished(command: Command, work: Work, engine: EngineName | 'host'): void;
+  finished(command: Command, work: Work, engine: EngineName | 'host', stages?: RecordedStages): void;
 }
 
 /** Milliseconds after which a thread that has not started is taken for dead where the main thread is blocked. */
@@ -63,6 +66,8 @@ export class CpuCarrier implements Carrier {
   readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
   readonly #faults = new Map<number, Fault[]>();
   readonly #broken = new Map<number, string>();
+  /** What blocks did with the stages of their pipelines. */
+  readonly #stages = new Map<number, RecordedStages>();
   /** What host functions threw. */
   readonly #thrown = new Map<number, WarpstageError>();
   readonly #cancellations = new Cancellations();
@@ -254,7 +259,9 @@ export class CpuCarrier implements Carrier {
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
     if (flight.watched && --this.#watched === 0) this.#letGo();
     command.settle(failure, started, ended);
-    if (ran) this.#host.finished(command, work, assignment?.engine ?? 'host');
+    const stages = this.#stages.get(ticket);
+    this.#stages.delete(ticket);
+    if (ran) this.#host.finished(command, work, assignment?.engine ?? 'host', stages);
   }
 
   /** The error of a complete command, null if there is none. A pageable destination is filled here. */
@@ -311,6 +318,9 @@ export class CpuCarrier implements Carrier {
         break;
       case 'print':
         this.#host.print(report.line);
+        break;
+      case 'stages':
+        this.#stages.set(report.ticket, report);
         break;
       case 'fault':
         this.#faults.set(report.ticket, [...(this.#faults.get(report.ticket) ?? []), report.fault]);

@@ -1,7 +1,9 @@
 // The trade of the compute engine: kernels, run by the lead and its helpers.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import type { BlockRunner, Executable, RunnerContext } from '../../targets/executable.ts';
+import { StageClock } from '../../targets/stage-marks.ts';
 import type { Crew } from './crew.ts';
 import { reasonOf, type Trade } from './engine-loop.ts';
 import { MemoryView } from './linear-memory.ts';
@@ -10,15 +12,33 @@ import type { Order, Report } from './messages.ts';
 /** Makes runners of one target's executables. */
 export type RunnerFactory = (executable: Executable, context: RunnerContext) => BlockRunner;
 
+/** What a thread runs kernels with. */
+export interface Workshop {
+  readonly memory: WebAssembly.Memory;
+  readonly port: MessagePort;
+  readonly create: RunnerFactory;
+  /** The main thread's time. */
+  readonly now: () => number;
+}
+
+/** Runs one block, and gives what it did with the stages of its pipelines. */
+interface StageRunner {
+  readonly recording: { block: number; readonly clock: StageClock };
+  readonly pipelines: readonly Pipeline[];
+  readonly run: BlockRunner;
+}
+
 /** A thread's executables, each made ready to run when it is first wanted. */
 class Runners {
-  readonly #create: RunnerFactory;
+  readonly #workshop: Workshop;
   readonly #context: RunnerContext;
   readonly #executables = new Map<number, Executable>();
   readonly #runners = new Map<number, BlockRunner>();
+  readonly #stageRunners = new Map<number, StageRunner>();
 
-  constructor(create: RunnerFactory, memory: WebAssembly.Memory, port: MessagePort) {
-    this.#create = create;
+  constructor(workshop: Workshop) {
+    const { memory, port } = workshop;
+    this.#workshop = workshop;
     this.#context = { memory, print: (line) => port.postMessage({ kind: 'print', line } satisfies Report) };
   }
 
@@ -29,15 +49,29 @@ class Runners {
   get(id: number): BlockRunner {
     const known = this.#runners.get(id);
     if (known !== undefined) return known;
-    const runner = this.#create(this.#executables.get(id)!, this.#context);
+    const runner = this.#workshop.create(this.#executables.get(id)!, this.#context);
     this.#runners.set(id, runner);
     return runner;
   }
 
+  /** The runner of an executable that tells of stages. */
+  withStages(id: number): StageRunner {
+    const known = this.#stageRunners.get(id);
+    if (known !== undefined) return known;
+    const stages = { block: 0, clock: new StageClock(this.#workshop.now) };
+    const executable = this.#executables.get(id)!;
+    const run = this.#workshop.create(executable, { ...this.#context, stages });
+    const runner = { recording: stages, pipelines: executable.program.pipelines, run };
+    this.#stageRunners.set(id, runner);
+    return runner;
+  }
+
   /** Null if it was not announced yet or cannot be made here: then the others do the work. */
-  tryGet(id: number): BlockRunner | null {
+  tryGet(id: number, stages: number | null): BlockRunner | null {
     try {
-      return this.#executables.has(id) ? this.get(id) : null;
+      if (!this.#executables.has(id) || (stages !== null && !this.#executables.has(stages))) return null;
+      if (stages !== null) this.withStages(stages);
+      return this.get(id);
     } catch {
       return null;
     }
@@ -45,26 +79,52 @@ class Runners {
 }
 
 /** Runs ranges of the open launch until there are none, or one fails. */
-function work(crew: Crew, member: number, runner: BlockRunner, port: MessagePort): void {
+function work(crew: Crew, member: number, runners: Runners, runner: BlockRunner, port: MessagePort): void {
   const record = crew.recordAddress;
   const arena = crew.arenaOf(member);
+  const { stages } = crew;
+  const run: BlockRunner =
+    stages === null
+      ? runner
+      : recorded(runner, runners.withStages(stages.executable), stages.block, crew, port);
   for (let range = crew.take(); range !== null; range = crew.take()) {
-    const fault = runner(record, arena, range.first, range.end);
+    const fault = run(record, arena, range.first, range.end);
     if (fault === null) continue;
     crew.halt();
     port.postMessage({ kind: 'fault', ticket: crew.ticket, fault } satisfies Report);
   }
 }
 
-/** The lead's trade. */
-export function computingTrade(
+/**
+ * Runs a block that is recorded by the executable that tells of its stages, and those before and after it as
+ * ever; all of them by that one where they wait for each other.
+ */
+function recorded(
+  plain: BlockRunner,
+  { recording, pipelines, run }: StageRunner,
+  block: number,
   crew: Crew,
-  memory: WebAssembly.Memory,
   port: MessagePort,
-  create: RunnerFactory,
-): Trade {
+): BlockRunner {
+  return (record, arena, first, end) => {
+    if (block < first || block >= end) return plain(record, arena, first, end);
+    const [from, to] = crew.isTogether ? [first, end] : [block, block + 1];
+    recording.block = block;
+    const before = from > first ? plain(record, arena, first, from) : null;
+    if (before !== null) return before;
+    const fault = run(record, arena, from, to);
+    const spans = recording.clock.take(pipelines);
+    if (fault !== null) return fault;
+    port.postMessage({ kind: 'stages', ticket: crew.ticket, block, spans } satisfies Report);
+    return to < end ? plain(record, arena, to, end) : null;
+  };
+}
+
+/** The lead's trade. */
+export function computingTrade(crew: Crew, workshop: Workshop): Trade {
+  const { memory, port } = workshop;
   const device = new MemoryView(memory);
-  const runners = new Runners(create, memory, port);
+  const runners = new Runners(workshop);
   return {
     carryOut(task, ticket) {
       if (task.kind !== 'launch') throw new TypeError('the compute engine only launches');
@@ -73,7 +133,7 @@ export function computingTrade(
       crew.open({ ...task, ticket });
       let whole = false;
       try {
-        work(crew, 0, runner, port);
+        work(crew, 0, runners, runner, port);
       } catch (error) {
         crew.halt();
         throw error;
@@ -87,14 +147,9 @@ export function computingTrade(
 }
 
 /** Runs a helper, for ever. */
-export function runHelper(
-  member: number,
-  crew: Crew,
-  memory: WebAssembly.Memory,
-  port: MessagePort,
-  create: RunnerFactory,
-): never {
-  const runners = new Runners(create, memory, port);
+export function runHelper(member: number, crew: Crew, workshop: Workshop): never {
+  const { port } = workshop;
+  const runners = new Runners(workshop);
   for (;;) {
     const seen = crew.calls;
     for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
@@ -111,10 +166,12 @@ function help(member: number, crew: Crew, runners: Runners, port: MessagePort): 
   const executable = crew.executable;
   if (executable === 0) return;
   // The runner is made before entering: it may take a while, and the lead waits for whoever is inside.
-  const runner = runners.tryGet(executable);
+  const { stages } = crew;
+  const runner = runners.tryGet(executable, stages?.executable ?? null);
   if (runner === null || !crew.enter()) return;
   try {
-    if (crew.executable === executable) work(crew, member, runner, port);
+    const isStill = crew.executable === executable && crew.stages?.executable === stages?.executable;
+    if (isStill) work(crew, member, runners, runner, port);
   } catch (error) {
     port.postMessage({ kind: 'broken', ticket: crew.ticket, reason: reasonOf(error) } satisfies Report);
     crew.halt();

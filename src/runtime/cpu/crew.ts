@@ -23,6 +23,9 @@ const Word = {
   together: 10,
   /** Counts the launches that want helpers. */
   calls: 9,
+  /** The executable that records the stages of a block, or 0; and the block. */
+  stages: 11,
+  stagesBlock: 12,
 } as const;
 
 const wordCount = 16;
@@ -50,6 +53,8 @@ export interface CrewLaunch {
   readonly blocks: number;
   /** One thread runs all of them, as they wait for each other. */
   readonly together: boolean;
+  /** The block whose stages are recorded, and the executable that does so. */
+  readonly stages: { readonly block: number; readonly executable: number } | null;
 }
 
 export class Crew {
@@ -73,6 +78,8 @@ export class Crew {
     words[Word.arena] = launch.arena;
     words[Word.arenaStride] = launch.arenaStride;
     words[Word.ticket] = launch.ticket;
+    words[Word.stagesBlock] = launch.stages?.block ?? 0;
+    Atomics.store(words, Word.stages, launch.stages?.executable ?? 0);
     Atomics.store(words, Word.executable, launch.executable);
     Atomics.store(words, Word.door, 0);
     const wanted = launch.together ? 0 : Math.min(this.#members, launch.blocks) - 1;
@@ -124,6 +131,16 @@ export class Crew {
   /** The launch. Before entering it may be a former one's. */
   get executable(): number {
     return Atomics.load(this.#words, Word.executable);
+  }
+
+  /** The executable that records the stages of a block, if that is wanted. Before entering it may be a former one's. */
+  get stages(): { readonly block: number; readonly executable: number } | null {
+    const executable = Atomics.load(this.#words, Word.stages);
+    return executable === 0 ? null : { executable, block: this.#words[Word.stagesBlock]! };
+  }
+
+  get isTogether(): boolean {
+    return this.#words[Word.together] !== 0;
   }
 
   get ticket(): number {

@@ -31,22 +31,26 @@ import { CommandEvent } from '../event.ts';
 import { noCudaHere } from '../native-kernels.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
+import { checkStages, positionOf, type RecordedTimes, type RecordingOptions } from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { assign } from './assignments.ts';
 import { Board, createBoardMemory } from './board.ts';
-import { CpuCarrier } from './carrier.ts';
+import { CpuCarrier, type RecordedStages } from './carrier.ts';
 import { clockOffset } from './clock.ts';
 import { Engines } from './engines.ts';
 import { collectAfter, collectGarbage } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
 import type { RunnerModule } from './messages.ts';
+import { StageExecutables } from './stage-executables.ts';
 import type { StagingHost } from './staging.ts';
 
 /** What runs kernels on the CPU. */
 export interface CpuTarget {
   compile(program: Program): Executable;
+  /** The same executable, in a form that tells of the stages of its pipelines. */
+  withStages(executable: Executable): Executable;
   /** Where the device's threads find the other half. */
   readonly runners: RunnerModule;
   /** Whether several threads may run the blocks of a launch. */
@@ -87,6 +91,7 @@ export class CpuDevice implements Device {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
   recorder: ((span: Span) => void) | null = null;
+  readonly times: RecordedTimes;
   print: (line: string) => void = (line) => console.log(line);
   readonly #memory: LinearMemory;
   readonly #reach: Reach = {
@@ -99,6 +104,8 @@ export class CpuDevice implements Device {
   readonly #front: VirtualCarrier;
   readonly #queue: CommandQueue;
   readonly #area: LaunchArea;
+  readonly #stages: StageExecutables;
+  #recording: RecordingOptions = {};
   readonly #streamHost: StreamHost;
   /** Arrays whose memory was not given back yet, and their bytes. */
   #arrays = 0;
@@ -121,6 +128,11 @@ export class CpuDevice implements Device {
       runners: settings.target.runners,
       clockOffset: clockOffset(),
     };
+    this.times = { source: virtual === undefined ? 'engines' : 'model', note: null };
+    this.#stages = new StageExecutables(
+      (executable) => settings.target.withStages(executable),
+      () => this.recorder !== null && virtual === undefined,
+    );
     this.#area = new LaunchArea(threads, (bytes) => this.#takeArea(bytes));
     const stagingHost: StagingHost = {
       staging: this.#staging,
@@ -129,10 +141,16 @@ export class CpuDevice implements Device {
     };
     this.#carrier = new CpuCarrier(
       {
-        assign: (work) => assign(work, { stagingHost, area: this.#area, engines: this.#carrier.engines }),
+        assign: (work) =>
+          assign(work, {
+            stagingHost,
+            area: this.#area,
+            engines: this.#carrier.engines,
+            stagesOf: (launch) => this.#stages.of(launch),
+          }),
         print: (line) => this.print(line),
-        finished: (command, work, engine) => {
-          if (virtual === undefined) this.#record(command, work, engine);
+        finished: (command, work, engine, stages) => {
+          if (virtual === undefined) this.#record(command, work, engine, stages);
         },
       },
       board,
@@ -160,8 +178,22 @@ export class CpuDevice implements Device {
     this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
   }
 
-  #record(command: Command, work: Work, engine: string): void {
-    this.recorder?.(spanOf(command, work, engine));
+  #record(command: Command, work: Work, engine: string, stages?: RecordedStages): void {
+    const span = spanOf(command, work, engine);
+    if (stages === undefined || work.kind !== 'launch') this.recorder?.(span);
+    else {
+      const block = positionOf(stages.block, work.grid);
+      this.recorder?.({ ...span, stages: { block, spans: stages.spans } });
+    }
+  }
+
+  get recording(): RecordingOptions {
+    return this.#recording;
+  }
+
+  set recording(options: RecordingOptions) {
+    this.#stages.block = checkStages(options);
+    this.#recording = options;
   }
 
   #checkOpen(purpose: string): void {

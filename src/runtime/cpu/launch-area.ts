@@ -5,7 +5,7 @@
 // a launch needs a larger one, the old one is given back as soon as the launches that were
 // issued with it are settled.
 
-import { launchRecordBytes } from '../../targets/executable.ts';
+import { type Executable, launchRecordBytes } from '../../targets/executable.ts';
 import { synchronisesGrid } from '../../targets/grid.ts';
 import { alignment } from '../allocator.ts';
 import type { Allocation } from '../arrays.ts';
@@ -33,9 +33,11 @@ export class LaunchArea {
     this.#take = take;
   }
 
-  places({ executable, sharedBytes, grid }: LaunchWork): LaunchPlaces {
+  /** Places for a launch that is run by its executable, and by another one too, if it is given. */
+  places({ executable, sharedBytes, grid }: LaunchWork, other: Executable | null): LaunchPlaces {
     const record = aligned(launchRecordBytes(executable.program));
-    const arenaStride = aligned(sharedBytes + executable.scratchBytes);
+    const scratchBytes = Math.max(executable.scratchBytes, other?.scratchBytes ?? 0);
+    const arenaStride = aligned(sharedBytes + scratchBytes);
     // Blocks that wait for each other are all there at once.
     const arenas = synchronisesGrid(executable.program) ? grid[0] * grid[1] * grid[2] : this.#members;
     const needed = record + arenaStride * arenas;

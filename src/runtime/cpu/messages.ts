@@ -2,6 +2,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Executable, Fault } from '../../targets/executable.ts';
+import type { Span } from '../../timeline/span.ts';
 import type { Box, Layout } from '../box.ts';
 import type { BoardMemory, EngineName } from './board.ts';
 import type { CrewMemory } from './crew.ts';
@@ -31,6 +32,8 @@ export interface LaunchTask {
   /** One thread runs all blocks, as they wait for each other. */
   readonly together: boolean;
   readonly blocks: number;
+  /** The stages of this block's pipelines are recorded; by which executable it is run. */
+  readonly stages: { readonly block: number; readonly executable: number } | null;
 }
 
 /** To a thread. */
@@ -54,6 +57,13 @@ export type Report =
   | { readonly kind: 'fault'; readonly ticket: number; readonly fault: Fault }
   /** Something threw where nothing should. */
   | { readonly kind: 'broken'; readonly ticket: number; readonly reason: string }
+  /** What a kernel's block did with the stages of its pipelines. */
+  | {
+      readonly kind: 'stages';
+      readonly ticket: number;
+      readonly block: number;
+      readonly spans: readonly Span[];
+    }
   | { readonly kind: 'print'; readonly line: string };
 
 /** Where the function is exported that makes runners of a target's executables. */

@@ -2,6 +2,7 @@
 //
 // A target is loaded when a device that uses it is opened.
 
+import type { WasmExecutable } from '../../targets/wasm/compile.ts';
 import { builtModule } from './built-module.ts';
 import type { CpuTarget } from './device.ts';
 
@@ -16,12 +17,18 @@ export async function loadTarget(
   delivery: 'eager' | 'late' | number,
 ): Promise<CpuTarget> {
   if (name === 'wasm') {
-    const { compileWasm } = await import('../../targets/wasm/compile.ts');
-    return { compile: compileWasm, runners: runnersOf(name, 'createWasmRunner'), parallel: true };
+    const { compileWasm, compileWithStages } = await import('../../targets/wasm/compile.ts');
+    return {
+      compile: compileWasm,
+      withStages: (executable) => compileWithStages(executable as WasmExecutable),
+      runners: runnersOf(name, 'createWasmRunner'),
+      parallel: true,
+    };
   }
   const { interpreterExecutable } = await import('../../targets/interpreter/runner.ts');
   return {
     compile: (program) => interpreterExecutable(program, delivery),
+    withStages: (executable) => ({ ...executable }),
     runners: runnersOf(name, 'createInterpreterRunner'),
     parallel: false,
   };

@@ -16,12 +16,13 @@ async function loadRunners(): Promise<RunnerFactory> {
   return module[runners.name]!;
 }
 
+const now = mainClock(clockOffset);
+const workshop = async () => ({ memory: device, port, create: await loadRunners(), now });
+
 if (typeof role === 'object') {
-  runHelper(role.helper, new Crew(crew), device, port, await loadRunners());
+  runHelper(role.helper, new Crew(crew), await workshop());
 } else {
   const trade =
-    role === 'compute'
-      ? computingTrade(new Crew(crew), device, port, await loadRunners())
-      : copyingTrade(device, staging);
-  runEngine(engineNames.indexOf(role), new Board(board), port, mainClock(clockOffset), trade);
+    role === 'compute' ? computingTrade(new Crew(crew), await workshop()) : copyingTrade(device, staging);
+  runEngine(engineNames.indexOf(role), new Board(board), port, now, trade);
 }

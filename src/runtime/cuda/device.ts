@@ -29,6 +29,7 @@ import type {
 import { CommandEvent } from '../event.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
+import type { RecordedTimes, RecordingOptions } from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCarrier } from './carrier.ts';
@@ -51,6 +52,8 @@ export class CudaDevice implements Device {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
   recorder: ((span: Span) => void) | null = null;
+  recording: RecordingOptions = {};
+  readonly times: RecordedTimes = { source: 'events', note: null };
   print: (line: string) => void = (line) => console.log(line);
   readonly #gpu: Gpu;
   readonly #launcher: Launcher;

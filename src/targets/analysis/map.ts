@@ -75,6 +75,8 @@ function mapParts(statement: Statement, mapping: Mapping): Statement {
     case 'consumerWaitFor':
     case 'consumerWaitUntil':
       return { ...statement, time: map(statement.time) };
+    case 'mark':
+      return { ...statement, made: map(statement.made), batch: map(statement.batch) };
     case 'nanosleep':
       return { ...statement, duration: map(statement.duration) };
     case 'makeBarrier':

@@ -68,6 +68,8 @@ export function expressionsOf(statement: Statement): readonly Expression[] {
       return [statement.time];
     case 'nanosleep':
       return [statement.duration];
+    case 'mark':
+      return [statement.made, statement.batch];
     case 'makePipeline':
       return statement.producers === null ? [] : [statement.producers];
     case 'makeBarrier':

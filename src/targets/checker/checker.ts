@@ -1,12 +1,12 @@
 // The checker: a list of observers, made anew for each run of a program.
 
 import type { Program } from '../../compiler/ir.ts';
+import { combineObservers, type PartialObserver } from '../interpreter/observers.ts';
 import type { Observation } from '../interpreter/runner.ts';
 import type { Budget } from './budget.ts';
 import type { Findings } from './finding.ts';
 import { exactArithmetic, IndexArithmetic } from './index-arithmetic.ts';
 import { Initialisation } from './initialisation.ts';
-import { combineObservers, type PartialObserver } from './observers.ts';
 import { type OutputKind, Outputs } from './outputs.ts';
 import { protocolRules } from './protocol/protocol.ts';
 import { Races } from './races.ts';

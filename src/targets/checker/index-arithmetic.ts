@@ -7,9 +7,9 @@
 
 import type { BinaryOperator, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { assignedBy, forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import type { Findings } from './finding.ts';
-import type { PartialObserver } from './observers.ts';
 
 /** What may wrap. */
 const wrapping: readonly BinaryOperator[] = ['add', 'subtract', 'multiply', 'shiftLeft'];

@@ -12,11 +12,11 @@ import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import type { Budget } from './budget.ts';
 import type { ArrayPart, Findings } from './finding.ts';
 import { referenceOf } from './launch-arrays.ts';
-import type { PartialObserver } from './observers.ts';
 
 interface Flags {
   readonly written: Uint8Array;

@@ -15,13 +15,13 @@ import type { Fault } from '../executable.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import { ArrayUses } from './array-uses.ts';
 import type { Budget } from './budget.ts';
 import { dataDependentWrites } from './data-dependence.ts';
 import type { Findings } from './finding.ts';
 import { regionsOf } from './launch-arrays.ts';
-import type { PartialObserver } from './observers.ts';
 import { Sites } from './places.ts';
 import { sameValue } from './values.ts';
 

@@ -11,9 +11,11 @@
 import type { Span } from '../../timeline/span.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
-import type { MadePipeline, StageUse } from '../interpreter/observer.ts';
+import type { StageUse } from '../interpreter/observer.ts';
+import type { PartialObserver } from '../interpreter/observers.ts';
+import { PipelineNames, releasedUse } from '../interpreter/stage-uses.ts';
 import type { Thread } from '../interpreter/thread.ts';
-import type { PartialObserver } from './observers.ts';
+import { type Batch, StageSpans } from '../stage-spans.ts';
 
 /** What copies take, in steps. */
 export interface CopyCost {
@@ -23,34 +25,6 @@ export interface CopyCost {
   readonly rate: number;
 }
 
-/** One batch's use of a stage, over all threads. */
-interface Batch {
-  readonly pipeline: string;
-  readonly stage: number;
-  readonly batch: number;
-  readonly acquire: Stretch;
-  readonly copy: Stretch;
-  readonly wait: Stretch;
-  readonly compute: Stretch;
-  readonly release: Stretch;
-}
-
-/** From the first to the last of many times; nothing while `to` is before `from`. */
-class Stretch {
-  from = Number.POSITIVE_INFINITY;
-  to = Number.NEGATIVE_INFINITY;
-
-  begin(time: number): void {
-    this.from = Math.min(this.from, time);
-  }
-
-  end(time: number): void {
-    this.to = Math.max(this.to, time);
-  }
-}
-
-const parts = ['acquire', 'copy', 'wait', 'compute', 'release'] as const;
-
 export class StageTimes implements PartialObserver {
   readonly #cost: CopyCost;
   /** The block that is looked at, by its linear number. */
@@ -58,8 +32,8 @@ export class StageTimes implements PartialObserver {
   readonly #clocks = new WeakMap<Thread, number>();
   readonly #ready = new WeakMap<object, Map<number, number>>();
   readonly #copyEnds = new WeakMap<PendingCopy, { readonly begin: number; readonly end: number }>();
-  readonly #names = new Map<MadePipeline, string>();
-  readonly #batches = new Map<string, Batch>();
+  readonly #names = new PipelineNames();
+  readonly #batches = new StageSpans();
 
   constructor(chosen: number, cost: CopyCost) {
     this.#chosen = chosen;
@@ -121,11 +95,11 @@ export class StageTimes implements PartialObserver {
   // Stages
 
   acquireBegan(thread: Thread, use: StageUse): void {
-    this.#of(thread, use)?.acquire.begin(this.#time(thread));
+    this.#of(thread, use)?.began('acquire', this.#time(thread));
   }
 
   acquired(thread: Thread, use: StageUse): void {
-    this.#of(thread, use)?.acquire.end(this.#time(thread));
+    this.#of(thread, use)?.ended('acquire', this.#time(thread));
   }
 
   committed(thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void {
@@ -133,88 +107,35 @@ export class StageTimes implements PartialObserver {
     for (const copy of copies) {
       const times = this.#copyEnds.get(copy);
       if (times === undefined) continue;
-      batch?.copy.begin(times.begin);
-      batch?.copy.end(times.end);
+      batch?.began('copy', times.begin);
+      batch?.ended('copy', times.end);
     }
   }
 
   waitBegan(thread: Thread, use: StageUse): void {
-    this.#of(thread, use)?.wait.begin(this.#time(thread));
+    this.#of(thread, use)?.began('wait', this.#time(thread));
   }
 
   waitEnded(thread: Thread, use: StageUse): void {
     const batch = this.#of(thread, use);
-    batch?.wait.end(this.#time(thread));
-    batch?.compute.begin(this.#time(thread));
+    batch?.ended('wait', this.#time(thread));
+    batch?.began('compute', this.#time(thread));
   }
 
   released(thread: Thread, use: StageUse): void {
-    const batch = this.#of(thread, use);
-    batch?.compute.end(this.#time(thread));
-    batch?.release.begin(this.#time(thread));
-    batch?.release.end(this.#time(thread));
+    const batch = this.#of(thread, releasedUse(use));
+    batch?.ended('compute', this.#time(thread));
+    batch?.began('release', this.#time(thread));
+    batch?.ended('release', this.#time(thread));
   }
 
-  #of(thread: Thread, { pipeline, stage, batch }: StageUse): Batch | null {
+  #of(thread: Thread, { pipeline, batch }: StageUse): Batch | null {
     if (!this.#looksAt(thread.block)) return null;
-    const name = this.#nameOf(pipeline);
-    const key = `${name} ${batch}`;
-    let found = this.#batches.get(key);
-    if (found === undefined) {
-      const [acquire, copy, wait, compute, release] = parts.map(() => new Stretch());
-      found = {
-        pipeline: name,
-        stage: pipeline.declaration.stages === 0 ? batch : stage,
-        batch,
-        acquire: acquire!,
-        copy: copy!,
-        wait: wait!,
-        compute: compute!,
-        release: release!,
-      };
-      this.#batches.set(key, found);
-    }
-    return found;
-  }
-
-  /** Pipelines of thread scope are one for each thread, and shown as one. */
-  #nameOf(pipeline: MadePipeline): string {
-    const known = this.#names.get(pipeline);
-    if (known !== undefined) return known;
-    const { declaration } = pipeline;
-    const others = [...this.#names.keys()].filter((other) => other.declaration === declaration).length;
-    const alone = declaration.scope === 'thread' || others === 0;
-    const name = alone ? declaration.name : `${declaration.name} ${others + 1}`;
-    this.#names.set(pipeline, name);
-    return name;
+    return this.#batches.of(this.#names.of(pipeline), pipeline.declaration.stages, batch);
   }
 
   /** The stretches as spans: what was done is the engine, the stage is the stream. */
   spans(): Span[] {
-    const spans: Span[] = [];
-    const lastRelease = new Map<string, number>();
-    for (const batch of this.#batches.values()) {
-      const stream = `${batch.pipeline} stage ${batch.stage}`;
-      let before = lastRelease.get(stream);
-      for (const part of parts) {
-        const { from, to } = batch[part];
-        // What nobody had to wait for is not worth a span.
-        if (to < from || (to === from && part !== 'release')) continue;
-        const id = spans.length + 1;
-        spans.push({
-          name: `${part} batch ${batch.batch}`,
-          engine: part,
-          stream,
-          queued: from,
-          started: from,
-          ended: to,
-          id,
-          after: before === undefined ? [] : [before],
-        });
-        before = id;
-      }
-      if (before !== undefined) lastRelease.set(stream, before);
-    }
-    return spans;
+    return this.#batches.spans();
   }
 }

@@ -180,6 +180,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
     else if (call.intrinsic === 'sync') this.sync(call.group, out);
     else if ('barrier' in call) this.barriers.write(call, out);
     else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
+    else if (call.intrinsic === 'mark') throw new TypeError('a GPU does not tell of stages');
     else this.pipelineCall(call, out);
   }
 

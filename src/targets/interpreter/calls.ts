@@ -45,6 +45,8 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
     case 'globaltimer':
     case 'clock64':
       return effect((thread) => assign(thread, call.result, thread.block.clock.tick()));
+    case 'mark':
+      throw new TypeError('the interpreter tells its observers of stages');
     case 'nanosleep':
       return compileSleep(program, call);
     case 'consumerRelease':

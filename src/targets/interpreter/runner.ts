@@ -9,6 +9,7 @@ import { Grid } from './grid.ts';
 import { readLaunch } from './launch.ts';
 import type { ObservedProgram } from './observer.ts';
 import { Random } from './random.ts';
+import { stageObserver } from './stage-observer.ts';
 import { compileProgram } from './statements.ts';
 
 export type InterpreterExecutable = Extract<Executable, { target: 'interpreter' }>;
@@ -38,7 +39,8 @@ export function createInterpreterRunner(
   observation: Observation = {},
 ): BlockRunner {
   const { delivery, steps } = executable;
-  const program: ObservedProgram = { ...executable.program, ...observation };
+  const stages = context.stages === undefined ? {} : { observer: stageObserver(context.stages) };
+  const program: ObservedProgram = { ...executable.program, ...stages, ...observation };
   const body = compileProgram(program);
   return (record, arena, first, end) => {
     const launch = readLaunch(program, context, record, arena);

@@ -4,6 +4,7 @@ import type { Program } from '../../compiler/ir.ts';
 import { analyseLiveness, type Liveness } from '../analysis/liveness.ts';
 import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
 import type { Executable } from '../executable.ts';
+import { withStageMarks } from './marks.ts';
 import { planRegions } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { writeRegions } from './regions.ts';
@@ -24,6 +25,16 @@ export interface WasmOptions {
 export function compileWasm(program: Program, options: WasmOptions = {}): WasmExecutable {
   const { bytes, ...rest } = writeModule(program, options);
   return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
+}
+
+/**
+ * The same program compiled so that it tells of the stages of its pipelines, and run in the same way. Its
+ * threads come together at the marks where they can do so in that way.
+ */
+export function compileWithStages({ program, mode }: WasmExecutable): WasmExecutable {
+  const options = mode === 'states' ? { mode } : {};
+  const together = compileWasm(withStageMarks(program, 'together'), options);
+  return together.mode === mode ? together : compileWasm(withStageMarks(program, 'apart'), options);
 }
 
 /** The bytes of the module that a program becomes, for people who look at it. */

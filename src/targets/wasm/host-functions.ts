@@ -5,6 +5,7 @@
 // - `exact`: operations on floats that WebAssembly lacks and JavaScript defines;
 // - `fault`: how a kernel stops. The function only notes what happened; the code returns then;
 // - `clock`: the time;
+// - `stages`: that threads are at a point of a stage's use, in modules that tell it;
 // - `print`: the values of a line, one call each, and then the line.
 
 import type { MathFunction } from '../../compiler/ir.ts';
@@ -50,6 +51,10 @@ export const hostSignatures = {
     now: [[], ['f64']],
     /** All threads of a block rest: where what they meet at lies, its bytes, the block. Whether it is too much. */
     rests: [['i32', 'i32', 'i32'], ['i32']],
+  },
+  stages: {
+    /** Threads are at a point of a stage's use: which point, pipeline, how often it was made, batch, thread rank. */
+    mark: [['i32', 'i32', 'i32', 'i32', 'i32'], []],
   },
   print: {
     i32: [['i32'], []],

@@ -183,6 +183,13 @@ class Planner {
         return false;
       case 'nanosleep':
         return true;
+      case 'mark':
+        // Where not all threads are there, each tells it by itself.
+        return (
+          call.once &&
+          !this.#uniformity.partial.has(call) &&
+          expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
+        );
       case 'consumerWaitPrior':
         throw new Error('a thread waits for its own copies alone');
       case 'consumerWaitFor':

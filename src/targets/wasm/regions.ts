@@ -11,6 +11,7 @@ import { Code, type Label, type Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import type { Hoisting } from './hoisting.ts';
 import { LaunchValues } from './launch-values.ts';
+import { writeMark } from './marks.ts';
 import type { Region, Step, Steps } from './plan.ts';
 import { writeRows } from './rows.ts';
 import { Lanes } from './simd/lanes.ts';
@@ -144,6 +145,9 @@ class RegionWriter {
         this.#writePresence(this.#uniform, call);
         writeCopy(this.#uniform, call, 'whole');
         return;
+      case 'mark':
+        writeMark(this.#uniform, call);
+        return;
       // Nobody is behind whom the others could let go first.
       case 'nanosleep':
         return;
@@ -191,6 +195,10 @@ class RegionWriter {
       cached: (expression) => hoisting.localOf(expression),
       finish: () => void this.#code.br(endOfThread!),
       collective: (call) => {
+        if (call.intrinsic === 'mark') {
+          writeMark(context, call);
+          return;
+        }
         if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} synchronises`);
         this.#writePresence(context, call);
         writeShareOfCopy(context, call);

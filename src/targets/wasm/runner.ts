@@ -25,12 +25,15 @@ export function createWasmRunner(
   patience = new Patience(context.memory),
 ): BlockRunner {
   const faults = new FaultReader(executable, context.memory);
+  /** The block that runs. */
+  let current = 0;
   const imports = {
     env: { memory: context.memory },
     math: mathImports(executable.module),
     exact: exactFunctions,
     clock: { now, rests: patience.rests.bind(patience) } satisfies HostFunctions['clock'],
     fault: faults.functions,
+    stages: stageFunctions(executable, context, () => current),
     print: printFunctions(executable, context, faults),
   };
   const instance = new WebAssembly.Instance(executable.module, imports as unknown as WebAssembly.Imports);
@@ -40,6 +43,7 @@ export function createWasmRunner(
       patience.begin();
       const stride = new DataView(context.memory.buffer).getUint32(record + 12, true);
       const enter = (block: number) => {
+        current = block;
         faults.begin(record, arena + block * stride);
         return arena + block * stride;
       };
@@ -55,6 +59,7 @@ export function createWasmRunner(
     for (let block = first; block < end; ) {
       const sliceEnd = Math.min(block + slice, end);
       const start = performance.now();
+      current = block;
       if (run(record, arena, block, sliceEnd) !== 0) return faults.take();
       if (performance.now() - start < sliceTime) slice = Math.min(2 * slice, largestSlice);
       else slice = Math.max(1, Math.floor(slice / 2));
@@ -67,6 +72,23 @@ export function createWasmRunner(
 function mathImports(module: WebAssembly.Module): Record<string, (...operands: number[]) => number> {
   const names = WebAssembly.Module.imports(module).filter((each) => each.module === 'math');
   return Object.fromEntries(names.map(({ name }) => [name, mathImport(name)]));
+}
+
+/** For a module that tells of stages, of which one block is recorded. */
+function stageFunctions(
+  { program: { pipelines } }: WasmExecutable,
+  { stages }: RunnerContext,
+  current: () => number,
+): HostFunctions['stages'] {
+  return {
+    mark(at, pipeline, made, batch, rank) {
+      if (stages === undefined || current() !== stages.block) return;
+      const { group, scope } = pipelines[pipeline]!;
+      const tile = group.kind === 'tile' ? Math.floor(rank / group.size) : 0;
+      // A block has a thousand threads at most; the pipelines of thread scope are shown as one.
+      stages.clock.mark(at, pipeline, scope === 'thread' ? 0 : 1024 * made + tile, batch);
+    },
+  };
 }
 
 /** The values of a line arrive one by one, then the line itself. */

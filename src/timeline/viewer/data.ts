@@ -14,6 +14,8 @@ export interface Trace {
   readonly unit?: Unit;
   /** Lanes in the order in which they are shown; those that are missing come after. */
   readonly lanes?: readonly string[];
+  /** The time at which the axis begins. Default: when the first span was issued or began. */
+  readonly origin?: number;
 }
 
 type Text = number;
@@ -45,16 +47,16 @@ export function originOf(spans: readonly Span[]): number {
   return spans.reduce((earliest, span) => Math.min(earliest, span.queued, span.started), Infinity);
 }
 
-/** A trace in columns; its times count from the trace's own beginning. */
-export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [] }: Trace): EncodedTrace {
+/** A trace in columns; its times count from its origin. */
+export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [], origin }: Trace): EncodedTrace {
   const texts = new Map<string, number>();
   const text = (value: string) => {
     const found = texts.get(value) ?? texts.size;
     texts.set(value, found);
     return found;
   };
-  const origin = spans.length === 0 ? 0 : originOf(spans);
-  const time = (milliseconds: number) => Math.round((milliseconds - origin) * 1e6) / 1e6;
+  const begin = origin ?? (spans.length === 0 ? 0 : originOf(spans));
+  const time = (milliseconds: number) => Math.round((milliseconds - begin) * 1e6) / 1e6;
   const rows = spans.map(
     (span): Row => [
       text(span.name),

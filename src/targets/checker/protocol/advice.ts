@@ -6,9 +6,9 @@ import type { Range } from '../../../diagnostics/source.ts';
 import type { Block } from '../../interpreter/block.ts';
 import type { CopyCall, PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import type { Finding, FindingPlace, Findings, RelatedPlace } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import type { Handle, Handles } from './handles.ts';
 
 /** Threads that run together. */

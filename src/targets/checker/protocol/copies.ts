@@ -7,9 +7,9 @@
 import type { Range } from '../../../diagnostics/source.ts';
 import type { CopyCall, PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import type { Finding, Findings } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import type { Handle, Handles } from './handles.ts';
 
 export class UnawaitedCopies implements PartialObserver {

@@ -9,9 +9,9 @@ import type { Range } from '../../../diagnostics/source.ts';
 import type { Fault } from '../../executable.ts';
 import { membership } from '../../interpreter/barrier.ts';
 import type { Launch } from '../../interpreter/launch.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import { threadsInWords } from '../../rank-words.ts';
 import type { Findings, RelatedPlace } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import type { Activity, Handle, Handles } from './handles.ts';
 
 type Deadlock = Extract<Fault, { kind: 'deadlock' }>;

@@ -8,9 +8,9 @@
 
 import { membership } from '../../interpreter/barrier.ts';
 import type { Operand, PendingCopy } from '../../interpreter/copies.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import { threadsInWords } from '../../rank-words.ts';
 import type { Findings } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import type { Handles } from './handles.ts';
 
 /** One copy of a group, as far as its threads have come. */

@@ -10,9 +10,9 @@ import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import type { PipelineRole } from '../../pipeline-misuse.ts';
-import type { PartialObserver } from '../observers.ts';
 
 /** One thread's side of a pipeline. */
 export interface Handle {

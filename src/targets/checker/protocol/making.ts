@@ -4,10 +4,10 @@ import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import { threadsInWords } from '../../rank-words.ts';
 import type { Findings } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import { mendOfMaking } from './deadlock.ts';
 import type { Handle, Handles } from './handles.ts';
 

@@ -3,8 +3,8 @@
 
 import type { Block } from '../../interpreter/block.ts';
 import type { Observer } from '../../interpreter/observer.ts';
+import { combineObservers, type PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
-import { combineObservers, type PartialObserver } from '../observers.ts';
 
 /** Events that the rules listen to: none of those that come by the million. */
 type Event = Exclude<

@@ -1,7 +1,7 @@
 // The protocol of pipelines and asynchronous copies, as a list of rules.
 
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Findings } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import { Advice } from './advice.ts';
 import { UnawaitedCopies } from './copies.ts';
 import { Deadlocks } from './deadlock.ts';

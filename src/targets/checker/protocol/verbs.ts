@@ -6,11 +6,11 @@
 import type { Range } from '../../../diagnostics/source.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { StageUse } from '../../interpreter/observer.ts';
+import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { WaitVerb } from '../../interpreter/pipeline.ts';
 import type { Thread } from '../../interpreter/thread.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../../pipeline-misuse.ts';
 import type { Finding, Findings, RelatedPlace } from '../finding.ts';
-import type { PartialObserver } from '../observers.ts';
 import { groupSize, type Handle, type Handles } from './handles.ts';
 
 /** Whose part each verb is. */

@@ -9,6 +9,7 @@ import type { Call } from '../../../compiler/ir.ts';
 import { pipelineStates } from '../block-pipelines.ts';
 import { type CopyCall, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
+import { writeMark } from '../marks.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { writeBarrierCopyCheck } from './barriers.ts';
 import { type Push, pushSlot } from './cohort.ts';
@@ -57,6 +58,9 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
       writeLook(writer, call);
       return;
     case 'nanosleep':
+      return;
+    case 'mark':
+      writeMark(writer.uniform, call);
       return;
     case 'producerCommit': {
       const slots = slotsOf(writer, call);

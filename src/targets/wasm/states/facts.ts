@@ -184,6 +184,8 @@ function isSynchronising(statement: Statement): boolean {
     case 'barrierComplete':
     case 'barrierBind':
       return false;
+    case 'mark':
+      return statement.once;
     default:
       return true;
   }

@@ -8,6 +8,7 @@ import { writeShareOfCopy } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { Hoisting } from '../hoisting.ts';
+import { writeMark } from '../marks.ts';
 import type { Region as RegionOfRows } from '../plan.ts';
 import { writeRows } from '../rows.ts';
 import { Lanes } from '../simd/lanes.ts';
@@ -168,7 +169,9 @@ export class RegionWriter {
       cached: (expression) => hoisting?.localOf(expression) ?? null,
       finish: () => void this.#writer.code.br(this.#returns!),
       collective: (call) => {
-        if (call.intrinsic === 'memcpyAsync') {
+        if (call.intrinsic === 'mark') {
+          writeMark(context, call);
+        } else if (call.intrinsic === 'memcpyAsync') {
           writeMayCopy(this.#writer, context, call);
           writeShareOfCopy(context, call);
         } else if ('barrier' in call) {

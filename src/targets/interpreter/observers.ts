@@ -1,7 +1,7 @@
-// The checker is a list of observers, each of which looks for one kind of fault; to the
+// Several observers, each of which listens to some events only, as the checker's do; to the
 // interpreter they are one.
 
-import type { Observer } from '../interpreter/observer.ts';
+import type { Observer } from './observer.ts';
 
 /** An observer that listens to some events only. */
 export type PartialObserver = Partial<Observer>;

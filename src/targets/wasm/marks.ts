@@ -1,0 +1,195 @@
+// Modules that tell of the stages of their pipelines: a program with a mark at each point of a
+// stage's use, and how a mark is written.
+//
+// The batches are counted in variables of the program, so that they are a thread's own, uniform where its
+// threads go the same way, as everything that analyses see. Marks of a pipeline that the whole
+// block shares, or of those that its threads have one by one, are told once for threads that come
+// together; where that would cut up code that threads otherwise run alone, each may tell them
+// for itself.
+
+import type { Call, Expression, Program, Statement, ValueType } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { type StageMark, stageMarks } from '../stage-marks.ts';
+import { pushExpression } from './expressions.ts';
+import type { ThreadContext } from './thread-context.ts';
+
+type MarkCall = Extract<Call, { intrinsic: 'mark' }>;
+
+/** The same program with marks; told once by threads that come together, or by each thread. */
+export function withStageMarks(program: Program, told: 'together' | 'apart'): Program {
+  return new Marking(program, told).program();
+}
+
+/** Writes a mark, for the thread or threads of a context. */
+export function writeMark(context: ThreadContext, { at, of, made, batch }: MarkCall): void {
+  const { code, unit, frame } = context;
+  code.i32(at).i32(of);
+  pushExpression(context, made);
+  pushExpression(context, batch);
+  frame.pushRank();
+  unit.writeRankInBlock(code);
+  code.call(unit.host('stages', 'mark'));
+}
+
+/** The variables that count a pipeline's uses. */
+interface Counters {
+  /** How many times it was made here, how many batches were committed, and released. */
+  readonly made: number;
+  readonly head: number;
+  readonly tail: number;
+}
+
+class Marking {
+  readonly #program: Program;
+  readonly #told: 'together' | 'apart';
+  readonly #variables: Program['variables'][number][];
+  readonly #counters: readonly Counters[];
+
+  constructor(program: Program, told: 'together' | 'apart') {
+    this.#program = program;
+    this.#told = told;
+    this.#variables = [...program.variables];
+    this.#counters = program.pipelines.map(({ name }) => ({
+      made: this.#variable(`${name}.made`, 'i32'),
+      head: this.#variable(`${name}.head`, 'i32'),
+      tail: this.#variable(`${name}.tail`, 'i32'),
+    }));
+  }
+
+  #variable(name: string, type: ValueType): number {
+    return this.#variables.push({ name, type }) - 1;
+  }
+
+  program(): Program {
+    const body = this.#list(this.#program.body);
+    return { ...this.#program, variables: this.#variables, body };
+  }
+
+  #list(statements: readonly Statement[]): readonly Statement[] {
+    return statements.flatMap((statement) => this.#statement(statement));
+  }
+
+  #statement(statement: Statement): readonly Statement[] {
+    switch (statement.kind) {
+      case 'if': {
+        const then = this.#list(statement.then);
+        return [{ ...statement, then, otherwise: this.#list(statement.otherwise) }];
+      }
+      case 'loop':
+        return [{ ...statement, body: this.#list(statement.body), update: this.#list(statement.update) }];
+      case 'block':
+        return [{ ...statement, body: this.#list(statement.body) }];
+      case 'call':
+        return this.#call(statement);
+      default:
+        return [statement];
+    }
+  }
+
+  #call(call: Call): readonly Statement[] {
+    if (!('pipeline' in call)) return [call];
+    const { pipeline, range } = call;
+    const { made, head, tail } = this.#counters[pipeline]!;
+    const isOwn = this.#program.pipelines[pipeline]!.scope === 'thread';
+    const mark = (at: StageMark, batch: Expression) => this.#mark(at, pipeline, batch, range);
+    const add = (variable: number) => assign(variable, plus(read(variable, range), 1), range);
+    switch (call.intrinsic) {
+      case 'makePipeline':
+        return [
+          call,
+          add(made),
+          assign(head, number(0, range), range),
+          assign(tail, number(0, range), range),
+        ];
+      case 'producerAcquire':
+        return [mark('acquireBegan', read(head, range)), call, mark('acquired', read(head, range))];
+      case 'memcpyAsync':
+        return [mark('copyBegan', read(head, range)), call, mark('copied', read(head, range))];
+      case 'producerCommit':
+        return [call, add(head)];
+      case 'consumerWait': {
+        const marked = [mark('waitBegan', read(tail, range)), call, mark('waitEnded', read(tail, range))];
+        // In thread scope it is the wait that moves on, if there is something to wait for.
+        return isOwn ? [...marked, onlyIf(less(read(tail, range), read(head, range)), [add(tail)])] : marked;
+      }
+      case 'consumerWaitPrior': {
+        const oldest = plus(read(head, range), -call.prior);
+        return [
+          mark('waitBegan', read(tail, range)),
+          call,
+          onlyIf(less(read(tail, range), oldest), [assign(tail, oldest, range)]),
+          mark('waitEnded', lastBefore(tail, range)),
+        ];
+      }
+      case 'consumerWaitFor':
+      case 'consumerWaitUntil': {
+        const result = call.result ?? this.#variable('waited', 'bool');
+        const waited: Expression = { kind: 'variable', id: result, type: 'bool', range };
+        return [
+          mark('waitBegan', read(tail, range)),
+          { ...call, result },
+          onlyIf(waited, [
+            mark('waitEnded', read(tail, range)),
+            ...(isOwn ? [onlyIf(less(read(tail, range), read(head, range)), [add(tail)])] : []),
+          ]),
+        ];
+      }
+      case 'consumerRelease': {
+        const batch = isOwn ? lastBefore(tail, range) : read(tail, range);
+        const marked = [mark('released', batch), call, mark('releaseEnded', batch)];
+        return isOwn ? marked : [...marked, add(tail)];
+      }
+      case 'quit':
+        return [call];
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #mark(at: StageMark, pipeline: number, batch: Expression, range: Range): MarkCall {
+    const { group } = this.#program.pipelines[pipeline]!;
+    return {
+      kind: 'call',
+      intrinsic: 'mark',
+      at: stageMarks.indexOf(at),
+      of: pipeline,
+      made: read(this.#counters[pipeline]!.made, range),
+      batch,
+      once: this.#told === 'together' && group.kind !== 'tile',
+      range,
+    };
+  }
+}
+
+function read(id: number, range: Range): Expression {
+  return { kind: 'variable', id, type: 'i32', range };
+}
+
+function number(value: number, range: Range): Expression {
+  return { kind: 'constant', type: 'i32', value, range };
+}
+
+function plus(left: Expression, value: number): Expression {
+  const { range } = left;
+  return { kind: 'binary', operator: 'add', left, right: number(value, range), type: 'i32', range };
+}
+
+function less(left: Expression, right: Expression): Expression {
+  return { kind: 'compare', operator: 'less', left, right, type: 'bool', range: left.range };
+}
+
+/** The batch before the one that a counter is at, or the first. */
+function lastBefore(counter: number, range: Range): Expression {
+  const value = read(counter, range);
+  const otherwise = number(0, range);
+  const test = less(otherwise, value);
+  return { kind: 'conditional', test, then: plus(value, -1), otherwise, type: 'i32', range };
+}
+
+function assign(variable: number, value: Expression, range: Range): Statement {
+  return { kind: 'assign', variable, value, range };
+}
+
+function onlyIf(test: Expression, then: readonly Statement[]): Statement {
+  return { kind: 'if', test, then, otherwise: [], range: test.range };
+}
