@@ -4,7 +4,7 @@
 // What is read has left for the device before results come back, in one stream: so inputs and outputs
 // lie in the same page-locked bytes. These cost far more than memory of the device (they are filled
 // with zeros and locked page by page), and are made when the first chunk is about to be read into them, while
-// other slots are at work.
+// other slots are at work. A GPU that stays open keeps some for the next run.
 
 import { type ElementType, elementBytes, lanesOf } from '../kernel/types.ts';
 import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../runtime/device.ts';
@@ -73,7 +73,7 @@ export class Slot {
 
   /** Takes the page-locked memory, unless it has it. */
   lockHost(): void {
-    if (this.#hostBytes > 0) this.#host ??= this.#owner.allocPinned('u8', this.#hostBytes);
+    if (this.#hostBytes > 0) this.#host ??= takeHost(this.#owner, this.#hostBytes);
   }
 
   /** An array's memory on the device. */
@@ -91,7 +91,30 @@ export class Slot {
   async free(): Promise<void> {
     await this.stream.destroy().catch(() => {});
     this.computed.destroy();
-    this.#host?.free();
+    if (this.#host !== null) giveHost(this.#owner, this.#host);
+    this.#host = null;
     for (const array of this.#device.values()) array.free();
   }
+}
+
+/** What a GPU keeps locked from one run to the next, at most. */
+const mostSpare = 128 * 2 ** 20;
+
+const spares = new WeakMap<Device, PinnedArray<'u8'>[]>();
+
+function takeHost(device: Device, bytes: number): PinnedArray<'u8'> {
+  const spare = spares.get(device) ?? [];
+  const fitting = spare.findIndex(({ length }) => length === bytes);
+  if (fitting >= 0) return spare.splice(fitting, 1)[0]!;
+  // What is left of another job would only take memory from this one.
+  for (const other of spare.splice(0)) other.free();
+  return device.allocPinned('u8', bytes);
+}
+
+function giveHost(device: Device, host: PinnedArray<'u8'>): void {
+  const spare = spares.get(device) ?? [];
+  spares.set(device, spare);
+  const kept = spare.reduce((sum, { length }) => sum + length, host.length);
+  if (device.properties.kind === 'cuda' && kept <= mostSpare) spare.push(host);
+  else host.free();
 }

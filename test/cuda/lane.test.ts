@@ -26,7 +26,7 @@ function fakeDriver() {
 
 function lane() {
   const { driver, answers, events } = fakeDriver();
-  const made = new CudaLane(driver, new EventPool(driver), 'stream 1', 1);
+  const made = new CudaLane(driver, new EventPool(driver), { name: 'stream 1', priority: 0, stream: 1 });
   let id = 0;
   const add = () => {
     const command = new Command(++id, { name: 'stream 1', priority: 0 }, [], []);

@@ -21,10 +21,8 @@ import { lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import { SpanClock } from './span-marks.ts';
 import { StagedCopy, StagingPool } from './staging.ts';
+import { StreamPool } from './stream-pool.ts';
 import { Waiting } from './waiting.ts';
-
-/** CU_STREAM_NON_BLOCKING */
-const nonBlocking = 1;
 
 const nobody: readonly Command[] = [];
 
@@ -45,6 +43,7 @@ export class CudaCarrier implements Carrier {
   readonly #host: CarrierHost;
   readonly #driver: Driver;
   readonly #pool: EventPool;
+  readonly #streams: StreamPool;
   readonly #staging: StagingPool;
   readonly #clock: GpuClock;
   readonly #spans: SpanClock;
@@ -59,6 +58,7 @@ export class CudaCarrier implements Carrier {
     this.#host = host;
     this.#driver = host.driver;
     this.#pool = new EventPool(host.driver);
+    this.#streams = new StreamPool(host.driver);
     this.#staging = new StagingPool(host.pinned);
     this.#clock = new GpuClock(host.driver, this.#pool);
     this.#spans = new SpanClock(this.#clock, this.#pool);
@@ -76,10 +76,7 @@ export class CudaCarrier implements Carrier {
   #laneOf(name: string, priority: number): CudaLane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      const stream = [0];
-      const created = this.#driver.cuStreamCreateWithPriority(stream, nonBlocking, priority);
-      this.#driver.check(created, 'creating a stream');
-      lane = new CudaLane(this.#driver, this.#pool, name, Number(stream[0]));
+      lane = new CudaLane(this.#driver, this.#pool, { name, priority, stream: this.#streams.take(priority) });
       this.#lanes.set(name, lane);
     }
     return lane;
@@ -204,7 +201,7 @@ export class CudaCarrier implements Carrier {
     if (lane === undefined || this.#lost !== null) return;
     this.#host.context.use();
     this.#lanes.delete(name);
-    this.#driver.cuStreamDestroy_v2(lane.stream);
+    this.#streams.give(lane.stream, lane.priority);
   }
 
   stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
@@ -330,6 +327,7 @@ export class CudaCarrier implements Carrier {
       this.#driver.cuStreamDestroy_v2(lane.stream);
     }
     this.#lanes.clear();
+    this.#streams.close();
     this.#graphs.close();
     this.#clock.close();
     this.#pool.close();

@@ -68,6 +68,7 @@ export class EventPool {
 
 export class CudaLane {
   readonly name: string;
+  readonly priority: number;
   readonly stream: number;
   /** How many zeroings of fresh memory this lane has waited for. */
   zeroings = 0;
@@ -78,10 +79,15 @@ export class CudaLane {
   /** The last command, if somebody waits for it and nothing was added behind it. */
   #awaited: Command | null = null;
 
-  constructor(driver: Driver, pool: EventPool, name: string, stream: number) {
+  constructor(
+    driver: Driver,
+    pool: EventPool,
+    { name, priority, stream }: { readonly name: string; readonly priority: number; readonly stream: number },
+  ) {
     this.#driver = driver;
     this.#pool = pool;
     this.name = name;
+    this.priority = priority;
     this.stream = stream;
   }
 

@@ -28,6 +28,8 @@ export class DeviceMemory {
   readonly #peers = new Set<Context>();
   readonly #taken = new Set<number>();
   #zeroings = 0;
+  /** Whether `zeroed` is behind all of them. */
+  #isMarked = true;
 
   constructor(driver: Driver, context: Context) {
     this.#driver = driver;
@@ -59,14 +61,18 @@ export class DeviceMemory {
     driver.check(result, 'alloc');
     const begin = Number(address[0]);
     driver.check(driver.cuMemsetD8Async(begin, 0, size, this.#stream), 'setting an array to zero');
-    driver.check(driver.cuEventRecord(this.#zeroed, this.#stream), 'setting an array to zero');
-    this.#zeroings += 1;
+    this.#isMarked = false;
     this.#taken.add(begin);
     return begin;
   }
 
   /** Has the commands that a lane is given next wait until all memory handed out is zero. */
   awaitZeroing(lane: CudaLane): void {
+    if (!this.#isMarked) {
+      this.#driver.check(this.#driver.cuEventRecord(this.#zeroed, this.#stream), 'setting an array to zero');
+      this.#isMarked = true;
+      this.#zeroings += 1;
+    }
     if (lane.zeroings === this.#zeroings) return;
     this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, this.#zeroed, 0), 'waiting for an array');
     lane.zeroings = this.#zeroings;
