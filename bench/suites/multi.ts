@@ -11,6 +11,8 @@ import { median, type Row } from '../measure.ts';
 const gib = Number(process.env.BENCH_GIB ?? 2);
 const rounds = { copies: 1, kernel: 8192 } as const;
 const runs = 5;
+/** Runs before those that count: the first ones are those of an engine that has not compiled what it runs yet. */
+const warmUp = 5;
 
 type Work = keyof typeof rounds;
 /** Seconds by the number of GPUs. */
@@ -80,7 +82,7 @@ async function measure(): Promise<Measured> {
     for (const work of ['copies', 'kernel'] as const) {
       for (let used = 1; used <= most; used *= 2) {
         const times: number[] = [];
-        for (let round = -1; round < runs; ++round) {
+        for (let round = -warmUp; round < runs; ++round) {
           const time = await seconds(work, devices.slice(0, used), input, output);
           if (round >= 0) times.push(time);
         }
