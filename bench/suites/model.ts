@@ -2,8 +2,10 @@
 //
 // The device is calibrated by single operations, and the kernel is measured alone at two sizes;
 // nothing is fitted to a schedule. Then the same code issues each schedule to the device and to
-// the virtual one. `ratio` is predicted time over measured time: 1 is exact, below 1 is too
-// optimistic. MODEL_DEVICE chooses the device (default `cuda`).
+// the virtual one. The schedules of a size are measured in turn, round after round, after rounds that warm
+// up: small ones take as long as JavaScript takes to issue them, and its compiler needs a while. `ratio` is
+// predicted time over the median of the measured: 1 is exact, below 1 is too optimistic. MODEL_DEVICE chooses
+// the device (default `cuda`), MODEL_MIB the largest size; MODEL_RAW names a file for every single time.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +20,12 @@ import { median, type Row } from '../measure.ts';
 
 const name = env.MODEL_DEVICE ?? 'cuda';
 const largest = Number(env.MODEL_MIB ?? 2048) * 2 ** 20;
-const rounds = 5;
+/** Rounds that warm up, and that count, of a size. */
+const sizes = [
+  { bytes: 16 * 2 ** 20, warm: 20, rounds: 51 },
+  { bytes: 256 * 2 ** 20, warm: 3, rounds: 15 },
+  { bytes: 2048 * 2 ** 20, warm: 1, rounds: 5 },
+] as const;
 const block = 256;
 const MiB = 2 ** 20;
 
@@ -78,34 +85,49 @@ function issue(order: 'V1' | 'V2', work: Work, parts: readonly Part[], { kernels
   else for (const step of sequence) for (const part of parts) step(work, part);
 }
 
-/** Milliseconds of each schedule of a size, by name. */
-async function timesOn(device: Device, bytes: number, repeat: number): Promise<Map<string, number>> {
+/** A schedule of a size, by name, with the milliseconds that it took. */
+interface Schedule {
+  readonly work: string;
+  readonly order: 'V1' | 'V2';
+  readonly parts: readonly Part[];
+  readonly variation: Variation;
+  readonly times: number[];
+}
+
+/** The median milliseconds of each schedule of a size, by name. */
+async function timesOn(
+  device: Device,
+  bytes: number,
+  warm: number,
+  rounds: number,
+): Promise<ReadonlyMap<string, readonly number[]>> {
   const length = bytes / 4;
   using host = device.allocPinned('f32', length);
   using back = device.allocPinned('f32', length);
   using data = device.alloc('f32', length);
+  using start = device.createEvent();
+  using stop = device.createEvent();
   const all = Array.from({ length: 64 }, () => device.createStream());
-  const times = new Map<string, number>();
-  for (const variation of variations) {
-    for (const count of [2, 4, 8, 16, 32, 64]) {
-      for (const order of ['V1', 'V2'] as const) {
+  const schedules = variations.flatMap((variation) =>
+    [2, 4, 8, 16, 32, 64].flatMap((count) =>
+      (['V1', 'V2'] as const).map((order): Schedule => {
+        const work = `${bytes / MiB} MiB, ${count} streams, ${order}${variation.title}`;
         const parts = partsOf(all.slice(0, count), length, variation.uneven ?? false);
-        const measured: number[] = [];
-        for (let round = repeat === 1 ? 0 : -2; round < repeat; ++round) {
-          using start = device.createEvent();
-          using stop = device.createEvent();
-          device.defaultStream.record(start);
-          issue(order, { host, back, data }, parts, variation);
-          device.defaultStream.record(stop);
-          await stop.synchronize();
-          if (round >= 0) measured.push(stop.elapsedTime(start));
-        }
-        times.set(`${bytes / MiB} MiB, ${count} streams, ${order}${variation.title}`, median(measured));
-      }
+        return { work, order, parts, variation, times: [] };
+      }),
+    ),
+  );
+  for (let round = -warm; round < rounds; ++round) {
+    for (const { order, parts, variation, times } of schedules) {
+      device.defaultStream.record(start);
+      issue(order, { host, back, data }, parts, variation);
+      device.defaultStream.record(stop);
+      await stop.synchronize();
+      if (round >= 0) times.push(stop.elapsedTime(start));
     }
   }
   for (const stream of all) await stream.destroy();
-  return times;
+  return new Map(schedules.map(({ work, times }) => [work, times]));
 }
 
 /** Milliseconds of the kernel alone, as a function of its threads, from two sizes. */
@@ -145,27 +167,26 @@ async function schedules(): Promise<Row[]> {
     const file = join(folder, 'device.json');
     writeFileSync(file, modelText(model));
     console.error(modelText(model));
-    for (const bytes of [16 * MiB, 256 * MiB, 2048 * MiB].filter((size) => size <= largest)) {
-      const measured = await timesOn(device, bytes, rounds);
+    const raw: Record<string, readonly number[]> = {};
+    for (const { bytes, warm, rounds } of sizes.filter((size) => size.bytes <= largest)) {
+      const measured = await timesOn(device, bytes, warm, rounds);
       await using virtual = await open(`model:${file}`, {
         execute: false,
         // The overhead of a kernel is in what was measured.
         kernelTime: ({ grid, block: [x] }) => Math.max(0, kernelTime(grid[0] * x) - model.kernelOverhead),
       });
-      const predicted = await timesOn(virtual, bytes, 1);
-      for (const [work, time] of measured) {
-        const ratio = predicted.get(work)! / time;
-        rows.push({
-          suite: 'model',
-          work,
-          variant: 'predicted',
-          against: 'measured',
-          ratio,
-          seconds: time / 1000,
-          bytes,
-        });
+      const predicted = await timesOn(virtual, bytes, 0, 1);
+      for (const [work, times] of measured) {
+        const ratio = median(predicted.get(work)!) / median(times);
+        const seconds = median(times) / 1000;
+        rows.push({ suite: 'model', work, variant: 'predicted', against: 'measured', ratio, seconds, bytes });
+        raw[work] = [...predicted.get(work)!, ...times];
       }
-      summarise(`${bytes / MiB} MiB`, measured, predicted);
+      summarise(`${bytes / MiB} MiB`, rows);
+    }
+    if (env.MODEL_RAW !== undefined) {
+      const kernel = [2 ** 14, 2 ** 18, 2 ** 22, 2 ** 26].map((threads) => [threads, kernelTime(threads)]);
+      writeFileSync(env.MODEL_RAW, JSON.stringify({ model, kernel, raw }));
     }
   } finally {
     rmSync(folder, { recursive: true });
@@ -175,18 +196,18 @@ async function schedules(): Promise<Row[]> {
   return rows;
 }
 
-/** How good the schedule is that the prediction ranks first. */
-function summarise(
-  size: string,
-  measured: ReadonlyMap<string, number>,
-  predicted: ReadonlyMap<string, number>,
-) {
+/** How near the predictions come, and how good the schedule is that they rank first. */
+function summarise(size: string, rows: readonly Row[]) {
   for (const { title } of variations) {
-    const ours = [...measured].filter(([work]) => work.replace(/^.*V[12]/, '') === title);
-    const best = Math.min(...ours.map(([, time]) => time));
-    const [chosen] = ours.reduce((a, b) => (predicted.get(b[0])! < predicted.get(a[0])! ? b : a));
+    const ours = rows.filter(
+      ({ work }) => work.replace(/ streams, V[12]/, '').replace(/, \d+/, '') === size + title,
+    );
+    const errors = ours.map(({ ratio }) => Math.abs(ratio - 1));
+    const best = Math.min(...ours.map(({ seconds }) => seconds));
+    const chosen = ours.reduce((a, b) => (b.ratio * b.seconds < a.ratio * a.seconds ? b : a));
     console.error(
-      `${size}${title}: predicted best is ${percent(measured.get(chosen)! / best - 1)} off the best`,
+      `${size}${title}: median ${percent(median(errors))}, worst ${percent(Math.max(...errors))}, ` +
+        `predicted best is ${percent(chosen.seconds / best - 1)} off the best`,
     );
   }
 }

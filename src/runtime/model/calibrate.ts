@@ -6,9 +6,8 @@
 // the queue and the host's pace does not count.
 
 import { kernel } from '../../kernel/kernel.ts';
-import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
-import type { EngineModel, Operation } from './engines.ts';
-import { simulate } from './simulation.ts';
+import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../device.ts';
+import type { EngineModel } from './engines.ts';
 
 /** How much a calibration moves and computes. */
 export interface CalibrationSize {
@@ -49,12 +48,14 @@ export async function calibrate(
   const into = await bench.copies('in');
   const out = await bench.copies('out');
   const kernels = await bench.kernels();
-  const model: EngineModel = {
+  const copyOverhead = (into.overhead + out.overhead) / 2;
+  return {
     name: properties.name,
     computeCapability: properties.computeCapability,
     copyEngines: properties.asyncEngineCount,
     kernelsAtOnce: properties.concurrentKernels ? 128 : 1,
-    hardwareQueues: 32,
+    hardwareQueues: 8,
+    copyQueues: 4,
     delayedSignal: false,
     bothWays: await bench.bothWays(into.rate, out.rate),
     hostToDevice: into.rate,
@@ -63,44 +64,25 @@ export async function calibrate(
     pageableDeviceToHost: await bench.pageable('out'),
     memoryRate: kernels.memoryRate,
     operationRate: kernels.operationRate,
-    copyOverhead: Math.max(0, Math.min(into.overhead, out.overhead)),
+    copyOverhead,
     kernelOverhead: kernels.overhead,
-    switchTime: 0,
-    issueTime: await bench.issueTime(({ data, host }, stream, begin, end) =>
-      stream.memcpyAsync(data.subarray(begin, end), host.subarray(begin, end)),
-    ),
-    launchTime: await bench.issueTime(({ data }, stream, begin) =>
-      stream.launch(offsetKernel, { grid: 1, block }, { y: data, offset: begin }),
-    ),
+    switchTime: ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2,
+    signalTime: await bench.signalTime({ copyOverhead, kernelOverhead: kernels.overhead }),
+    ...(await bench.issueTimes()),
     threadsAtOnce: properties.multiProcessorCount * 2048,
     multiProcessors: properties.multiProcessorCount,
     memory: properties.totalGlobalMemory,
   };
-  return { ...model, switchTime: await bench.switchTime({ ...model, issueTime: 0 }) };
 }
-
-/** Milliseconds of copies of so many bytes, in and out again with a kernel in between, on the model. */
-function timeOfRoundTrips(model: EngineModel, bytes: number): number {
-  const steps = [
-    ['host to device', model.copyOverhead + bytes / model.hostToDevice],
-    ['kernel', model.kernelOverhead + (2 * bytes) / model.memoryRate],
-    ['device to host', model.copyOverhead + bytes / model.deviceToHost],
-  ] as const;
-  const operations = Array.from({ length: roundTrips }, (_, i) =>
-    steps.map(([kind, duration], step): Operation => {
-      const before = step > 0 ? 3 * i + step - 1 : 3 * (i - model.hardwareQueues) + 2;
-      const dependencies = before >= 0 ? [before] : [];
-      return { id: 3 * i + step, kind, stream: i % model.hardwareQueues, duration, dependencies };
-    }),
-  ).flat();
-  return Math.max(...simulate(model, operations).map(({ ended }) => ended));
-}
-
-/** How many round trips tell the switching time. */
-const roundTrips = 32;
 
 /** Small operations to a large one. */
 const small = 64;
+
+/** Streams that take turns where it counts that each operation is in another than the one before. */
+const streamsInTurn = 8;
+/** Rounds of issuing until JavaScript's optimising compiler is through, and those that count. */
+const warmRounds = 120;
+const timedRounds = 41;
 
 type Direction = 'in' | 'out';
 
@@ -172,45 +154,49 @@ class Bench implements Disposable {
   }
 
   /**
-   * What a copy engine takes to go over from one stream to another that has more to do: small rounds of a
-   * copy in, a kernel and a copy out, over as many streams as there are hardware queues, against the model
-   * without it.
+   * What a copy engine takes to go over from one stream to another: small copies, each in another stream than
+   * the one before, beside as many in one.
    */
-  async switchTime(model: EngineModel): Promise<number> {
-    const streams = Array.from({ length: model.hardwareQueues }, () => this.#device.createStream());
-    const [first] = streams as [Stream, ...Stream[]];
-    const begun = this.#device.createEvent();
-    const ended = streams.map(() => this.#device.createEvent());
-    const part = this.#data.length / roundTrips;
-    const turns = Array.from({ length: roundTrips }, (_, i) => ({
-      stream: streams[i % streams.length]!,
-      begin: i * part,
-      end: (i + 1) * part,
-    }));
-    try {
-      const measured = await this.#time(
-        () => {
-          first.record(begun);
-          for (const stream of streams) stream.waitEvent(begun);
-          for (const { stream, begin, end } of turns) {
-            const data = this.#data.subarray(begin, end);
-            this.#copy('in', stream, begin, end);
-            stream.launch(copyKernel, { grid: part / block, block }, { y: data, x: data });
-            stream.memcpyAsync(this.#back.subarray(begin, end), this.#data.subarray(begin, end));
-          }
-          for (const [i, stream] of streams.entries()) {
-            stream.record(ended[i]!);
-            first.waitEvent(ended[i]!);
-          }
-        },
-        undefined,
-        first,
-      );
-      return Math.max(0, (measured - timeOfRoundTrips(model, this.#bytes / roundTrips)) / roundTrips);
-    } finally {
-      for (const event of [begun, ...ended]) event.destroy();
-      for (const stream of streams) await stream.destroy();
-    }
+  async switchTime(direction: Direction): Promise<number> {
+    const own = await this.#timeOfParts(direction, 1);
+    const others = await this.#timeOfParts(direction, streamsInTurn);
+    return Math.max(0, (others - own) / small);
+  }
+
+  /** Milliseconds of small copies that wait behind a large one, in so many streams in turn. */
+  async #timeOfParts(direction: Direction, count: number): Promise<number> {
+    await using streams = new StreamsOf(this.#device, count);
+    const elements = this.#data.length;
+    const part = elements / small;
+    return await this.#time(
+      () => {
+        for (let i = 0; i < small; ++i)
+          this.#copy(direction, streams.all[i % count]!, i * part, (i + 1) * part);
+        streams.join();
+      },
+      (first) => this.#copy(direction, first, 0, elements),
+      streams.all[0],
+    );
+  }
+
+  /**
+   * What it takes until another engine has heard of an end: a copy in, a kernel and a copy out in turn, in one
+   * stream, and so small that they have nothing to do but to begin and to end.
+   */
+  async signalTime(known: Pick<EngineModel, 'copyOverhead' | 'kernelOverhead'>): Promise<number> {
+    const elements = this.#data.length;
+    const data = this.#data.subarray(0, block);
+    const time = await this.#time(
+      (stream) => {
+        for (let i = 0; i < small; ++i) {
+          this.#copy('in', stream, 0, block);
+          stream.launch(copyKernel, { grid: 1, block }, { y: data, x: data });
+          stream.memcpyAsync(this.#back.subarray(0, block), data);
+        }
+      },
+      (stream) => this.#copy('in', stream, 0, elements),
+    );
+    return Math.max(0, (time / small - 2 * known.copyOverhead - known.kernelOverhead) / 3);
   }
 
   /** How many times slower the directions are together than the slower of them alone. */
@@ -291,31 +277,68 @@ class Bench implements Disposable {
   }
 
   /**
-   * Milliseconds of the host that issuing one operation takes, as schedules issue them: each on a part of its
-   * own, the next to another stream.
+   * Milliseconds of the host that issuing takes, as schedules issue: streams that have work, each operation on a
+   * part of its own, and a program whose code has been run often.
    */
-  async issueTime(
-    issue: (
-      operands: { readonly host: PinnedArray<'f32'>; readonly data: DeviceArray<'f32'> },
-      stream: Stream,
-      begin: number,
-      end: number,
-    ) => void,
-  ): Promise<number> {
-    const operands = { data: this.#data, host: this.#host };
-    const count = 192;
-    const times: number[] = [];
-    for (let round = -8; round < this.#rounds; ++round) {
-      const begin = performance.now();
-      for (let i = 0; i < count; ++i) {
-        const at = (i % small) * block;
-        issue(operands, this.#streams[i % this.#streams.length]!, at, at + block);
+  async issueTimes(): Promise<Pick<EngineModel, 'issueTime' | 'launchTime' | 'eventTime'>> {
+    await using streams = new StreamsOf(this.#device, 32);
+    const part = Math.min(this.#data.length / small, 64 * block);
+    const times = { in: [] as number[], launch: [] as number[], out: [] as number[], join: [] as number[] };
+    for (let round = 0; round < warmRounds + timedRounds; ++round) {
+      const spent = { in: 0, launch: 0, out: 0, join: 0 };
+      for (const [i, stream] of streams.all.entries()) {
+        const [begin, end] = [i * part, (i + 1) * part];
+        const start = performance.now();
+        this.#copy('in', stream, begin, end);
+        const copied = performance.now();
+        stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin });
+        const launched = performance.now();
+        this.#copy('out', stream, begin, end);
+        spent.in += copied - start;
+        spent.launch += launched - copied;
+        spent.out += performance.now() - launched;
       }
-      const time = (performance.now() - begin) / count;
+      const joining = performance.now();
+      streams.join();
+      spent.join = performance.now() - joining;
       await this.#device.synchronize();
-      if (round >= 0) times.push(time);
+      if (round < warmRounds) continue;
+      const each = streams.all.length;
+      for (const name of ['in', 'launch', 'out', 'join'] as const) times[name].push(spent[name] / each);
     }
-    return median(times);
+    return {
+      issueTime: (median(times.in) + median(times.out)) / 2,
+      launchTime: median(times.launch),
+      // Each joins by an event that is recorded and one wait for it.
+      eventTime: median(times.join) / 2,
+    };
+  }
+}
+
+/** Streams that go when the scope is left, with events by which one waits for all. */
+class StreamsOf implements AsyncDisposable {
+  readonly all: readonly Stream[];
+  readonly #ended: readonly Event[];
+
+  constructor(device: Device, count: number) {
+    this.all = Array.from({ length: count }, () => device.createStream({ nonBlocking: true }));
+    this.#ended = this.all.map(() => device.createEvent());
+  }
+
+  /** Has the first stream wait for what all the others have been given. */
+  join(): void {
+    const [first, ...others] = this.all;
+    for (const [i, stream] of others.entries()) {
+      stream.record(this.#ended[i + 1]!);
+      first!.waitEvent(this.#ended[i + 1]!);
+    }
+    // A device may be told of waits only with what comes after them.
+    first!.record(this.#ended[0]!);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const event of this.#ended) event.destroy();
+    for (const stream of this.all) await stream.destroy();
   }
 }
 

@@ -67,7 +67,12 @@ export class ModelCarrier implements Carrier {
     );
     const time = this.#times.of(work);
     this.#executor.carry(executed, work);
-    this.#now += time.issue;
+    this.#now +=
+      time.issue +
+      this.#joinTime(
+        stream,
+        before.map((flight) => flight.command),
+      );
     command.queued = this.#now;
     const flight = { command, work, kind: time.kind, executed };
     this.#flights.set(command, flight);
@@ -173,10 +178,19 @@ export class ModelCarrier implements Carrier {
     });
   }
 
-  stamp(_stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
+  /** What it costs the host to have a stream wait for what others do: an event is recorded there, and waited for. */
+  #joinTime(stream: string, before: readonly Command[]): number {
+    return before.filter((command) => command.stream !== stream).length * 2 * this.#model.eventTime;
+  }
+
+  stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
+    const pending = behind.filter((command) => this.#flights.has(command));
+    this.#now += this.#model.eventTime + this.#joinTime(stream.name, pending);
     const recorded = this.#now;
+    const known = ({ stream: other, ended }: Command) =>
+      other === stream.name ? ended : ended + this.#model.signalTime;
     return {
-      time: () => behind.reduce((latest, { ended }) => Math.max(latest, ended), recorded),
+      time: () => pending.reduce((latest, command) => Math.max(latest, known(command)), recorded),
       release: () => {},
     };
   }

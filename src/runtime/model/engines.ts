@@ -12,11 +12,13 @@ export interface EngineModel {
   /** Kernels that may run at the same time, if together they do not fill the device. */
   readonly kernelsAtOnce: number;
   /**
-   * Hardware queues before the engines; the n-th stream goes through queue n modulo their number. In a queue, an
-   * operation that is not ready holds up those of its engine behind it. 1: an engine takes its work in the
-   * order in which the host issued it. 32 with Hyper-Q.
+   * Queues before the compute engine, and before each copy engine. In a queue, an operation that is not ready
+   * holds up those behind it. With 1 an engine takes its work in the order in which the host issued it. A
+   * driver opens 8 queues for kernels and 4 for copies of a direction on devices with Hyper-Q, unless
+   * CUDA_DEVICE_MAX_CONNECTIONS says otherwise, and gives them to streams as these issue work.
    */
   readonly hardwareQueues: number;
+  readonly copyQueues: number;
   /**
    * Whether a kernel's completion is told to the copy engines only when the kernels of other streams
    * that were issued right behind it are complete too.
@@ -37,9 +39,12 @@ export interface EngineModel {
   readonly kernelOverhead: number;
   /** What a copy engine takes to go over from one stream to another. */
   readonly switchTime: number;
-  /** What issuing a copy or a set, and what launching a kernel, costs the host. */
+  /** What it takes until another engine, or an event of another stream, has heard that an operation is complete. */
+  readonly signalTime: number;
+  /** What issuing a copy or a set, launching a kernel, and recording or waiting for an event costs the host. */
   readonly issueTime: number;
   readonly launchTime: number;
+  readonly eventTime: number;
   /** How many threads run at the same time: a kernel of fewer leaves room for another. */
   readonly threadsAtOnce: number;
   readonly multiProcessors: number;

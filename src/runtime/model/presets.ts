@@ -28,6 +28,7 @@ function ofPost(
     | 'copyEngines'
     | 'kernelsAtOnce'
     | 'hardwareQueues'
+    | 'copyQueues'
     | 'delayedSignal'
     | 'multiProcessors'
     | 'threadsAtOnce'
@@ -49,8 +50,10 @@ function ofPost(
     copyOverhead: 0,
     kernelOverhead: 0,
     switchTime: 0,
+    signalTime: 0,
     issueTime: 0,
     launchTime: 0,
+    eventTime: 0,
   };
 }
 
@@ -60,6 +63,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     copyEngines: 1,
     kernelsAtOnce: 1,
     hardwareQueues: 1,
+    copyQueues: 1,
     delayedSignal: false,
     multiProcessors: 30,
     threadsAtOnce: 30 * 1024,
@@ -70,6 +74,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     copyEngines: 2,
     kernelsAtOnce: 16,
     hardwareQueues: 1,
+    copyQueues: 1,
     delayedSignal: true,
     multiProcessors: 14,
     threadsAtOnce: 14 * 1536,
@@ -79,7 +84,8 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     computeCapability: '3.5',
     copyEngines: 2,
     kernelsAtOnce: 32,
-    hardwareQueues: 32,
+    hardwareQueues: 8,
+    copyQueues: 4,
     delayedSignal: false,
     multiProcessors: 13,
     threadsAtOnce: 13 * 2048,
@@ -90,7 +96,8 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     computeCapability: '9.0',
     copyEngines: 3,
     kernelsAtOnce: 128,
-    hardwareQueues: 32,
+    hardwareQueues: 8,
+    copyQueues: 4,
     delayedSignal: false,
     multiProcessors: 132,
     threadsAtOnce: 132 * 2048,
@@ -104,8 +111,10 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     operationRate: 2.75e10,
     copyOverhead: 0.0025,
     kernelOverhead: 0.0028,
-    switchTime: 0.008,
-    issueTime: 0.0053,
-    launchTime: 0.0063,
+    switchTime: 0.0015,
+    signalTime: 0.007,
+    issueTime: 0.0035,
+    launchTime: 0.007,
+    eventTime: 0.0011,
   },
 };

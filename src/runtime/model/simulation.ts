@@ -2,15 +2,19 @@
 //
 // Time goes from one start or end to the next. Between them every running operation makes
 // progress at its own rate: 1, or less for a copy while one in the other direction runs too.
-// An engine takes its operations in the order of issue; it may pass over one that is not ready for
-// one that came through another hardware queue. Nothing that is issued later changes what has happened, so the clock may stand
-// anywhere while the host goes on issuing.
+// Operations wait before their engine in queues, and in a queue one that is not ready holds up those
+// behind it. The compute engine takes whatever was issued first of what is ready at the head of a queue; a
+// copy engine stays with a queue for as long as there is work ready in it, and then goes round to the next.
+// Nothing that is issued later changes what has happened, so the clock may stand anywhere while the host goes
+// on issuing.
 
 import { type EngineModel, engineOf, type Operation, type Stay } from './engines.ts';
 
 interface Entry {
   readonly operation: Operation;
   readonly engine: string;
+  /** Which of the engine's queues it waits in. */
+  readonly queue: number;
   readonly issued: number;
   /** What it waits for; empty once it has started, so that a chain of operations is not kept alive. */
   dependencies: readonly Entry[];
@@ -21,6 +25,12 @@ interface Entry {
   left: number;
   ended: number;
   signalled: number;
+}
+
+/** A queue before an engine, and the stream that used it last. */
+interface Queue {
+  readonly number: number;
+  stream: number;
 }
 
 /** Times nearer than this are the same: sums of the same durations in another order. */
@@ -37,8 +47,12 @@ export class Simulation {
   private waiting: Entry[] = [];
   private running: Entry[] = [];
   private last: Entry | null = null;
-  /** The stream whose copy each copy engine carried out last. */
-  private readonly lastStream = new Map<string, number>();
+  /** The queues of each engine, the least recently used first. */
+  private readonly queues = new Map<string, Queue[]>();
+  /** The copy that each copy engine carried out last. */
+  private readonly lastCopy = new Map<string, Entry>();
+  /** When ends that have been reached become known to the other engines; in order. */
+  private readonly news: number[] = [];
 
   constructor(model: EngineModel) {
     this.model = model;
@@ -53,6 +67,7 @@ export class Simulation {
     const entry: Entry = {
       operation,
       engine,
+      queue: this.queueFor(engine, operation.stream),
       issued: at,
       dependencies,
       next: null,
@@ -65,6 +80,26 @@ export class Simulation {
     this.waiting.push(entry);
     if (this.last !== null) this.last.next = entry;
     this.last = entry;
+  }
+
+  /**
+   * The queue that a stream's next operation goes to. A stream keeps the queue that it used last until another
+   * stream has taken it; then it takes one with nothing in it, or else the least recently used.
+   */
+  private queueFor(engine: string, stream: number): number {
+    const count = engine === 'none' ? 1 : queuesOf(this.model, engine);
+    if (count === 1) return 0;
+    const queues =
+      this.queues.get(engine) ?? Array.from({ length: count }, (_, number) => ({ number, stream: -1 }));
+    const isBusy = ({ number }: Queue) => {
+      const inside = (entry: Entry) => entry.engine === engine && entry.queue === number;
+      return this.running.some(inside) || this.waiting.some(inside);
+    };
+    const queue =
+      queues.find((one) => one.stream === stream) ?? queues.find((one) => !isBusy(one)) ?? queues[0]!;
+    queue.stream = stream;
+    this.queues.set(engine, [...queues.filter((one) => one !== queue), queue]);
+    return queue.number;
   }
 
   /** Lets time go on to `until`, if it is later than now. */
@@ -129,10 +164,11 @@ export class Simulation {
     return this.running.some(({ operation }) => operation.kind === other) ? 1 / this.model.bothWays : 1;
   }
 
+  /** When something happens next: an operation ends, or its end becomes known. */
   private nextEnd(): number {
     return this.running.reduce(
       (earliest, entry) => Math.min(earliest, this.settled + entry.left / this.rate(entry)),
-      Number.POSITIVE_INFINITY,
+      this.news[0] ?? Number.POSITIVE_INFINITY,
     );
   }
 
@@ -147,6 +183,7 @@ export class Simulation {
   private moveTo(time: number): void {
     this.now = time;
     this.settle();
+    while (this.news.length > 0 && this.news[0]! <= time) this.news.shift();
     const ended = this.running.filter(({ left }) => left <= tick);
     this.running = this.running.filter(({ left }) => left > tick);
     for (const entry of ended) this.end(entry);
@@ -156,16 +193,22 @@ export class Simulation {
     entry.ended = this.now;
     if (this.heldBack(entry)) return;
     // Whoever waited for this kernel's end to be told is told with it.
-    entry.signalled = this.now;
+    this.signal(entry);
     for (const earlier of this.entries.values()) {
       if (
         earlier.ended <= this.now &&
         earlier.signalled === Number.POSITIVE_INFINITY &&
         !this.heldBack(earlier)
       ) {
-        earlier.signalled = this.now;
+        this.signal(earlier);
       }
     }
+  }
+
+  private signal(entry: Entry): void {
+    entry.signalled = this.now;
+    if (entry.engine !== 'none' && this.model.signalTime > 0)
+      this.news.push(this.now + this.model.signalTime);
   }
 
   /** Whether a complete kernel's signal still waits for the kernels of other streams behind it. */
@@ -178,9 +221,12 @@ export class Simulation {
     return false;
   }
 
-  private ready({ operation, dependencies }: Entry): boolean {
-    // The compute engine itself knows at once that a kernel is complete.
-    const known = (before: Entry) => (operation.kind === 'kernel' ? before.ended : before.signalled);
+  private ready({ engine, dependencies }: Entry): boolean {
+    // An engine itself knows at once that its operation is complete.
+    const known = (before: Entry) => {
+      if (before.engine === engine) return before.ended;
+      return before.signalled + (before.engine === 'none' ? 0 : this.model.signalTime);
+    };
     return dependencies.every((before) => known(before) <= this.now);
   }
 
@@ -201,33 +247,54 @@ export class Simulation {
     entry.dependencies = [];
     const { kind, stream } = entry.operation;
     if (kind === 'host to device' || kind === 'device to host') {
-      if ((this.lastStream.get(entry.engine) ?? stream) !== stream) entry.left += this.model.switchTime;
-      this.lastStream.set(entry.engine, stream);
+      const last = this.lastCopy.get(entry.engine);
+      if (last !== undefined && last.operation.stream !== stream) entry.left += this.model.switchTime;
+      this.lastCopy.set(entry.engine, entry);
     }
     if (entry.left <= tick) this.end(entry);
     else this.running.push(entry);
   }
 
   private startWhatCan(): void {
-    for (let again = true; again; ) {
-      again = false;
-      /** Engines without room, and queues of an engine whose next operation is not ready. */
-      const blocked = new Set<string>();
-      for (const entry of this.waiting) {
-        const { engine, operation } = entry;
-        const queue = `${engine} ${operation.stream % this.model.hardwareQueues}`;
-        if (blocked.has(engine) || blocked.has(queue)) continue;
-        if (!this.ready(entry)) {
-          if (engine !== 'none') blocked.add(queue);
-        } else if (!this.engineHasRoom(entry)) blocked.add(engine);
-        else {
-          this.start(entry);
-          again = true;
-        }
-      }
-      if (again) this.waiting = this.waiting.filter(({ started }) => started === Number.POSITIVE_INFINITY);
+    for (;;) {
+      const entry = this.nextToStart();
+      if (entry === undefined) return;
+      this.start(entry);
+      this.waiting.splice(this.waiting.indexOf(entry), 1);
     }
   }
+
+  /** An operation that is ready, at the head of its queue, and that its engine would take now. */
+  private nextToStart(): Entry | undefined {
+    /** The queues whose head was looked at. */
+    const seen = new Set<string>();
+    /** Of each copy engine with room, the nearest of its queues from the one that it took its last work from. */
+    const copies = new Map<string, { readonly entry: Entry; readonly distance: number }>();
+    for (const entry of this.waiting) {
+      const { engine, queue } = entry;
+      if (engine === 'none') {
+        if (this.ready(entry)) return entry;
+        continue;
+      }
+      const place = `${engine} ${queue}`;
+      if (seen.has(place)) continue;
+      seen.add(place);
+      if (!this.ready(entry) || !this.engineHasRoom(entry)) continue;
+      if (engine === 'compute') return entry;
+      const queues = queuesOf(this.model, engine);
+      const distance = (queue - (this.lastCopy.get(engine)?.queue ?? queue) + queues) % queues;
+      if (distance === 0) return entry;
+      const other = copies.get(engine);
+      if (other === undefined || distance < other.distance) copies.set(engine, { entry, distance });
+    }
+    const [first] = copies.values();
+    return first?.entry;
+  }
+}
+
+/** Queues before an engine. */
+function queuesOf(model: EngineModel, engine: string): number {
+  return engine === 'compute' ? model.hardwareQueues : model.copyQueues;
 }
 
 /** Runs a whole schedule that is issued at once, each operation `issueTime` after the one before. */
