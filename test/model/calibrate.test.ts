@@ -17,7 +17,8 @@ describe.each(['h200', 'k20c'])('the rates of model:%s', (name) => {
     for (const rate of rates) expect(measured[rate] / expected[rate], rate).toBeCloseTo(1, 1);
     expect(measured.copyOverhead).toBeCloseTo(expected.copyOverhead, 4);
     expect(measured.kernelOverhead).toBeCloseTo(expected.kernelOverhead, 4);
-    expect(measured.switchTime).toBeCloseTo(expected.switchTime, 2);
+    expect(measured.switchTime).toBeCloseTo(expected.switchTime, 3);
+    expect(measured.signalTime).toBeCloseTo(expected.signalTime, 4);
     expect(measured).toMatchObject({ name: expected.name, copyEngines: expected.copyEngines });
   });
 });
