@@ -67,7 +67,13 @@ export async function calibrate(
     copyOverhead,
     kernelOverhead: kernels.overhead,
     switchTime: ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2,
-    signalTime: await bench.signalTime({ copyOverhead, kernelOverhead: kernels.overhead }),
+    signalTime: await bench.signalTime({
+      copyOverhead,
+      kernelOverhead: kernels.overhead,
+      memoryRate: kernels.memoryRate,
+      hostToDevice: into.rate,
+      deviceToHost: out.rate,
+    }),
     ...(await bench.issueTimes()),
     threadsAtOnce: properties.multiProcessorCount * 2048,
     multiProcessors: properties.multiProcessorCount,
@@ -184,7 +190,12 @@ class Bench implements Disposable {
    * stream, and so small that they have nothing to do but to begin and to end. Other streams wait meanwhile, as
    * those of a schedule do.
    */
-  async signalTime(known: Pick<EngineModel, 'copyOverhead' | 'kernelOverhead'>): Promise<number> {
+  async signalTime(
+    known: Pick<
+      EngineModel,
+      'copyOverhead' | 'kernelOverhead' | 'hostToDevice' | 'deviceToHost' | 'memoryRate'
+    >,
+  ): Promise<number> {
     await using streams = new StreamsOf(this.#device, streamsInTurn);
     const [chain, ...waiting] = streams.all as [Stream, ...Stream[]];
     using ended = this.#device.createEvent();
@@ -209,7 +220,9 @@ class Bench implements Disposable {
       chain,
     );
     await this.#device.synchronize();
-    return Math.max(0, (time / small - 2 * known.copyOverhead - known.kernelOverhead) / 3);
+    const bytes = 4 * block;
+    const work = bytes / known.hostToDevice + bytes / known.deviceToHost + (2 * bytes) / known.memoryRate;
+    return Math.max(0, (time / small - 2 * known.copyOverhead - known.kernelOverhead - work) / 3);
   }
 
   /** How many times slower the directions are together than the slower of them alone. */
