@@ -5,7 +5,10 @@ import { kernel } from 'warpstage';
 import { poison } from '#warpstage/targets/interpreter/memory.js';
 import { runEverywhere } from '../support/everywhere.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
+
+sayWithoutGpu();
 
 const counting = (length: number) => Int32Array.from({ length }, (_, i) => i * 7 - 5);
 const reversedBlocks = (array: Int32Array, block: number) =>

@@ -3,6 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { deviceFunction, kernel } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
+
+sayWithoutGpu();
 
 const counting = (length: number) => Int32Array.from({ length }, (_, i) => i * 7 - 5);
 const reversed = (array: Int32Array, block: number) =>

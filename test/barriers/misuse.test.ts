@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { kernel, WarpstageError } from 'warpstage';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
 import { runEverywhere } from '../support/everywhere.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
+
+sayWithoutGpu();
 
 const launch = (block: number, data: Record<string, Int32Array | number> = {}) => ({
   grid: 1,

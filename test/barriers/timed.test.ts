@@ -3,6 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
+
+sayWithoutGpu();
 
 const results = (made: Parameters<typeof runEverywhere>[0], block: number, length = block) => {
   const run = runEverywhere(made, { grid: 1, block, arguments: { out: new Int32Array(length) } });

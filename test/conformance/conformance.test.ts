@@ -1,33 +1,29 @@
 // Every case on every device that is here, and on the interpreter under every policy of delivery.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, type OpenOptions, open } from 'warpstage';
-import { devices } from '../support/devices.ts';
-import { gpus } from '../support/gpu.ts';
+import { type Device, open } from 'warpstage';
+import { devices, type TestDevice } from '../support/devices.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
 import type { Case, HostArray } from './case.ts';
 import { allCases } from './cases.ts';
 
-interface Place {
-  readonly name: string;
-  readonly device?: string;
-  readonly options: OpenOptions;
-}
-
-const places: readonly Place[] = [
+const places: readonly Pick<TestDevice, 'name' | 'ranOn' | 'open'>[] = [
   ...devices,
   ...(['late', 1, 2, 3] as const).map((delivery) => ({
     name: `cpu, interpreter, ${typeof delivery === 'number' ? `seed ${delivery}` : delivery}`,
-    options: { target: 'interpreter' as const, delivery },
+    ranOn: /^interpreter$/,
+    open: () => open('cpu', { target: 'interpreter', delivery }),
   })),
-  ...(gpus > 0 ? [{ name: 'cuda', device: 'cuda', options: {} }] : []),
 ];
 
-describe.each(places)('$name', ({ device: name, options }) => {
+sayWithoutGpu();
+
+describe.each(places)('$name', ({ ranOn, open: openIt }) => {
   let device: Device;
   beforeAll(async () => {
-    device = await open(name, options);
+    device = await openIt();
   });
   afterAll(() => device.close());
 
@@ -42,7 +38,9 @@ describe.each(places)('$name', ({ device: name, options }) => {
         arrays.set(parameter, array);
         return [parameter, array] as const;
       });
-      stream.launch(one.kernel, { grid: one.grid, block: one.block }, Object.fromEntries(entries) as never);
+      const shape = { grid: one.grid, block: one.block };
+      const launched = stream.launch(one.kernel, shape, Object.fromEntries(entries) as never);
+      expect(launched.ranOn).toMatch(ranOn);
       const results = Object.entries(one.expected).map(([parameter, expected]) => {
         const result = new (expected.constructor as new (length: number) => HostArray)(expected.length);
         stream.memcpyAsync(result, arrays.get(parameter)!);

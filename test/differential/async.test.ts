@@ -5,9 +5,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { check } from 'warpstage/check';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { asyncInputLength, asyncKernelText } from './random-async.ts';
 import { randomRuns, type Tape, tapes } from './tape.ts';
+
+sayWithoutGpu();
 
 function randomLaunch(tape: Tape, block: number) {
   const text = asyncKernelText(tape);

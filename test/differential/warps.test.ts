@@ -4,9 +4,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { warpKernelText } from './random-warps.ts';
 import { randomRuns, tapes } from './tape.ts';
+
+sayWithoutGpu();
 
 test.each([64, 32, 40])('blocks of %i threads', (block) => {
   const seen = { regions: 0, states: 0, faults: 0 };

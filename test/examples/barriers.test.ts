@@ -5,6 +5,9 @@ import { deviceFunction } from 'warpstage';
 import { producerConsumer } from '../../examples/guide/barrier-producer-consumer.ts';
 import { splitArrive } from '../../examples/guide/barrier-split-arrive.ts';
 import { runEverywhere } from '../support/everywhere.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
+
+sayWithoutGpu();
 
 const grid = 2;
 const counting = (length: number) => Int32Array.from({ length }, (_, i) => (i * 7 + 3) % 50);

@@ -5,7 +5,10 @@ import { expectClean } from 'warpstage/check';
 import { blockReduction } from '../../examples/warps/block-reduction.ts';
 import { gridReduction } from '../../examples/warps/grid-reduction.ts';
 import { warpReduction } from '../../examples/warps/warp-reduction.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outputOf } from '../warps/support.ts';
+
+sayWithoutGpu();
 
 // Small integers: their sums are exact, in whichever order.
 const x = Float32Array.from({ length: 1000 }, (_, i) => ((i * 37) % 101) - 40);

@@ -1,11 +1,18 @@
 // An NVIDIA GPU as a target of `runProgram`: the same memory image, copied there and back.
+//
+// A kernel that does not end cannot be stopped, and nothing runs behind it. So a launch is given a time, and
+// when it has passed, this and every later launch of the process fail with the program that hangs.
 
+import type { Program } from '#warpstage/compiler/ir.js';
+import { printProgram } from '#warpstage/compiler/print.js';
 import { Allocation, DeviceMemoryArray } from '#warpstage/runtime/arrays.js';
+import { type Driver, driverResults } from '#warpstage/runtime/cuda/driver.js';
 import { type Gpu, openGpu } from '#warpstage/runtime/cuda/gpu.js';
 import { Launcher } from '#warpstage/runtime/cuda/launcher.js';
 import { addressOf } from '#warpstage/runtime/cuda/library.js';
 import { openNvrtc } from '#warpstage/runtime/cuda/nvrtc.js';
 import { compileCuda } from '#warpstage/targets/cuda/compile.js';
+import { synchronisesGrid } from '#warpstage/targets/grid.js';
 import { gpus } from './gpu.ts';
 import type { Target } from './run-program.ts';
 
@@ -17,6 +24,25 @@ function open() {
     opened = { gpu, launcher: new Launcher(gpu.driver) };
   }
   return opened;
+}
+
+/** What a program of a test may take, and is far from taking. */
+const mostMilliseconds = 10_000;
+let hanging: string | undefined;
+
+/** Waits for the default stream, where a program is. */
+function finish(driver: Driver, program: Program): void {
+  const end = performance.now() + mostMilliseconds;
+  while (true) {
+    const result = driver.cuStreamQuery(0);
+    if (result !== driverResults.notReady) {
+      driver.check(result, 'the kernel');
+      return;
+    }
+    if (performance.now() < end) continue;
+    hanging = `a kernel does not end on the GPU:\n${printProgram(program)}`;
+    throw new Error(hanging);
+  }
 }
 
 const reach = { kind: 'everywhere', admit: () => {} } as const;
@@ -33,6 +59,7 @@ export const cuda: Target = {
   },
   createRunner(executable, { memory }) {
     return (record, _arena, first, end) => {
+      if (hanging !== undefined) throw new Error(hanging);
       const { gpu, launcher } = open();
       const { driver } = gpu;
       gpu.context.use();
@@ -84,11 +111,12 @@ export const cuda: Target = {
           sharedBytes: 0,
           allocations: [],
           signal: null,
-          cooperative: false,
+          cooperative: synchronisesGrid(program),
           ranOn: 'cuda',
         },
         0,
       );
+      finish(driver, program);
       driver.check(driver.cuMemcpyAsync(host, begin, bytes.length, 0), 'copy out');
       driver.check(driver.cuStreamSynchronize(0), 'the kernel');
       driver.check(driver.cuMemFreeAsync(begin, 0), 'memory');

@@ -1,8 +1,10 @@
-// Runs a kernel on every way of every target of the CPU, and asks for the same from all.
+// Runs a kernel on every way of every target of the CPU, and asks for the same from all; and on a GPU, where
+// there is one, what ends well: a fault there is what nobody can go on from.
 
 import { expect } from 'vitest';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
+import { cudaTargets } from './cuda.ts';
 import { deliveries, interpreter } from './interpreter.ts';
 import { type KernelLaunch, runKernel } from './run-kernel.ts';
 import type { Target } from './run-program.ts';
@@ -24,7 +26,7 @@ export interface Everywhere {
 
 /** What all targets do; the arrays of the launch stay as they are. */
 export function runEverywhere(kernel: Kernel, launch: KernelLaunch): Everywhere {
-  const runs = everyTarget.map((target) => {
+  const run = (target: Target) => {
     const copies = Object.fromEntries(
       Object.entries(launch.arguments).map(([name, value]) => [
         name,
@@ -33,8 +35,10 @@ export function runEverywhere(kernel: Kernel, launch: KernelLaunch): Everywhere 
     );
     const { fault, executable } = runKernel(target, kernel, { ...launch, arguments: copies });
     return { target: target.name, arguments: copies, fault, executable };
-  });
+  };
+  const runs = everyTarget.map(run);
   const [first, ...others] = runs;
+  if (first!.fault === null) others.push(...cudaTargets.map(run));
   for (const { target, fault, arguments: results, executable } of others) {
     // Under a seed another thread may be the first to go wrong.
     const isSeeded = executable.target === 'interpreter' && typeof executable.delivery === 'number';

@@ -1,13 +1,16 @@
-// i64 and u64: bigints of JavaScript, wrapped at 64 bits, on the interpreter and on WebAssembly.
+// i64 and u64: bigints of JavaScript, wrapped at 64 bits, on every target; what prints or fails on those of the CPU.
 
 import { describe, expect, test } from 'vitest';
 import { deviceFunction, kernel, open } from 'warpstage';
 import { kernelOf, mistakesIn, statementsOf, variablesOf } from '../compiler/support.ts';
+import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
-const targets = [interpreter('eager'), wasm, wasmStates];
+const checkedTargets = [interpreter('eager'), wasm, wasmStates];
+const targets = [...checkedTargets, ...cudaTargets];
 const schema = {
   a: 'i64[]',
   u: 'u64[]',
@@ -20,6 +23,8 @@ const schema = {
 } as const;
 const body = (text: string) => `({ a, u, b, s, v, i, f, I }, cuda) => { ${text} }`;
 const last = 2n ** 63n - 1n;
+
+sayWithoutGpu();
 
 describe.each(targets)('$name', (target) => {
   /** What the expressions are, each stored in turn in an array of i64 or u64. */
@@ -139,17 +144,17 @@ describe.each(targets)('$name', (target) => {
     expect([...given.total]).toEqual([sum, 2n ** 64n - 64n, 31n << 58n, 7n]);
     expect(given.least[0]).toBe(-5n);
   });
+});
 
-  test('are printed as JavaScript prints them', () => {
-    const text = `console.log('s', s, \`is \${s}\`);`;
-    const given = { a: new BigInt64Array(1), u: new BigUint64Array(1), b: new BigInt64Array(1) };
-    const { printed } = runKernel(target, kernelOf(schema, body(text)), {
-      grid: 1,
-      block: 1,
-      arguments: { ...given, s: -3n, v: 1n, i: 0, f: 0, I: new Int32Array(1) },
-    });
-    expect(printed).toEqual(['s -3n is -3']);
+test.each(checkedTargets)('$name prints them as JavaScript does', (target) => {
+  const text = `console.log('s', s, \`is \${s}\`);`;
+  const given = { a: new BigInt64Array(1), u: new BigUint64Array(1), b: new BigInt64Array(1) };
+  const { printed } = runKernel(target, kernelOf(schema, body(text)), {
+    grid: 1,
+    block: 1,
+    arguments: { ...given, s: -3n, v: 1n, i: 0, f: 0, I: new Int32Array(1) },
   });
+  expect(printed).toEqual(['s -3n is -3']);
 });
 
 describe('types', () => {
@@ -239,7 +244,7 @@ describe('mistakes', () => {
 
 test('division by zero ends the launch', () => {
   const text = 'a[0] = b[0] / b[1];';
-  for (const target of targets) {
+  for (const target of checkedTargets) {
     const given = { a: new BigInt64Array(1), u: new BigUint64Array(1), b: new BigInt64Array(2) };
     const { fault } = runKernel(target, kernelOf(schema, body(text)), {
       grid: 1,

@@ -5,12 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { decodeBF16, decodeF16, deviceFunction, encodeBF16, encodeF16, kernel, open } from 'warpstage';
 import { decodeHalf, encodeHalf } from '#warpstage/kernel/half.js';
 import { kernelOf, statementsOf } from '../compiler/support.ts';
+import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
 const count = 8192;
-const targets = [interpreter('eager'), wasm, wasmStates];
+const targets = [interpreter('eager'), wasm, wasmStates, ...cudaTargets];
 
 describe('the conversion itself', () => {
   test('gives every value of f16 its bits back', () => {
@@ -48,6 +50,8 @@ describe('the conversion itself', () => {
     expect([...decodeF16(encodeF16([0.1, 7]))]).toEqual([decodeHalf('f16', 0x2e66), 7]);
   });
 });
+
+sayWithoutGpu();
 
 describe.each(targets)('$name', (target) => {
   test.each(['f16', 'bf16'] as const)(

@@ -3,11 +3,16 @@
 import { describe, expect, test } from 'vitest';
 import { deviceFunction, kernel, open } from 'warpstage';
 import { kernelOf, mistakesIn, statementsOf } from '../compiler/support.ts';
+import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
-const targets = [interpreter('eager'), wasm, wasmStates];
+const checkedTargets = [interpreter('eager'), wasm, wasmStates];
+const targets = [...checkedTargets, ...cudaTargets];
+
+sayWithoutGpu();
 
 describe.each(targets)('$name', (target) => {
   test('are loaded, computed with and stored', () => {
@@ -87,16 +92,16 @@ describe.each(targets)('$name', (target) => {
       ]);
     }
   });
+});
 
-  test('a vector outside its array is named by its own index', () => {
-    const beyond = kernelOf({ x: 'f32x4[]' }, '({ x }, cuda) => { x[cuda.threadIdx.x + 3].y = 1; }');
-    const { fault } = runKernel(target, beyond, {
-      grid: 1,
-      block: 2,
-      arguments: { x: new Float32Array(16) },
-    });
-    expect(fault).toMatchObject({ kind: 'out-of-range', index: 4, count: 1, length: 4, access: 'write' });
+test.each(checkedTargets)('$name names a vector outside its array by its own index', (target) => {
+  const beyond = kernelOf({ x: 'f32x4[]' }, '({ x }, cuda) => { x[cuda.threadIdx.x + 3].y = 1; }');
+  const { fault } = runKernel(target, beyond, {
+    grid: 1,
+    block: 2,
+    arguments: { x: new Float32Array(16) },
   });
+  expect(fault).toMatchObject({ kind: 'out-of-range', index: 4, count: 1, length: 4, access: 'write' });
 });
 
 test('a program reads whole vectors before it writes them', () => {

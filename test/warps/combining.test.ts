@@ -2,7 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf, outputOf } from './support.ts';
+
+sayWithoutGpu();
 
 const data = Int32Array.from({ length: 64 }, (_, i) => ((i * 37) % 23) - 9);
 const values = (of: (i: number) => number) => Array.from({ length: 64 }, (_, i) => of(i));

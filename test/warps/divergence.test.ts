@@ -3,7 +3,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf, outputOf } from './support.ts';
+
+sayWithoutGpu();
 
 const values = (length: number, of: (i: number) => number) => Array.from({ length }, (_, i) => of(i));
 const out = (length = 64) => ({ out: new Int32Array(length) });

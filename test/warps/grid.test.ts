@@ -2,7 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf, outputOf } from './support.ts';
+
+sayWithoutGpu();
 
 /** A sum in two phases: each block's, and then those of all blocks. */
 const sum = kernel({ out: 'i32[]', x: 'readonly i32[]', partial: 'i32[]' }, ({ out, x, partial }, cuda) => {

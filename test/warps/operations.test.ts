@@ -3,7 +3,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outputOf } from './support.ts';
+
+sayWithoutGpu();
 
 const values = (length: number, of: (i: number) => number) => Array.from({ length }, (_, i) => of(i));
 const data = Int32Array.from({ length: 64 }, (_, i) => ((i * 37) % 23) - 9);

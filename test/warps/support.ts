@@ -1,9 +1,11 @@
 // Runs a kernel on the interpreter and, as regions where that is possible and as state machines,
-// on WebAssembly, and asks for the same results and the same fault.
+// on WebAssembly, and asks for the same results and the same fault; and on a GPU, where there is one,
+// what ends well.
 
 import { expect } from 'vitest';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Fault } from '#warpstage/targets/executable.js';
+import { cudaTargets } from '../support/cuda.ts';
 import { deliveries, interpreter } from '../support/interpreter.ts';
 import { type KernelLaunch, runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
@@ -31,7 +33,8 @@ export function outcomeOf(kernel: Kernel, launch: KernelLaunch): Outcome {
   const chosen = run(wasm, kernel, launch);
   const { executable } = chosen;
   if (executable.target !== 'wasm') throw new Error('not an executable of WebAssembly');
-  const others = [wasmStates, ...deliveries.map((each) => interpreter(each))];
+  const gpu = chosen.fault === null ? cudaTargets : [];
+  const others = [wasmStates, ...deliveries.map((each) => interpreter(each)), ...gpu];
   for (const target of others) {
     const other = run(target, kernel, launch);
     // Which thread of several at fault is found first depends on the schedule.
