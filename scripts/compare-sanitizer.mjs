@@ -104,7 +104,10 @@ async function measure(folder) {
     let rest = numbers;
     while (rest.length > 0 && performance.now() < deadline) {
       const name = join(work, String(jobs++));
+      const begin = performance.now();
       const fates = await watch({ tool, numbers: rest, seconds, name, bundle, deadline });
+      const took = ((performance.now() - begin) / 1000).toFixed(1);
+      console.log(`${tool.padEnd(10)} ${fates.size} of ${rest.length} launches in ${took} s`);
       const said = readFileSync(`${name}.log`, 'utf8');
       const told = toldIn(said);
       appendFileSync(join(folder, 'said.txt'), `#### ${tool} ${rest.join(' ')}\n${shortened(said)}\n`);
@@ -124,14 +127,14 @@ async function measure(folder) {
       size,
     ).map((list) => ({ tool, numbers: list, seconds }));
   await inParallel([...jobsOf('alone', faulty, 3, 4), ...jobsOf('alone', mended, 24, 4)], 40, run);
-  // A tool takes long to start, so what ends by itself shares a process, and what does not has few beside it.
+  // A tool takes long to start, so what ends by itself shares a process; what does not needs one of its own.
   const ends = (number) => fate('alone', number) === 'ended';
   const all = [...faulty, ...mended];
   const [calm, rough] = [all.filter(ends), all.filter((number) => !ends(number))];
   await inParallel(
     [
       ...tools.flatMap((tool) => jobsOf(tool, calm, 70, 10)),
-      ...tools.flatMap((tool) => jobsOf(tool, rough, 2, 5)),
+      ...tools.flatMap((tool) => jobsOf(tool, rough, 1, 5)),
     ],
     20,
     run,

@@ -1,125 +1,116 @@
 // node scripts/sanitize.mjs: runs the example kernels on the GPU under compute-sanitizer.
 //
-// memcheck, racecheck and synccheck each watch a run of every kernel of the guide, for several
-// blocks, stages and numbers of batches, and of two jobs. The kernels' results are checked too.
-// First memcheck must find a write that is planted far outside its array: so it is known to watch.
-// Needs a GPU, compute-sanitizer and the built package. Ends with 1 if a tool finds anything else.
+// memcheck, racecheck, synccheck and initcheck each watch the kernels of the guide and of examples/warps
+// (launch-examples.mjs, which compares the results too) and every example job. First memcheck must
+// find a write that is planted far outside its array: so it is known to watch. The tools take
+// long to start, so several processes run at a time. Needs a GPU, compute-sanitizer and the built package.
+// Prints a row for each; ends with 1 if a tool finds anything else, or a result is wrong.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parquetWriteFile } from 'hyparquet-writer';
 
-const here = fileURLToPath(import.meta.url);
-const root = join(here, '..', '..');
+const root = join(fileURLToPath(import.meta.url), '..', '..');
 const cli = join(root, 'dist', 'cli', 'main.js');
-const guide = {
-  'single-stage': {},
-  staging: {},
-  'staging-unified': { stages: true },
-  'specialized-staging': { stages: true, elements: (block) => block / 2 },
-  'staging-scope-thread': { stages: true },
-  'two-arrays': { arrays: true },
-};
+const launchExamples = join(root, 'scripts', 'launch-examples.mjs');
+const tools = ['memcheck', 'racecheck', 'synccheck', 'initcheck'];
 
-/** What a run under a tool does. */
-async function launchGuide() {
-  const { open } = await import('../dist/index.js');
-  const { loadModule } = await import('../dist/cli/load-module.js');
-  await using device = await open('cuda');
-  const stream = device.createStream();
-  for (const [file, { stages = false, arrays = false, elements = (block) => block }] of Object.entries(
-    guide,
-  )) {
-    const { exports } = await loadModule(join(root, 'examples', 'guide', `${file}.ts`));
-    const kernel = Object.values(exports).find(({ kind }) => kind === 'kernel');
-    for (const block of [64, 256]) {
-      for (const stagesCount of stages ? [1, 2, 3, 4, 8] : [0]) {
-        for (const batches of [0, 1, 5, 37]) {
-          const grid = arrays ? 1 : 3;
-          const count = elements(block) * grid * batches;
-          const input = Int32Array.from({ length: Math.max(count, 1) }, (_, i) => i * 5 - 7);
-          const [x, y] = [device.alloc('i32', input.length), device.alloc('i32', input.length)];
-          stream.memcpyAsync(x, input);
-          const constants = stages ? { stagesCount } : {};
-          const data = arrays
-            ? { globalOut: y, global0: x, global1: x, subsetCount: batches }
-            : { globalOut: y, globalIn: x, batchCount: batches, ...constants };
-          stream.launch(kernel, { grid, block }, data);
-          const output = new Int32Array(input.length);
-          stream.memcpyAsync(output, y);
-          await stream.synchronize();
-          for (let i = 0; i < count; ++i) {
-            const expected = arrays ? 3 * input[i] : 3 * input[i] + 1;
-            if (output[i] !== expected)
-              throw new Error(`${file}: element ${i} is ${output[i]}, not ${expected}`);
-          }
-          x.free();
-          y.free();
-        }
-      }
-    }
-  }
-}
-
-/** A kernel that writes a gibibyte behind its array. */
-async function launchPlanted() {
-  const { kernel, open } = await import('../dist/index.js');
-  await using device = await open('cuda');
-  const beyond = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
-    y[cuda.thisGrid().threadRank() + 268435456] = 1;
-  });
-  device.defaultStream.launch(beyond, { grid: 1, block: 32 }, { y: device.alloc('i32', 32) });
-  await device.synchronize();
-}
-
-/** An .npy file of so many f32. */
-function writeNumbers(path, count) {
-  const header = `${`{'descr': '<f4', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117)}\n`;
+/** An .npy file of f32. */
+function writeNumbers(path, ...shape) {
+  const size = shape.join(', ') + (shape.length === 1 ? ',' : '');
+  const header = `${`{'descr': '<f4', 'fortran_order': False, 'shape': (${size}), }`.padEnd(117)}\n`;
   const head = Buffer.concat([
     Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, 118, 0]),
     Buffer.from(header),
   ]);
-  const numbers = Float32Array.from({ length: count }, (_, i) => Math.sin(i));
+  const length = shape.reduce((a, b) => a * b);
+  const numbers = Float32Array.from({ length }, (_, i) => Math.sin(i));
   writeFileSync(path, Buffer.concat([head, Buffer.from(numbers.buffer)]));
+  return path;
 }
 
+function writeFlights(filename) {
+  const column = (name, of) => ({
+    name,
+    data: Int32Array.from({ length: 20_000 }, (_, i) => of(i)),
+    type: 'INT32',
+  });
+  parquetWriteFile({
+    filename,
+    columnData: [column('delay', (i) => ((i * 31) % 300) - 60), column('distance', (i) => (i * 53) % 3000)],
+  });
+  return filename;
+}
+
+/** What runs under each tool, by name: the arguments of Node. */
+function worksIn(folder) {
+  const x = writeNumbers(join(folder, 'x.npy'), 100_003);
+  const rows = writeNumbers(join(folder, 'rows.npy'), 2000, 24);
+  const queries = writeNumbers(join(folder, 'queries.npy'), 3, 24);
+  const flights = writeFlights(join(folder, 'flights.parquet'));
+  const job = (name, inputs, output) => (tool) => [
+    ...[cli, 'run', `examples/${name}.ts`, ...inputs],
+    ...(output ? [join(folder, `${tool}-${name}.npy`)] : []),
+    ...['--device', 'cuda', '--chunk', '64K'],
+  ];
+  return {
+    guide: () => [launchExamples, 'guide'],
+    barriers: () => [launchExamples, 'barriers'],
+    warps: () => [launchExamples, 'warps'],
+    affine: job('affine', [x], true),
+    fir: job('fir', [x], true),
+    zscore: job('zscore', [x], true),
+    'vector-search': job('vector-search', [rows, queries], false),
+    flights: job('flights', [flights], false),
+  };
+}
+
+/** Runs Node under a tool; the whole of what both say, and the exit status. */
 function watch(tool, argv) {
   const options = ['--tool', tool, '--error-exitcode', '9', '--launch-timeout', '0'];
-  const { status, stdout, stderr } = spawnSync('compute-sanitizer', [...options, process.execPath, ...argv], {
-    encoding: 'utf8',
+  const child = spawn('compute-sanitizer', [...options, process.execPath, ...argv], {
     cwd: root,
     env: { ...process.env, WARPSTAGE_LINE_INFO: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const summary = /^=+ (?:ERROR|RACECHECK) SUMMARY:.*$/m.exec(stdout ?? '')?.[0] ?? '(no summary)';
-  console.log(`${tool.padEnd(10)} ${argv.slice(1, 3).join(' ').padEnd(28)} exit ${status}  ${summary}`);
-  if (status !== 0) console.log(`${stdout}\n${stderr}`.split('\n').slice(0, 40).join('\n'));
-  return status === 0;
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, said }));
+  });
 }
 
-function findsPlanted() {
-  const argv = ['--tool', 'memcheck', '--error-exitcode', '9', process.execPath, here, 'planted'];
-  const { stdout } = spawnSync('compute-sanitizer', argv, { encoding: 'utf8', cwd: root });
-  const found = /Invalid __global__ write of size 4 bytes/.test(stdout ?? '');
-  console.log(`memcheck   planted write                ${found ? 'found' : `not found:\n${stdout}`}`);
+async function isClean(tool, name, argv) {
+  const { status, said } = await watch(tool, argv);
+  const summary = /^=+ (?:ERROR|RACECHECK) SUMMARY: (.*)$/m.exec(said)?.[1] ?? '(no summary)';
+  console.log(`${tool.padEnd(10)} ${name.padEnd(14)} exit ${status}  ${summary}`);
+  if (status !== 0) console.log(said.split('\n').slice(0, 40).join('\n'));
+  return status === 0 && /^0 (errors|hazards)/.test(summary);
+}
+
+async function findsPlanted() {
+  const { said } = await watch('memcheck', [launchExamples, 'planted']);
+  const found = /Invalid __global__ write of size 4 bytes/.test(said);
+  console.log(`memcheck   planted write  ${found ? 'found' : `not found:\n${said}`}`);
   return found;
 }
 
-if (process.argv[2] === 'guide') await launchGuide();
-else if (process.argv[2] === 'planted') await launchPlanted();
-else {
-  const folder = mkdtempSync(join(tmpdir(), 'warpstage-sanitize-'));
-  const input = join(folder, 'in.npy');
-  writeNumbers(input, 100_003);
-  let clean = findsPlanted();
-  for (const tool of ['memcheck', 'racecheck', 'synccheck']) {
-    clean = watch(tool, [here, 'guide']) && clean;
-    for (const job of ['affine', 'fir']) {
-      const output = join(folder, `${tool}-${job}.npy`);
-      clean = watch(tool, [cli, 'run', `examples/${job}.ts`, input, output, '--device', 'cuda']) && clean;
-    }
-  }
-  rmSync(folder, { recursive: true });
-  process.exit(clean ? 0 : 1);
-}
+const folder = mkdtempSync(join(tmpdir(), 'warpstage-sanitize-'));
+const works = Object.entries(worksIn(folder));
+const rest = works.flatMap(([name, argv]) => tools.map((tool) => () => isClean(tool, name, argv(tool))));
+rest.unshift(findsPlanted);
+let clean = true;
+const worker = async () => {
+  for (let next = rest.shift(); next !== undefined; next = rest.shift()) clean = (await next()) && clean;
+};
+await Promise.all(Array.from({ length: availableParallelism() }, worker));
+rmSync(folder, { recursive: true });
+process.exit(clean ? 0 : 1);

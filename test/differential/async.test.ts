@@ -1,5 +1,5 @@
-// Random copies and waits: WebAssembly, as it chooses and as state machines, does what the interpreter does
-// under every policy of delivery; and the checker finds nothing wrong.
+// Random copies and waits: WebAssembly, as it chooses and as state machines, and a GPU do what the interpreter
+// does under every policy of delivery; and the checker finds nothing wrong.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { check } from 'warpstage/check';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { asyncInputLength, asyncKernelText } from './random-async.ts';
-import { randomRuns, type Tape, tapes } from './tape.ts';
+import { randomLimit, randomRuns, type Tape, tapes } from './tape.ts';
 
 sayWithoutGpu();
 
@@ -21,20 +21,24 @@ function randomLaunch(tape: Tape, block: number) {
   return { text, random, launch };
 }
 
-test.each([8, 40])('blocks of %i threads', (block) => {
-  const seen = { regions: 0, states: 0 };
-  fc.assert(
-    fc.property(tapes(60), (tape) => {
-      const { text, random, launch } = randomLaunch(tape, block);
-      const outcome = outcomeOf(random, launch);
-      expect(outcome.fault, text).toBeNull();
-      seen[outcome.mode] += 1;
-    }),
-    randomRuns(20),
-  );
-  expect(seen.regions).toBeGreaterThan(0);
-  expect(seen.states).toBeGreaterThan(0);
-});
+test.each([8, 40])(
+  'blocks of %i threads',
+  (block) => {
+    const seen = { regions: 0, states: 0 };
+    fc.assert(
+      fc.property(tapes(60), (tape) => {
+        const { text, random, launch } = randomLaunch(tape, block);
+        const outcome = outcomeOf(random, launch);
+        expect(outcome.fault, text).toBeNull();
+        seen[outcome.mode] += 1;
+      }),
+      randomRuns(20),
+    );
+    expect(seen.regions).toBeGreaterThan(0);
+    expect(seen.states).toBeGreaterThan(0);
+  },
+  randomLimit,
+);
 
 test('under the checker', () => {
   fc.assert(

@@ -20,7 +20,7 @@ import {
   randomKernel,
 } from './random-kernel.ts';
 import { kernelElements } from './random-text.ts';
-import { randomRuns, tapes } from './tape.ts';
+import { randomLimit, randomRuns, tapes } from './tape.ts';
 
 const scalars = {
   count: 3,
@@ -65,15 +65,19 @@ const targets: readonly Target[] = [interpreter('late'), interpreter(1), wasm, w
 sayWithoutGpu();
 
 describe('random kernels', () => {
-  test.each(targets)('$name computes what JavaScript does', (target) => {
-    fc.assert(
-      fc.property(tapes(400), fc.constantFrom('i32', 'i64'), (tape, indexType) => {
-        const random = randomKernel(tape);
-        const { text, grid, block } = random;
-        const expected = outcome(random, (args) => runAsJavaScript(text, { grid, block, arguments: args }));
-        expect(outcome(random, runCompiled(target, random, indexType)), text).toEqual(expected);
-      }),
-      randomRuns(60),
-    );
-  });
+  test.each(targets)(
+    '$name computes what JavaScript does',
+    (target) => {
+      fc.assert(
+        fc.property(tapes(400), fc.constantFrom('i32', 'i64'), (tape, indexType) => {
+          const random = randomKernel(tape);
+          const { text, grid, block } = random;
+          const expected = outcome(random, (args) => runAsJavaScript(text, { grid, block, arguments: args }));
+          expect(outcome(random, runCompiled(target, random, indexType)), text).toEqual(expected);
+        }),
+        randomRuns(60),
+      );
+    },
+    randomLimit,
+  );
 });

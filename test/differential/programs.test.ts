@@ -13,7 +13,7 @@ import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-
 import { wasm, wasmStates } from '../support/wasm.ts';
 import { allElements, counterLength, inputLength, ownElements } from './random-data.ts';
 import { type RandomProgram, randomProgram, riskyProgram } from './random-program.ts';
-import { randomRuns, tapes } from './tape.ts';
+import { randomLimit, randomRuns, tapes } from './tape.ts';
 
 const scalars = {
   count: 3,
@@ -92,24 +92,28 @@ const targets: readonly Target[] = [interpreter('eager'), interpreter(1), interp
 sayWithoutGpu();
 
 describe('random programs', () => {
-  test.each([...targets, ...cudaTargets])('$name agrees with the oracle', (target) => {
-    const ways = new Map<string, number>();
-    fc.assert(
-      fc.property(tapes(400), (tape) => {
-        const random = randomProgram(tape);
-        const expected = outcome(oracle, random);
-        const actual = outcome(target, random);
-        expect(expected.fault, printProgram(random.program)).toBeNull();
-        const { executable, ...results } = actual;
-        expect(results, printProgram(random.program)).toEqual({ fault: null, arrays: expected.arrays });
-        const way = wayOf(executable);
-        ways.set(way, (ways.get(way) ?? 0) + 1);
-      }),
-      randomRuns(100),
-    );
-    // Each way of WebAssembly really ran.
-    for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(5);
-  });
+  test.each([...targets, ...cudaTargets])(
+    '$name agrees with the oracle',
+    (target) => {
+      const ways = new Map<string, number>();
+      fc.assert(
+        fc.property(tapes(400), (tape) => {
+          const random = randomProgram(tape);
+          const expected = outcome(oracle, random);
+          const actual = outcome(target, random);
+          expect(expected.fault, printProgram(random.program)).toBeNull();
+          const { executable, ...results } = actual;
+          expect(results, printProgram(random.program)).toEqual({ fault: null, arrays: expected.arrays });
+          const way = wayOf(executable);
+          ways.set(way, (ways.get(way) ?? 0) + 1);
+        }),
+        randomRuns(100),
+      );
+      // Each way of WebAssembly really ran.
+      for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(5);
+    },
+    randomLimit,
+  );
 });
 
 describe('random programs that may fail', () => {

@@ -56,3 +56,6 @@ export function randomRuns(runs: number): { numRuns: number; seed: number } {
     seed: seed === undefined ? 20_240_517 : Number(seed),
   };
 }
+
+/** Milliseconds for a test of random programs: on a GPU NVRTC compiles each, a large one in 0.1 s and more. */
+export const randomLimit = 120_000;
