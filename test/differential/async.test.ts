@@ -37,7 +37,7 @@ test.each([8, 40])(
     expect(seen.regions).toBeGreaterThan(0);
     expect(seen.states).toBeGreaterThan(0);
   },
-  randomLimit,
+  randomLimit(20),
 );
 
 test('under the checker', () => {

@@ -78,6 +78,6 @@ describe('random kernels', () => {
         randomRuns(60),
       );
     },
-    randomLimit,
+    randomLimit(60),
   );
 });

@@ -98,7 +98,7 @@ describe('random programs', () => {
       const ways = new Map<string, number>();
       fc.assert(
         fc.property(tapes(400), (tape) => {
-          const random = randomProgram(tape);
+          const random = randomProgram(tape, { exact: target.name === 'cuda' });
           const expected = outcome(oracle, random);
           const actual = outcome(target, random);
           expect(expected.fault, printProgram(random.program)).toBeNull();
@@ -112,7 +112,7 @@ describe('random programs', () => {
       // Each way of WebAssembly really ran.
       for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(5);
     },
-    randomLimit,
+    randomLimit(100),
   );
 });
 

@@ -77,10 +77,12 @@ export class RandomData {
   readonly #count: Expression;
   readonly #scalars: readonly Expression[];
   readonly #types: readonly ValueType[];
+  readonly #exact: boolean;
   #made = 0;
 
-  constructor(tape: Tape) {
+  constructor(tape: Tape, exact: boolean) {
     this.#tape = tape;
+    this.#exact = exact;
     const size = tape.pick([4, 32, 1, 64, 7, 33]);
     const narrow = tape.chance(1, 2);
     this.#types = narrow ? narrowTypes : valueTypes;
@@ -139,6 +141,7 @@ export class RandomData {
     const p = this.p;
     return {
       types: this.#types,
+      exact: this.#exact,
       leaves: (type) => [
         ...this.variables
           .filter(([of]) => of === type)

@@ -17,6 +17,8 @@ export const valueTypes: readonly ValueType[] = ['i32', 'f32', 'bool', 'u32', 'f
 /** What a random expression may use. Each leaf is made anew where it is used. */
 export interface Scope {
   readonly types: readonly ValueType[];
+  /** Only what has the same bits on every machine: no sines. */
+  readonly exact: boolean;
   leaves(type: ValueType): readonly (() => Expression)[];
 }
 
@@ -56,9 +58,13 @@ const compareOperators: readonly CompareOperator[] = [
   'greaterEqual',
 ];
 
-const mathFunctions: readonly (readonly [MathFunction, operands: number])[] = [
+type MathForm = readonly [MathFunction, operands: number];
+const exactFunctions: readonly MathForm[] = [
   ['round', 1],
   ['sign', 1],
+];
+const mathFunctions: readonly MathForm[] = [
+  ...exactFunctions,
   ['sin', 1],
   ['exp', 1],
   ['log', 1],
@@ -135,7 +141,7 @@ export function randomExpression(tape: Tape, scope: Scope, type: ValueType, dept
       return conditional(inner('bool'), inner(type), inner(type));
     case 5:
       if (scope.types.includes('f64') && (type === 'f32' || type === 'f64')) {
-        const [name, operands] = tape.pick(mathFunctions);
+        const [name, operands] = tape.pick(scope.exact ? exactFunctions : mathFunctions);
         return math(name, ...Array.from({ length: operands }, () => inner(type)));
       }
       if (type !== 'bool') return randomBinary(tape, type, inner);

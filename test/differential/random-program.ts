@@ -45,14 +45,14 @@ export interface Place extends Surroundings {
   readonly mayReturn: boolean;
 }
 
-/** Makes a program of the tape's decisions. */
-export function randomProgram(tape: Tape): RandomProgram {
-  return new Generator(tape, 0).generate();
+/** Makes a program of the tape's decisions; an exact one has the same bits on every machine. */
+export function randomProgram(tape: Tape, { exact = false } = {}): RandomProgram {
+  return new Generator(tape, 0, exact).generate();
 }
 
 /** The same with one statement that may fail: an index that may be out of range, or a divisor that may be zero. */
 export function riskyProgram(tape: Tape): RandomProgram {
-  return new Generator(tape, 1).generate();
+  return new Generator(tape, 1, false).generate();
 }
 
 class Generator {
@@ -62,10 +62,10 @@ class Generator {
   readonly #together: Together;
   #risks: number;
 
-  constructor(tape: Tape, risks: number) {
+  constructor(tape: Tape, risks: number, exact: boolean) {
     this.#tape = tape;
     this.#risks = risks;
-    this.#data = new RandomData(tape);
+    this.#data = new RandomData(tape, exact);
     this.#p = this.#data.p;
     this.#together = new Together(tape, this.#data, {
       some: (place, atMost) => this.#some(place, atMost),

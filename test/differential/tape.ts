@@ -48,14 +48,25 @@ export function tapes(decisions: number): fc.Arbitrary<Tape> {
     .map((numbers) => new Tape(numbers));
 }
 
-/** How many random programs a test runs, and from which seed: fixed, unless the environment says otherwise. */
-export function randomRuns(runs: number): { numRuns: number; seed: number } {
+/** A minute and a half for what takes seconds; most of it is there for making a counterexample small. */
+const mostMilliseconds = 90_000;
+
+/**
+ * How many random programs a test runs, and from which seed: fixed, unless the environment says otherwise. What
+ * takes far too long fails, with the counterexample as small as it has become until then.
+ */
+export function randomRuns(runs: number): fc.Parameters<unknown> {
   const { WARPSTAGE_RANDOM_RUNS: times, WARPSTAGE_RANDOM_SEED: seed } = process.env;
+  const numRuns = times === undefined ? runs : Number(times);
   return {
-    numRuns: times === undefined ? runs : Number(times),
+    numRuns,
     seed: seed === undefined ? 20_240_517 : Number(seed),
+    interruptAfterTimeLimit: mostMilliseconds * Math.max(1, numRuns / runs),
+    markInterruptAsFailure: true,
   };
 }
 
-/** Milliseconds for a test of random programs: on a GPU NVRTC compiles each, a large one in 0.1 s and more. */
-export const randomLimit = 120_000;
+/** The milliseconds that a test of so many random programs may take: on a GPU each is compiled by NVRTC. */
+export function randomLimit(runs: number): number {
+  return 30_000 + randomRuns(runs).interruptAfterTimeLimit!;
+}

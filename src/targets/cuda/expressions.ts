@@ -155,7 +155,11 @@ export class ExpressionWriter {
       case 'math': {
         const name = mathFunctions[expression.function];
         const suffix = expression.type === 'f32' && !name.startsWith('ws_') ? 'f' : '';
-        return `${name}${suffix}(${expression.operands.map((operand) => this.write(operand)).join(', ')})`;
+        const operands = expression.operands.map((operand) => this.write(operand));
+        if (expression.function !== 'hypot') return `${name}${suffix}(${operands.join(', ')})`;
+        // C++ on the device has it for two; JavaScript for as many as there are.
+        if (operands.length === 1) return `fabs${suffix}(${operands[0]})`;
+        return operands.reduce((root, operand) => `${name}${suffix}(${root}, ${operand})`);
       }
     }
     return expression satisfies never;

@@ -44,7 +44,7 @@ WS_DEVICE unsigned long long ws_to_wide_integer(double a) {
   const unsigned long long low = (unsigned long long)fmod(fabs(a), 18446744073709551616.0);
   return a < 0.0 ? 0ull - low : low;
 }
-// Floats of 16 bits: the value of the bits, and the bits of the nearest value, ties to even.
+// Floats of 16 bits: the value of the bits, and the bits of the nearest value, ties to even; one NaN for all.
 WS_DEVICE float ws_from_f16(unsigned bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((unsigned short)bits));
@@ -53,7 +53,7 @@ WS_DEVICE float ws_from_f16(unsigned bits) {
 WS_DEVICE unsigned ws_to_f16(float value) {
   unsigned short bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
+  return value != value ? 0x7e00u : bits;
 }
 WS_DEVICE float ws_from_bf16(unsigned bits) { return __uint_as_float(bits << 16); }
 WS_DEVICE unsigned ws_to_bf16(float value) {
