@@ -1,10 +1,16 @@
 // The generated CUDA C++ compiles to machine code for every architecture that is supported, with
 // the lowering that was meant for it. Needs nvcc; where it is absent the tests say that they skip.
 
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type Kernel, kernel } from 'warpstage';
 import type { Program } from '#warpstage/compiler/ir.js';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
+import { randomProgram } from '../differential/random-program.ts';
+import { tapes } from '../differential/tape.ts';
 import { guidePrograms, jobPrograms } from '../support/example-programs.ts';
 import { testCompiling } from '../support/nvcc.ts';
 import * as programs from '../support/programs.ts';
@@ -58,6 +64,46 @@ describe('lowering of pipelines', () => {
     expect(text).toContain('ws_copy_async<4>');
   });
 });
+
+/** The statements of a kernel, as C++ without its prelude and declarations. */
+function linesOf(body: string): string[] {
+  const made = kernel({ y: 'f32[]', x: 'readonly f32[]' }, new Function(`return ${body}`)());
+  const specialisation = { block: [64, 1, 1], indexType: 'i32', constants: {}, functions: {} } as const;
+  const text = cudaText(specialise(made as Kernel, specialisation).program, 90);
+  return text
+    .slice(text.indexOf('{', text.indexOf('extern "C"')))
+    .split('\n')
+    .map((line) => line.trim());
+}
+
+test('Math.hypot has as many operands as it is given', () => {
+  const lines = linesOf(`({ y, x }) => {
+    y[0] = Math.hypot(x[0]); y[1] = Math.hypot(x[0], x[1]); y[2] = Math.hypot(x[0], x[1], x[2]);
+  }`);
+  const [a, b, c] = [0, 1, 2].map((i) => `((float)g_x_1[${i}])`);
+  expect(lines).toContain(`g_y_0[0] = (float)fabsf(${a});`);
+  expect(lines).toContain(`g_y_0[1] = (float)hypotf(${a}, ${b});`);
+  expect(lines).toContain(`g_y_0[2] = (float)hypotf(hypotf(${a}, ${b}), ${c});`);
+});
+
+test('a sync that threads of a warp come to apart is one for parts of warps', () => {
+  const lines = linesOf(`({ y, x }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    block.sync();
+    if (block.threadRank() % 2 === 0) { y[0] = 1; block.sync(); } else block.sync();
+  }`);
+  const syncs = lines.filter((line) => /sync/.test(line));
+  expect(syncs).toEqual(['__syncthreads();', 'ws_sync_apart();', 'ws_sync_apart();']);
+});
+
+/** Random programs: combinations that nobody thought of. */
+const randomPrograms = fc
+  .sample(tapes(400), { numRuns: 24, seed: 20_240_517 })
+  .map((tape) => randomProgram(tape).program);
+
+testCompiling('random programs compile', (architecture) =>
+  randomPrograms.map((program) => cudaText(program, architecture)),
+);
 
 testCompiling('all kernels compile', (architecture) =>
   Object.values(works).map((program) => generate(program, architecture).text),

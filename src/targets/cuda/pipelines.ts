@@ -19,6 +19,7 @@ import {
 } from './lowering.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import type { SteadyState } from './steady.ts';
+import { syncsApart } from './synchronisation.ts';
 import { TileBarriers } from './tile-barriers.ts';
 import { identifier } from './types.ts';
 
@@ -38,6 +39,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
   /** Whether the kernel's own stores reach shared memory, beside the copies. */
   private readonly writesShared: boolean;
   private readonly steady: SteadyState;
+  private readonly isApart: (call: Call) => boolean;
   private readonly barriers: BarrierWriter;
 
   constructor(
@@ -48,6 +50,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
   ) {
     this.program = program;
     this.steady = steady;
+    this.isApart = syncsApart(program);
     this.barriers = new BarrierWriter(program, options, this);
     this.lowerings = lowerings;
     this.copies = new CopyWriter(
@@ -146,6 +149,13 @@ export class PipelineWriter implements CallLowering, GroupCode {
     return group.kind === 'thread' ? '0' : 'ws_thread_rank';
   }
 
+  /** The kernel's own sync. Parts of a warp may come to it on different ways, which the plain one forbids. */
+  private syncOfCall(call: Extract<Call, { intrinsic: 'sync' }>, out: StatementWriter): void {
+    const { group } = call;
+    if (group.kind === 'block' && this.isApart(call)) out.line('ws_sync_apart();');
+    else this.sync(group, out);
+  }
+
   sync(group: Group, out: StatementWriter): void {
     if (group.kind === 'block') out.line('__syncthreads();');
     else if (group.kind === 'tile' && group.size <= 32)
@@ -177,7 +187,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
   write(call: Exclude<Call, OwnCall>, out: StatementWriter): void {
     if (call.intrinsic === 'sync' && call.mask !== undefined)
       out.line(`__syncwarp(${out.expressions.write(call.mask)});`);
-    else if (call.intrinsic === 'sync') this.sync(call.group, out);
+    else if (call.intrinsic === 'sync') this.syncOfCall(call, out);
     else if ('barrier' in call) this.barriers.write(call, out);
     else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
     else if (call.intrinsic === 'mark') throw new TypeError('a GPU does not tell of stages');

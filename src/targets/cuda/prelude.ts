@@ -82,6 +82,8 @@ WS_DEVICE unsigned long long ws_globaltimer() {
 WS_DEVICE void ws_nanosleep(double duration) {
   if (duration > 0.0) __nanosleep(duration < 1000000.0 ? (unsigned)duration : 1000000u);
 }
+// __syncthreads for threads of a warp that come to it apart.
+WS_DEVICE void ws_sync_apart() { asm volatile("barrier.sync 0;" ::: "memory"); }
 // The lanes of a thread's tile of its warp.
 template <int Size> WS_DEVICE unsigned ws_tile_mask(unsigned rank) {
   return Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1u) << (rank % 32 / Size * Size);

@@ -1,7 +1,7 @@
-// Which pipelines all threads of a block use together: then a block barrier may stand for the
-// pipeline's own.
+// Which pipelines and syncs all threads of a block come to together: then a block barrier may stand for
+// the pipeline's own, and the hardware may be told that the sync finds whole warps.
 
-import type { Program } from '../../compiler/ir.ts';
+import type { Call, Program } from '../../compiler/ir.ts';
 import { analyseLiveness } from '../analysis/liveness.ts';
 import { analyseUniformity } from '../analysis/uniformity.ts';
 import { forEachCall } from './lowering.ts';
@@ -14,4 +14,13 @@ export function blockUniformPipelines(program: Program): (pipeline: number) => b
     if ('pipeline' in call && (returnsDivergently || partial.has(call))) apart.add(call.pipeline);
   });
   return (pipeline) => !apart.has(pipeline);
+}
+
+/** A function that says of a call of `sync` whether threads of one warp may come to it apart from each other. */
+export function syncsApart(program: Program): (call: Call) => boolean {
+  let partial: ReadonlySet<unknown> | undefined;
+  return (call) => {
+    partial ??= analyseUniformity(program, analyseLiveness(program.body)).partial;
+    return partial.has(call);
+  };
 }

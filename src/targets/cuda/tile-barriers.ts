@@ -73,7 +73,7 @@ export class TileBarriers {
   sync(size: number): string {
     const first = this.first.get(size) ?? null;
     if (first === null) return `ws_meet(${this.meeting(size)}, ${size}u);`;
-    return `asm volatile("bar.sync %0, ${size};" ::"r"(${first} + ws_thread_rank / ${size}) : "memory");`;
+    return `asm volatile("barrier.sync %0, ${size};" ::"r"(${first} + ws_thread_rank / ${size}) : "memory");`;
   }
 
   /** An expression: how many threads of a tile have a true value. */
