@@ -16,7 +16,7 @@ static R failure = 0;
 static int after = 0;
 static R lost = 0;
 static int version = 13000, devices = 1, launches = 0, compiles = 0, locks = 0, nvrtc_minor = 0;
-static int retained = 0, slow = 0;
+static int retained = 0, slow = 0, capability = 90;
 static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 
 void fake_reset(void) {
@@ -26,6 +26,7 @@ void fake_reset(void) {
   version = 13000;
   devices = 1;
   launches = compiles = locks = nvrtc_minor = slow = 0;
+  capability = 90;
   total = 1u << 28;
   largest = (size_t)-1;
 }
@@ -46,6 +47,8 @@ void fake_nvrtc(int minor) { nvrtc_minor = minor; }
 int fake_launches(void) { return launches; }
 int fake_compiles(void) { return compiles; }
 int fake_locks(void) { return locks; }
+/* Compute capability times ten. */
+void fake_capability(int number) { capability = number; }
 /* Starting the driver and making a context take so many milliseconds each. */
 void fake_slow(int milliseconds) { slow = milliseconds; }
 int fake_retained(void) { return retained; }
@@ -106,8 +109,8 @@ R cuDeviceGetAttribute(int *value, int attribute, int device) {
     case 6: case 7: *value = 65535; break;
     case 10: *value = 32; break;
     case 40: *value = 3; break;
-    case 75: *value = 9; break;
-    case 76: *value = 0; break;
+    case 75: *value = capability / 10; break;
+    case 76: *value = capability % 10; break;
     case 97: *value = 232448; break;
     default: *value = 1;
   }

@@ -2,16 +2,17 @@
 //
 // To be called before anything opens a GPU in this process.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as Koffi from 'koffi';
+import { hasTool } from './tools.ts';
 
 /** Whether a C compiler is here. */
-export const canFake: boolean = spawnSync('cc', ['--version']).status === 0;
+export const canFake: boolean = hasTool('cc');
 
 export interface FakeCuda {
   /** Where the library is. */
@@ -34,6 +35,8 @@ export interface FakeCuda {
   readonly compiles: () => number;
   /** Stretches of the host's memory that were page-locked. */
   readonly locks: () => number;
+  /** Compute capability times ten. */
+  readonly capability: (number: number) => void;
   /** Starting the driver and making a context take so many milliseconds each. */
   readonly slow: (milliseconds: number) => void;
   /** How often a context was retained and not released. */
@@ -67,6 +70,7 @@ export function installFakeCuda(): FakeCuda {
     launches: bound('launches', 'int'),
     compiles: bound('compiles', 'int'),
     locks: bound('locks', 'int'),
+    capability: bound('capability', 'void', 'int'),
     slow: bound('slow', 'void', 'int'),
     retained: bound('retained', 'int'),
     remove: () => rmSync(folder, { recursive: true }),

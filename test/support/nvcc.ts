@@ -1,13 +1,14 @@
 // nvcc on generated CUDA C++, where it is installed: that it compiles without a warning, and the PTX it becomes.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { hasTool } from './tools.ts';
 
-export const hasNvcc = spawnSync('nvcc', ['--version']).status === 0;
+export const hasNvcc = hasTool('nvcc');
 
 /** Compiles a text for an architecture, as `sm_` names it; a warning is an error. */
 async function compile(text: string, architecture: string, output: '-ptx' | '-cubin'): Promise<string> {
@@ -29,17 +30,21 @@ export function ptxOf(text: string, architecture: string): Promise<string> {
   return compile(text, architecture, '-ptx');
 }
 
+/** Texts of kernels as one file, each in a namespace of its own: nvcc's start costs more than the kernels. */
+export function inOneFile(texts: readonly string[]): string {
+  return texts
+    .map((text, position) => `namespace kernel_${position} {\n${text.replaceAll('extern "C" ', '')}\n}\n`)
+    .join('#undef WS_DEVICE\n');
+}
+
 /**
- * Tests that texts compile for every kind of architecture that is supported. They are compiled as one file,
- * each in a namespace of its own: nvcc's start costs more than the kernels.
+ * Tests that texts compile for every kind of architecture that is supported.
  */
 export function testCompiling(what: string, textsFor: (architecture: number) => readonly string[]): void {
   describe.skipIf(!hasNvcc)('nvcc', () => {
     test.each(['75', '80', '90a', '120'])(`${what} for sm_%s without a warning`, async (architecture) => {
-      const texts = textsFor(Number.parseInt(architecture, 10)).map(
-        (text, position) => `namespace kernel_${position} {\n${text.replaceAll('extern "C" ', '')}\n}\n`,
-      );
-      await compile(texts.join('#undef WS_DEVICE\n'), architecture, '-cubin');
+      const texts = textsFor(Number.parseInt(architecture, 10));
+      await compile(inOneFile(texts), architecture, '-cubin');
     });
   });
 }

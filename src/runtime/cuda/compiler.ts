@@ -21,6 +21,31 @@ interface Known {
 
 const knownName = 'nvrtc.json';
 
+const isTarget = (option: string) => option.startsWith('--gpu-architecture=');
+
+function keyOf(text: string, options: readonly string[], expression = ''): CodeKey {
+  return { text, options: [...options.filter((one) => !isTarget(one)), expression] };
+}
+
+/**
+ * The architectures whose PTX is to be kept beside this machine's own code: those that WARPSTAGE_PTX lists.
+ *
+ * @throws WarpstageError WS4007 for a list that cannot be read
+ */
+export function portableArchitectures(): readonly number[] {
+  const { WARPSTAGE_PTX: list = '' } = process.env;
+  if (list.trim() === '') return [];
+  return list.split(',').map((one) => {
+    const number = Number(one);
+    if (Number.isInteger(number) && number >= 75 && number < 1000) return number;
+    throw new WarpstageError({
+      code: 'WS4007',
+      message: `WARPSTAGE_PTX must list architectures from 75, such as 75,80, and is ${list}`,
+      hint: 'an architecture is the compute capability without its point: 80 for an A100, 90 for an H200',
+    });
+  });
+}
+
 export class CudaCompiler {
   readonly #architecture: number;
   readonly #cache: CodeCache;
@@ -36,9 +61,8 @@ export class CudaCompiler {
    * @throws WarpstageError WS1014 for text that NVRTC refuses, WS4003 without NVRTC
    */
   compile(text: string, name: string, options: readonly string[], expression?: string): CompiledCode {
-    const isTarget = (option: string) => option.startsWith('--gpu-architecture=sm_');
-    const target = options.find(isTarget)?.replace(/.*sm_/, '') ?? String(this.#architecture);
-    const key: CodeKey = { text, options: [...options.filter((one) => !isTarget(one)), expression ?? ''] };
+    const target = options.find(isTarget)?.replace(/.*_/, '') ?? String(this.#architecture);
+    const key = keyOf(text, options, expression);
     const kind = `${target}.cubin`;
     const known = knownVersion(this.#cache);
     const kept = known === null ? null : this.#cache.find(key, kind, known);
@@ -61,6 +85,21 @@ export class CudaCompiler {
     this.#cache.keep(key, kind, version, pack(lowered, image));
     if (ptx !== null) this.#cache.keep(key, `${target}.ptx`, version, pack(lowered, ptx));
     return { image, entry: lowered };
+  }
+
+  /**
+   * Keeps PTX of a text in the cache, for machines without NVRTC; options name an architecture `compute_80`.
+   *
+   * @throws WarpstageError as `compile` does
+   */
+  keepPortable(text: string, name: string, options: readonly string[], expression?: string): void {
+    const target = options.find(isTarget)!.replace(/.*_/, '');
+    const key = keyOf(text, options, expression);
+    if (this.#cache.find(key, `${target}.ptx`, null) !== null) return;
+    const nvrtc = openNvrtc();
+    const request: CodeRequest = { text, name, options, ...(expression === undefined ? {} : { expression }) };
+    const { ptx, entry } = nvrtc.compilePtx(request);
+    this.#cache.keep(key, `${target}.ptx`, nvrtc.version.join('.'), pack(entry ?? '', ptx));
   }
 
   #remember(nvrtc: Nvrtc, version: string): void {

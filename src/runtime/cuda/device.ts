@@ -33,7 +33,7 @@ import type { RecordedTimes, RecordingOptions } from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCarrier } from './carrier.ts';
-import { CudaCompiler } from './compiler.ts';
+import { CudaCompiler, portableArchitectures } from './compiler.ts';
 import type { Gpu } from './gpu.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
@@ -79,8 +79,9 @@ export class CudaDevice implements Device {
     const { driver, context, properties, architecture } = gpu;
     this.properties = properties;
     this.#launcher = new Launcher(driver);
+    const portable = portableArchitectures();
     this.#compiler = new CudaCompiler(architecture);
-    this.#raw = new RawKernels(this, this.#compiler, architecture);
+    this.#raw = new RawKernels(this, this.#compiler, { architecture, portable });
     this.#memory = new DeviceMemory(driver, context);
     this.#pinned = new PinnedMemory(driver, context);
     this.#carrier = new CudaCarrier({
@@ -102,6 +103,10 @@ export class CudaDevice implements Device {
           architecture,
           lineInfo: Boolean(process.env.WARPSTAGE_LINE_INFO),
           compile: (...operands) => this.#compiler.compile(...operands).image,
+          portable: {
+            architectures: portable,
+            keep: (...operands) => this.#compiler.keepPortable(...operands),
+          },
         }),
       usesAlignments: true,
     });

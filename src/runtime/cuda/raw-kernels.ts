@@ -37,17 +37,24 @@ const valueTypes = {
 
 const nowhere = { source: 0, start: 0, end: 0 };
 
+/** What kernels are compiled for. */
+interface RawTargets {
+  readonly architecture: number;
+  /** Architectures whose PTX is kept in the cache as well. */
+  readonly portable: readonly number[];
+}
+
 export class RawKernels {
   readonly #device: Device;
   readonly #compiler: CudaCompiler;
-  readonly #architecture: number;
+  readonly #targets: RawTargets;
   readonly #kernels = new WeakMap<Kernel, Raw>();
   readonly #programs = new WeakMap<Program, Executable>();
 
-  constructor(device: Device, compiler: CudaCompiler, architecture: number) {
+  constructor(device: Device, compiler: CudaCompiler, targets: RawTargets) {
     this.#device = device;
     this.#compiler = compiler;
-    this.#architecture = architecture;
+    this.#targets = targets;
   }
 
   /** Makes a kernel of a text. */
@@ -134,14 +141,21 @@ export class RawKernels {
   }
 
   #compile({ source, options }: Raw, constants: Specialisation['constants']) {
-    const suffix = this.#architecture === 90 || this.#architecture === 100 ? 'a' : '';
+    const { architecture, portable } = this.#targets;
+    // What the user wrote may use all that this very GPU has.
+    const suffix = architecture === 90 || architecture === 100 ? 'a' : '';
     const flags = [
-      `--gpu-architecture=sm_${this.#architecture}${suffix}`,
       '--std=c++17',
       ...Object.entries(constants).map(([name, value]) => `--define-macro=${name}=${String(value)}`),
       ...(options.options ?? []),
     ];
-    return this.#compiler.compile(source, `${fileName(options.name)}.cu`, flags, options.name);
+    const file = `${fileName(options.name)}.cu`;
+    for (const one of portable) {
+      const all = [`--gpu-architecture=compute_${one}`, ...flags];
+      this.#compiler.keepPortable(source, file, all, options.name);
+    }
+    const all = [`--gpu-architecture=sm_${architecture}${suffix}`, ...flags];
+    return this.#compiler.compile(source, file, all, options.name);
   }
 }
 

@@ -17,20 +17,25 @@ export interface CudaTarget {
   readonly lineInfo?: boolean;
   /** Compiles CUDA C++ with the given options. */
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
+  /** Architectures whose PTX is wanted as well, and who takes it. */
+  readonly portable?: {
+    readonly architectures: readonly number[];
+    readonly keep: (text: string, name: string, options: readonly string[]) => void;
+  };
 }
 
 /**
  * Options of NVRTC. Without `fma` arithmetic agrees with the other targets to the bit: no fused multiply-add,
- * IEEE division and roots.
+ * IEEE division and roots. Nothing is used that one architecture alone has (sm_90a), so that PTX runs on all
+ * later ones; machine code is the same.
  */
 export function nvrtcOptions(
   architecture: number,
   { fma = false }: Pick<Program, 'fma'>,
   lineInfo = false,
 ): readonly string[] {
-  const suffix = architecture === 90 || architecture === 100 ? 'a' : '';
   return [
-    `--gpu-architecture=sm_${architecture}${suffix}`,
+    `--gpu-architecture=sm_${architecture}`,
     '--std=c++17',
     `--fmad=${fma}`,
     ...(lineInfo ? ['--generate-line-info'] : []),
@@ -79,13 +84,17 @@ export function compileCuda(
   alignments: readonly number[],
   target: CudaTarget,
 ): Executable {
-  const { architecture, lineInfo = false } = target;
+  const { architecture, lineInfo = false, portable } = target;
   const make = (lines: boolean) => {
     const source = generate(program, alignments, architecture, lines ? sources : null);
     const options = nvrtcOptions(architecture, program, lines);
     return { ...source, image: target.compile(source.text, `${source.entry}.cu`, options) };
   };
   const { entry, image, lowerings, shared } = attempt(() => make(lineInfo)) ?? make(true);
+  for (const older of portable?.architectures ?? []) {
+    const { text } = generate(program, alignments, older, null);
+    portable!.keep(text, `${entry}.cu`, ptxOptions(older, program));
+  }
   return { target: 'cuda', program, scratchBytes: 0, entry, image, lowerings, shared };
 }
 
