@@ -5,6 +5,7 @@ import { type Device, deviceFunction, kernel, open, type Stream } from 'warpstag
 import { Counterpart } from '../counterpart.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, median, type Row } from '../measure.ts';
+import { compilation, processes } from './gpu-process.ts';
 
 const rounds = 11;
 
@@ -100,8 +101,6 @@ async function lightKernel(): Promise<Row[]> {
   return rows;
 }
 
-const settled = (times: readonly number[]) => median(times.slice(times.length / 4));
-
 async function launches(): Promise<Row[]> {
   await using device = await open('cuda');
   const [x, y] = [device.alloc('f32', 256), device.alloc('f32', 256)];
@@ -111,60 +110,56 @@ async function launches(): Promise<Row[]> {
     for (let count = 0; count < 20; ++count) launch();
   });
   using counterpart = new Counterpart('launch');
-  const launchesOfCpp = () => {
-    const { issue, wait } = counterpart.measure() as Record<'issue' | 'wait', number>;
-    return { issue: issue * 1e-6, wait: wait * 1e-6 };
-  };
-  const before = launchesOfCpp();
+  const cpp = { issue: [] as number[], wait: [] as number[] };
   launch();
   graph.launch(stream);
   await stream.synchronize();
   const issues: number[] = [];
   const graphs: number[] = [];
   const waits: number[] = [];
-  // What the first rounds tell is how fast the engine of JavaScript compiles; they are dropped below.
-  for (let round = 0; round < 40; ++round) {
-    let begin = performance.now();
-    for (let count = 0; count < 500; ++count) launch();
-    issues.push((performance.now() - begin) / 500 / 1000);
-    await stream.synchronize();
-    begin = performance.now();
-    for (let count = 0; count < 10; ++count) graph.launch(stream);
-    graphs.push((performance.now() - begin) / 10 / 1000);
-    await stream.synchronize();
-    for (let count = 0; count < 50; ++count) {
-      const start = performance.now();
-      launch();
+  // By turns, since what the driver's call takes differs from minute to minute. The first turn tells how fast
+  // the engine of JavaScript compiles, and is dropped.
+  for (let turn = -1; turn < 5; ++turn) {
+    const { issue, wait } = counterpart.measure() as Record<'issue' | 'wait', number>;
+    cpp.issue.push(issue * 1e-6);
+    cpp.wait.push(wait * 1e-6);
+    for (let round = 0; round < 12; ++round) {
+      const rounds = { issue: 0, graph: 0, waits: [] as number[] };
+      let begin = performance.now();
+      for (let count = 0; count < 500; ++count) launch();
+      rounds.issue = (performance.now() - begin) / 500 / 1000;
       await stream.synchronize();
-      waits.push((performance.now() - start) / 1000);
+      begin = performance.now();
+      for (let count = 0; count < 10; ++count) graph.launch(stream);
+      rounds.graph = (performance.now() - begin) / 10 / 1000;
+      await stream.synchronize();
+      for (let count = 0; count < 50; ++count) {
+        const start = performance.now();
+        launch();
+        await stream.synchronize();
+        rounds.waits.push((performance.now() - start) / 1000);
+      }
+      if (turn < 0) continue;
+      issues.push(rounds.issue);
+      graphs.push(rounds.graph);
+      waits.push(...rounds.waits);
     }
   }
-  const after = launchesOfCpp();
   const row = (variant: string, times: readonly number[], against: string, cpp: number): Row => ({
     suite: 'gpu',
     work: 'launch',
     bytes: 0,
     variant,
     against: `${against}, ${(cpp * 1e6).toFixed(2)} us`,
-    ratio: cpp / settled(times),
-    seconds: settled(times),
+    ratio: cpp / median(times),
+    seconds: median(times),
   });
-  const issue = (before.issue + after.issue) / 2;
+  const issue = median(cpp.issue);
   return [
     row('issue of a launch', issues, 'C++', issue),
-    row('launch and await', waits, 'C++, launch and synchronise', (before.wait + after.wait) / 2),
+    row('launch and await', waits, 'C++, launch and synchronise', median(cpp.wait)),
     row('issue of a graph of 20 launches', graphs, '20 launches in C++', 20 * issue),
   ];
-}
-
-/** Chunks that grow from `least` to `most` and shrink again: the shorter the first and the last, the sooner both directions are under way. */
-function growing(elements: number, least: number, most: number): readonly number[] {
-  const edge: number[] = [];
-  for (let size = least; size < most; size *= 2) edge.push(size);
-  const chunks = [...edge];
-  let left = elements - 2 * edge.reduce((sum, size) => sum + size, 0);
-  for (; left > 0; left -= most) chunks.push(Math.min(left, most));
-  return [...chunks, ...edge.reverse()];
 }
 
 /** 2 GiB in, a kernel, 2 GiB out, pinned memory to pinned memory, in chunks over several streams. */
@@ -210,4 +205,10 @@ async function transfers(): Promise<Row[]> {
   );
 }
 
-export const suite: Suite = { light: lightKernel, launch: launches, transfer: transfers };
+export const suite: Suite = {
+  light: lightKernel,
+  launch: launches,
+  transfer: transfers,
+  process: processes,
+  compile: compilation,
+};

@@ -5,6 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { CpuSettings } from './cpu/device.ts';
 import type { Device } from './device.ts';
@@ -57,20 +58,28 @@ export async function open(name?: string, options: OpenOptions = {}): Promise<De
 
 async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptions): Promise<Device> {
   checkDefaultStream(defaultStream);
-  const { startDriver } = await import('./cuda/driver.ts');
-  const [{ openGpuAside }, { CudaDevice }, { specialise }] = await Promise.all([
-    import('./cuda/prepare.ts'),
-    import('./cuda/device.ts'),
-    import('../compiler/specialise.ts'),
-    startDriver(),
-  ]);
-  const gpu = await openGpuAside(ordinal);
+  const { openGpuAside } = await import('./cuda/aside.ts');
+  const { gpu, loaded } = await openGpuAside(ordinal, {
+    load: loadCuda,
+    rehearse: ({ rehearse }, architecture) => rehearse(architecture),
+  });
+  const { CudaDevice, specialise } = loaded;
   try {
     return new CudaDevice({ gpu, defaultStream, specialise });
   } catch (error) {
     gpu.context.close();
     throw error;
   }
+}
+
+/** What a GPU is used with. In parts: between them the event loop hears that the driver has started. */
+async function loadCuda() {
+  const { specialise } = await import('../compiler/specialise.ts');
+  await setImmediate();
+  const { rehearse } = await import('./cuda/rehearsal.ts');
+  await setImmediate();
+  const { CudaDevice } = await import('./cuda/device.ts');
+  return { specialise, rehearse, CudaDevice };
 }
 
 /** The first GPU; null if there is none, or no driver or compiler for it. */

@@ -1,8 +1,6 @@
-// Opening a GPU takes the driver a fifth of a second, on another thread. Meanwhile this one is got ready.
-//
-// The compiler is rehearsed: JavaScript that runs for the first time is ten times as slow, and so is NVRTC
-// the first time in a process. Nothing of a rehearsal stays, and what is missing for it is told when a
-// kernel is launched that needs it.
+// The compilers are rehearsed while the driver makes a context: JavaScript that runs for the first time is ten
+// times as slow, and NVRTC's first compilation in a process takes twice as long. Nothing of a rehearsal
+// stays, and what is missing for it is told when a kernel is launched that needs it.
 
 import { specialise } from '../../compiler/specialise.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
@@ -10,23 +8,9 @@ import { deviceFunction, kernel } from '../../kernel/kernel.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import { CodeCache } from './code-cache.ts';
 import { isCompilerKnown } from './compiler.ts';
-import { retainAside } from './context.ts';
-import { openDriver } from './driver.ts';
-import { architectureOf, findGpu, type Gpu, openGpu } from './gpu.ts';
 import { openNvrtc } from './nvrtc.ts';
 
 let rehearsed = false;
-
-/** Opens a GPU by its ordinal; the driver, which is started, makes its context on another thread. */
-export async function openGpuAside(ordinal: number): Promise<Gpu> {
-  const device = findGpu(ordinal);
-  const retained = retainAside(openDriver(), device);
-  if (!rehearsed) {
-    rehearsed = true;
-    rehearse(architectureOf(device));
-  }
-  return openGpu(ordinal, await retained);
-}
 
 const triple = deviceFunction({ x: 'f32' }, ({ x }) => x * 3);
 
@@ -54,7 +38,10 @@ const rehearsal = kernel(
   { name: 'rehearsal' },
 );
 
-function rehearse(architecture: number): void {
+/** Compiles next to nothing, once in a process. */
+export function rehearse(architecture: number): void {
+  if (rehearsed) return;
+  rehearsed = true;
   const cache = new CodeCache();
   const specialisation = { block: [256, 1, 1], indexType: 'i32', constants: {}, functions: {} } as const;
   compileCuda(specialise(rehearsal, specialisation), [16, 16], {
