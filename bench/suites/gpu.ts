@@ -162,6 +162,16 @@ async function launches(): Promise<Row[]> {
   ];
 }
 
+/** Chunks that grow from `least` to `most` and shrink again: the shorter the first and the last, the sooner both directions are under way. */
+function growing(elements: number, least: number, most: number): readonly number[] {
+  const edge: number[] = [];
+  for (let size = least; size < most; size *= 2) edge.push(size);
+  const chunks = [...edge];
+  let left = elements - 2 * edge.reduce((sum, size) => sum + size, 0);
+  for (; left > 0; left -= most) chunks.push(Math.min(left, most));
+  return [...chunks, ...edge.reverse()];
+}
+
 /** 2 GiB in, a kernel, 2 GiB out, pinned memory to pinned memory, in chunks over several streams. */
 async function transfers(): Promise<Row[]> {
   await using device = await open('cuda');
