@@ -48,20 +48,22 @@ export function tapes(decisions: number): fc.Arbitrary<Tape> {
     .map((numbers) => new Tape(numbers));
 }
 
-/** A minute and a half for what takes seconds; most of it is there for making a counterexample small. */
-const mostMilliseconds = 90_000;
-
 /**
- * How many random programs a test runs, and from which seed: fixed, unless the environment says otherwise. What
- * takes far too long fails, with the counterexample as small as it has become until then.
+ * How many random programs a test runs, and from which seed: fixed, unless the environment says otherwise. It
+ * takes seconds; what takes far more fails, with the counterexample as small as it has become until then.
  */
 export function randomRuns(runs: number): fc.Parameters<unknown> {
-  const { WARPSTAGE_RANDOM_RUNS: times, WARPSTAGE_RANDOM_SEED: seed } = process.env;
+  const {
+    WARPSTAGE_RANDOM_RUNS: times,
+    WARPSTAGE_RANDOM_SEED: seed,
+    WARPSTAGE_RANDOM_SECONDS: seconds,
+  } = process.env;
   const numRuns = times === undefined ? runs : Number(times);
   return {
     numRuns,
     seed: seed === undefined ? 20_240_517 : Number(seed),
-    interruptAfterTimeLimit: mostMilliseconds * Math.max(1, numRuns / runs),
+    interruptAfterTimeLimit:
+      1000 * (seconds === undefined ? 90 * Math.max(1, numRuns / runs) : Number(seconds)),
     markInterruptAsFailure: true,
   };
 }
