@@ -17,6 +17,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   gpu: async () => (await import('./suites/gpu.ts')).suite,
   multi: async () => (await import('./suites/multi.ts')).suite,
   guide: async () => (await import('./suites/guide.ts')).suite,
+  checks: async () => (await import('./suites/checks.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
   checker: async () => (await import('./suites/checker.ts')).suite,
   model: async () => (await import('./suites/model.ts')).suite,

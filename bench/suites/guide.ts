@@ -19,7 +19,7 @@ import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
 import type { Suite } from '../main.ts';
 import { median, type Row } from '../measure.ts';
 
-const elements = 2 ** 28;
+export const elements = 2 ** 28;
 const rounds = 11;
 const turns = 3;
 const [block, grid] = [256, 132 * 8];
@@ -77,7 +77,7 @@ const light = (kernel: Kernel, stagesCount?: number, batch: number = block): Wor
 });
 
 /** By the names that the C++ side has for them. */
-const works: Readonly<Record<string, Work>> = {
+export const works: Readonly<Record<string, Work>> = {
   'single-stage': light(withSingleStage as Kernel),
   staging: light(withStaging as Kernel),
   'staging-unified, 2 stages': light(withStagingUnified as Kernel, 2),
@@ -89,7 +89,7 @@ const works: Readonly<Record<string, Work>> = {
   'heavy: staging-unified, 4 stages': { kernel: heavyUnified as Kernel, element: 'f32', batch: block },
 };
 
-type Milliseconds = Record<string, number[]>;
+export type Milliseconds = Record<string, number[]>;
 
 function add(times: Milliseconds, name: string, ...milliseconds: number[]): void {
   times[name] ??= [];
@@ -119,7 +119,7 @@ function buildCounterpart(folder: string, computeCapability: string): string {
 }
 
 /** Milliseconds of each work in TypeScript, and of the copy, once round. */
-async function measureOurs(device: Device, times: Milliseconds): Promise<void> {
+export async function measureOurs(device: Device, times: Milliseconds): Promise<void> {
   const stream = device.createStream();
   const [start, stop] = [device.createEvent(), device.createEvent()];
   const timed = async (name: string, issue: () => void) => {

@@ -243,6 +243,9 @@ function alignmentOf(address: number): number {
 
 function describeExecutable(executable: Executable): string {
   if (executable.target === 'interpreter') return 'interpreter';
-  if (executable.target === 'cuda') return `cuda (${['kernel', ...executable.lowerings].join(', ')})`;
+  if (executable.target === 'cuda') {
+    const { checked = false, lowerings } = executable;
+    return `cuda (${['kernel', ...(checked ? ['checked'] : []), ...lowerings].join(', ')})`;
+  }
   return `wasm (${executable.mode}${executable.vectorised ? ', vectorised' : ''})`;
 }

@@ -24,6 +24,13 @@ export interface OpenOptions {
   /** Whether the default stream synchronises with the others (as CUDA's does) or is one of them. Default `legacy`. */
   readonly defaultStream?: 'legacy' | 'perThread';
   /**
+   * On an NVIDIA GPU: whether kernels test every access, asynchronous copy and division of integers as they run, and
+   * look in long loops whether they are to stop. Then the first fault is an error with its line, thread and block, as
+   * on the CPU, after which the GPU goes on; and a signal ends a kernel that runs. It costs time. Default false:
+   * nothing is tested, and an access outside its array may take the GPU from the process (WS4006).
+   */
+  readonly checked?: boolean;
+  /**
    * On a virtual device: the milliseconds that a kernel takes when it has the device to itself. Default: its
    * bytes and operations, estimated from its text, over the device's rates.
    */
@@ -56,8 +63,12 @@ export async function open(name?: string, options: OpenOptions = {}): Promise<De
   });
 }
 
-async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptions): Promise<Device> {
+async function openCuda(
+  ordinal: number,
+  { defaultStream = 'legacy', checked = false }: OpenOptions,
+): Promise<Device> {
   checkDefaultStream(defaultStream);
+  check('checked', checked, typeof checked === 'boolean', 'true or false');
   const { openGpuAside } = await import('./cuda/aside.ts');
   const { gpu, loaded } = await openGpuAside(ordinal, {
     load: loadCuda,
@@ -65,7 +76,7 @@ async function openCuda(ordinal: number, { defaultStream = 'legacy' }: OpenOptio
   });
   const { CudaDevice, specialise } = loaded;
   try {
-    return new CudaDevice({ gpu, defaultStream, specialise });
+    return new CudaDevice({ gpu, defaultStream, checked, specialise });
   } catch (error) {
     gpu.context.close();
     throw error;

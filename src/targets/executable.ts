@@ -19,7 +19,7 @@
 // when a range of blocks begins. A program whose grid synchronises is run by one thread, all blocks in
 // one range; there each block has an arena of its own, one after the other from the given address.
 
-import type { ArrayReference, Group, Program, WarpOperator } from '../compiler/ir.ts';
+import type { ArrayReference, Group, Program, ValueType, WarpOperator } from '../compiler/ir.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { StageClock } from './stage-marks.ts';
@@ -59,6 +59,10 @@ export type Executable =
       readonly shared: readonly ({ readonly offset: number; readonly length: number } | null)[];
       /** Arrays are passed as pointers alone, without their lengths: what a user wrote in CUDA C++. */
       readonly plainPointers?: boolean;
+      /** Whether it tests what it accesses. */
+      readonly checked?: boolean;
+      /** What the numbers that the kernel tells mean; absent for one that tells nothing. */
+      readonly sites?: readonly FaultSite[];
     };
 
 /** Threads of a block whose ranks lie at equal distances. */
@@ -98,6 +102,8 @@ export interface FaultSite {
   readonly sleeps?: boolean;
   /** The parts of a printed line; null stands for a value. */
   readonly texts?: readonly (string | null)[];
+  /** The types of its values, where they come as bits. */
+  readonly values?: readonly ValueType[];
 }
 
 /** Why a running kernel stopped. Plain data; the host makes the error of it. */

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, kernel } from 'warpstage';
-import { checkedDevices, devices } from '../support/devices.ts';
+import { cpuDevices, devices } from '../support/devices.ts';
 
 /** The sum of an array: of each block's threads by tiles, then of the blocks after a sync of the grid. */
 const sum = kernel(
@@ -85,7 +85,7 @@ describe.each(devices)('$name', ({ open }) => {
   });
 });
 
-test.each(checkedDevices)('$name: a cooperative grid must fit the device', async ({ open }) => {
+test.each(cpuDevices)('$name: a cooperative grid must fit the device', async ({ open }) => {
   await using device = await open();
   const arrays = {
     total: device.alloc('i32', 1),

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, deviceFunction, kernel, type Stream, WarpstageError } from 'warpstage';
 import { busy } from '../support/busy.ts';
-import { checkedDevices, devices } from '../support/devices.ts';
+import { checkedDevices, cpuDevices, devices } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 
 const scale = kernel({ y: 'f32[]', a: 'f32' }, ({ y, a }, cuda) => {
@@ -288,6 +288,25 @@ describe.each(devices)('$name', ({ open: openDevice, ranOn }) => {
   });
 });
 
+describe.each(cpuDevices)('$name', ({ open: openDevice }) => {
+  useDevice(openDevice);
+
+  test('tells a deadlock, with who waits where, and goes on', async () => {
+    const y = device.alloc('i32', 8);
+    stream.launch(stuck, { grid: 3, block: 8 }, { y });
+    const error = await errorOf(stream.synchronize());
+    expect(error.issues[0]).toMatchObject({ code: 'WS3002', block: [0, 0, 0] });
+    expect(error.issues[0]!.message).toMatch(
+      /^the kernel is deadlocked: threads 2 to 7 wait in consumerWait on stage 0 of .*1 of 2/,
+    );
+    const { text, line } = error.issues[0]!.location!;
+    expect(text.split('\n')[line - 1]!.trim()).toBe('pipeline.consumerWait();');
+    stream.launch(count, { grid: 1, block: 8 }, { counter: y });
+    await stream.synchronize();
+    y.free();
+  });
+});
+
 describe.each(checkedDevices)('$name', ({ open: openDevice }) => {
   useDevice(openDevice);
 
@@ -318,21 +337,6 @@ describe.each(checkedDevices)('$name', ({ open: openDevice }) => {
       code: 'WS3003',
       message: 'the kernel divides an integer by zero',
     });
-    y.free();
-  });
-
-  test('tells a deadlock, with who waits where, and goes on', async () => {
-    const y = device.alloc('i32', 8);
-    stream.launch(stuck, { grid: 3, block: 8 }, { y });
-    const error = await errorOf(stream.synchronize());
-    expect(error.issues[0]).toMatchObject({ code: 'WS3002', block: [0, 0, 0] });
-    expect(error.issues[0]!.message).toMatch(
-      /^the kernel is deadlocked: threads 2 to 7 wait in consumerWait on stage 0 of .*1 of 2/,
-    );
-    const { text, line } = error.issues[0]!.location!;
-    expect(text.split('\n')[line - 1]!.trim()).toBe('pipeline.consumerWait();');
-    stream.launch(count, { grid: 1, block: 8 }, { counter: y });
-    await stream.synchronize();
     y.free();
   });
 

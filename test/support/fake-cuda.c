@@ -19,7 +19,12 @@ static int version = 13000, devices = 1, launches = 0, compiles = 0, locks = 0, 
 static int retained = 0, slow = 0, capability = 90;
 static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 
+/* What the next launch tells of a fault, and prints, if it has a channel. */
+static struct { int fails, site, rank, block; int64_t values[4]; } fault;
+static struct { int lines, site, words; uint64_t value; } printed;
+
 void fake_reset(void) {
+  fault.fails = printed.lines = 0;
   failing[0] = 0;
   failure = lost = 0;
   after = 0;
@@ -38,6 +43,18 @@ void fake_fail(const char *function, R result, int successes) {
 }
 /* Every call fails from now on, until the context is reset. */
 void fake_lose(R result) { lost = result; }
+void fake_fault(int site, int rank, int block, double a, double b, double c, double d) {
+  fault.fails = 1;
+  fault.site = site;
+  fault.rank = rank;
+  fault.block = block;
+  fault.values[0] = a, fault.values[1] = b, fault.values[2] = c, fault.values[3] = d;
+}
+/* So many lines, each of one value of 32 bits, which counts from 0. */
+void fake_print(int lines, int site) {
+  printed.lines = lines;
+  printed.site = site;
+}
 void fake_version(int v) { version = v; }
 void fake_devices(int n) { devices = n; }
 void fake_memory(double bytes) { total = (size_t)bytes; }
@@ -195,10 +212,50 @@ R cuModuleUnload(H module) { return 0; }
 R cuModuleGetFunction(H *function, H module, const char *name) { ANSWER; *function = next_handle(); return 0; }
 R cuFuncSetAttribute(H function, int attribute, int value) { ANSWER; return 0; }
 R cuFuncGetAttribute(int *value, int attribute, H function) { *value = 128; return 0; }
+/* What generated kernels do, by the layout of prelude-checks.ts: the channel and the launch are the last parameters. */
+struct record { uint32_t launch, site, rank, block[3]; int64_t values[4]; };
+struct ring { uint64_t taken; uint32_t lost; };
+struct channel {
+  uint32_t stop, lock;
+  uint64_t key;
+  uint32_t grid, cancelled;
+  struct record *record;
+  struct ring *ring;
+  uint64_t *head, *lines, words, patience;
+};
+static void tell(uint64_t *options) {
+  char *parameters = (char *)options[1];
+  size_t size = *(uint64_t *)options[3] & 0xffffffff;
+  struct channel *channel = *(struct channel **)(parameters + size - 12);
+  uint32_t launch = *(uint32_t *)(parameters + size - 4);
+  if (channel->stop) return;
+  for (int i = 0; i < printed.lines; ++i) {
+    if (*channel->head + 4 - channel->ring->taken > channel->words) {
+      ++channel->ring->lost;
+      continue;
+    }
+    uint64_t at = *channel->head, mask = channel->words - 1;
+    *channel->head += 4;
+    channel->lines[(at + 3) & mask] = i;
+    channel->lines[at & mask] = (uint64_t)launch << 32 | printed.site << 1 | 1;
+  }
+  printed.lines = 0;
+  if (!fault.fails) return;
+  fault.fails = 0;
+  struct record *record = channel->record;
+  record->site = fault.site;
+  record->rank = fault.rank;
+  record->block[0] = fault.block;
+  record->block[1] = record->block[2] = 0;
+  memcpy(record->values, fault.values, sizeof fault.values);
+  record->launch = launch;
+  channel->stop = 1;
+}
 R cuLaunchKernel(H function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                  unsigned shared, H stream, H parameters, H extra) {
   ANSWER;
   ++launches;
+  if (fault.fails || printed.lines) tell((uint64_t *)extra);
   return 0;
 }
 

@@ -24,6 +24,15 @@ export interface FakeCuda {
   readonly fail: (name: string, result: number, successes: number) => void;
   /** Every call fails from now on. */
   readonly lose: (result: number) => void;
+  /** The next launch fails: the number of a site, rank and block of the thread, four values. */
+  readonly fault: (
+    site: number,
+    rank: number,
+    block: number,
+    ...values: [number, number, number, number]
+  ) => void;
+  /** The next launch prints so many lines, each of one value, which counts from 0. */
+  readonly print: (lines: number, site: number) => void;
   readonly version: (version: number) => void;
   readonly devices: (count: number) => void;
   readonly memory: (bytes: number) => void;
@@ -62,6 +71,8 @@ export function installFakeCuda(): FakeCuda {
     reset: bound('reset', 'void'),
     fail: bound('fail', 'void', 'const char *', 'int', 'int'),
     lose: bound('lose', 'void', 'int'),
+    fault: bound('fault', 'void', 'int', 'int', 'int', 'double', 'double', 'double', 'double'),
+    print: bound('print', 'void', 'int', 'int'),
     version: bound('version', 'void', 'int'),
     devices: bound('devices', 'void', 'int'),
     memory: bound('memory', 'void', 'double'),

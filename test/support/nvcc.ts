@@ -25,6 +25,12 @@ async function compile(text: string, architecture: string, output: '-ptx' | '-cu
   }
 }
 
+/** What lets the next text define its macros anew. */
+function forgetMacros(texts: readonly string[]): string {
+  const names = texts.flatMap((text) => [...text.matchAll(/^#define (\w+)/gm)].map(([, name]) => name!));
+  return [...new Set(names)].map((name) => `#undef ${name}\n`).join('');
+}
+
 /** The PTX of a text. */
 export function ptxOf(text: string, architecture: string): Promise<string> {
   return compile(text, architecture, '-ptx');
@@ -34,7 +40,7 @@ export function ptxOf(text: string, architecture: string): Promise<string> {
 export function inOneFile(texts: readonly string[]): string {
   return texts
     .map((text, position) => `namespace kernel_${position} {\n${text.replaceAll('extern "C" ', '')}\n}\n`)
-    .join('#undef WS_DEVICE\n');
+    .join(forgetMacros(texts));
 }
 
 /**

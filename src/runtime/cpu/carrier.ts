@@ -7,13 +7,13 @@
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
+import { Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { callHost, type HostWork } from '../host-call.ts';
 import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
-import { Cancellations } from './cancellations.ts';
 import type { Engines } from './engines.ts';
 import {
   brokeOff,

@@ -4,15 +4,20 @@
 // are all non-blocking ones; a dependency on another lane is an event that the stream waits for.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
+import { sitesOf } from '../../targets/cuda/faults.ts';
+import { Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Stamp, Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
 import type { LaunchWork } from '../launch.ts';
+import { Channels, type ToldLaunch } from './channels.ts';
 import { GpuClock } from './clock.ts';
+import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
 import { Copy3D } from './copy3d.ts';
 import type { Driver } from './driver.ts';
+import { EventStamp } from './event-stamp.ts';
 import { Graphs, isGpuGraph } from './graphs.ts';
 import { HostGates } from './host-gates.ts';
 import { CudaLane, EventPool, type Flight } from './lane.ts';
@@ -33,6 +38,8 @@ export interface CarrierHost {
   readonly launcher: Launcher;
   readonly memory: DeviceMemory;
   readonly pinned: PinnedMemory;
+  /** Called with each line that a kernel prints. */
+  print(line: string): void;
   /** Whether `finished` wants to be told; asked when a command is issued. */
   records(): boolean;
   /** Called for each command that was issued while records were wanted, when it is complete. */
@@ -49,6 +56,9 @@ export class CudaCarrier implements Carrier {
   readonly #spans: SpanClock;
   readonly #gates: HostGates;
   readonly #graphs: Graphs;
+  readonly #channels: Channels;
+  readonly #cancellations = new Cancellations();
+  readonly #completion = new Completion();
   readonly #copy3D = new Copy3D();
   readonly #lanes = new Map<string, CudaLane>();
   readonly #waiting = new Waiting(() => this.poll());
@@ -63,6 +73,7 @@ export class CudaCarrier implements Carrier {
     this.#clock = new GpuClock(host.driver, this.#pool);
     this.#spans = new SpanClock(this.#clock, this.#pool);
     this.#gates = new HostGates(host.driver, host.pinned, () => this.#waiting.progressed());
+    this.#channels = new Channels(host.driver, host.memory, host.pinned, (line) => host.print(line));
     this.#graphs = new Graphs(host.driver, this.#pool, (work, stream) => this.#give(work, stream));
   }
 
@@ -114,7 +125,7 @@ export class CudaCarrier implements Carrier {
     lane.prepare();
     this.#host.memory.awaitZeroing(lane);
     const waits = this.#waitForOthers(lane, command.dependencies);
-    const issue = () => this.#issue(command, work, lane.stream);
+    const issue = () => this.#issue(command, work, lane);
     if (this.#host.records()) {
       const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
       const { land, marks } = this.#spans.around(work, standing, issue);
@@ -125,7 +136,8 @@ export class CudaCarrier implements Carrier {
   }
 
   /** Gives the work to a stream; what is left to do when it is complete. */
-  #issue(command: Command, work: Work, stream: number): Flight['land'] {
+  #issue(command: Command, work: Work, lane: CudaLane): Flight['land'] {
+    const { stream } = lane;
     if (work.kind === 'host') {
       for (const before of command.dependencies) {
         if (before.status === 'queued') this.#laneOf(before.stream, before.priority).mark(before);
@@ -133,9 +145,30 @@ export class CudaCarrier implements Carrier {
       return this.#gates.issue(command, work, stream);
     }
     if (work.kind === 'copy') return this.#copy(work, stream);
+    if (work.kind === 'launch' && sitesOf(work.executable) !== undefined) return this.#launch(work, lane);
     if (work.kind === 'graph') this.#graphs.launch(work, stream);
     else this.#give(work, stream);
     return null;
+  }
+
+  /** A launch of a kernel that tells of faults, or prints. */
+  #launch(work: LaunchWork, lane: CudaLane): Flight['land'] {
+    const told = this.#channels.begin(lane, work);
+    this.#host.launcher.launch(work, lane.stream, told);
+    const { signal } = work;
+    const deaf = signal === null ? null : this.#cancellations.add(signal, () => this.#cancel(told));
+    return () => {
+      deaf?.();
+      return this.#channels.end(told);
+    };
+  }
+
+  #cancel(told: ToldLaunch): void {
+    try {
+      this.#guarded(() => this.#channels.cancel(told));
+    } catch {
+      // This GPU has stopped, which whoever waits for its commands is told.
+    }
   }
 
   /** Work that needs nothing but the stream: what a graph of the driver's can be made of. */
@@ -201,6 +234,7 @@ export class CudaCarrier implements Carrier {
     if (lane === undefined || this.#lost !== null) return;
     this.#host.context.use();
     this.#lanes.delete(name);
+    this.#channels.forget(name);
     this.#streams.give(lane.stream, lane.priority);
   }
 
@@ -214,21 +248,26 @@ export class CudaCarrier implements Carrier {
 
   // Completion
 
-  readonly #settle = (flights: readonly Flight[]): void => {
-    const now = performance.now();
+  #settleComplete(): void {
+    const flights = this.#completion.take((stream) => this.#lanes.get(stream));
+    if (flights.length === 0) return;
     this.#waiting.progressed();
-    for (const { command, work, land, span } of flights) {
-      const failure =
-        land?.() ?? command.dependencies.find(({ status }) => status === 'failed')?.failure ?? aborted(work);
-      if (span === null) {
-        command.settle(failure, Math.min(command.queued, now), now);
-        continue;
-      }
-      const { started, ended } = this.#spans.read(span);
-      command.settle(failure, started, ended);
-      this.#host.finished(command, work);
+    const now = performance.now();
+    for (const flight of flights) this.#settle(flight, now);
+  }
+
+  #settle({ command, work, land, span }: Flight, now: number): void {
+    const before = command.dependencies.find(({ status }) => status === 'failed')?.failure ?? null;
+    const own = land?.(before !== null) ?? null;
+    const failure = before ?? own ?? aborted(work);
+    if (span === null) {
+      command.settle(failure, Math.min(command.queued, now), now);
+      return;
     }
-  };
+    const { started, ended } = this.#spans.read(span);
+    command.settle(failure, started, ended);
+    this.#host.finished(command, work);
+  }
 
   poll(asked: readonly Command[] = nobody): void {
     if (this.#lost !== null) return;
@@ -236,14 +275,15 @@ export class CudaCarrier implements Carrier {
     for (const command of asked) {
       if (command.status === 'queued') this.#laneOf(command.stream, command.priority).watch(command);
     }
+    let result = 0;
     for (const lane of this.#lanes.values()) {
-      const result = lane.poll(this.#settle);
-      if (result !== 0) {
-        this.#lose(result);
-        return;
-      }
+      result = lane.poll(this.#completion.collect);
+      if (result !== 0) break;
     }
-    if (this.#gates.shut > 0) this.#gates.poll();
+    this.#channels.deliver();
+    this.#settleComplete();
+    if (result !== 0) this.#lose(result);
+    else if (this.#gates.shut > 0) this.#gates.poll();
   }
 
   waitBriefly(commands: readonly Command[]): boolean {
@@ -306,6 +346,7 @@ export class CudaCarrier implements Carrier {
 
   /** After an error of the device nothing in its context can be used; every command fails. */
   #lose(result: number): void {
+    this.#channels.deliver();
     const flights = [...this.#lanes.values()].flatMap((lane) => lane.abandon());
     const launches = flights.flatMap(({ work }) => launchesOf(work));
     this.#lost = lostError(this.#driver.describe(result), launches);
@@ -322,48 +363,16 @@ export class CudaCarrier implements Carrier {
     this.#driver.cuCtxSynchronize();
     for (const lane of this.#lanes.values()) {
       lane.prepare();
-      const settled = lane.abandon();
-      this.#settle(settled);
+      this.#completion.collect(lane.abandon());
       this.#driver.cuStreamDestroy_v2(lane.stream);
     }
+    this.#settleComplete();
     this.#lanes.clear();
     this.#streams.close();
+    this.#channels.close();
     this.#graphs.close();
     this.#clock.close();
     this.#pool.close();
-  }
-}
-
-/** A point of a stream, as an event of the driver. */
-class EventStamp implements Stamp {
-  readonly #event: number;
-  readonly #driver: Driver;
-  readonly #clock: GpuClock;
-  readonly #pool: EventPool;
-  #released = false;
-
-  constructor(event: number, driver: Driver, clock: GpuClock, pool: EventPool) {
-    this.#event = event;
-    this.#driver = driver;
-    this.#clock = clock;
-    this.#pool = pool;
-  }
-
-  time(): number {
-    this.#driver.cuEventSynchronize(this.#event);
-    return this.#clock.timeOf(this.#event) ?? performance.now();
-  }
-
-  since(start: Stamp): number | null {
-    if (!(start instanceof EventStamp)) return null;
-    this.#driver.cuEventSynchronize(this.#event);
-    this.#driver.cuEventSynchronize(start.#event);
-    return this.#clock.between(start.#event, this.#event);
-  }
-
-  release(): void {
-    if (!this.#released) this.#pool.give(this.#event);
-    this.#released = true;
   }
 }
 

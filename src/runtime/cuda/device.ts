@@ -43,6 +43,8 @@ export interface CudaSettings {
   /** Opened; closed with the device. */
   readonly gpu: Gpu;
   readonly defaultStream: DefaultStreamMode;
+  /** Whether kernels test what they access. */
+  readonly checked: boolean;
   readonly specialise: LaunchCompiler['specialise'];
 }
 
@@ -74,7 +76,7 @@ export class CudaDevice implements Device {
   #arrayBytes = 0;
   #closed = false;
 
-  constructor({ gpu, defaultStream, specialise }: CudaSettings) {
+  constructor({ gpu, defaultStream, checked, specialise }: CudaSettings) {
     this.#gpu = gpu;
     const { driver, context, properties, architecture } = gpu;
     this.properties = properties;
@@ -90,6 +92,7 @@ export class CudaDevice implements Device {
       launcher: this.#launcher,
       memory: this.#memory,
       pinned: this.#pinned,
+      print: (line) => this.print(line),
       records: () => this.recorder !== null,
       finished: (command, work) => this.recorder?.(spanOf(command, work, engineOf(work))),
     });
@@ -101,6 +104,7 @@ export class CudaDevice implements Device {
         this.#raw.executable(specialised.program) ??
         compileCuda(specialised, alignments, {
           architecture,
+          checked,
           lineInfo: Boolean(process.env.WARPSTAGE_LINE_INFO),
           compile: (...operands) => this.#compiler.compile(...operands).image,
           portable: {

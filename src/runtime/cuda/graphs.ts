@@ -4,6 +4,7 @@
 // commands: branches of the graph are streams that are captured together, and what waits
 // for another branch waits for an event.
 
+import { sitesOf } from '../../targets/cuda/faults.ts';
 import type { Work } from '../command.ts';
 import type { GraphNode, GraphWork } from '../graph-work.ts';
 import type { Driver } from './driver.ts';
@@ -15,10 +16,14 @@ const nonBlocking = 1;
 /** CU_STREAM_CAPTURE_MODE_RELAXED: other calls of this thread are no part of it. */
 const relaxed = 2;
 
-/** Whether the GPU can carry it out by itself: no host functions, no memory that only the main thread reaches. */
+/**
+ * Whether the GPU can carry it out by itself: no host functions, no memory that only the main thread reaches, and
+ * no kernel that tells the host something, which is read when its own command is complete.
+ */
 export function isGpuGraph({ nodes }: GraphWork, pinned: PinnedMemory): boolean {
   return nodes.every(({ work }) => {
     if (work.kind === 'host') return false;
+    if (work.kind === 'launch') return sitesOf(work.executable) === undefined;
     if (work.kind !== 'copy') return true;
     return [work.source.memory, work.destination.memory].every(
       (memory) =>

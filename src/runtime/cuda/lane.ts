@@ -21,8 +21,8 @@ const markEvery = 512;
 export interface Flight {
   readonly command: Command;
   readonly work: Work;
-  /** What the main thread does when it is complete: its error, if that goes wrong. */
-  readonly land: (() => WarpstageError | null) | null;
+  /** What the main thread does when it is complete, told whether something before it failed: its error, if there is one. */
+  readonly land: ((failed: boolean) => WarpstageError | null) | null;
   /** Where it began and ended, while somebody records spans. */
   readonly span: SpanMarks | null;
 }

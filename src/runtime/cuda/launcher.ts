@@ -10,6 +10,7 @@ import type { Executable } from '../../targets/executable.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
+import type { ToldLaunch } from './channels.ts';
 import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { allocateNative, type NativeMemory } from './native.ts';
@@ -40,6 +41,8 @@ interface Packed {
   readonly block: Extent3;
   readonly parameters: Uint8Array;
   readonly sharedBytes: number;
+  /** Where among the parameters the channel is, and behind it the launch's number; null for a kernel that tells nothing. */
+  readonly channelAt: number | null;
 }
 
 export class Launcher {
@@ -66,7 +69,8 @@ export class Launcher {
     for (const [position, word] of words.entries()) view.setBigUint64(8 * position, BigInt(word), true);
   }
 
-  launch(work: LaunchWork, stream: number): void {
+  /** `told`: of a kernel that tells something, its channel and number. */
+  launch(work: LaunchWork, stream: number, told: ToldLaunch | null = null): void {
     let packed = this.#packed.get(work);
     if (packed === undefined) {
       packed = this.#pack(work);
@@ -77,7 +81,12 @@ export class Launcher {
       this.#native.view.setUint32(sizeOffset, packed.parameters.length, true);
       this.#last = packed;
     }
-    const { loaded, grid, block, sharedBytes } = packed;
+    const { loaded, grid, block, sharedBytes, channelAt } = packed;
+    if (channelAt !== null) {
+      if (told === null) throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
+      this.#native.view.setBigUint64(headBytes + channelAt, BigInt(told.address), true);
+      this.#native.view.setUint32(headBytes + channelAt + 8, told.number, true);
+    }
     if (work.cooperative) {
       const whole = { handle: loaded.handle, grid, block, sharedBytes };
       const result = this.#cooperative.launch(whole, stream, this.#native.address);
@@ -142,7 +151,7 @@ export class Launcher {
   #pack(work: LaunchWork): Packed {
     const executable = work.executable as CudaExecutable;
     const loaded = this.#load(executable);
-    const { parameters, sharedBytes } = packParameters(work, executable);
+    const { parameters, sharedBytes, channelAt } = packParameters(work, executable);
     if (sharedBytes > Math.max(loaded.shared, plainShared)) {
       this.#driver.check(
         this.#driver.cuFuncSetAttribute(loaded.handle, functionAttribute.maxDynamicShared, sharedBytes),
@@ -150,7 +159,8 @@ export class Launcher {
       );
       loaded.shared = sharedBytes;
     }
-    return { loaded, grid: work.grid, block: executable.program.block, parameters, sharedBytes };
+    const { block } = executable.program;
+    return { loaded, grid: work.grid, block, parameters, sharedBytes, channelAt };
   }
 
   /** Unloads every module. */
@@ -162,9 +172,9 @@ export class Launcher {
 /** The parameters as they lie in memory, and the bytes of dynamic shared memory. */
 function packParameters(
   { values, shared }: LaunchWork,
-  { program, shared: places, plainPointers }: CudaExecutable,
-): { readonly parameters: Uint8Array; readonly sharedBytes: number } {
-  const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length));
+  { program, shared: places, plainPointers, sites }: CudaExecutable,
+): Pick<Packed, 'parameters' | 'sharedBytes' | 'channelAt'> {
+  const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length + 1));
   const view = new DataView(bytes.buffer);
   let at = 0;
   const align = (bytes: number) => {
@@ -215,7 +225,9 @@ function packParameters(
       index(length);
     }
   }
-  return { parameters: bytes.slice(0, at), sharedBytes: end };
+  const channelAt = sites === undefined ? null : align(8);
+  if (sites !== undefined) align(4);
+  return { parameters: bytes.slice(0, at), sharedBytes: end, channelAt };
 }
 
 /** Writes an integer that a number holds exactly as 64 bits; faster than by way of a bigint. */

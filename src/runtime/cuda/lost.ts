@@ -12,7 +12,7 @@ import { kernelInWords, type LaunchWork } from '../launch.ts';
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /ILLEGAL_ADDRESS|MISALIGNED|INVALID_ADDRESS_SPACE|LAUNCH_FAILED|HARDWARE_STACK|INVALID_PC|ASSERT/,
-    "run the kernel with open('cpu', { target: 'interpreter' }), where every access is checked, to find the line; the GPU needs a new process",
+    "start the process again, and run the kernel with open('cuda', { checked: true }): that tells the line, the thread and the index, and the GPU goes on",
   ],
   [
     /LAUNCH_TIMEOUT/,

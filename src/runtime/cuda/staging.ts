@@ -124,11 +124,14 @@ export class StagedCopy {
     return this.#stages.length > 0;
   }
 
-  /** Fills a pageable destination, and gives staging memory back. Its error, if the destination is gone. */
-  readonly land = (): WarpstageError | null => {
+  /**
+   * Fills a pageable destination, unless something before it failed, and gives staging memory back. Its error, if
+   * the destination is gone.
+   */
+  readonly land = (failed: boolean): WarpstageError | null => {
     const { box, destination, direction } = this.#work;
     try {
-      if (this.#landing !== null) {
+      if (this.#landing !== null && !failed) {
         const { bytes, stage } = this.#landing;
         copyBox(bytes, { ...destination, offset: 0 }, stage.bytes, { ...denseLayout(box), offset: 0 }, box);
       }

@@ -7,6 +7,7 @@
 
 import type { Expression, Group, Program } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
+import type { Range } from '../../diagnostics/source.ts';
 import { CopyWriter } from './copies.ts';
 import { type Copy, forEachCall, type LoweringOptions, madeInLoops, storesToShared } from './lowering.ts';
 import type { StatementWriter } from './statements.ts';
@@ -17,7 +18,7 @@ export interface GroupCode {
   instance(group: Group): string;
   rank(group: Group): string;
   groupSize(group: Group): number;
-  sync(group: Group, out: StatementWriter): void;
+  sync(group: Group, range: Range, out: StatementWriter): void;
 }
 
 type CopyToBarrier = Extract<Copy, { barrier: number }>;
@@ -106,12 +107,14 @@ export class BarrierWriter {
   }
 
   private pointer(
-    call: { readonly barrier: number; readonly index: Expression },
+    call: { readonly barrier: number; readonly index: Expression; readonly range: Range },
     out: StatementWriter,
   ): string {
     const name = this.name(call.barrier);
     const isOnly = this.program.barriers[call.barrier]!.count === null;
-    return isOnly ? name : `&${name}[${out.expressions.index(call.index)}]`;
+    if (isOnly) return name;
+    const index = out.expressions.index(call.index);
+    return `&${name}[${out.expressions.checks.barrier(index, call.barrier, call.range)}]`;
   }
 
   private make(call: Extract<BarrierCall, { intrinsic: 'makeBarrier' }>, out: StatementWriter): void {
@@ -122,7 +125,7 @@ export class BarrierWriter {
       call.expected === null
         ? `${this.groups.groupSize(group)}u`
         : `(unsigned)${out.expressions.write(call.expected)}`;
-    if (isRemade) this.groups.sync(group, out);
+    if (isRemade) this.groups.sync(group, call.range, out);
     out.nested(`if (${this.groups.rank(group)} == 0)`, () => {
       out.nested(`for (int i = 0; i < ${count ?? 1}; ++i)`, () => {
         if (isRemade) out.line(`if (${name}_made) ws_discard(&${name}[i]);`);
@@ -131,7 +134,7 @@ export class BarrierWriter {
       if (this.bulk.has(call.barrier)) out.line('ws_fence_async();');
     });
     if (isRemade) out.line(`${name}_made = true;`);
-    this.groups.sync(group, out);
+    this.groups.sync(group, call.range, out);
   }
 
   private arrive(call: Extract<BarrierCall, { intrinsic: 'barrierArrive' }>, out: StatementWriter): void {
@@ -155,7 +158,8 @@ export class BarrierWriter {
     const suffix = call.by === 'parity' ? '_parity' : '';
     const { limit } = call;
     if (limit === null) {
-      out.line(`ws_await${suffix}(${operands});`);
+      const place = out.expressions.checks.wait({ range: call.range, verb: 'wait', barrier: call.barrier });
+      out.line(`ws_await${suffix}(${operands}${place});`);
       return;
     }
     const result =
@@ -189,6 +193,8 @@ export class BarrierWriter {
       return;
     }
     const count = out.expressions.write(copy.count);
+    const check = this.copies.check(copy, out);
+    if (check !== null) out.line(`if (${this.groups.rank(copy.group)} == 0) ${check}`);
     out.nested(`if (${this.groups.rank(copy.group)} == 0 && ${count} > 0)`, () => {
       if (this.writesShared) out.line('ws_fence_async();');
       out.line(`ws_bulk_copy_expected(${this.copies.bulkOperands(copy, out)}, ${this.pointer(copy, out)});`);

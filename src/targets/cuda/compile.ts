@@ -15,6 +15,8 @@ export interface CudaTarget {
   readonly architecture: number;
   /** Whether profilers and debuggers are to show the lines of the user's files. */
   readonly lineInfo?: boolean;
+  /** Whether accesses, copies and divisions are tested as the kernel runs. */
+  readonly checked?: boolean;
   /** Compiles CUDA C++ with the given options. */
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
   /** Architectures whose PTX is wanted as well, and who takes it. */
@@ -54,8 +56,10 @@ function generate(
   alignments: readonly number[],
   architecture: number,
   sources: readonly KernelSource[] | null,
+  checked: boolean,
 ) {
   return generateCuda(program, {
+    checked,
     architecture,
     alignments,
     blockUniform: blockUniformPipelines(program),
@@ -68,9 +72,10 @@ export function cudaText(
   program: Program,
   architecture: number,
   sources: readonly KernelSource[] | null = null,
+  checked = false,
 ): string {
   const alignments = program.parameters.map(() => 16);
-  return generate(program, alignments, architecture, sources).text;
+  return generate(program, alignments, architecture, sources, checked).text;
 }
 
 /**
@@ -84,18 +89,19 @@ export function compileCuda(
   alignments: readonly number[],
   target: CudaTarget,
 ): Executable {
-  const { architecture, lineInfo = false, portable } = target;
+  const { architecture, lineInfo = false, checked = false, portable } = target;
   const make = (lines: boolean) => {
-    const source = generate(program, alignments, architecture, lines ? sources : null);
+    const source = generate(program, alignments, architecture, lines ? sources : null, checked);
     const options = nvrtcOptions(architecture, program, lines);
     return { ...source, image: target.compile(source.text, `${source.entry}.cu`, options) };
   };
-  const { entry, image, lowerings, shared } = attempt(() => make(lineInfo)) ?? make(true);
+  const { entry, image, lowerings, shared, sites } = attempt(() => make(lineInfo)) ?? make(true);
   for (const older of portable?.architectures ?? []) {
-    const { text } = generate(program, alignments, older, null);
+    const { text } = generate(program, alignments, older, null, checked);
     portable!.keep(text, `${entry}.cu`, ptxOptions(older, program));
   }
-  return { target: 'cuda', program, scratchBytes: 0, entry, image, lowerings, shared };
+  const tells = sites === null ? {} : { checked, sites };
+  return { target: 'cuda', program, scratchBytes: 0, entry, image, lowerings, shared, ...tells };
 }
 
 function attempt<T>(make: () => T): T | null {

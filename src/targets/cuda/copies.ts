@@ -36,6 +36,17 @@ export class CopyWriter {
     return `(unsigned)${out.expressions.write(copy.count)} * ${this.elementBytes(copy)}u`;
   }
 
+  /** A statement that tests the operands; null where nothing is tested. */
+  check(copy: Copy, out: StatementWriter): string | null {
+    const { expressions } = out;
+    return expressions.checks.copy(copy, {
+      to: expressions.index(copy.destination.offset),
+      from: expressions.index(copy.source.offset),
+      count: expressions.write(copy.count),
+      zeros: copy.zeroFill === null ? null : expressions.write(copy.zeroFill),
+    });
+  }
+
   /** What the copy engine is told. */
   bulkOperands(copy: Copy, out: StatementWriter): string {
     const [to, from] = [this.address(copy.destination, out), this.address(copy.source, out)];
@@ -47,6 +58,8 @@ export class CopyWriter {
     const [to, from] = [this.address(copy.destination, out), this.address(copy.source, out)];
     const count = out.expressions.write(copy.count);
     const bytes = this.elementBytes(copy);
+    const check = this.check(copy, out);
+    if (check !== null) out.line(check);
     if (copy.zeroFill !== null) {
       if (copy.count.kind !== 'constant') throw new TypeError('a copy with zeros has a known size');
       const zeros = `(unsigned)${out.expressions.write(copy.zeroFill)} * ${bytes}u`;

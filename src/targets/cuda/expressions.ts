@@ -15,6 +15,7 @@ import type {
   UnaryOperator,
   ValueType,
 } from '../../compiler/ir.ts';
+import type { Checks } from './checks.ts';
 import { nonNegative } from './signs.ts';
 import { arrayName, identifier, lengthName, literal, member, valueTypes } from './types.ts';
 
@@ -89,25 +90,36 @@ const mathFunctions: Record<MathFunction, string> = {
 /** Turns expressions of one program into C++. */
 export class ExpressionWriter {
   readonly program: Program;
+  readonly checks: Checks;
   private readonly isNonNegative: (expression: Expression) => boolean;
 
-  constructor(program: Program) {
+  constructor(program: Program, checks: Checks) {
     this.program = program;
+    this.checks = checks;
     this.isNonNegative = nonNegative(program);
   }
 
   /**
    * An index of an array. Sums and products that make it directly are assumed not to wrap (an access is
-   * inside its array), so that the compiler may turn them into additions to a pointer.
+   * inside its array), so that the compiler may turn them into additions to a pointer. What is tested is exact.
    */
   index(expression: Expression): string {
-    if (expression.kind === 'binary') {
+    if (expression.kind === 'binary' && !this.checks.checked) {
       const { operator, left, right } = expression;
       if (operator === 'add' || operator === 'subtract' || operator === 'multiply') {
         return `(${this.index(left)} ${infix[operator]} ${this.index(right)})`;
       }
     }
     return this.write(expression);
+  }
+
+  /** An element of an array, or a component of it, to be read or written. */
+  element(
+    { array, index, component, range }: Omit<Extract<Expression, { kind: 'load' }>, 'kind' | 'type'>,
+    access: 'read' | 'write',
+  ): string {
+    const inside = this.checks.index(this.index(index), index, array, access, range);
+    return `${arrayName(this.program, array)}[${inside}]${member(component)}`;
   }
 
   write(expression: Expression): string {
@@ -125,22 +137,27 @@ export class ExpressionWriter {
         return lengthName(program, expression.array);
       case 'load':
         // The cast keeps 8- and 16-bit elements from being promoted to int where they are unsigned.
-        return `((${valueTypes[expression.type]})${arrayName(program, expression.array)}[${this.index(expression.index)}]${member(expression.component)})`;
+        return `((${valueTypes[expression.type]})${this.element(expression, 'read')})`;
       case 'unary':
         return this.unary(expression.operator, expression.type, this.write(expression.operand));
       case 'binary': {
-        const { operator, type, left, right } = expression;
+        const { operator, type, left } = expression;
+        const divides = operator === 'divide' || operator === 'remainder';
+        const right =
+          divides && !isFloat(type)
+            ? this.checks.divisor(this.write(expression.right), expression.right, expression.range)
+            : this.write(expression.right);
         // A remainder of what is not negative is unsigned: a mask, where the divisor is a power of two.
         if (
           isSigned(type) &&
           operator === 'remainder' &&
           this.isNonNegative(left) &&
-          this.isNonNegative(right)
+          this.isNonNegative(expression.right)
         ) {
           const unsigned = unsignedOf[type];
-          return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${this.write(right)})`;
+          return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${right})`;
         }
-        return this.binary(operator, type, this.write(left), this.write(right));
+        return this.binary(operator, type, this.write(left), right);
       }
       case 'compare':
         return `(${this.write(expression.left)} ${compare[expression.operator]} ${this.write(expression.right)})`;

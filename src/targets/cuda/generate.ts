@@ -2,18 +2,22 @@
 //
 // Parameters of the entry, in this order: for each array its pointer and length, for each scalar
 // its value; then for each shared array whose place is not known here its offset in bytes in
-// dynamic shared memory and its length. Lengths are of the program's index type, offsets u32.
+// dynamic shared memory and its length; then, if it tells the host something, its channel and the
+// number of the launch, a u32. Lengths are of the program's index type, offsets u32.
 
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import type { FaultSite } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
-import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
+import { Checks } from './checks.ts';
+import { chooseLowerings, forEachCall, type Lowering, type LoweringOptions } from './lowering.ts';
 import { PipelineWriter } from './pipelines.ts';
 import { prefetchInLoops } from './prefetch.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
 import { barrierPrelude } from './prelude-barrier.ts';
+import { channelPrelude, checkPrelude, printPrelude, uncheckedPrelude } from './prelude-checks.ts';
 import { gridPrelude } from './prelude-grid.ts';
 import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
@@ -26,6 +30,8 @@ import { warpPreludeOf } from './warps.ts';
 export interface CudaOptions extends LoweringOptions {
   /** A `#line` directive for a place of the program, or null where none is wanted. */
   readonly lineDirective: (range: Range) => string | null;
+  /** Whether accesses, copies and divisions are tested, and the first that fails is told. Default: no. */
+  readonly checked?: boolean;
 }
 
 /** Where a shared array lies in dynamic shared memory; null where only the launch knows. */
@@ -37,6 +43,8 @@ export interface CudaSource {
   readonly entry: string;
   readonly lowerings: readonly Lowering[];
   readonly shared: readonly SharedPlace[];
+  /** Places that the kernel tells the host of, by a channel that it takes; null for one that tells nothing. */
+  readonly sites: readonly FaultSite[] | null;
 }
 
 /** Shared arrays begin at multiples of so many bytes: what the bulk copy engine likes best. */
@@ -63,8 +71,9 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const rotated = rotateFillLoops(original, lowerings, steady);
   prefetchInLoops(rotated, steady);
   const program = unrollStages(rotated, steady);
-  const pipelines = new PipelineWriter(program, lowerings, options, steady);
-  const out = new StatementWriter(program, pipelines, options.lineDirective);
+  const checks = new Checks(program, options.checked ?? false);
+  const pipelines = new PipelineWriter(program, lowerings, options, steady, checks.checked);
+  const out = new StatementWriter(program, pipelines, checks, options.lineDirective);
   const index = valueTypes[program.indexType];
   const shared = sharedPlaces(program);
 
@@ -80,7 +89,17 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     if (place === null) parameters.push(`unsigned ${name}_offset`, `${index} ${name}_length`);
   }
 
+  const prints = printsLines(program);
+  const tells = checks.checked || prints;
+  if (tells) parameters.push('ws_channel* ws_host', 'unsigned ws_launch');
+
   const [x, y, z] = program.block;
+  if (checks.checked) {
+    out.line('if (ws_host->stop != 0) return;');
+    out.line('unsigned ws_turns = 0;');
+    out.line('ws_host_of_block = ws_host;');
+    out.line('ws_launch_of_block = ws_launch;');
+  }
   out.line(
     `const unsigned ws_thread_rank = ${y * z === 1 ? 'threadIdx.x' : `(threadIdx.z * ${y} + threadIdx.y) * ${x} + threadIdx.x`};`,
   );
@@ -101,6 +120,10 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const text = [
     prelude,
     [
+      checks.checked
+        ? `typedef ${index} ws_index;\n${checkPrelude}`
+        : `${prints ? channelPrelude : ''}${uncheckedPrelude}`,
+      prints ? printPrelude : '',
       program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
       program.barriers.length > 0 ? barrierPrelude : '',
       pipelines.tileBarriers.meetInMemory ? meetingPrelude : '',
@@ -112,5 +135,13 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     '}',
     '',
   ].join('\n');
-  return { text, entry, lowerings, shared };
+  return { text, entry, lowerings, shared, sites: tells ? checks.sites : null };
+}
+
+function printsLines(program: Program): boolean {
+  let prints = false;
+  forEachCall(program.body, (call) => {
+    prints ||= call.intrinsic === 'print';
+  });
+  return prints;
 }

@@ -6,6 +6,7 @@
 // only the copying thread needs stands in its own branch, and nothing checks for misuse here.
 
 import type { Call, Group, Program, Statement } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
 import { BarrierWriter, type GroupCode } from './barriers.ts';
 import { CopyWriter } from './copies.ts';
 import { Cursor, type Position } from './cursors.ts';
@@ -47,6 +48,8 @@ export class PipelineWriter implements CallLowering, GroupCode {
     lowerings: readonly Lowering[],
     options: Pick<LoweringOptions, 'architecture' | 'alignments'>,
     steady: SteadyState,
+    /** Whether threads may end at any place. */
+    checked: boolean,
   ) {
     this.program = program;
     this.steady = steady;
@@ -59,7 +62,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
       (group) => `${this.rank(group)}, ${this.groupSize(group)}u`,
     );
     this.blockSize = program.block[0] * program.block[1] * program.block[2];
-    this.tileBarriers = new TileBarriers(program, this.blockSize);
+    this.tileBarriers = new TileBarriers(program, this.blockSize, checked);
     const quits = new Set<number>();
     forEachCall(program.body, (call) => {
       if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
@@ -151,17 +154,18 @@ export class PipelineWriter implements CallLowering, GroupCode {
 
   /** The kernel's own sync. Parts of a warp may come to it on different ways, which the plain one forbids. */
   private syncOfCall(call: Extract<Call, { intrinsic: 'sync' }>, out: StatementWriter): void {
-    const { group } = call;
+    const { group, range } = call;
     if (group.kind === 'block' && this.isApart(call)) out.line('ws_sync_apart();');
-    else this.sync(group, out);
+    else this.sync(group, range, out);
   }
 
-  sync(group: Group, out: StatementWriter): void {
+  sync(group: Group, range: Range, out: StatementWriter): void {
+    const place = () => out.expressions.checks.wait({ range, verb: 'sync', group });
     if (group.kind === 'block') out.line('__syncthreads();');
     else if (group.kind === 'tile' && group.size <= 32)
       out.line(`__syncwarp(ws_tile_mask<${group.size}>(ws_thread_rank));`);
-    else if (group.kind === 'tile') out.line(this.tileBarriers.sync(group.size));
-    else if (group.kind === 'grid') out.line('ws_sync_grid();');
+    else if (group.kind === 'tile') out.line(this.tileBarriers.sync(group.size, place()));
+    else if (group.kind === 'grid') out.line(`ws_sync_grid(${place().slice(2)});`);
   }
 
   /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */
@@ -200,6 +204,8 @@ export class PipelineWriter implements CallLowering, GroupCode {
     const lowering = this.lowerings[call.pipeline]!;
     const counts = this.counts(call.pipeline);
     const distance = this.steady.distance.get(call);
+    const { pipeline, intrinsic: verb, range } = call;
+    const place = () => out.expressions.checks.wait({ range, verb, pipeline });
     switch (call.intrinsic) {
       case 'makePipeline':
         this.make(call, out);
@@ -209,12 +215,12 @@ export class PipelineWriter implements CallLowering, GroupCode {
         if (lowering === 'barriers') {
           const { stage, phase } = this.headAt(call);
           // A stage that was never filled counts as released.
-          out.line(`ws_wait(&${name}_empty[${stage}], ${phase} ^ 1);`);
+          out.line(`ws_wait(&${name}_empty[${stage}], ${phase} ^ 1${place()});`);
         } else if (lowering !== 'thread') {
           // Everybody has released, and so read, the stage that is filled next. What the threads
           // themselves wrote there must be ordered before the copy engine's writing too.
           if (lowering === 'bulk' && this.writesShared) out.line('ws_fence_async();');
-          this.sync(group, out);
+          this.sync(group, call.range, out);
         }
         return;
       case 'producerCommit':
@@ -237,12 +243,12 @@ export class PipelineWriter implements CallLowering, GroupCode {
         if (!counts) {
           const { stage, phase } = this.tail(call.pipeline).position();
           const wait = lowering === 'bulk' && this.wholeWarps ? 'ws_wait_in_step' : 'ws_wait';
-          out.line(`${wait}(&${name}_full[${stage}], ${phase});`);
+          out.line(`${wait}(&${name}_full[${stage}], ${phase}${place()});`);
         } else if (distance !== undefined) out.line(`ws_wait_group<${distance - 1}>();`);
         else if (lowering === 'thread')
           out.line(`if (${name}_filled > 0) { ws_wait_groups<8>(${name}_filled - 1); --${name}_filled; }`);
         else out.line(`ws_wait_groups<${Math.min(stages - 1, 8)}>(${name}_filled - 1);`);
-        if (lowering === 'groups') this.sync(group, out);
+        if (lowering === 'groups') this.sync(group, call.range, out);
         return;
       case 'consumerWaitPrior':
         out.line(`ws_wait_group<${Math.min(call.prior, 8)}>();`);
@@ -309,11 +315,11 @@ export class PipelineWriter implements CallLowering, GroupCode {
       if (partition !== 'unified') {
         const producers = out.expressions.write(call.producers!);
         out.line(
-          `const unsigned producers = ${partition === 'count' ? producers : this.count(group, producers)};`,
+          `const unsigned producers = ${partition === 'count' ? producers : this.count(group, producers, out.expressions.checks.wait({ range: call.range, verb: 'makePipeline', pipeline: call.pipeline }))};`,
         );
         [full, empty] = ['producers', `${size}u - producers`];
       }
-      this.sync(group, out);
+      this.sync(group, call.range, out);
       if (lowering === 'groups' && !this.quits.has(call.pipeline)) return;
       out.nested(`if (${this.rank(group)} == 0)`, () => {
         if (lowering !== 'groups') {
@@ -326,7 +332,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
         if (this.quits.has(call.pipeline)) out.line(`*${name}_members = ${size}u;`);
         if (lowering === 'bulk') out.line('ws_fence_async();');
       });
-      this.sync(group, out);
+      this.sync(group, call.range, out);
     });
   }
 
@@ -340,12 +346,12 @@ export class PipelineWriter implements CallLowering, GroupCode {
   }
 
   /** How many threads of the group have a true value. */
-  private count(group: Group, value: string): string {
+  private count(group: Group, value: string, place: string): string {
     if (group.kind === 'tile' && group.size <= 32) {
       const mask = `ws_tile_mask<${group.size}>(ws_thread_rank)`;
       return `__popc(__ballot_sync(${mask}, ${value}) & ${mask})`;
     }
-    if (group.kind === 'tile') return this.tileBarriers.count(group.size, value);
+    if (group.kind === 'tile') return this.tileBarriers.count(group.size, value, place);
     return `__syncthreads_count(${value})`;
   }
 
@@ -357,7 +363,8 @@ export class PipelineWriter implements CallLowering, GroupCode {
     if (this.copies.alignmentOf({ ...copy, source }) < 16) return;
     const operands = `${this.copies.address(source, out)}, ${this.copies.bytes(copy, out)}`;
     const when = prefetch.when === null ? '' : `if (${out.expressions.write(prefetch.when)}) `;
-    out.line(`${when}${this.inCopier} ws_prefetch(${operands});`);
+    const inside = out.expressions.checks.holds(source, copy.count, out.expressions);
+    out.line(`${when}${this.inCopier} ${inside}ws_prefetch(${operands});`);
   }
 
   /** Whether all that a stage of a pipeline brings are asynchronous copies, and no writing of the threads. */
@@ -377,8 +384,11 @@ export class PipelineWriter implements CallLowering, GroupCode {
     }
     const name = this.name(copy.pipeline);
     this.prefetch(copy, out);
+    const check = this.copies.check(copy, out);
     const barrier = `&${name}_full[${this.headAt(copy).stage}]`;
-    out.line(`${this.inCopier} ws_bulk_copy(${this.copies.bulkOperands(copy, out)}, ${barrier});`);
+    const bulk = `ws_bulk_copy(${this.copies.bulkOperands(copy, out)}, ${barrier});`;
+    // A thread that fails ends, and another is elected: so the one that tests is the one that copies.
+    out.line(`${this.inCopier} ${check === null ? bulk : `{ ${check} ${bulk} }`}`);
     out.line(`${name}_bytes += ${this.copies.bytes(copy, out)};`);
   }
 }

@@ -82,7 +82,9 @@ template <int Bytes> WS_DEVICE void ws_copy_zero_filled(void* to, const void* fr
 WS_DEVICE void ws_commit() {}
 template <int N> WS_DEVICE void ws_wait_group() {}
 #endif
-WS_DEVICE void ws_wait(ws_barrier* b, unsigned parity) { while (!ws_test(b, parity)) {} }
+WS_DEVICE void ws_wait(ws_barrier* b, unsigned parity WS_WAITS) {
+  WS_SPIN_WHILE(!ws_test(b, parity));
+}
 // Whether the phase was over at the last look: there is one at least, and one after every other that came too early.
 WS_DEVICE bool ws_wait_for(ws_barrier* b, unsigned parity, double duration) {
   const unsigned long long start = ws_globaltimer();
@@ -124,10 +126,14 @@ WS_DEVICE void ws_arrive_expecting(ws_barrier* b, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
 }
 // As ws_wait, by all threads of a warp together: the branch back is one that ptxas knows not to part them.
-WS_DEVICE void ws_wait_in_step(ws_barrier* b, unsigned parity) {
+WS_DEVICE void ws_wait_in_step(ws_barrier* b, unsigned parity WS_WAITS) {
+#ifdef WS_TURN
+  WS_SPIN_WHILE(!__all_sync(0xffffffffu, ws_test(b, parity)));
+#else
   asm volatile("{ .reg .pred p, q; L%=: mbarrier.try_wait.parity.shared.b64 p, [%0], %1;"
                " vote.sync.all.pred q, p, 0xffffffff; @!q bra.uni L%=; }"
                ::"r"(ws_shared(b)), "r"(parity) : "memory");
+#endif
 }
 // One thread of the warp, always the same.
 WS_DEVICE bool ws_elect() {

@@ -38,17 +38,18 @@ WS_DEVICE bool ws_over_parity(ws_barrier* b, unsigned parity) {
                : "=r"(done) : "r"(ws_shared(b)), "r"(parity) : "memory");
   return done != 0;
 }
-WS_DEVICE void ws_await(ws_barrier* b, long long token) {
+WS_DEVICE bool ws_over_soon(ws_barrier* b, long long token) {
 #if __CUDA_ARCH__ >= 900
-  unsigned done = 0;
-  while (!done)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done) : "r"(ws_shared(b)), "l"(token) : "memory");
+  unsigned done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done) : "r"(ws_shared(b)), "l"(token) : "memory");
+  return done != 0;
 #else
-  while (!ws_over(b, token)) {}
+  return ws_over(b, token);
 #endif
 }
-WS_DEVICE void ws_await_parity(ws_barrier* b, unsigned parity) { ws_wait(b, parity); }
+WS_DEVICE void ws_await(ws_barrier* b, long long token WS_WAITS) { WS_SPIN_WHILE(!ws_over_soon(b, token)); }
+WS_DEVICE void ws_await_parity(ws_barrier* b, unsigned parity WS_WAITS) { ws_wait(b, parity WS_PLACE); }
 WS_DEVICE void ws_finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 #if __CUDA_ARCH__ >= 900
 // A copy that the phase waits for. It must be told of the bytes before any can come, or it may end without them,
@@ -113,6 +114,6 @@ WS_DEVICE bool ws_over_parity(ws_counter* b, unsigned parity) {
   __threadfence_block();
   return over;
 }
-WS_DEVICE void ws_await(ws_counter* b, long long token) { while (!ws_over(b, token)) {} }
-WS_DEVICE void ws_await_parity(ws_counter* b, unsigned parity) { while (!ws_over_parity(b, parity)) {} }
+WS_DEVICE void ws_await(ws_counter* b, long long token WS_WAITS) { WS_SPIN_WHILE(!ws_over(b, token)); }
+WS_DEVICE void ws_await_parity(ws_counter* b, unsigned parity WS_WAITS) { WS_SPIN_WHILE(!ws_over_parity(b, parity)); }
 `;

@@ -6,8 +6,9 @@
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { componentOf } from '../../kernel/types.ts';
+import type { Checks } from './checks.ts';
 import { ExpressionWriter } from './expressions.ts';
-import { arrayName, elementOf, elementTypes, identifier, member, valueTypes } from './types.ts';
+import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './types.ts';
 import { warpStatement } from './warps.ts';
 
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
@@ -38,9 +39,14 @@ export class StatementWriter {
   private directive: string | null = null;
   private depth = 1;
 
-  constructor(program: Program, calls: CallLowering, lineDirective: (range: Range) => string | null) {
+  constructor(
+    program: Program,
+    calls: CallLowering,
+    checks: Checks,
+    lineDirective: (range: Range) => string | null,
+  ) {
     this.program = program;
-    this.expressions = new ExpressionWriter(program);
+    this.expressions = new ExpressionWriter(program, checks);
     this.calls = calls;
     this.lineDirective = lineDirective;
   }
@@ -74,8 +80,8 @@ export class StatementWriter {
       }
       case 'store': {
         const type = elementTypes[componentOf(elementOf(program, statement.array))];
-        const target = `${arrayName(program, statement.array)}[${expressions.index(statement.index)}]${member(statement.component)}`;
-        this.line(`${target} = (${type})${expressions.write(statement.value)};`);
+        const value = expressions.write(statement.value);
+        this.line(`${expressions.element(statement, 'write')} = (${type})${value};`);
         return;
       }
       case 'if':
@@ -136,8 +142,11 @@ export class StatementWriter {
 
   private loop(loop: Extract<Statement, { kind: 'loop' }>): void {
     const test = loop.test === null ? 'true' : this.expressions.write(loop.test);
+    const { checks } = this.expressions;
+    const turn = checks.turn(loop);
     const body = () => {
-      this.statements(loop.body);
+      if (turn !== null) this.line(turn);
+      checks.ranges.within(loop, () => this.statements(loop.body));
       this.line(`continue_${loop.label}:;`);
       this.statements(loop.update);
     };
@@ -146,7 +155,7 @@ export class StatementWriter {
     this.line(`break_${loop.label}:;`);
   }
 
-  private atomic({ operator, array, index, value, compare, result }: AtomicCall): void {
+  private atomic({ operator, array, index, value, compare, result, range }: AtomicCall): void {
     const names = {
       add: 'Add',
       sub: 'Sub',
@@ -164,7 +173,7 @@ export class StatementWriter {
     const isUnsigned = isWide && operator !== 'min' && operator !== 'max';
     const subtracts = isWide && operator === 'sub';
     const cast = isUnsigned ? '(unsigned long long*)' : '';
-    const address = `${cast}&${arrayName(this.program, array)}[${this.expressions.index(index)}]`;
+    const address = `${cast}&${this.expressions.element({ array, index, range }, 'write')}`;
     const operands = [...(compare === null ? [] : [compare]), value].map((operand) => {
       const text = this.expressions.write(operand);
       if (!isUnsigned) return text;
@@ -177,27 +186,22 @@ export class StatementWriter {
     );
   }
 
-  private print({ parts }: PrintCall): void {
-    const formats = {
-      bool: '%s',
-      i32: '%d',
-      u32: '%u',
-      i64: '%lld',
-      u64: '%llu',
-      f32: '%g',
-      f64: '%g',
-    } as const;
-    const format = parts
-      .map((part) => (typeof part === 'string' ? part.replaceAll('%', '%%') : formats[part.type]))
-      .join('');
-    const values = parts
-      .filter((part) => typeof part !== 'string')
-      .map((part) =>
-        part.type === 'bool'
-          ? `(${this.expressions.write(part)} ? "true" : "false")`
-          : this.expressions.write(part),
-      );
-    this.line(`printf(${[JSON.stringify(`${format}\n`), ...values].join(', ')});`);
+  /** The bits of the values go to the host, which has the texts between them. */
+  private print(call: PrintCall): void {
+    const { expressions } = this;
+    const values = call.parts.flatMap((part) =>
+      typeof part === 'string' ? [] : [`ws_bits(${expressions.write(part)})`],
+    );
+    const site = expressions.checks.print(call);
+    const to = `ws_host, ws_launch, ws_thread_rank, ${site}`;
+    if (values.length === 0) {
+      this.line(`ws_print(${to}, nullptr, 0);`);
+      return;
+    }
+    this.nested('', () => {
+      this.line(`const unsigned long long values[] = { ${values.join(', ')} };`);
+      this.line(`ws_print(${to}, values, ${values.length});`);
+    });
   }
 
   /** Declarations of all variables, as every one is zero until it is assigned. */

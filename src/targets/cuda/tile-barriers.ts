@@ -12,23 +12,23 @@ const hardwareBarriers = 15;
 
 /** A barrier in shared memory: how many have arrived, how often all have, and how many said yes. */
 export const meetingPrelude = `struct ws_meeting { unsigned arrived; volatile unsigned phase; volatile unsigned votes; };
-WS_DEVICE void ws_meet(ws_meeting* m, unsigned size) {
+WS_DEVICE void ws_meet(ws_meeting* m, unsigned size WS_WAITS) {
   const unsigned phase = m->phase;
   __threadfence_block();
   if (atomicAdd(&m->arrived, 1u) == size - 1u) {
     m->arrived = 0;
     __threadfence_block();
     m->phase = phase + 1u;
-  } else while (m->phase == phase) {}
+  } else WS_SPIN_WHILE(m->phase == phase);
   __threadfence_block();
 }
-WS_DEVICE unsigned ws_meet_count(ws_meeting* m, unsigned size, bool value) {
+WS_DEVICE unsigned ws_meet_count(ws_meeting* m, unsigned size, bool value WS_WAITS) {
   if (value) atomicAdd((unsigned*)&m->votes, 1u);
-  ws_meet(m, size);
+  ws_meet(m, size WS_PLACE);
   const unsigned count = m->votes;
-  ws_meet(m, size);
+  ws_meet(m, size WS_PLACE);
   m->votes = 0;
-  ws_meet(m, size);
+  ws_meet(m, size WS_PLACE);
   return count;
 }
 `;
@@ -38,9 +38,10 @@ export class TileBarriers {
   private readonly first = new Map<number, number | null>();
   private readonly blockSize: number;
 
-  constructor(program: Program, blockSize: number) {
+  /** Those of the hardware wait for threads that have ended; `inMemory` takes none of them. */
+  constructor(program: Program, blockSize: number, inMemory: boolean) {
     this.blockSize = blockSize;
-    let next = 1;
+    let next = inMemory ? hardwareBarriers + 1 : 1;
     for (const size of sizesOf(program)) {
       const tiles = Math.ceil(blockSize / size);
       const fits = next + tiles <= hardwareBarriers + 1;
@@ -69,17 +70,17 @@ export class TileBarriers {
     out.line('__syncthreads();');
   }
 
-  /** A statement at which the threads of a tile wait for each other. */
-  sync(size: number): string {
+  /** A statement at which the threads of a tile wait for each other; `place` is what a wait is told besides. */
+  sync(size: number, place: string): string {
     const first = this.first.get(size) ?? null;
-    if (first === null) return `ws_meet(${this.meeting(size)}, ${size}u);`;
+    if (first === null) return `ws_meet(${this.meeting(size)}, ${size}u${place});`;
     return `asm volatile("barrier.sync %0, ${size};" ::"r"(${first} + ws_thread_rank / ${size}) : "memory");`;
   }
 
   /** An expression: how many threads of a tile have a true value. */
-  count(size: number, value: string): string {
+  count(size: number, value: string, place: string): string {
     const first = this.first.get(size) ?? null;
-    if (first === null) return `ws_meet_count(${this.meeting(size)}, ${size}u, ${value})`;
+    if (first === null) return `ws_meet_count(${this.meeting(size)}, ${size}u, ${value}${place})`;
     return `ws_tile_count<${size}>(${first} + ws_thread_rank / ${size}, ${value})`;
   }
 

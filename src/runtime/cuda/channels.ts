@@ -1,0 +1,196 @@
+// How running kernels tell the host something: their faults.
+//
+// A stream whose kernels are checked or print has a channel: a few words in the GPU's memory, and a
+// record in page-locked memory, which stays readable whatever happens to the GPU. The first thread
+// that fails fills the record and sets the channel's word `stop`; launches that come after it on the
+// stream end as they begin, until the host, which has seen the fault by then, issues a launch again:
+// that one is preceded by a command that clears the word. The same word ends a launch that is
+// cancelled: its number is copied into the channel, where its threads see it.
+//
+// The layout is that of targets/cuda/prelude-checks.ts.
+
+import type { WarpstageError } from '../../diagnostics/error.ts';
+import { faultOf, sitesOf } from '../../targets/cuda/faults.ts';
+import { DeviceMemoryArray } from '../arrays.ts';
+import { faultError } from '../faults.ts';
+import type { LaunchWork } from '../launch.ts';
+import type { Driver } from './driver.ts';
+import type { CudaLane } from './lane.ts';
+import type { DeviceMemory, PinnedMemory } from './memory.ts';
+import { PrintedLines } from './printed-lines.ts';
+
+/** CU_STREAM_NON_BLOCKING */
+const nonBlocking = 1;
+
+/** A channel in the GPU's memory: `stop`, `lock`, `key` and `grid` are cleared together. */
+const channel = { cleared: 20, cancelled: 20, pointers: 24, bytes: 72 };
+/** A record in the host's: the kernel's part, and behind it what is copied into the channel. */
+const record = {
+  launch: 0,
+  site: 4,
+  rank: 8,
+  block: 12,
+  values: 24,
+  cancelled: 56,
+  pointers: 64,
+  bytes: 128,
+};
+const channelsOfPage = 64;
+/** Seconds, as on the CPU. */
+const defaultPatience = 30;
+
+interface Channel {
+  /** In the GPU's memory. */
+  readonly address: number;
+  /** Of the record, as the engines find it. */
+  readonly recordAddress: number;
+  readonly view: DataView;
+  /** Whether it is as it should be for the next launch; else the launch is preceded by what makes it so. */
+  state: 'new' | 'clear' | 'stopped';
+}
+
+/** A launch that may tell something. */
+export interface ToldLaunch {
+  readonly work: LaunchWork;
+  /** Its number, by which the kernel knows itself. */
+  readonly number: number;
+  /** Address of its channel. */
+  readonly address: number;
+}
+
+export class Channels {
+  readonly #driver: Driver;
+  readonly #memory: DeviceMemory;
+  readonly #pinned: PinnedMemory;
+  readonly #lines: PrintedLines;
+  readonly #channels = new Map<string, Channel>();
+  readonly #free: Channel[] = [];
+  readonly #byAddress = new Map<number, Channel>();
+  readonly #flying = new Map<number, ToldLaunch>();
+  #launches = 0;
+  /** A stream for cancellations, which kernels do not hold up. */
+  #stream = 0;
+
+  constructor(driver: Driver, memory: DeviceMemory, pinned: PinnedMemory, print: (line: string) => void) {
+    this.#driver = driver;
+    this.#memory = memory;
+    this.#pinned = pinned;
+    this.#lines = new PrintedLines(memory, pinned, print);
+  }
+
+  /** Prepares the channel of a launch that comes next on a lane. */
+  begin(lane: CudaLane, work: LaunchWork): ToldLaunch {
+    let own = this.#channels.get(lane.name);
+    if (own === undefined) {
+      own = this.#take();
+      this.#channels.set(lane.name, own);
+    }
+    const { address, recordAddress } = own;
+    const driver = this.#driver;
+    if (own.state === 'new') {
+      this.#memory.awaitZeroing(lane);
+      const bytes = channel.bytes - channel.pointers;
+      const from = recordAddress + record.pointers;
+      const copied = driver.cuMemcpyAsync(address + channel.pointers, from, bytes, lane.stream);
+      driver.check(copied, 'making a channel');
+    }
+    if (own.state === 'stopped') {
+      const cleared = driver.cuMemsetD8Async(address, 0, channel.cleared, lane.stream);
+      driver.check(cleared, 'clearing a channel');
+    }
+    own.state = 'clear';
+    this.#launches = (this.#launches % 0xffffffff) + 1;
+    const launch = { work, number: this.#launches, address };
+    this.#flying.set(launch.number, launch);
+    return launch;
+  }
+
+  /** Called when a launch is complete: delivers what it printed; its fault, or null. */
+  end({ work, number, address }: ToldLaunch): WarpstageError | null {
+    this.deliver();
+    this.#flying.delete(number);
+    const own = this.#byAddress.get(address)!;
+    const { view } = own;
+    if (view.getUint32(record.launch, true) !== number) return null;
+    view.setUint32(record.launch, 0, true);
+    own.state = 'stopped';
+    const word = (at: number) => view.getUint32(at, true);
+    const value = (position: number) => Number(view.getBigInt64(record.values + 8 * position, true));
+    const told = {
+      site: sitesOf(work.executable)![word(record.site)]!,
+      rank: word(record.rank),
+      block: [word(record.block), word(record.block + 4), word(record.block + 8)] as const,
+      values: [value(0), value(1), value(2), value(3)] as const,
+    };
+    const fault = faultOf(work.executable.program, told, {
+      global: (parameter) => {
+        const array = work.values[parameter];
+        if (!(array instanceof DeviceMemoryArray)) throw new TypeError('no array');
+        return array;
+      },
+      sharedLength: (id) => work.shared[id]!.length,
+    });
+    return faultError(work, [fault]);
+  }
+
+  /** Has the threads of a launch end as soon as they look. */
+  cancel({ number, address }: ToldLaunch): void {
+    const driver = this.#driver;
+    const own = this.#byAddress.get(address)!;
+    if (this.#stream === 0) {
+      const stream = [0];
+      driver.check(driver.cuStreamCreateWithPriority(stream, nonBlocking, 0), 'creating a stream');
+      this.#stream = Number(stream[0]);
+    }
+    own.view.setUint32(record.cancelled, number, true);
+    const from = own.recordAddress + record.cancelled;
+    driver.check(driver.cuMemcpyAsync(address + channel.cancelled, from, 4, this.#stream), 'cancelling');
+    own.state = 'stopped';
+  }
+
+  /** Hands on what kernels have printed by now. */
+  deliver(): void {
+    this.#lines.deliver(this.#flying);
+  }
+
+  /** A lane that is gone, and has nothing in flight. */
+  forget(name: string): void {
+    const own = this.#channels.get(name);
+    if (own === undefined) return;
+    this.#channels.delete(name);
+    this.#free.push(own);
+  }
+
+  #take(): Channel {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const begin = this.#memory.allocate(channelsOfPage * channel.bytes);
+    if (begin === null) throw new Error('the GPU has no memory for its channels');
+    const buffer = this.#pinned.allocate(channelsOfPage * record.bytes);
+    const recordBegin = this.#pinned.addressOf(buffer)!;
+    const { ring, head, lines, words } = this.#lines.place();
+    for (let position = channelsOfPage - 1; position >= 0; --position) {
+      const view = new DataView(buffer, position * record.bytes, record.bytes);
+      const recordAddress = recordBegin + position * record.bytes;
+      const pointers = [recordAddress, ring, head, lines, words, patience()];
+      for (const [i, pointer] of pointers.entries())
+        view.setBigUint64(record.pointers + 8 * i, BigInt(pointer), true);
+      const address = begin + position * channel.bytes;
+      const made: Channel = { address, recordAddress, view, state: 'new' };
+      this.#byAddress.set(address, made);
+      this.#free.push(made);
+    }
+    return this.#free.pop()!;
+  }
+
+  close(): void {
+    if (this.#stream !== 0) this.#driver.cuStreamDestroy_v2(this.#stream);
+    this.#stream = 0;
+  }
+}
+
+/** Nanoseconds that a thread of a checked kernel waits before that is a deadlock. */
+function patience(): number {
+  const seconds = Number(process.env.WARPSTAGE_PATIENCE ?? defaultPatience);
+  return Math.round((seconds > 0 ? seconds : defaultPatience) * 1e9);
+}

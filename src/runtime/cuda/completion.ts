@@ -1,0 +1,34 @@
+// What is complete, in an order in which it can be settled.
+//
+// Lanes are asked one after the other, so a lane may say that a command is complete whose
+// dependency on a lane that was asked before is not known to be: it was not, then. As errors travel
+// along dependencies, each command is settled after those that it depends on.
+
+import type { CudaLane, Flight } from './lane.ts';
+
+export class Completion {
+  readonly #complete: Flight[] = [];
+
+  /** Takes what a lane says is complete. */
+  readonly collect = (flights: readonly Flight[]): void => {
+    this.#complete.push(...flights);
+  };
+
+  /** Hands out what was collected, with what it depends on, by the order of issue. */
+  take(laneOf: (stream: string) => CudaLane | undefined): readonly Flight[] {
+    if (this.#complete.length === 0) return [];
+    const flights = this.#complete.splice(0);
+    const known = new Set(flights.map(({ command }) => command));
+    for (let i = 0; i < flights.length; ++i) {
+      for (const before of flights[i]!.command.dependencies) {
+        if (before.status !== 'queued' || known.has(before)) continue;
+        laneOf(before.stream)?.poll(this.collect);
+        for (const flight of this.#complete.splice(0)) {
+          known.add(flight.command);
+          flights.push(flight);
+        }
+      }
+    }
+    return flights.sort((a, b) => a.command.id - b.command.id);
+  }
+}

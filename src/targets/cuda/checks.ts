@@ -1,0 +1,189 @@
+// What a kernel tests while it runs, and the places that it may tell the host of.
+//
+// In a checked kernel every access, copy and division of integers is tested before it is made. A
+// test that fails calls the host's side by numbers: that of a site, and the values that were wrong
+// (prelude-checks.ts); `faults.ts` makes words of them. Loops that may run for long look from time
+// to time whether the launch is to stop. A kernel that is not checked has sites for what it prints.
+
+import type { ArrayReference, Call, Expression, Program } from '../../compiler/ir.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import type { FaultSite } from '../executable.ts';
+import type { ExpressionWriter } from './expressions.ts';
+import { conjunctsOf, incrementOf, isVariable, type Loop } from './loops.ts';
+import type { Copy } from './lowering.ts';
+import { Ranges } from './ranges.ts';
+import { arrayName, elementOf, lengthName } from './types.ts';
+
+/** A loop that counts to a constant up to this needs not look whether it is to stop. */
+const shortLoop = 65536;
+
+/** Where threads wait: for what a verb says, of a pipeline, of a barrier or of a group. */
+export type WaitingPlace = Required<Pick<FaultSite, 'range' | 'verb'>> &
+  Pick<FaultSite, 'pipeline' | 'barrier' | 'group'>;
+
+/** The operands of a copy, as texts: offsets and counts in elements. */
+export interface CopyTexts {
+  readonly to: string;
+  readonly from: string;
+  readonly count: string;
+  readonly zeros: string | null;
+}
+
+export class Checks {
+  readonly program: Program;
+  /** Whether anything is tested. */
+  readonly checked: boolean;
+  readonly ranges: Ranges;
+  readonly #sites: FaultSite[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  constructor(program: Program, checked: boolean) {
+    this.program = program;
+    this.checked = checked;
+    this.ranges = new Ranges(program);
+  }
+
+  /** The places that were given numbers. */
+  get sites(): readonly FaultSite[] {
+    return this.#sites;
+  }
+
+  /** An index of an array, tested where it may be wrong. */
+  index(
+    text: string,
+    index: Expression,
+    array: ArrayReference,
+    access: 'read' | 'write',
+    range: Range,
+  ): string {
+    if (!this.checked || this.#isInside(index, array)) return text;
+    const site = this.#site({ range, array: this.#nameOf(array), access });
+    return `ws_inside(${text}, ${lengthName(this.program, array)}, ${site})`;
+  }
+
+  /** The divisor of an integer division, tested. */
+  divisor(text: string, divisor: Expression, range: Range): string {
+    if (!this.checked || (divisor.kind === 'constant' && Number(divisor.value) !== 0)) return text;
+    return `ws_divisor(${text}, ${this.#site({ range })})`;
+  }
+
+  /** The number of one of an array of barriers, tested. */
+  barrier(text: string, barrier: number, range: Range): string {
+    const count = this.program.barriers[barrier]!.count;
+    if (!this.checked || count === null) return text;
+    return `ws_inside(${text}, (${this.#indexType})${count}, ${this.#site({ range, barrier })})`;
+  }
+
+  /** A statement that tests a copy as a whole; null where nothing is tested. */
+  copy(
+    { destination, source, alignment, range }: Copy,
+    { to, from, count, zeros }: CopyTexts,
+  ): string | null {
+    if (!this.checked) return null;
+    const { program } = this;
+    const site = this.#site({
+      range,
+      access: 'copy',
+      copy: { destination: destination.array, source: source.array, alignment },
+    });
+    const bytes = elementBytes[elementOf(program, source.array)];
+    const [target, origin] = [arrayName(program, destination.array), arrayName(program, source.array)];
+    const wrong: string[] = [];
+    const { space, id } = source.array;
+    const mayOverlap =
+      space === destination.array.space && (space === 'global' || id === destination.array.id);
+    if (mayOverlap) wrong.push(`ws_overlap(${target} + ${to}, ${origin} + ${from}, ${count} * ${bytes})`);
+    if (alignment > bytes) {
+      const addresses = `(unsigned long long)(${target} + ${to}) | (unsigned long long)(${origin} + ${from})`;
+      wrong.push(`((${addresses} | (unsigned long long)(${count} * ${bytes})) & ${alignment - 1}) != 0`);
+    }
+    const operands = [
+      `(${this.#indexType})${to}`,
+      lengthName(program, destination.array),
+      `(${this.#indexType})${from}`,
+      lengthName(program, source.array),
+      `(${this.#indexType})${count}`,
+      `(${this.#indexType})${zeros ?? '0'}`,
+      wrong.length === 0 ? 'false' : wrong.join(' || '),
+    ];
+    return `ws_check_copy(${operands.join(', ')}, ${site});`;
+  }
+
+  /** A condition of a statement: that a part is inside its array, of what is not yet known to be used. */
+  holds({ array, offset }: Copy['source'], count: Expression, expressions: ExpressionWriter): string {
+    if (!this.checked) return '';
+    const operands = [offset, count].map((one) => `(${this.#indexType})${expressions.write(one)}`);
+    return `if (ws_holds(${lengthName(this.program, array)}, ${operands.join(', ')})) `;
+  }
+
+  /** What a wait is told besides its operands: the place. */
+  wait(place: WaitingPlace): string {
+    return this.checked ? `, ${this.#site(place)}` : '';
+  }
+
+  /** What a turn of a loop begins with; null where nothing is to be done. */
+  turn(loop: Loop): string | null {
+    return this.checked && !isShort(loop) ? 'WS_TURN();' : null;
+  }
+
+  /** The number of a printed line's place. */
+  print({ range, parts }: Extract<Call, { intrinsic: 'print' }>): number {
+    const texts = parts.map((part) => (typeof part === 'string' ? part : null));
+    const values = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.type]));
+    return this.#add({ range, texts, values });
+  }
+
+  /** Whether an index is known to lie inside an array of known length. */
+  #isInside(index: Expression, { space, id }: ArrayReference): boolean {
+    if (space === 'global') return false;
+    const length =
+      space === 'local'
+        ? this.program.localArrays[id]!.count
+        : constantOf(this.program.sharedArrays[id]!.count);
+    const bounds = this.ranges.of(index);
+    return bounds !== null && bounds.least >= 0 && bounds.most < length;
+  }
+
+  get #indexType(): string {
+    return this.program.indexType === 'i64' ? 'long long' : 'int';
+  }
+
+  #nameOf({ space, id }: ArrayReference): string {
+    const { parameters, sharedArrays, localArrays } = this.program;
+    return { global: parameters, shared: sharedArrays, local: localArrays }[space][id]!.name;
+  }
+
+  /** The number of a place; one that was told before has the same again. */
+  #site(site: FaultSite): number {
+    const key = JSON.stringify(site);
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#add(site);
+    this.#numbers.set(key, number);
+    return number;
+  }
+
+  #add(site: FaultSite): number {
+    return this.#sites.push(site) - 1;
+  }
+}
+
+/** The value of a constant; of anything else a length that nothing is inside of. */
+function constantOf(expression: Expression): number {
+  return expression.kind === 'constant' ? Number(expression.value) : 0;
+}
+
+/** Whether a loop counts up by one, to a small constant. */
+function isShort({ test, update }: Loop): boolean {
+  const counter = incrementOf(update);
+  if (counter === null || test === null) return false;
+  return conjunctsOf(test).some(
+    (each) =>
+      each.kind === 'compare' &&
+      (each.operator === 'less' || each.operator === 'lessEqual') &&
+      isVariable(each.left, counter) &&
+      each.right.kind === 'constant' &&
+      Number(each.right.value) <= shortLoop,
+  );
+}

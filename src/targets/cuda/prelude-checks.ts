@@ -1,0 +1,169 @@
+// What a kernel says to the host while it runs: a fault, and lines that it prints.
+//
+// Each stream has a channel in the GPU's memory. A thread whose test fails writes a record to
+// page-locked memory of the host, sets the channel's word `stop`, and ends: the context goes on
+// living. Other threads end where they would wait for it, or at the next turn of a long loop in which
+// they look; launches that come after it on the stream end as soon as they begin. Of several threads
+// that fail, the one of the first block is told, and of that the one of the lowest rank. A thread that
+// waits longer than the channel's patience fails too.
+//
+// Lines go to a ring of words in page-locked memory: a record is the launch and the site, the
+// thread, the block, and the bits of the values. Its first word is written last. A line that finds no
+// room is counted, and lost.
+//
+// The layout is that of runtime/cuda/channels.ts.
+
+/** Types and functions of a kernel that tells the host something. */
+export const channelPrelude = `struct ws_record {
+  unsigned launch, site, rank, block[3];
+  long long values[4];
+};
+struct ws_ring { unsigned long long taken; unsigned lost; };
+struct ws_channel {
+  unsigned stop, lock;
+  unsigned long long key;
+  unsigned grid, cancelled;
+  ws_record* record;
+  ws_ring* ring;
+  unsigned long long* head;
+  unsigned long long* lines;
+  unsigned long long words;
+  unsigned long long patience;
+};
+// Ends the thread. Copies that are under way to its block's memory land first: nothing waits for them any more.
+[[noreturn]] static __device__ __noinline__ void ws_leave() {
+  for (int i = 0; i < 64; ++i) __nanosleep(1000);
+  asm volatile("exit;");
+  __builtin_unreachable();
+}
+`;
+
+/**
+ * Tests, for kernels that are checked. They keep a kernel's registers few, as those decide how many blocks a
+ * multiprocessor runs: what is only needed when a test fails is computed then, or looked up in shared memory.
+ */
+export const checkPrelude = `${channelPrelude}static __shared__ ws_channel* ws_host_of_block;
+static __shared__ unsigned ws_launch_of_block;
+// Whether a thread that comes before this one has failed.
+WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
+  return *(volatile unsigned*)&host->stop != 0 && *(volatile unsigned long long*)&host->key <= key;
+}
+[[noreturn]] static __device__ __noinline__ void ws_fault(
+    unsigned site, ws_index a, ws_index b, ws_index c = 0, ws_index d = 0) {
+  ws_channel* host = ws_host_of_block;
+  const unsigned rank = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  const unsigned long long block =
+      blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+  const unsigned long long key = block * 1024u + rank;
+  while (atomicCAS(&host->lock, 0u, 1u) != 0u)
+    if (ws_late(host, key)) ws_leave();
+  __threadfence();
+  if (!ws_late(host, key)) {
+    volatile ws_record* record = host->record;
+    record->site = site;
+    record->rank = rank;
+    record->block[0] = blockIdx.x;
+    record->block[1] = blockIdx.y;
+    record->block[2] = blockIdx.z;
+    record->values[0] = a;
+    record->values[1] = b;
+    record->values[2] = c;
+    record->values[3] = d;
+    record->launch = ws_launch_of_block;
+    __threadfence_system();
+    *(volatile unsigned long long*)&host->key = key;
+    __threadfence();
+    *(volatile unsigned*)&host->stop = 1u;
+    __threadfence();
+  }
+  atomicExch(&host->lock, 0u);
+  ws_leave();
+}
+// Ends the thread if its launch is to stop: since another failed, or the host says so.
+static __device__ __noinline__ void ws_look() {
+  ws_channel* host = ws_host_of_block;
+  if (*(volatile unsigned*)&host->cancelled == ws_launch_of_block) *(volatile unsigned*)&host->stop = 1u;
+  if (*(volatile unsigned*)&host->stop != 0u) ws_leave();
+}
+#define WS_TURN() if ((++ws_turns & 4095u) == 0u) ws_look()
+// A thread that waits looks as well, and fails when it has waited for too long.
+#define WS_WAITS_ALONE unsigned ws_site
+#define WS_WAITS , WS_WAITS_ALONE
+#define WS_PLACE , ws_site
+#define WS_SPIN_WHILE(test) if (test) ws_spin([=] { return test; }, ws_site)
+template <typename Test> static __device__ __noinline__ void ws_spin(Test test, unsigned site) {
+  const unsigned long long since = ws_globaltimer();
+  for (unsigned turns = 1; test(); ++turns) {
+    if ((turns & 255u) != 0u) continue;
+    ws_look();
+    const unsigned long long waited = ws_globaltimer() - since;
+    if (waited > ws_host_of_block->patience) ws_fault(site, (ws_index)(waited / 1000000u), 0);
+  }
+}
+WS_DEVICE int ws_inside(int i, int length, unsigned site) {
+  if ((unsigned)i >= (unsigned)length) ws_fault(site, i, length);
+  return i;
+}
+WS_DEVICE long long ws_inside(long long i, long long length, unsigned site) {
+  if ((unsigned long long)i >= (unsigned long long)length) ws_fault(site, (ws_index)i, (ws_index)length);
+  return i;
+}
+template <typename T> WS_DEVICE T ws_divisor(T value, unsigned site) {
+  if (value == 0) ws_fault(site, 0, 0);
+  return value;
+}
+WS_DEVICE bool ws_overlap(const void* a, const void* b, long long bytes) {
+  const long long distance = (const char*)a - (const char*)b;
+  return (distance < 0 ? -distance : distance) < bytes;
+}
+WS_DEVICE bool ws_holds(ws_index length, ws_index from, ws_index count) {
+  return from >= 0 && from <= length && count <= length - from;
+}
+// A source of which nothing is read may lie anywhere.
+WS_DEVICE void ws_check_copy(
+    ws_index to, ws_index to_length, ws_index from, ws_index from_length, ws_index count, ws_index zeros, bool wrong, unsigned site) {
+  const ws_index read = count - zeros;
+  const bool outside =
+      !ws_holds(to_length, to, count) || ((zeros == 0 || read != 0) && !ws_holds(from_length, from, read));
+  if (count < 0 || zeros < 0 || zeros > count || outside || wrong) ws_fault(site, to, from, count, zeros);
+}
+`;
+
+/** In place of the tests, for kernels that are not checked. */
+export const uncheckedPrelude = `#define WS_WAITS_ALONE
+#define WS_WAITS
+#define WS_PLACE
+#define WS_SPIN_WHILE(test) while (test) {}
+`;
+
+/** For kernels that print. */
+export const printPrelude = `WS_DEVICE unsigned long long ws_bits(int value) { return (unsigned)value; }
+WS_DEVICE unsigned long long ws_bits(unsigned value) { return value; }
+WS_DEVICE unsigned long long ws_bits(bool value) { return value; }
+WS_DEVICE unsigned long long ws_bits(long long value) { return (unsigned long long)value; }
+WS_DEVICE unsigned long long ws_bits(unsigned long long value) { return value; }
+WS_DEVICE unsigned long long ws_bits(float value) { return __float_as_uint(value); }
+WS_DEVICE unsigned long long ws_bits(double value) { return (unsigned long long)__double_as_longlong(value); }
+static __device__ __noinline__ void ws_print(
+    ws_channel* host, unsigned launch, unsigned rank, unsigned site, const unsigned long long* values, unsigned count) {
+  volatile ws_ring* ring = host->ring;
+  const unsigned long long size = 3u + count;
+  unsigned long long at = *(volatile unsigned long long*)host->head;
+  for (;;) {
+    if (at + size - ring->taken > host->words) {
+      atomicAdd(&host->ring->lost, 1u);
+      return;
+    }
+    const unsigned long long seen = atomicCAS(host->head, at, at + size);
+    if (seen == at) break;
+    at = seen;
+  }
+  volatile unsigned long long* lines = host->lines;
+  const unsigned long long mask = host->words - 1u;
+  lines[(at + 1u) & mask] = (unsigned long long)blockIdx.x << 32 | rank;
+  lines[(at + 2u) & mask] = (unsigned long long)blockIdx.z << 32 | blockIdx.y;
+  for (unsigned i = 0; i < count; ++i) lines[(at + 3u + i) & mask] = values[i];
+  __threadfence_system();
+  lines[at & mask] = (unsigned long long)launch << 32 | site << 1 | 1u;
+}
+`;

@@ -1,0 +1,66 @@
+extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, int g_delay_0_length, const int* g_distance_1, int g_distance_1_length, int* g_counts_2, int g_counts_2_length, int* g_totals_3, int g_totals_3_length, ws_channel* ws_host, unsigned ws_launch) {
+  if (ws_host->stop != 0) return;
+  unsigned ws_turns = 0;
+  ws_host_of_block = ws_host;
+  ws_launch_of_block = ws_launch;
+  const unsigned ws_thread_rank = threadIdx.x;
+  extern __shared__ __align__(128) unsigned char ws_shared_memory[];
+  int* const s_blockCounts_0 = (int*)(ws_shared_memory + 0);
+  const int s_blockCounts_0_length = 42;
+  int* const s_blockTotals_1 = (int*)(ws_shared_memory + 256);
+  const int s_blockTotals_1_length = 6;
+  int t_0 = 0;
+  int t_1 = 0;
+  int i_2 = 0;
+  int band_3 = 0;
+  int minutes_4 = 0;
+  int bin_5 = 0;
+  int t_6 = 0;
+  int t_7 = 0;
+  t_0 = (int)ws_thread_rank;
+  while ((t_0 < s_blockCounts_0_length)) {
+    WS_TURN();
+    s_blockCounts_0[ws_inside(t_0, s_blockCounts_0_length, 0)] = (int)0;
+    continue_0:;
+    t_0 = (int)((unsigned)t_0 + (unsigned)256);
+  }
+  break_0:;
+  t_1 = (int)ws_thread_rank;
+  while ((t_1 < s_blockTotals_1_length)) {
+    WS_TURN();
+    s_blockTotals_1[ws_inside(t_1, s_blockTotals_1_length, 1)] = (int)0;
+    continue_1:;
+    t_1 = (int)((unsigned)t_1 + (unsigned)256);
+  }
+  break_1:;
+  __syncthreads();
+  i_2 = (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)blockIdx.z * (unsigned)(int)gridDim.y) + (unsigned)(int)blockIdx.y) * (unsigned)(int)gridDim.x) + (unsigned)(int)blockIdx.x) * (unsigned)256) + (unsigned)(int)ws_thread_rank);
+  while ((i_2 < g_delay_0_length)) {
+    WS_TURN();
+    band_3 = ws_min((((int)g_distance_1[ws_inside(i_2, g_distance_1_length, 2)]) / 100), 5);
+    minutes_4 = ws_max(((int)g_delay_0[ws_inside(i_2, g_delay_0_length, 3)]), 0);
+    bin_5 = ws_min((minutes_4 / 5), 6);
+    atomicAdd(&s_blockCounts_0[ws_inside((int)((unsigned)(int)((unsigned)band_3 * (unsigned)7) + (unsigned)bin_5), s_blockCounts_0_length, 4)], 1);
+    atomicAdd(&s_blockTotals_1[ws_inside(band_3, s_blockTotals_1_length, 5)], ((int)g_delay_0[ws_inside(i_2, g_delay_0_length, 6)]));
+    continue_2:;
+    i_2 = (int)((unsigned)i_2 + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256));
+  }
+  break_2:;
+  __syncthreads();
+  t_6 = (int)ws_thread_rank;
+  while ((t_6 < g_counts_2_length)) {
+    WS_TURN();
+    atomicAdd(&g_counts_2[ws_inside(t_6, g_counts_2_length, 7)], ((int)s_blockCounts_0[ws_inside(t_6, s_blockCounts_0_length, 8)]));
+    continue_3:;
+    t_6 = (int)((unsigned)t_6 + (unsigned)256);
+  }
+  break_3:;
+  t_7 = (int)ws_thread_rank;
+  while ((t_7 < g_totals_3_length)) {
+    WS_TURN();
+    atomicAdd(&g_totals_3[ws_inside(t_7, g_totals_3_length, 9)], ((int)s_blockTotals_1[ws_inside(t_7, s_blockTotals_1_length, 10)]));
+    continue_4:;
+    t_7 = (int)((unsigned)t_7 + (unsigned)256);
+  }
+  break_4:;
+}

@@ -1,0 +1,175 @@
+// What a kernel tells the host, read from memory that a driver of the tests' own fills as generated kernels
+// do: faults, lines, and what becomes of the commands behind them. Needs a C compiler.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Device, kernel, open, type WarpstageError } from 'warpstage';
+import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
+
+const scale = kernel(
+  { y: 'f32[]' },
+  ({ y }, cuda) => {
+    y[cuda.thisGrid().threadRank()]! *= 2;
+  },
+  { name: 'scale' },
+);
+const speak = kernel(
+  { y: 'i32[]' },
+  ({ y }, cuda) => {
+    console.log('element', y[cuda.threadIdx.x]);
+  },
+  { name: 'speak' },
+);
+const shape = { grid: 4, block: [8, 4] as const };
+
+async function errorOf(promise: Promise<unknown>): Promise<WarpstageError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).not.toBeNull();
+  return error as WarpstageError;
+}
+
+describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
+  let fake: FakeCuda;
+  let device: Device;
+  const environment = { ...process.env };
+
+  beforeAll(() => {
+    fake = installFakeCuda();
+  });
+  beforeEach(async () => {
+    fake.reset();
+    device = await open('cuda', { checked: true });
+    return () => device.close();
+  });
+  afterAll(() => {
+    process.env = environment;
+    fake.remove();
+  });
+
+  test('a fault has its line, thread, block and values', async () => {
+    const y = device.alloc('f32', 100);
+    fake.fault(0, 13, 3, 109, 100, 0, 0);
+    const { ranOn } = device.defaultStream.launch(scale, shape, { y });
+    expect(ranOn).toBe('cuda (kernel, checked)');
+    const error = await errorOf(device.synchronize());
+    expect(error.issues).toHaveLength(1);
+    expect(error.issues[0]).toMatchObject({
+      code: 'WS3001',
+      message: 'kernel `scale` reads `y[109]`, but `y` has 100 elements',
+      thread: [5, 1, 0],
+      block: [3, 0, 0],
+    });
+    const { file, text, line } = error.issues[0]!.location!;
+    expect(file).toMatch(/told\.test\.ts$/);
+    expect(text.split('\n')[line - 1]).toContain('y[cuda.thisGrid().threadRank()]! *= 2;');
+  });
+
+  test('commands behind a fault fail with it; then the stream goes on, cleared', async () => {
+    const stream = device.createStream();
+    const other = device.createStream({ nonBlocking: true });
+    const y = device.alloc('f32', 4);
+    const result = Float32Array.of(5, 5, 5, 5);
+    fake.fault(0, 0, 0, 7, 4, 0, 0);
+    stream.launch(scale, shape, { y });
+    // The kernel behind it ends as it begins: it would tell a fault of its own.
+    fake.fault(0, 0, 0, 8, 4, 0, 0);
+    stream.launch(scale, shape, { y });
+    stream.memcpyAsync(result, y);
+    const behind = device.createEvent();
+    stream.record(behind);
+    other.waitEvent(behind);
+    other.memsetAsync(y, 0);
+    expect((await errorOf(other.synchronize())).issues[0]!.message).toContain('reads `y[7]`');
+    expect((await errorOf(stream.synchronize())).issues[0]!.message).toContain('reads `y[7]`');
+    expect([...result]).toEqual([5, 5, 5, 5]);
+    await stream.synchronize();
+    stream.launch(scale, shape, { y });
+    expect((await errorOf(stream.synchronize())).issues[0]!.message).toContain('reads `y[8]`');
+    stream.launch(scale, shape, { y });
+    stream.memcpyAsync(result, y);
+    await stream.synchronize();
+    expect([...result]).toEqual([0, 0, 0, 0]);
+  });
+
+  test('a fault on one stream is none of another’s', async () => {
+    const [one, two] = [device.createStream(), device.createStream()];
+    const y = device.alloc('f32', 4);
+    fake.fault(1, 2, 0, -1, 4, 0, 0);
+    one.launch(scale, shape, { y });
+    two.launch(scale, shape, { y });
+    await two.synchronize();
+    expect((await errorOf(one.synchronize())).issues[0]!.message).toBe(
+      'kernel `scale` writes `y[-1]`, but `y` has 4 elements',
+    );
+  });
+
+  test('printed lines come in the order in which they were printed, as console.log writes them', async () => {
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    fake.print(3, 1);
+    device.defaultStream.launch(speak, shape, { y: device.alloc('i32', 32) });
+    await device.synchronize();
+    expect(lines).toEqual(['element 0', 'element 1', 'element 2']);
+  });
+
+  test('kernels print where nothing is checked too', async () => {
+    await using plain = await open('cuda');
+    const lines: string[] = [];
+    plain.print = (line) => lines.push(line);
+    const y = plain.alloc('i32', 32);
+    // The first place of a kernel that tests nothing is the line itself.
+    for (let launch = 0; launch < 3; ++launch) {
+      fake.print(2, 0);
+      expect(plain.defaultStream.launch(speak, shape, { y }).ranOn).toBe('cuda (kernel)');
+    }
+    await plain.synchronize();
+    expect(lines).toEqual(['element 0', 'element 1', 'element 0', 'element 1', 'element 0', 'element 1']);
+  });
+
+  test('lines that find no room are counted; those that come later find it again', async () => {
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    const y = device.alloc('i32', 32);
+    const room = 2 ** 17 / 4;
+    fake.print(room + 5, 1);
+    device.defaultStream.launch(speak, shape, { y });
+    await device.synchronize();
+    expect(lines).toHaveLength(room + 1);
+    expect(lines[room - 1]).toBe(`element ${room - 1}`);
+    expect(lines[room]).toBe(
+      '(5 more lines were printed and lost: the GPU keeps 1 MiB of lines until they are read)',
+    );
+    fake.print(1, 1);
+    device.defaultStream.launch(speak, shape, { y });
+    await device.synchronize();
+    expect(lines.slice(room + 1)).toEqual(['element 0']);
+  });
+
+  test('what a kernel printed before the GPU stopped is not lost', async () => {
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    fake.print(2, 1);
+    device.defaultStream.launch(speak, shape, { y: device.alloc('i32', 32) });
+    fake.lose(700);
+    expect((await errorOf(device.synchronize())).code).toBe('WS4006');
+    expect(lines).toEqual(['element 0', 'element 1']);
+  });
+
+  test('a graph of kernels that tell something is launched command by command', async () => {
+    const stream = device.createStream();
+    const y = device.alloc('f32', 4);
+    const graph = stream.capture(() => stream.launch(scale, shape, { y }));
+    expect(graph.launch(stream).ranOn).toBe('commands');
+    fake.fault(0, 0, 0, 9, 4, 0, 0);
+    graph.launch(stream);
+    expect((await errorOf(stream.synchronize())).code).toBe('WS3001');
+  });
+
+  test('the option is true or false', async () => {
+    await expect(open('cuda', { checked: 1 as never })).rejects.toThrow(
+      'WS4007: open: option `checked` must be true or false, and is 1',
+    );
+  });
+});
