@@ -54,7 +54,7 @@ export async function processes(): Promise<Row[]> {
   const times = Object.fromEntries(names.map((name) => [name, [] as ReturnType<typeof run>[]]));
   try {
     // Files are in the page cache after the first round.
-    for (let round = -1; round < 7; ++round) {
+    for (let round = -1; round < 5; ++round) {
       for (const name of names) {
         const time = variants[name]();
         if (round >= 0) times[name]!.push(time);
