@@ -49,6 +49,8 @@ export function portableArchitectures(): readonly number[] {
 export class CudaCompiler {
   readonly #architecture: number;
   readonly #cache: CodeCache;
+  /** The version that was found last, and what led to it. */
+  #version: { readonly asked: string; readonly version: string } | null = null;
 
   constructor(architecture: number, cache: CodeCache = new CodeCache()) {
     this.#architecture = architecture;
@@ -64,7 +66,7 @@ export class CudaCompiler {
     const target = options.find(isTarget)?.replace(/.*_/, '') ?? String(this.#architecture);
     const key = keyOf(text, options, expression);
     const kind = `${target}.cubin`;
-    const known = knownVersion(this.#cache);
+    const known = this.#knownVersion();
     const kept = known === null ? null : this.#cache.find(key, kind, known);
     if (kept !== null) return unpack(kept);
     let nvrtc: Nvrtc;
@@ -100,6 +102,14 @@ export class CudaCompiler {
     const request: CodeRequest = { text, name, options, ...(expression === undefined ? {} : { expression }) };
     const { ptx, entry } = nvrtc.compilePtx(request);
     this.#cache.keep(key, `${target}.ptx`, nvrtc.version.join('.'), pack(entry ?? '', ptx));
+  }
+
+  #knownVersion(): string | null {
+    const now = asked();
+    if (this.#version?.asked === now) return this.#version.version;
+    const version = knownVersion(this.#cache);
+    if (version !== null) this.#version = { asked: now, version };
+    return version;
   }
 
   #remember(nvrtc: Nvrtc, version: string): void {
