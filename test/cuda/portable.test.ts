@@ -19,6 +19,18 @@ test.each([75, 80, 90, 100, 120])('nothing of sm_%i alone is asked of NVRTC', (a
   expect(ptxOptions(architecture, {})).toContain(`--gpu-architecture=compute_${architecture}`);
 });
 
+test.each([
+  [75, [80, 86, 89]],
+  [90, [100, 103, 120]],
+])(
+  'what is written for %i is the same for %j, so that one finds what another compiled',
+  (architecture, later) => {
+    for (const program of programs) {
+      for (const one of later) expect(cudaText(program, one)).toBe(cudaText(program, architecture));
+    }
+  },
+);
+
 describe.skipIf(!hasNvcc || !hasTool('ptxas'))('ptxas', () => {
   let folder: string;
   beforeAll(async () => {
