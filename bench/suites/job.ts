@@ -176,7 +176,7 @@ async function arrays() {
   const opened = await open(device);
   const elements = Math.round(gib * 2 ** 28);
   const [input, output] = [new Float32Array(elements).fill(1), new Float32Array(elements).fill(2)];
-  const copy = await copiesFor([{ name: device, device: opened }]);
+  const copy = copiesFor([{ name: device, device: opened }]);
   const block = new Uint8Array(opened.allocPinned('u8', 2 ** 24).array.buffer);
   const parts = (array: Float32Array) =>
     Array.from({ length: Math.ceil(array.byteLength / block.length) }, (_, part) => {

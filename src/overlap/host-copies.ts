@@ -4,7 +4,7 @@
 // far faster than a core; where one takes part, long copies go in parts to Node's pool of threads.
 // The CPU device has its own threads at work on the same cores, and copies on the main thread.
 
-import type { CopyBytes } from '../runtime/cuda/pool-copies.ts';
+import { type CopyBytes, poolCopies } from '../runtime/cuda/pool-copies.ts';
 import type { Participant } from './devices.ts';
 
 export type { CopyBytes };
@@ -20,9 +20,8 @@ const page = 4096;
 export const copyHere: CopyBytes = async (into, from) => into.set(from);
 
 /** How the devices of a run are fed. */
-export async function copiesFor(participants: readonly Participant[]): Promise<CopyBytes> {
+export function copiesFor(participants: readonly Participant[]): CopyBytes {
   if (participants.every(({ device }) => device.properties.kind !== 'cuda')) return copyHere;
-  const { poolCopies } = await import('../runtime/cuda/pool-copies.ts');
   const copy = poolCopies();
   return copy === null ? copyHere : inParts(copy);
 }

@@ -75,7 +75,15 @@ export async function runChunks(job: BoundJob, context: LoopContext): Promise<Pa
   }
 }
 
-/** The memory of the chunks in flight; null if a device has not as much and smaller chunks are possible. */
+/** Whether chunks go round the devices, so that none of the lanes can be missing. */
+function isRound({ accumulators, places }: BoundJob): boolean {
+  return accumulators.length > 0 && places.length > 1;
+}
+
+/**
+ * The chunks in flight, with the memory that they need from the start: on each device that of one, or of
+ * all where they go round. Null if a device has not as much and smaller chunks are possible.
+ */
 async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
   const { inputs, outputs, plan, places } = job;
   const lengths = lengthsOf(job, plan.chunkRows);
@@ -93,15 +101,12 @@ async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
   try {
     const workers: Worker[] = [];
     for (const place of places) {
-      const slots: Slot[] = [];
-      while (slots.length < plan.depth) {
-        const slot = await Slot.create(place.device, arrays);
-        slots.push(slot);
-        taken.push(slot);
-      }
+      const slots = Array.from({ length: plan.depth }, () => new Slot(place.device, arrays));
+      taken.push(...slots);
+      for (const slot of isRound(job) ? slots : slots.slice(0, 1)) slot.takeDevice();
       workers.push(new Worker(place, slots));
     }
-    taken[0]?.lockHost();
+    for (const slot of isRound(job) ? taken : taken.slice(0, 1)) slot.takeHost();
     return workers;
   } catch (error) {
     await Promise.all(taken.map((slot) => slot.free()));
@@ -197,16 +202,16 @@ class Loop {
   }
 
   /**
-   * Whether the slot has its page-locked memory. One slot has had it from the start; without that of
-   * another fewer chunks are in flight, unless the chunks go round all lanes.
+   * Whether the slot has its memory. One slot has had it from the start; without that of another, fewer
+   * chunks are in flight.
    */
   #isReady(slot: Slot): boolean {
     try {
-      slot.lockHost();
+      slot.take();
       return true;
     } catch (error) {
       const isShort = error instanceof WarpstageError && error.code === 'WS4001';
-      if (isShort && this.#job.accumulators.length === 0) return false;
+      if (isShort) return false;
       throw error;
     }
   }

@@ -42,7 +42,7 @@ export async function run<V, O extends OutputArrays>(
   await using devices = await OpenDevices.open(options.device);
   const { participants } = devices;
   if (participants.length > 1) for (const { definition } of jobs) checkCombinable(definition);
-  const copy = await copiesFor(participants);
+  const copy = copiesFor(participants);
   const whole = new WholeRun(work, options, participants, data, destinations, copy);
   return (await whole.run()) as JobResult<V, O>;
 }

@@ -2,9 +2,9 @@
 // memory for what is read and written, and the stream that its commands go to.
 //
 // What is read has left for the device before results come back, in one stream: so inputs and outputs
-// lie in the same page-locked bytes. These cost far more than memory of the device (they are filled
-// with zeros and locked page by page), and are made when the first chunk is about to be read into them, while
-// other slots are at work. A GPU that stays open keeps some for the next run.
+// lie in the same page-locked bytes. Memory is taken when the first chunk is about to be read into it, while
+// other slots are at work: page-locked memory above all takes its time, since it is filled with zeros and
+// locked page by page. A GPU that stays open keeps some for the next run.
 
 import { type ElementType, elementBytes, lanesOf } from '../kernel/types.ts';
 import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../runtime/device.ts';
@@ -36,13 +36,15 @@ export class Slot {
   /** The kernel of the chunk in this slot has run; recorded where kernels wait for each other. */
   readonly computed: Event;
   readonly #owner: Device;
+  readonly #arrays: readonly StreamedArray[];
   readonly #device = new Map<string, DeviceArray>();
   readonly #places: ReadonlyMap<string, HostPlace>;
   readonly #hostBytes: number;
   #host: PinnedArray<'u8'> | null = null;
 
-  private constructor(device: Device, arrays: readonly StreamedArray[]) {
+  constructor(device: Device, arrays: readonly StreamedArray[]) {
     this.#owner = device;
+    this.#arrays = arrays;
     this.stream = device.createStream({ nonBlocking: true });
     this.computed = device.createEvent();
     const places = new Map<string, HostPlace>();
@@ -57,22 +59,21 @@ export class Slot {
     this.#hostBytes = Math.max(ends.input, ends.output);
   }
 
-  /** Takes the device's memory of a slot, or nothing of it. */
-  static async create(device: Device, arrays: readonly StreamedArray[]): Promise<Slot> {
-    const slot = new Slot(device, arrays);
-    try {
-      for (const { name, element, capacity } of arrays) {
-        slot.#device.set(name, device.alloc(element, capacity));
-      }
-    } catch (error) {
-      await slot.free();
-      throw error;
-    }
-    return slot;
+  /** Takes its memory, as far as it lacks it. May throw WS4001; what was taken then stays until `free`. */
+  take(): void {
+    this.takeDevice();
+    this.takeHost();
   }
 
-  /** Takes the page-locked memory, unless it has it. */
-  lockHost(): void {
+  /** Takes the device's memory. */
+  takeDevice(): void {
+    for (const { name, element, capacity } of this.#arrays) {
+      if (!this.#device.has(name)) this.#device.set(name, this.#owner.alloc(element, capacity));
+    }
+  }
+
+  /** Takes the page-locked memory. */
+  takeHost(): void {
     if (this.#hostBytes > 0) this.#host ??= takeHost(this.#owner, this.#hostBytes);
   }
 
@@ -84,7 +85,8 @@ export class Slot {
   /** So many elements of an array that is read or written here, in page-locked memory. */
   host(name: string, length: number): TypedArray {
     const { element, offset } = this.#places.get(name)!;
-    return viewElements(element, this.#host!.array.buffer, offset, length * lanesOf(element));
+    const { buffer, byteOffset } = this.#host!.array;
+    return viewElements(element, buffer, byteOffset + offset, length * lanesOf(element));
   }
 
   /** Waits for the stream's commands, whatever became of them, and gives the memory back. */

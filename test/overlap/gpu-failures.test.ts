@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { open, run } from 'warpstage';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
-import { affine } from './jobs.ts';
+import { affine, mean } from './jobs.ts';
 import { namesIn, npyFile, temporaryDirectory } from './support.ts';
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
@@ -115,6 +115,26 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     );
     fake.reset();
     expect(device.memory.allocations).toBe(0);
+  });
+
+  test('device memory that ends makes fewer chunks go at a time; where they go round, it is had from the start', async () => {
+    fake.devices(2);
+    const devices = [await open('cuda:0'), await open('cuda:1')];
+    const input = new Float32Array(100_000);
+    fake.fail('cuMemAllocAsync', 2, 7);
+    const { report } = await run(affine, { input, device: devices[0]!, chunk: 4096, depth: 5 });
+    expect(report).toMatchObject({ rows: 100_000, chunks: 25 });
+    fake.reset();
+    fake.fail('cuMemHostRegister_v2', 2, 3);
+    await expect(run(mean, { input, device: devices, chunk: 4096, depth: 3 })).rejects.toThrow(
+      /^WS4001: a page-locked array of/,
+    );
+    fake.reset();
+    for (const device of devices) {
+      expect(device.memory.allocations).toBe(0);
+      await device.close();
+    }
+    fake.reset();
   });
 
   test('memory that is not to be had at all is a clear error', async () => {

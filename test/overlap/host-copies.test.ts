@@ -80,7 +80,7 @@ test('an array that is detached meanwhile is an error', async () => {
 
 test('the CPU device leaves its cores to its threads', async () => {
   await using device = await open('cpu', { threads: 1 });
-  const copy = await copiesFor([{ name: 'cpu', device }]);
+  const copy = copiesFor([{ name: 'cpu', device }]);
   const into = new Uint8Array(2 ** 21);
   void copy(into, numbered(2 ** 21));
   expect(into[100]).toBe(((100 * 7919) >> 3) & 255);

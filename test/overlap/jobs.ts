@@ -163,7 +163,7 @@ const centre = job({
   settings: { mean: {} },
 });
 
-const mean = job({
+export const mean = job({
   kernel: kernel(
     { sum: 'f64[]', x: 'readonly f64[]' },
     ({ sum, x }, cuda) => {

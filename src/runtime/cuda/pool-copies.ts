@@ -5,25 +5,20 @@
 // resolves; the views are kept until then.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { addressOf, openLibrary } from './library.ts';
+import { cFunction } from './c-library.ts';
+import { addressOf } from './library.ts';
 
 /** Copies bytes; both views have the same length. */
 export type CopyBytes = (into: Uint8Array, from: Uint8Array) => Promise<void>;
 
 type AsyncMemcpy = (into: number, from: number, bytes: number, done: (error: Error | null) => void) => void;
 
-const names =
-  process.platform === 'win32'
-    ? ['msvcrt.dll']
-    : ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1'];
-
 let memcpy: AsyncMemcpy | null | undefined;
 
 /** Copies in a thread of the pool; null where the C library is not found. */
 export function poolCopies(): CopyBytes | null {
   if (memcpy === undefined) {
-    const { library } = openLibrary(names, []);
-    const call = library?.func('memcpy', 'uint64_t', ['uint64_t', 'uint64_t', 'size_t']);
+    const call = cFunction('memcpy', 'uint64_t', 'uint64_t', 'uint64_t', 'size_t');
     memcpy = (call?.async as AsyncMemcpy | undefined) ?? null;
   }
   const copy = memcpy;
