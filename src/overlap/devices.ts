@@ -29,17 +29,16 @@ export class OpenDevices implements AsyncDisposable {
   /** Opens the devices that are named; all of them, or none. */
   static async open(wanted: RunOptions['device'] = 'cpu', threads?: number): Promise<OpenDevices> {
     const list = await expand(wanted);
-    const opened: Device[] = [];
+    const options = threads === undefined ? {} : { threads };
+    // At the same time: drivers make the contexts of several GPUs on threads of their own.
+    const settled = await Promise.allSettled(
+      list.map((one) => (typeof one === 'object' ? one : open(one, options))),
+    );
+    const devices = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const opened = devices.filter((device) => !list.includes(device));
     try {
-      const devices: Device[] = [];
-      for (const one of list) {
-        if (typeof one === 'object') devices.push(one);
-        else {
-          const device = await open(one, threads === undefined ? {} : { threads });
-          opened.push(device);
-          devices.push(device);
-        }
-      }
+      const failed = settled.find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
       const names = devices.map(nameOf);
       return new OpenDevices(
         devices.map((device, position) => ({ name: ownName(names, position), device })),
@@ -77,7 +76,9 @@ async function expand(wanted: NonNullable<RunOptions['device']>): Promise<(Devic
 
 async function named(name: string): Promise<readonly string[]> {
   if (name !== 'cuda:*') return [name];
+  const { startDriver } = await import('../runtime/cuda/driver.ts');
   const { gpuCount } = await import('../runtime/cuda/gpu.ts');
+  await startDriver();
   // Where there is none, opening the first says so.
   return Array.from({ length: Math.max(1, gpuCount()) }, (_, ordinal) => `cuda:${ordinal}`);
 }
