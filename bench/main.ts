@@ -21,6 +21,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   cold: async () => (await import('./suites/cold.ts')).suite,
   checker: async () => (await import('./suites/checker.ts')).suite,
   model: async () => (await import('./suites/model.ts')).suite,
+  'timeline-gpu': async () => (await import('./suites/timeline-gpu.ts')).suite,
   timeline: async () => (await import('./suites/timeline.ts')).suite,
 };
 

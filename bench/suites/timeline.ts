@@ -1,6 +1,7 @@
-// What recording a timeline costs a job, and how quickly the page draws 100,000 operations.
+// What recording a timeline costs, and how quickly the page draws 100,000 operations.
 //
-// `recording`: the same job with and without spans, in turn. `page`: the time that a picture takes in
+// `recording`: the post's schedule on the CPU, copies and kernels over four streams, with its spans recorded,
+// with a block's stages besides, and without, in turn. `page`: the time that a picture takes in
 // Chromium, for the whole and for a hundredth of it, against the 16.7 ms of a frame.
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,22 +9,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
-import { open, run, type Span, tracePage } from 'warpstage';
-import { affine } from '../../examples/affine.ts';
+import { open, type Span, tracePage } from 'warpstage';
 import type { Suite } from '../main.ts';
 import { inTurn, median, type Row } from '../measure.ts';
+import { scheduleOn } from '../schedule.ts';
 
 async function recording(): Promise<Row[]> {
   await using device = await open('cpu');
-  const input = new Float32Array(2 ** 24).fill(1);
-  const output = new Float32Array(input.length);
-  const variant = (trace: boolean) => () =>
-    // Small chunks, so that there are many spans.
-    run(affine, { input, output, device, chunk: '256KiB', trace });
+  using schedule = scheduleOn(device, { chunks: 200, length: 2 ** 15 });
+  const { run, bytes } = schedule;
+  const recorded = (stages: boolean) => async () => {
+    let spans = 0;
+    device.recorder = () => ++spans;
+    device.recording = stages ? { stages: { block: 0 } } : {};
+    const seconds = await run();
+    device.recorder = null;
+    device.recording = {};
+    if (spans !== 600) throw new Error(`${spans} spans`);
+    return seconds;
+  };
   return await inTurn(
-    { suite: 'timeline', work: 'recording', bytes: 8 * input.length },
-    { 'with spans': variant(true), 'without spans': variant(false) },
-    61,
+    { suite: 'timeline', work: 'recording, 600 operations', bytes },
+    { 'with spans': recorded(false), 'with spans and stages': recorded(true), 'nothing recorded': run },
+    151,
   );
 }
 

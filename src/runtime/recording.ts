@@ -58,6 +58,15 @@ export function blockAt([x, y, z]: Extent3, grid: Extent3): number | null {
   return x < grid[0] && y < grid[1] && z < grid[2] ? x + grid[0] * (y + grid[1] * z) : null;
 }
 
+/** The error of a device that cannot record stages. */
+export function stagesElsewhere(device: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4007',
+    message: `recording: ${device} does not record the stages of pipelines`,
+    hint: "record them on open('cpu'), or see them under the checker with traceStages()",
+  });
+}
+
 /** The position of a block in the grid. */
 export function positionOf(linear: number, [x, y]: Extent3): Extent3 {
   return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];

@@ -37,7 +37,7 @@ const meaning: Readonly<Record<StageMark, { readonly ends?: StagePart; readonly 
 /** Numbers of a mark in the list: point, pipeline, instance, batch, time. */
 const markLength = 5;
 
-/** Gives the marks of one block the time, until they are taken as spans. */
+/** Gives the marks of one block the time, until they are taken. */
 export class StageClock {
   /** The present time. */
   readonly now: () => number;
@@ -67,23 +67,28 @@ export class StageClock {
     this.#length += markLength;
   }
 
-  /** The spans of what was marked, of a program's pipelines; from now on those of another block. */
-  take(pipelines: readonly Pipeline[]): Span[] {
-    const spans = new StageSpans();
-    const nameOf = names(pipelines);
-    for (let first = 0; first < this.#length; first += markLength) {
-      const [at, pipeline, instance, batch, time] = this.#marks.subarray(
-        first,
-        first + markLength,
-      ) as unknown as [number, number, number, number, number];
-      const { ends, begins } = meaning[stageMarks[at]!];
-      const use = spans.of(nameOf(pipeline, instance), pipelines[pipeline]!.stages, batch);
-      if (ends !== undefined) use.ended(ends, time);
-      if (begins !== undefined) use.began(begins, time);
-    }
+  /** What was marked, for `spansOfMarks`; from now on the marks are those of another block. */
+  take(): Float64Array<ArrayBuffer> {
+    const marks = this.#marks.slice(0, this.#length);
     this.#length = 0;
-    return spans.spans();
+    return marks;
   }
+}
+
+/** The spans of the marks of a block, whose program has these pipelines. */
+export function spansOfMarks(marks: Float64Array, pipelines: readonly Pipeline[]): Span[] {
+  const spans = new StageSpans();
+  const nameOf = names(pipelines);
+  for (let first = 0; first < marks.length; first += markLength) {
+    const pipeline = marks[first + 1]!;
+    const time = marks[first + 4]!;
+    const { ends, begins } = meaning[stageMarks[marks[first]!]!];
+    const name = nameOf(pipeline, marks[first + 2]!);
+    const use = spans.of(name, pipelines[pipeline]!.stages, marks[first + 3]!);
+    if (ends !== undefined) use.ended(ends, time);
+    if (begins !== undefined) use.began(begins, time);
+  }
+  return spans.spans();
 }
 
 /** Names of the pipelines: those that were made at one place are numbered in the order of their first marks. */

@@ -70,6 +70,7 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
         ...(span.id === undefined ? {} : { id: span.id }),
         ...(span.after === undefined ? {} : { after: span.after }),
         ...(span.bytes === undefined ? {} : { bytes: span.bytes }),
+        ...(span.channel === undefined ? {} : { channel: span.channel }),
         ...(span.grid === undefined ? {} : { grid: span.grid.join(' x ') }),
       },
     };

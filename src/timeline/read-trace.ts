@@ -81,7 +81,7 @@ function spanOf(
     throw notATrace(`${path} has an event \`${String(name)}\` without a time`);
   }
   const started = ts / 1000;
-  const { stream, waited_ms: waited, id, after, bytes, grid } = args;
+  const { stream, waited_ms: waited, id, after, bytes, grid, channel } = args;
   const blocks = typeof grid === 'string' ? grid.split(' x ').map(Number) : [];
   return {
     name: String(name),
@@ -93,6 +93,7 @@ function spanOf(
     ...(typeof id === 'number' ? { id } : {}),
     ...(Array.isArray(after) ? { after: after.map(Number) } : {}),
     ...(typeof bytes === 'number' ? { bytes } : {}),
+    ...(typeof channel === 'string' ? { channel } : {}),
     ...(blocks.length === 3 ? { grid: blocks as unknown as [number, number, number] } : {}),
   };
 }

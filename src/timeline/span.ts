@@ -20,6 +20,8 @@ export interface Span {
   readonly bytes?: number;
   /** Blocks, for a kernel. */
   readonly grid?: readonly [number, number, number];
+  /** On a GPU whose times are CUPTI's, the channel that the hardware did it through: `copy 12`, `compute 1`. */
+  readonly channel?: string;
   /** What a block of the kernel did with the stages of its pipelines, where that was recorded. */
   readonly stages?: BlockStages;
 }

@@ -31,7 +31,7 @@ function lane() {
   const add = () => {
     const command = new Command(++id, { name: 'stream 1', priority: 0 }, [], []);
     made.prepare();
-    made.add({ command, work: null as never, land: null, span: null });
+    made.add({ command, work: null as never, land: null, span: null, activity: null });
     return command;
   };
   const settled: number[] = [];

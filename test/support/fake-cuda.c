@@ -87,6 +87,8 @@ static H next_handle(void) {
   return ++handle;
 }
 
+#include "fake-cupti.c"
+
 /* Devices */
 static void take_time(void) {
   struct timespec time = {0, slow * 1000000L};
@@ -170,17 +172,18 @@ R cuMemHostRegister_v2(H address, size_t bytes, unsigned flags) {
   return 0;
 }
 R cuMemHostUnregister(H address) { ANSWER; return 0; }
-R cuMemcpyAsync(H to, H from, size_t bytes, H stream) { ANSWER; memmove((void *)to, (void *)from, bytes); return 0; }
+R cuMemcpyAsync(H to, H from, size_t bytes, H stream) { ANSWER; memmove((void *)to, (void *)from, bytes); note(MEMCPY, stream, bytes); return 0; }
 R cuMemcpy3DAsync_v2(uint64_t *d, H stream) {
   ANSWER;
   uint64_t *s = d, *t = d + 11, *box = d + 22;
+  note(MEMCPY, stream, box[0] * box[1] * box[2]);
   char *from = (char *)((unsigned)s[4] == 2 ? s[6] : s[5]), *to = (char *)((unsigned)t[4] == 2 ? t[6] : t[5]);
   for (size_t z = 0; z < box[2]; ++z)
     for (size_t y = 0; y < box[1]; ++y)
       memmove(to + (z * t[10] + y) * t[9], from + (z * s[10] + y) * s[9], box[0]);
   return 0;
 }
-R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) { ANSWER; memset((void *)to, byte, bytes); return 0; }
+R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) { ANSWER; memset((void *)to, byte, bytes); note(MEMSET, stream, bytes); return 0; }
 
 /* Streams and events */
 R cuStreamCreateWithPriority(H *stream, unsigned flags, int priority) { ANSWER; *stream = next_handle(); return 0; }
@@ -256,6 +259,7 @@ R cuLaunchKernel(H function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
   ANSWER;
   ++launches;
   if (fault.fails || printed.lines) tell((uint64_t *)extra);
+  note(KERNEL, stream, 0);
   return 0;
 }
 

@@ -50,6 +50,15 @@ export interface FakeCuda {
   readonly slow: (milliseconds: number) => void;
   /** How often a context was retained and not released. */
   readonly retained: () => number;
+  /** What is of CUPTI is as it was at first. */
+  readonly cuptiReset: () => void;
+  readonly cuptiVersion: (version: number) => void;
+  /** CUPTI refuses to switch records on. */
+  readonly cuptiRefuse: () => void;
+  /** So many of the next records are lost. */
+  readonly cuptiDrop: (records: number) => void;
+  /** A buffer is full after so many records. */
+  readonly cuptiMost: (records: number) => void;
   readonly remove: () => void;
 }
 
@@ -57,9 +66,10 @@ export function installFakeCuda(): FakeCuda {
   const folder = mkdtempSync(join(tmpdir(), 'warpstage-fake-'));
   const path = join(folder, 'libfake.so');
   const source = fileURLToPath(new URL('./fake-cuda.c', import.meta.url));
-  execFileSync('cc', ['-O1', '-w', '-shared', '-fPIC', '-o', path, source]);
+  execFileSync('cc', ['-O1', '-w', '-shared', '-fPIC', '-pthread', '-o', path, source]);
   process.env.WARPSTAGE_DRIVER = path;
   process.env.WARPSTAGE_NVRTC = path;
+  process.env.WARPSTAGE_CUPTI = path;
   process.env.WARPSTAGE_CACHE = join(folder, 'cache');
   const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
   const library = koffi.load(path);
@@ -84,6 +94,11 @@ export function installFakeCuda(): FakeCuda {
     capability: bound('capability', 'void', 'int'),
     slow: bound('slow', 'void', 'int'),
     retained: bound('retained', 'int'),
+    cuptiReset: bound('cupti_reset', 'void'),
+    cuptiVersion: bound('cupti_version', 'void', 'int'),
+    cuptiRefuse: bound('cupti_refuse', 'void'),
+    cuptiDrop: bound('cupti_drop', 'void', 'int'),
+    cuptiMost: bound('cupti_most', 'void', 'int'),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

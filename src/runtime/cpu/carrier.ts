@@ -40,7 +40,7 @@ export interface Assignment {
 }
 
 /** What a block did with the stages of its pipelines; the block by its linear number. */
-export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'spans'>;
+export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'marks'>;
 
 /** What the carrier needs of its device. */
 export interface CarrierHost {

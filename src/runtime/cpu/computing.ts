@@ -1,7 +1,6 @@
 // The trade of the compute engine: kernels, run by the lead and its helpers.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import type { BlockRunner, Executable, RunnerContext } from '../../targets/executable.ts';
 import { StageClock } from '../../targets/stage-marks.ts';
 import type { Crew } from './crew.ts';
@@ -24,7 +23,6 @@ export interface Workshop {
 /** Runs one block, and gives what it did with the stages of its pipelines. */
 interface StageRunner {
   readonly recording: { block: number; readonly clock: StageClock };
-  readonly pipelines: readonly Pipeline[];
   readonly run: BlockRunner;
 }
 
@@ -59,9 +57,8 @@ class Runners {
     const known = this.#stageRunners.get(id);
     if (known !== undefined) return known;
     const stages = { block: 0, clock: new StageClock(this.#workshop.now) };
-    const executable = this.#executables.get(id)!;
-    const run = this.#workshop.create(executable, { ...this.#context, stages });
-    const runner = { recording: stages, pipelines: executable.program.pipelines, run };
+    const run = this.#workshop.create(this.#executables.get(id)!, { ...this.#context, stages });
+    const runner = { recording: stages, run };
     this.#stageRunners.set(id, runner);
     return runner;
   }
@@ -101,7 +98,7 @@ function work(crew: Crew, member: number, runners: Runners, runner: BlockRunner,
  */
 function recorded(
   plain: BlockRunner,
-  { recording, pipelines, run }: StageRunner,
+  { recording, run }: StageRunner,
   block: number,
   crew: Crew,
   port: MessagePort,
@@ -113,9 +110,9 @@ function recorded(
     const before = from > first ? plain(record, arena, first, from) : null;
     if (before !== null) return before;
     const fault = run(record, arena, from, to);
-    const spans = recording.clock.take(pipelines);
+    const marks = recording.clock.take();
     if (fault !== null) return fault;
-    port.postMessage({ kind: 'stages', ticket: crew.ticket, block, spans } satisfies Report);
+    port.postMessage({ kind: 'stages', ticket: crew.ticket, block, marks } satisfies Report, [marks.buffer]);
     return to < end ? plain(record, arena, to, end) : null;
   };
 }

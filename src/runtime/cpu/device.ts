@@ -5,6 +5,7 @@ import type { Program } from '../../compiler/ir.ts';
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
+import { spansOfMarks } from '../../targets/stage-marks.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
   Allocation,
@@ -183,7 +184,8 @@ export class CpuDevice implements Device {
     if (stages === undefined || work.kind !== 'launch') this.recorder?.(span);
     else {
       const block = positionOf(stages.block, work.grid);
-      this.recorder?.({ ...span, stages: { block, spans: stages.spans } });
+      const spans = spansOfMarks(stages.marks, work.executable.program.pipelines);
+      this.recorder?.({ ...span, stages: { block, spans } });
     }
   }
 

@@ -2,7 +2,6 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Executable, Fault } from '../../targets/executable.ts';
-import type { Span } from '../../timeline/span.ts';
 import type { Box, Layout } from '../box.ts';
 import type { BoardMemory, EngineName } from './board.ts';
 import type { CrewMemory } from './crew.ts';
@@ -62,7 +61,8 @@ export type Report =
       readonly kind: 'stages';
       readonly ticket: number;
       readonly block: number;
-      readonly spans: readonly Span[];
+      /** See `spansOfMarks`. */
+      readonly marks: Float64Array;
     }
   | { readonly kind: 'print'; readonly line: string };
 

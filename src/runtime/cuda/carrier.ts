@@ -24,6 +24,7 @@ import { CudaLane, EventPool, type Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import { lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
+import type { GpuRecording } from './recording.ts';
 import { SpanClock } from './span-marks.ts';
 import { StagedCopy, StagingPool } from './staging.ts';
 import { StreamPool } from './stream-pool.ts';
@@ -40,10 +41,8 @@ export interface CarrierHost {
   readonly pinned: PinnedMemory;
   /** Called with each line that a kernel prints. */
   print(line: string): void;
-  /** Whether `finished` wants to be told; asked when a command is issued. */
-  records(): boolean;
-  /** Called for each command that was issued while records were wanted, when it is complete. */
-  finished(command: Command, work: Work): void;
+  /** Asked when a command is issued whether and how it is recorded, and told when it is complete. */
+  readonly recording: GpuRecording;
 }
 
 export class CudaCarrier implements Carrier {
@@ -125,14 +124,27 @@ export class CudaCarrier implements Carrier {
     lane.prepare();
     this.#host.memory.awaitZeroing(lane);
     const waits = this.#waitForOthers(lane, command.dependencies);
-    const issue = () => this.#issue(command, work, lane);
-    if (this.#host.records()) {
-      const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
-      const { land, marks } = this.#spans.around(work, standing, issue);
-      lane.add({ command, work, land, span: marks });
-    } else lane.add({ command, work, land: issue(), span: null });
+    lane.add(this.#recorded(command, work, lane, waits));
     // A function is called, whether somebody waits for it or not.
     if (work.kind === 'host') this.watch(command);
+  }
+
+  /** Gives the work to a lane's stream, with what records it if that is wanted. */
+  #recorded(command: Command, work: Work, lane: CudaLane, waits: boolean): Flight {
+    const { recording } = this.#host;
+    const issue = () => this.#issue(command, work, lane);
+    // What the host does, CUPTI does not see.
+    const activity = work.kind === 'host' ? null : recording.activity;
+    if (activity !== null) {
+      const before = lane.preparations;
+      const land = issue();
+      const told = activity.issued(lane.stream, command, work, lane.preparations - before);
+      return { command, work, land, span: null, activity: told ? activity : null };
+    }
+    if (!recording.wantsEvents) return { command, work, land: issue(), span: null, activity: null };
+    const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
+    const { land, marks } = this.#spans.around(work, standing, issue);
+    return { command, work, land, span: marks, activity: null };
   }
 
   /** Gives the work to a stream; what is left to do when it is complete. */
@@ -235,6 +247,7 @@ export class CudaCarrier implements Carrier {
     this.#host.context.use();
     this.#lanes.delete(name);
     this.#channels.forget(name);
+    this.#host.recording.activity?.forget(lane.stream);
     this.#streams.give(lane.stream, lane.priority);
   }
 
@@ -256,17 +269,18 @@ export class CudaCarrier implements Carrier {
     for (const flight of flights) this.#settle(flight, now);
   }
 
-  #settle({ command, work, land, span }: Flight, now: number): void {
+  #settle({ command, work, land, span, activity }: Flight, now: number): void {
     const before = command.dependencies.find(({ status }) => status === 'failed')?.failure ?? null;
     const own = land?.(before !== null) ?? null;
     const failure = before ?? own ?? aborted(work);
     if (span === null) {
       command.settle(failure, Math.min(command.queued, now), now);
+      activity?.settled(command);
       return;
     }
     const { started, ended } = this.#spans.read(span);
     command.settle(failure, started, ended);
-    this.#host.finished(command, work);
+    this.#host.recording.finished(command, work);
   }
 
   poll(asked: readonly Command[] = nobody): void {
@@ -352,7 +366,10 @@ export class CudaCarrier implements Carrier {
     this.#lost = lostError(this.#driver.describe(result), launches);
     this.#host.context.lose();
     this.#gates.openAll(this.#lost);
-    for (const { command } of flights) command.settle(this.#lost, command.queued, performance.now());
+    for (const { command, activity } of flights) {
+      command.settle(this.#lost, command.queued, performance.now());
+      activity?.settled(command, 'lost');
+    }
   }
 
   /** Waits until everything is complete, and gives back streams and events. */
@@ -367,6 +384,7 @@ export class CudaCarrier implements Carrier {
       this.#driver.cuStreamDestroy_v2(lane.stream);
     }
     this.#settleComplete();
+    for (const { stream } of this.#lanes.values()) this.#host.recording.activity?.forget(stream);
     this.#lanes.clear();
     this.#streams.close();
     this.#channels.close();

@@ -93,10 +93,12 @@ export class Channels {
       const from = recordAddress + record.pointers;
       const copied = driver.cuMemcpyAsync(address + channel.pointers, from, bytes, lane.stream);
       driver.check(copied, 'making a channel');
+      lane.preparations += 1;
     }
     if (own.state === 'stopped') {
       const cleared = driver.cuMemsetD8Async(address, 0, channel.cleared, lane.stream);
       driver.check(cleared, 'clearing a channel');
+      lane.preparations += 1;
     }
     own.state = 'clear';
     this.#launches = (this.#launches % 0xffffffff) + 1;

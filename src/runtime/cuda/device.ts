@@ -14,7 +14,6 @@ import {
 } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import { deviceClosed } from '../closed.ts';
-import type { Work } from '../command.ts';
 import type {
   CudaKernelOptions,
   Device,
@@ -30,7 +29,6 @@ import { CommandEvent } from '../event.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import type { RecordedTimes, RecordingOptions } from '../recording.ts';
-import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCarrier } from './carrier.ts';
 import { CudaCompiler, portableArchitectures } from './compiler.ts';
@@ -38,6 +36,7 @@ import type { Gpu } from './gpu.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
 import { RawKernels } from './raw-kernels.ts';
+import { GpuRecording } from './recording.ts';
 
 export interface CudaSettings {
   /** Opened; closed with the device. */
@@ -53,9 +52,6 @@ const openDevices = new Set<CudaDevice>();
 export class CudaDevice implements Device {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
-  recorder: ((span: Span) => void) | null = null;
-  recording: RecordingOptions = {};
-  readonly times: RecordedTimes = { source: 'events', note: null };
   print: (line: string) => void = (line) => console.log(line);
   readonly #gpu: Gpu;
   readonly #launcher: Launcher;
@@ -69,6 +65,7 @@ export class CudaDevice implements Device {
       if (device instanceof CudaDevice) this.#memory.admit(device.#gpu.context);
     },
   };
+  readonly #recording: GpuRecording;
   readonly #carrier: CudaCarrier;
   readonly #queue: CommandQueue;
   readonly #streamHost: StreamHost;
@@ -86,6 +83,7 @@ export class CudaDevice implements Device {
     this.#raw = new RawKernels(this, this.#compiler, { architecture, portable });
     this.#memory = new DeviceMemory(driver, context);
     this.#pinned = new PinnedMemory(driver, context);
+    this.#recording = new GpuRecording(context.handle);
     this.#carrier = new CudaCarrier({
       driver,
       context,
@@ -93,8 +91,7 @@ export class CudaDevice implements Device {
       memory: this.#memory,
       pinned: this.#pinned,
       print: (line) => this.print(line),
-      records: () => this.recorder !== null,
-      finished: (command, work) => this.recorder?.(spanOf(command, work, engineOf(work))),
+      recording: this.#recording,
     });
     this.#queue = new CommandQueue(this.#carrier, defaultStream);
     const binder = new LaunchBinder(this, {
@@ -189,6 +186,28 @@ export class CudaDevice implements Device {
     return { total, allocated: this.#arrayBytes, free: free + spare, allocations: this.#arrays };
   }
 
+  // Recording
+
+  get recorder(): ((span: Span) => void) | null {
+    return this.#recording.recorder;
+  }
+
+  set recorder(recorder: ((span: Span) => void) | null) {
+    this.#recording.recorder = recorder;
+  }
+
+  get recording(): RecordingOptions {
+    return this.#recording.options;
+  }
+
+  set recording(options: RecordingOptions) {
+    this.#recording.options = options;
+  }
+
+  get times(): RecordedTimes {
+    return this.#recording.times;
+  }
+
   // Streams and events
 
   createStream({ nonBlocking = false, priority = 0 }: StreamOptions = {}): Stream {
@@ -211,6 +230,7 @@ export class CudaDevice implements Device {
     const lanes = [...this.#queue.lanes];
     const points = lanes.flatMap((lane) => lane.frontier);
     await this.#queue.completion(points);
+    this.#recording.resolve();
     this.#queue.report(points, lanes);
   }
 
@@ -219,6 +239,7 @@ export class CudaDevice implements Device {
     this.#closed = true;
     openDevices.delete(this);
     this.#carrier.close();
+    this.#recording.close();
     for (const device of openDevices) device.#finishCopies();
     const { context } = this.#gpu;
     if (!context.lost) {
@@ -241,10 +262,4 @@ export class CudaDevice implements Device {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** The engine that a command keeps busy, as a timeline names it. */
-function engineOf(work: Work): string {
-  if (work.kind === 'copy') return work.direction === 'device to host' ? 'copy out' : 'copy in';
-  return work.kind === 'host' ? 'host' : 'compute';
 }

@@ -9,6 +9,7 @@
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command, Work } from '../command.ts';
+import type { ActivitySpans } from './cupti/activity.ts';
 import { type Driver, driverResults } from './driver.ts';
 import type { SpanMarks } from './span-marks.ts';
 
@@ -25,6 +26,8 @@ export interface Flight {
   readonly land: ((failed: boolean) => WarpstageError | null) | null;
   /** Where it began and ended, while somebody records spans. */
   readonly span: SpanMarks | null;
+  /** What tells of it when it has CUPTI's records, while those are recorded. */
+  readonly activity: ActivitySpans | null;
 }
 
 interface Mark {
@@ -72,6 +75,8 @@ export class CudaLane {
   readonly stream: number;
   /** How many zeroings of fresh memory this lane has waited for. */
   zeroings = 0;
+  /** How many copies and sets the stream was given that are no commands, but prepare some. */
+  preparations = 0;
   readonly #driver: Driver;
   readonly #pool: EventPool;
   #pending: Flight[] = [];

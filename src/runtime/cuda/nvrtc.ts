@@ -1,10 +1,8 @@
 // NVRTC: CUDA C++ to machine code at run time.
 
-import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { bind, callAside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+import { toolkitFolders, wheelFolders } from './toolkit.ts';
 
 const out = '_Out_ uint64_t *';
 
@@ -55,29 +53,6 @@ export interface Nvrtc {
 
 let opened: Nvrtc | undefined;
 
-/** Folders where toolkits and Python's wheels keep NVRTC. */
-function folders(): readonly string[] {
-  const toolkit = process.env.CUDA_PATH ?? process.env.CUDA_HOME;
-  const wheels = [process.env.VIRTUAL_ENV, '/usr', '/usr/local', join(homedir(), '.local')].flatMap(
-    (root) => {
-      const library = root === undefined ? '' : join(root, 'lib');
-      if (!existsSync(library)) return [];
-      const pythons = readdirSync(library).filter((name) => name.startsWith('python3'));
-      return pythons.flatMap((python) =>
-        ['site-packages', 'dist-packages'].flatMap((packages) =>
-          ['cu13', 'cuda_nvrtc'].map((part) => join(library, python, packages, 'nvidia', part, 'lib')),
-        ),
-      );
-    },
-  );
-  return [
-    ...(toolkit === undefined ? [] : [join(toolkit, 'lib64'), join(toolkit, 'bin')]),
-    '/usr/local/cuda/lib64',
-    '/opt/cuda/lib64',
-    ...wheels,
-  ];
-}
-
 /** Opens NVRTC; an error in one sentence says how to get it. */
 export function openNvrtc(): Nvrtc {
   if (opened !== undefined) return opened;
@@ -87,7 +62,8 @@ export function openNvrtc(): Nvrtc {
     process.platform === 'win32'
       ? ['nvrtc64_130_0.dll', 'nvrtc64_120_0.dll']
       : [...versions.map((v) => `libnvrtc.so.${v}`), 'libnvrtc.so'];
-  const found = openLibrary(own === undefined ? names : [own], own === undefined ? folders() : []);
+  const folders = [...toolkitFolders(['lib64', 'bin']), ...wheelFolders(['cu13', 'cuda_nvrtc'])];
+  const found = openLibrary(own === undefined ? names : [own], own === undefined ? folders : []);
   if (found.library === null) {
     throw new WarpstageError({
       code: 'WS4003',
