@@ -45,6 +45,17 @@ export interface Membership {
   readonly size: number;
 }
 
+/** The ranks in the block of the threads of a thread's group, without those that are there. */
+export function othersOf(
+  group: Group,
+  rank: number,
+  blockSize: number,
+  isThere: (rank: number) => boolean,
+): number[] {
+  const own = membership(group, rank, blockSize);
+  return Array.from({ length: own.size }, (_, i) => rank - own.rank + i).filter((other) => !isThere(other));
+}
+
 /** The place of a thread in its group. */
 export function membership(group: Group, rank: number, blockSize: number): Membership {
   switch (group.kind) {

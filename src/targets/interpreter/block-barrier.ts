@@ -17,6 +17,8 @@ export interface BarrierFamily {
   readonly name: string;
   readonly count: number | null;
   readonly completes: boolean;
+  /** The ranks of the group that made them. */
+  readonly members: readonly number[];
   /** Threads of the group that returned. */
   returned: number;
 }
@@ -30,6 +32,11 @@ export class BlockBarrier {
   #expected: number;
   #pending: number;
   #phase = 0;
+  /** Ranks of those that have arrived in this phase, and of those that have dropped out. */
+  readonly #arrived = new Set<number>();
+  readonly #dropped = new Set<number>();
+  /** Whether it was made to expect each of its group once. */
+  readonly #expectsAll: boolean;
   #bound: { readonly phase: number; readonly copies: readonly PendingCopy[] }[] = [];
 
   constructor(family: BarrierFamily, index: number, expected: number) {
@@ -37,6 +44,7 @@ export class BlockBarrier {
     this.#index = index;
     this.#expected = expected;
     this.#pending = expected;
+    this.#expectsAll = expected === family.members.length;
   }
 
   /** Counts arrivals, and gives the token. */
@@ -47,7 +55,11 @@ export class BlockBarrier {
     }
     const token = (BigInt(this.#index) << 32n) | BigInt(this.#phase + 1);
     this.#pending -= count;
-    if (drop) this.#expected -= 1;
+    this.#arrived.add(thread.rank);
+    if (drop) {
+      this.#expected -= 1;
+      this.#dropped.add(thread.rank);
+    }
     if (this.#pending > 0) return token;
     if (!this.#family.completes) {
       this.#begin();
@@ -68,6 +80,7 @@ export class BlockBarrier {
   #begin(): void {
     this.#phase += 1;
     this.#pending = this.#expected;
+    this.#arrived.clear();
   }
 
   /** These copies arrive before the current phase is over. */
@@ -94,6 +107,7 @@ export class BlockBarrier {
       range,
       ready: () => this.#phase > phase,
       describe: () => waitsAtBarrier(this.#name, phase, this.#progress),
+      awaited: () => ({ at: 'barrier', ranks: this.#late, all: this.#expectsAll }),
     };
   }
 
@@ -117,6 +131,11 @@ export class BlockBarrier {
 
   get #name(): string {
     return barrierName(this.#family, this.#index);
+  }
+
+  /** Members that have not arrived in this phase, and may. */
+  get #late(): number[] {
+    return this.#family.members.filter((rank) => !this.#arrived.has(rank) && !this.#dropped.has(rank));
   }
 
   get #progress(): Progress {

@@ -4,7 +4,7 @@ import type { Barrier, BarrierCall } from '../../compiler/ir-barriers.ts';
 import { mostArrivals } from '../../compiler/ir-barriers.ts';
 import { differentExpected, wrongExpected } from '../barrier-misuse.ts';
 import { waitsToMakeBarrier } from '../waiting.ts';
-import { GroupBarriers, membership } from './barrier.ts';
+import { GroupBarriers, membership, othersOf } from './barrier.ts';
 import { type BarrierFamily, BlockBarrier } from './block-barrier.ts';
 import { barrierMisuse } from './fault.ts';
 import type { Thread, Wait } from './thread.ts';
@@ -17,6 +17,8 @@ interface Making {
   readonly round: number;
   expected: number | null;
   readonly family: BarrierFamily;
+  /** Ranks of those that have come. */
+  readonly callers: Set<number>;
   barriers: readonly BlockBarrier[] | null;
 }
 
@@ -43,11 +45,15 @@ export class BarrierMaker {
     const { index, size } = membership(group, thread.rank, this.#blockSize);
     let making = this.#makings[index];
     if (making?.round !== round) {
-      const family = { name, count, completes, returned: this.#meetings.progress(thread.rank).left };
-      making = { round, expected: null, family, barriers: null };
+      const members = othersOf(group, thread.rank, this.#blockSize, () => false);
+      const { left: returned } = this.#meetings.progress(thread.rank);
+      const family = { name, count, completes, members, returned };
+      making = { round, expected: null, family, callers: new Set(), barriers: null };
       this.#makings[index] = making;
     }
     this.#ownMakings[thread.rank] = making;
+    const { family, callers } = making;
+    callers.add(thread.rank);
     this.#expect(thread, making, expected ?? size, call);
     thread.observer?.arrived(thread, meeting, meeting.phase, call.range);
     meeting.arrive();
@@ -55,6 +61,11 @@ export class BarrierMaker {
       range: call.range,
       ready: () => meeting.phase >= round,
       describe: () => waitsToMakeBarrier(name, this.#meetings.progress(thread.rank)),
+      awaited: () => ({
+        at: 'making',
+        ranks: family.members.filter((rank) => !callers.has(rank)),
+        all: true,
+      }),
     };
   }
 

@@ -21,6 +21,16 @@ export interface Wait {
   ready(): boolean;
   /** In words, for the report of a deadlock. */
   describe(): string;
+  /** Whom it waits for, where the barrier or the exchange knows; pipelines and syncs are known by the observer. */
+  awaited?(): Awaited;
+}
+
+/** Threads that have not come to where another waits. */
+export interface Awaited {
+  readonly at: 'barrier' | 'making' | 'lanes';
+  readonly ranks: readonly number[];
+  /** Whether each of them must come; else only so many arrivals are counted, whoever brings them. */
+  readonly all: boolean;
 }
 
 export class Thread {

@@ -91,6 +91,7 @@ export class WarpMeetings {
           arrived: bitsOf(joined.brought.keys()),
           returned: this.#returnedOf(joined),
         }),
+      awaited: () => ({ at: 'lanes', ranks: this.#awaitedBy(joined), all: true }),
     };
   }
 
@@ -148,11 +149,19 @@ export class WarpMeetings {
   }
 
   #completeIfAll(gathering: Gathering): void {
-    const { named, brought, key } = gathering;
-    const awaited = named & ~bitsOf(brought.keys()) & ~this.#returnedOf(gathering);
-    if (awaited !== 0) return;
+    if (this.#awaitedBy(gathering).length > 0) return;
     gathering.complete = true;
-    this.#open.delete(key);
+    this.#open.delete(gathering.key);
+  }
+
+  /** Ranks of the lanes that must still come. */
+  #awaitedBy({ first, named, brought }: Gathering): number[] {
+    const ranks: number[] = [];
+    for (let lane = 0; lane < warpSize; lane += 1) {
+      if (((named >>> lane) & 1) === 0 || brought.has(lane) || this.#returned.has(first + lane)) continue;
+      ranks.push(first + lane);
+    }
+    return ranks;
   }
 
   #returnedOf({ first }: Gathering): number {

@@ -4,12 +4,14 @@
 // what each thread has done so far; and of each of those: whether it waits itself (and where), has returned
 // or has quit. One wait is the root: one whose missing threads are gone, or else the first of a circle.
 
+import type { Group } from '../../../compiler/ir.ts';
 import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { Fault } from '../../executable.ts';
-import { membership } from '../../interpreter/barrier.ts';
+import { othersOf } from '../../interpreter/barrier.ts';
 import type { Launch } from '../../interpreter/launch.ts';
 import type { PartialObserver } from '../../interpreter/observers.ts';
+import type { Awaited } from '../../interpreter/thread.ts';
 import { threadsInWords } from '../../rank-words.ts';
 import type { Findings, RelatedPlace } from '../finding.ts';
 import type { Activity, Handle, Handles } from './handles.ts';
@@ -21,6 +23,8 @@ type Waiting = Deadlock['waiting'][number];
 interface Wait {
   readonly waiting: Waiting;
   readonly activity: Activity | null;
+  /** What a barrier or an exchange of lanes knows of those it waits for. */
+  readonly awaited: Awaited | null;
   /** Ranks; null where it is not known. */
   readonly missing: readonly number[] | null;
 }
@@ -47,8 +51,11 @@ export class Deadlocks implements PartialObserver {
 
   #tell({ block, waiting }: Deadlock): void {
     const waits = waiting.map((one): Wait => {
-      const activity = this.#handles.activities.get(one.threads[0]!) ?? null;
-      return { waiting: one, activity, missing: activity && this.#missing(one.threads[0]!, activity) };
+      const [rank] = one.threads as [number];
+      const activity = this.#handles.activities.get(rank) ?? null;
+      const awaited = this.#handles.block.threads[rank]!.waiting?.awaited?.() ?? null;
+      const missing = activity ? this.#missing(rank, activity) : (awaited?.ranks ?? null);
+      return { waiting: one, activity, awaited, missing };
     });
     const root =
       waits.find((wait) => wait.missing?.some((rank) => this.#isGone(wait, rank))) ??
@@ -161,15 +168,10 @@ export class Deadlocks implements PartialObserver {
     }
   }
 
-  #absentFrom(
-    rank: number,
-    group: Parameters<typeof membership>[0],
-    isThere: (rank: number) => boolean,
-  ): number[] {
-    const size = this.#handles.block.threads.length;
+  #absentFrom(rank: number, group: Group, isThere: (rank: number) => boolean): number[] {
     // Of a grid the block's own part is looked at.
-    const own = membership(group.kind === 'grid' ? { kind: 'block' } : group, rank, size);
-    return Array.from({ length: own.size }, (_, i) => rank - own.rank + i).filter((other) => !isThere(other));
+    const own = group.kind === 'grid' ? ({ kind: 'block' } as const) : group;
+    return othersOf(own, rank, this.#handles.block.threads.length, isThere);
   }
 
   #absences(root: Wait, waits: readonly Wait[]): Absence[] {
@@ -189,7 +191,8 @@ export class Deadlocks implements PartialObserver {
     if (this.#quitAt(root, rank) !== null) return 'quit';
     if (this.#handles.returned.has(rank)) return 'returned';
     const own = waits.find(({ waiting }) => waiting.threads.includes(rank));
-    if (own === root) return 'self';
+    // Who waits for a number of arrivals need not bring one.
+    if (own === root) return root.awaited?.all === false ? null : 'self';
     return own?.waiting ?? null;
   }
 
@@ -202,7 +205,17 @@ export class Deadlocks implements PartialObserver {
 export const mendOfMaking =
   'Let all threads of the group make the pipeline together, before any of them returns or waits for something else.';
 
-function mendOf({ activity }: Wait, absences: readonly Absence[]): string {
+const mendOfAwaited = {
+  barrier:
+    'Let every thread that the barrier counts arrive once in each phase, or leave for good by arriveAndDrop(); the number of arrivals may be given where the barrier is made.',
+  making:
+    'Let all threads of the group make the barrier together, before any of them returns or waits for something else.',
+  lanes:
+    'Let every lane that the mask or the tile names come to the same exchange, or name only those that do.',
+} as const satisfies Record<Awaited['at'], string>;
+
+function mendOf({ activity, awaited }: Wait, absences: readonly Absence[]): string {
+  if (activity === null && awaited !== null) return mendOfAwaited[awaited.at];
   const self = absences.some(({ reason }) => reason === 'self');
   switch (activity?.kind) {
     case 'make':
@@ -228,7 +241,7 @@ function waitInWords({ threads, what }: Waiting): string {
   return `${threadsInWords(threads)} ${wait} in ${what.replace(/; \d+ threads? (has|have) returned$/, '')}`;
 }
 
-function absencesInWords({ activity }: Wait, absences: readonly Absence[]): string {
+function absencesInWords({ activity, awaited }: Wait, absences: readonly Absence[]): string {
   const stages =
     activity?.kind === 'acquire' && absences.some(({ reason }) => reason === 'self')
       ? `; ${inFlight(activity.use.pipeline.declaration)}`
@@ -242,7 +255,9 @@ function absencesInWords({ activity }: Wait, absences: readonly Absence[]): stri
       if (reason === 'returned') return `; ${who} ${one ? 'has' : 'have'} returned`;
       if (reason === 'quit') return `; ${who} ${one ? 'has' : 'have'} quit`;
       if (reason === 'unmade') return `; ${who} ${one ? 'has' : 'have'} not made it`;
-      return `; ${who} ${one ? 'is' : 'are'} missing, and ${one ? 'waits' : 'wait'} in ${reason.what}`;
+      const late =
+        awaited?.all === false ? `${one ? 'has' : 'have'} not arrived` : `${one ? 'is' : 'are'} missing`;
+      return `; ${who} ${late}, and ${one ? 'waits' : 'wait'} in ${reason.what}`;
     })
     .join('');
   return stages + words;
@@ -258,6 +273,6 @@ function stageOf(activity: Activity | null) {
   return { stage: { pipeline: pipeline.declaration.name, stage, batch } };
 }
 
-function isSameGroup(a: Parameters<typeof membership>[0], b: Parameters<typeof membership>[0]): boolean {
+function isSameGroup(a: Group, b: Group): boolean {
   return a.kind === b.kind && (a.kind !== 'tile' || b.kind !== 'tile' || a.size === b.size);
 }
