@@ -27,7 +27,8 @@ export function calibrateCommand(context: CommandContext): Command {
     .description(
       'Measures copies in each direction alone and together, from pinned and pageable memory, kernels bound by ' +
         'memory and by arithmetic, and what issuing costs; each by single operations. The device file that ' +
-        'it writes opens as a virtual device: --device model:<file>.',
+        'it writes opens as a virtual device: --device model:<file>. What was measured is kept in the cache ' +
+        'folder as well, and runs on that device choose their chunks by it.',
     )
     .option('--device <name>', 'the device to measure', 'cpu')
     .option('-o, --output <file>', 'write the device file')
@@ -41,13 +42,17 @@ export function calibrateCommand(context: CommandContext): Command {
       ]),
     )
     .action(async ({ device: name, output, size, json }: CalibrateOptions) => {
-      const [{ calibrate }, { modelText }] = await Promise.all([
+      const [{ calibrate }, { modelText }, { keepModel }] = await Promise.all([
         import('../runtime/model/calibrate.ts'),
         import('../runtime/model/device-file.ts'),
+        import('../runtime/model/known.ts'),
       ]);
       const model = await openAndMeasure(name, (device) => calibrate(device, { bytes: size * MiB }));
       if (output !== undefined) await write(output, modelText(model));
-      context.terminal.output.write(json ? modelText(model) : describe(model));
+      const kept = keepModel(model, modelText(model));
+      const { output: out } = context.terminal;
+      out.write(json ? modelText(model) : describe(model));
+      if (!json && kept !== undefined) out.write(`  kept for runs on this device in ${kept}\n`);
     });
 }
 
@@ -81,7 +86,11 @@ function describe(model: EngineModel): string {
       'an operation takes beside its work',
       `copy ${time(model.copyOverhead)}, kernel ${time(model.kernelOverhead)}`,
     ],
-    ['issuing takes the host', `copy ${time(model.issueTime)}, launch ${time(model.launchTime)}`],
+    ['another engine hears of it after', time(model.signalTime)],
+    [
+      'issuing takes the host',
+      `copy ${time(model.issueTime)}, launch ${time(model.launchTime)}, event ${time(model.eventTime)}`,
+    ],
   ] as const;
   const width = Math.max(...rows.map(([name]) => name.length));
   return `${model.name}\n${rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('')}`;

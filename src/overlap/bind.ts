@@ -39,7 +39,7 @@ export interface BindRequest {
   readonly chunk: NonNullable<RunOptions['chunk']>;
   readonly depth: NonNullable<RunOptions['depth']>;
   /** Of the devices. */
-  readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free'>;
+  readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free' | 'transferRate'>;
   readonly inputs: OpenInputs;
   readonly outputs: OpenOutputs;
   /** Of each device. */

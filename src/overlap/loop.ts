@@ -8,8 +8,9 @@
 // overlaps on a device at all. A chunk goes to whichever lane is free first; only where devices
 // accumulate do they take the chunks in rotation, so that what each finds does not depend on timing.
 //
-// How rows are cut into chunks is the plan's business (plan.ts): the loop asks for as many rows as it
-// says, and carries them through.
+// How rows are cut into chunks is not the loop's business: it asks the plan (plan.ts), and while it runs the
+// tuner, for how many rows and with how many lanes, and carries them through. A lane that is one too many
+// stops between two chunks and keeps its memory, for which another may start again.
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
@@ -20,7 +21,8 @@ import type { Meter } from './meter.ts';
 import { granularityOf, type Plan, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
 import { PinnedSink } from './sinks/pinned.ts';
-import { Slot } from './slot.ts';
+import { Slot, type StreamedArray } from './slot.ts';
+import { type CutStep, type Freedom, Tuner } from './tuner.ts';
 import { Turns } from './turns.ts';
 
 /** What the loop works with, and whom it tells. */
@@ -38,6 +40,8 @@ export interface Passed extends Share {
   readonly ranOn: ReadonlySet<string>;
   /** The plan as it was carried out: with smaller chunks, where memory was short. */
   readonly plan: Plan;
+  /** How it went on from there. */
+  readonly steps: readonly CutStep[];
 }
 
 export interface Share {
@@ -48,14 +52,16 @@ export interface Share {
 /** A device at work: what it has done, and which kernel it was given last. */
 class Worker {
   readonly place: Place;
-  readonly slots: readonly Slot[];
+  /** Of its lanes; those that nobody works with lie in `spare`. */
+  readonly slots: Slot[];
+  readonly spare: Slot[] = [];
   rows = 0;
   chunks = 0;
   /** Chunks that its lanes asked for. */
   asked = 0;
   previous: Slot | undefined;
 
-  constructor(place: Place, slots: readonly Slot[]) {
+  constructor(place: Place, slots: Slot[]) {
     this.place = place;
     this.slots = slots;
   }
@@ -85,18 +91,8 @@ function isRound({ accumulators, places }: BoundJob): boolean {
  * all where they go round. Null if a device has not as much and smaller chunks are possible.
  */
 async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
-  const { inputs, outputs, plan, places } = job;
-  const lengths = lengthsOf(job, plan.chunkRows);
-  const arrays = [
-    ...inputs.map(({ name, element, inPlace }) => ({
-      ...{ name, element, role: 'input' as const },
-      inPlace: inPlace !== undefined,
-    })),
-    ...outputs.map(({ name, element, sink }) => ({
-      ...{ name, element, role: 'output' as const },
-      inPlace: sink instanceof PinnedSink,
-    })),
-  ].map((array) => ({ ...array, capacity: lengths[array.name]! }));
+  const { outputs, plan, places } = job;
+  const arrays = arraysOf(job);
   const taken: Slot[] = [];
   try {
     const workers: Worker[] = [];
@@ -116,6 +112,33 @@ async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
   }
 }
 
+/** What a slot holds. */
+function arraysOf(job: BoundJob): readonly StreamedArray[] {
+  const { inputs, outputs, plan } = job;
+  const lengths = lengthsOf(job, plan.chunkRows);
+  return [
+    ...inputs.map(({ name, element, inPlace }) => ({
+      ...{ name, element, role: 'input' as const },
+      inPlace: inPlace !== undefined,
+    })),
+    ...outputs.map(({ name, element, sink }) => ({
+      ...{ name, element, role: 'output' as const },
+      inPlace: sink instanceof PinnedSink,
+    })),
+  ].map((array) => ({ ...array, capacity: lengths[array.name]! }));
+}
+
+/** A GPU or processor of one's own may be fed better; virtual ones live in another time, and several share. */
+function freedomOf({ plan, places, accumulators, outputs, rows }: BoundJob): Freedom {
+  const isOne = places.length === 1 && places[0]!.device.properties.kind !== 'model';
+  const mayShrink = isOne && plan.auto.chunk && accumulators.length === 0;
+  return {
+    granularity: mayShrink ? granularityOf(outputs) : null,
+    greatestDepth: isOne && plan.auto.depth ? Math.max(plan.depth, Math.min(8, plan.affordable)) : null,
+    rows,
+  };
+}
+
 class Loop {
   readonly #job: BoundJob;
   readonly #context: LoopContext;
@@ -125,6 +148,11 @@ class Loop {
   readonly #ranOn = new Set<string>();
   /** Elements of a full chunk's arrays. */
   readonly #full: Readonly<Record<string, number>>;
+  readonly #tuner: Tuner;
+  /** Lanes that were started; none of them fails. */
+  readonly #started: Promise<void>[] = [];
+  /** Lanes at work on each device. */
+  #lanes = 0;
   #asked = 0;
   #ended: boolean;
   #rows = 0;
@@ -135,6 +163,7 @@ class Loop {
     this.#workers = workers;
     this.#full = lengthsOf(job, job.plan.chunkRows);
     this.#ended = job.rows === 0;
+    this.#tuner = new Tuner({ row: 0, ...job.plan }, freedomOf(job));
   }
 
   async run(): Promise<Passed> {
@@ -145,20 +174,28 @@ class Loop {
     };
     signal.addEventListener('abort', onStop);
     // The first chunks go to all devices in turn, not all to one.
-    const { depth } = this.#job.plan;
-    const lanes = Array.from({ length: depth }, (_, i) =>
-      this.#workers.map((worker) => ({ worker, slot: worker.slots[i]! })),
-    ).flat();
+    this.#lanes = this.#job.plan.depth;
+    for (let lane = 0; lane < this.#lanes; ++lane) {
+      for (const worker of this.#workers) this.#started.push(this.#lane(worker, worker.slots[lane]!));
+    }
     try {
-      await Promise.all(lanes.map(({ worker, slot }) => this.#lane(worker, slot)));
+      // More may start meanwhile.
+      for (let lane = 0; lane < this.#started.length; ++lane) await this.#started[lane];
     } finally {
       signal.removeEventListener('abort', onStop);
-      await Promise.all(lanes.map(({ slot }) => slot.free()));
+      await Promise.all(this.#workers.flatMap(({ slots }) => slots.map((slot) => slot.free())));
     }
     signal.throwIfAborted();
     const shares = this.#workers.map(({ rows, chunks }) => ({ rows, chunks }));
     const chunks = shares.reduce((sum, share) => sum + share.chunks, 0);
-    return { rows: this.#rows, chunks, shares, ranOn: this.#ranOn, plan: this.#job.plan };
+    return {
+      rows: this.#rows,
+      chunks,
+      shares,
+      ranOn: this.#ranOn,
+      plan: this.#job.plan,
+      steps: this.#tuner.steps,
+    };
   }
 
   /** Takes chunk after chunk. A lane does not fail: it stops them all, and the first reason counts. */
@@ -167,14 +204,38 @@ class Loop {
     try {
       for (;;) {
         stop.signal.throwIfAborted();
+        if (this.#lanes > this.#tuner.depth) {
+          this.#lanes--;
+          worker.spare.push(slot);
+          return;
+        }
         const index = this.#next(worker);
         const rows = await this.#reads.run(index, () => this.#readAndIssue(worker, slot));
         if (rows !== null) await slot.stream.synchronize();
         await this.#writes.run(index, () => this.#write(slot, rows ?? 0));
         if (rows === null) return;
+        await this.#startLanes(worker);
       }
     } catch (error) {
       stop.abort(error);
+    }
+  }
+
+  /** Starts lanes that the tuner wants, as far as there is memory for them; only where one device has all lanes. */
+  async #startLanes(worker: Worker): Promise<void> {
+    while (this.#lanes < this.#tuner.depth && !this.#ended) {
+      this.#lanes++;
+      let slot = worker.spare.pop();
+      if (slot === undefined) {
+        try {
+          slot = await Slot.create(worker.place.device, arraysOf(this.#job));
+        } catch (error) {
+          if (error instanceof WarpstageError && error.code === 'WS4001') return;
+          throw error;
+        }
+        worker.slots.push(slot);
+      }
+      this.#started.push(this.#lane(worker, slot));
     }
   }
 
@@ -218,8 +279,8 @@ class Loop {
 
   /** Fills the slot's inputs. All inputs are read side by side, and have as many rows. */
   async #read(slot: Slot): Promise<number> {
-    const { inputs, plan, rows: total } = this.#job;
-    const asked = Math.min(plan.chunkRows, total === undefined ? Infinity : total - this.#rows);
+    const { inputs, rows: total } = this.#job;
+    const asked = Math.min(this.#tuner.nextRows(), total === undefined ? Infinity : total - this.#rows);
     const streamed = inputs.filter(({ inPlace }) => inPlace === undefined);
     const fill = async () => {
       const ended = await Promise.allSettled(
@@ -249,7 +310,8 @@ class Loop {
         'all inputs must have as many rows',
       );
     }
-    this.#ended = rows < plan.chunkRows || this.#rows + rows === total;
+    this.#ended = rows < asked || this.#rows + rows === total;
+    this.#tuner.read(rows);
     return rows;
   }
 
@@ -324,6 +386,8 @@ class Loop {
         () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * elementBytes[element], 0),
       );
     }
+    const { meter } = this.#context;
+    this.#tuner.complete(rows, meter.elapsed, () => meter.busy());
     this.#context.onRows(rows);
   }
 }

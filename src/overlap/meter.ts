@@ -86,6 +86,15 @@ export class Meter implements Disposable {
     return { wall, stages, bound };
   }
 
+  /** Milliseconds that each stage has worked so far, on the device that has it. */
+  busy(): Readonly<Record<StageName, number>> {
+    const times = stageNames.map((name) => {
+      const parts = [this.#host, ...this.#devices.map(({ stages }) => stages)];
+      return [name, Math.max(...parts.map((stages) => stages.get(name)!.busy))];
+    });
+    return Object.fromEntries(times) as Record<StageName, number>;
+  }
+
   /** What each device did, in the order in which they were given. */
   stagesOfDevices(): readonly DeviceReport['stages'][] {
     return this.#devices.map(({ stages }) => deviceStages.map((name) => ({ ...stages.get(name)! })));

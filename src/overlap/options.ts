@@ -4,6 +4,7 @@ import type { Device, PinnedArray } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Dtype } from './dtype.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
+import type { CutStep } from './tuner.ts';
 
 /** The formats of files. */
 export type FileFormat = 'raw' | 'npy' | 'parquet';
@@ -146,6 +147,11 @@ export interface JobReport {
   readonly chunkBytes: number;
   /** Chunks in flight on each device. */
   readonly depth: number;
+  /** Which of chunk and depth nobody asked for, and how the last pass was cut from which row on, and why. */
+  readonly chosen: {
+    readonly auto: { readonly chunk: boolean; readonly depth: boolean };
+    readonly steps: readonly CutStep[];
+  };
   readonly passes: number;
   /** What carried the kernels out, for example `wasm (regions, vectorised)`. */
   readonly ranOn: readonly string[];

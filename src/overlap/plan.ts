@@ -40,6 +40,8 @@ export interface PlanRequest {
   readonly gpus: boolean;
   /** Bytes that the one with the least memory can still allocate. */
   readonly free: number;
+  /** Bytes a millisecond of the device's slower direction of copies, where that is known. */
+  readonly transferRate?: number | undefined;
   /** How many threads the machine runs at a time. */
   readonly processors: number;
 }
@@ -51,6 +53,12 @@ export interface Plan {
   readonly depth: number;
   /** Bytes of a full chunk's inputs and outputs on the device. */
   readonly chunkBytes: number;
+  /** What of it nobody asked for. */
+  readonly auto: { readonly chunk: boolean; readonly depth: boolean };
+  /** What was chosen by. */
+  readonly why: string;
+  /** Chunks in flight for which there is memory, if nobody asked for more. */
+  readonly affordable: number;
 }
 
 const MiB = 2 ** 20;
@@ -61,13 +69,15 @@ const usual = {
   gpu: { chunk: 16 * MiB, depth: 5 },
 } as const;
 const greatestDepth = 64;
+/** Milliseconds that a chunk's transfer should take where a device's rate is known: 16 MiB on an H200. */
+const transferTime = 0.3;
 /** What all slots may take on a device, and again on the host, when nobody asked for more. */
 const usualMemory = 192 * MiB;
 
 /** Chooses chunk and depth, or checks what was asked for. */
 export function planChunks(request: PlanRequest): Plan {
   const { streams, rows, free, devices } = request;
-  const usually = request.gpus ? usual.gpu : usual.cpu;
+  const usually = usualCut(request);
   const able = request.gpus ? Infinity : request.processors;
   const granularity = granularityOf(streams);
   const widest = Math.max(...streams.map((stream) => perRow(stream)));
@@ -92,9 +102,32 @@ export function planChunks(request: PlanRequest): Plan {
     chunkRows = Math.min(chunkRows, Math.max(1, Math.ceil(rows / granularity)) * granularity);
   const chunks = rows === undefined ? Infinity : Math.max(1, Math.ceil(rows / chunkRows));
   const ofDevice = Math.ceil(chunks / devices);
-  const plan = { chunkRows, depth: Math.min(depth, ofDevice), chunkBytes: bytesOfChunk(streams, chunkRows) };
+  const chunkBytes = bytesOfChunk(streams, chunkRows);
+  const auto = { chunk: wish === undefined, depth: request.depth === 'auto' };
+  const plan = {
+    chunkRows,
+    depth: Math.min(depth, ofDevice),
+    chunkBytes,
+    auto,
+    why: auto.chunk || auto.depth ? usually.why : 'as asked',
+    affordable: Math.floor(Math.min(usualMemory, free / 4) / chunkBytes),
+  };
   checkMemory(plan, request);
   return plan;
+}
+
+/** What is usual on the devices: bytes of a chunk, chunks in flight, and what that goes by. */
+function usualCut({ gpus, processors, transferRate }: PlanRequest) {
+  if (!gpus) return { ...usual.cpu, why: `usual with ${count(processors)} processors` };
+  if (transferRate === undefined) return { ...usual.gpu, why: 'usual on a GPU' };
+  // As long in each direction as the usual one takes where that was found to be best.
+  const chunk = 2 ** Math.round(Math.log2(transferRate * transferTime));
+  const bounded = Math.min(4 * usual.gpu.chunk, Math.max(leastChunk, chunk));
+  return {
+    ...usual.gpu,
+    chunk: bounded,
+    why: `by the device's ${count(Math.round(transferRate / 1e6))} GB/s`,
+  };
 }
 
 /** Rows of input that all ratios take in without a rest. */
@@ -122,7 +155,10 @@ function roundTo(granularity: number, rows: number): number {
   return Math.max(1, Math.floor(rows / granularity)) * granularity;
 }
 
-function checkMemory({ chunkRows, depth, chunkBytes }: Plan, { free }: PlanRequest): void {
+function checkMemory(
+  { chunkRows, depth, chunkBytes }: Pick<Plan, 'chunkRows' | 'depth' | 'chunkBytes'>,
+  { free }: PlanRequest,
+): void {
   const needed = chunkBytes * depth;
   if (needed <= free) return;
   throw problem(

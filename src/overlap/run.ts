@@ -5,6 +5,7 @@
 // kernel's fault, the caller's signal) takes the same way out.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
 import { ResidentArrays } from './constants.ts';
@@ -89,6 +90,7 @@ class WholeRun {
       chunkRows: 0,
       chunkBytes: 0,
       depth: 0,
+      chosen: { auto: { chunk: false, depth: false }, steps: [] },
     };
   }
 
@@ -218,6 +220,7 @@ class WholeRun {
         chunkRows: plan.chunkRows,
         chunkBytes: plan.chunkBytes,
         depth: plan.depth,
+        chosen: { auto: plan.auto, steps: passed.steps },
       };
       const { finish } = job.definition;
       const value =
@@ -237,11 +240,16 @@ function checkRows(rows: unknown): void {
 }
 
 /** What planning needs to know of the devices. */
-function targetOf(participants: readonly Participant[]): Pick<PlanRequest, 'devices' | 'gpus' | 'free'> {
+function targetOf(
+  participants: readonly Participant[],
+): Pick<PlanRequest, 'devices' | 'gpus' | 'free' | 'transferRate'> {
+  const models = participants.map(({ device }) => knownModel(device));
+  const rates = models.map((model) => model && Math.min(model.hostToDevice, model.deviceToHost));
   return {
     devices: participants.length,
     gpus: participants.every(({ device }) => device.properties.kind !== 'cpu'),
     free: Math.min(...participants.map(({ device }) => device.memory.free)),
+    transferRate: rates.some((rate) => rate === undefined) ? undefined : Math.min(...(rates as number[])),
   };
 }
 

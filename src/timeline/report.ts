@@ -19,6 +19,19 @@ export interface ReportData {
   readonly bytesOut: number;
   /** What each device did; shown where there are several. */
   readonly devices?: readonly DeviceFigures[];
+  /** How the rows were cut, from which row on and why; told where nobody asked for it. */
+  readonly chosen?: {
+    readonly auto: { readonly chunk: boolean; readonly depth: boolean };
+    readonly steps: readonly CutFigures[];
+  };
+}
+
+/** Chunks from some row on. */
+export interface CutFigures {
+  readonly row: number;
+  readonly chunkBytes: number;
+  readonly depth: number;
+  readonly why: string;
 }
 
 /** What one of several devices did. */
@@ -50,9 +63,19 @@ export function reportText(data: ReportData, width = 80): string {
   const head = [...wrap(data.title, width), ...wrap(amounts, width)];
   const { devices = [] } = data;
   const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
-  return [...head, '', ...stageTable(figures, width), ...shares, '', ...wrap(verdict(figures), width)].join(
-    '\n',
-  );
+  const cut = choice(data, figures.bound?.name);
+  const told = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
+  return [...head, '', ...stageTable(figures, width), ...shares, '', ...told].join('\n');
+}
+
+/** What was chosen by itself, and why: `auto: chunks of 16 MiB, 4 in flight: bound by write`. */
+function choice({ chosen }: ReportData, bound: string | undefined): string | undefined {
+  if (chosen === undefined || !(chosen.auto.chunk || chosen.auto.depth)) return undefined;
+  const steps = chosen.steps.map(({ row, chunkBytes, depth, why }) => {
+    const from = row === 0 ? '' : `from row ${formatCount(row)} `;
+    return `${from}chunks of ${formatBytes(chunkBytes)}, ${formatCount(depth)} in flight (${why})`;
+  });
+  return `auto: ${steps.join('; ')}${bound === undefined ? '' : `: bound by ${bound}`}`;
 }
 
 /** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */

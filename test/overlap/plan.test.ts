@@ -27,21 +27,38 @@ describe('by itself', () => {
     [3, 3],
     [64, 4],
   ])('as many chunks in flight as there are processors, 2 to 4: %i gives %i', (processors, depth) => {
-    expect(plan({ processors })).toEqual({ chunkRows: 2 * MiB, depth, chunkBytes: 16 * MiB });
+    expect(plan({ processors })).toMatchObject({ chunkRows: 2 * MiB, depth, chunkBytes: 16 * MiB });
   });
 
   test('chunks of 8 MiB, four in flight', () => {
-    expect(plan({})).toEqual({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
+    expect(plan({})).toMatchObject({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
   });
 
   test('on a GPU, chunks of 16 MiB: three on their way, one read and one written, whatever the processors', () => {
     const expected = { chunkRows: 4 * MiB, depth: 5, chunkBytes: 32 * MiB };
-    expect(plan({ gpus: true })).toEqual(expected);
-    expect(plan({ gpus: true, processors: 1 })).toEqual(expected);
+    expect(plan({ gpus: true })).toMatchObject(expected);
+    expect(plan({ gpus: true, processors: 1 })).toMatchObject(expected);
+  });
+
+  test.each([
+    [55e6, 16, "by the device's 55 GB/s"],
+    [12e6, 4, "by the device's 12 GB/s"],
+    [1e3, 1, "by the device's 0 GB/s"],
+  ])('where a GPU copies %d bytes a millisecond, chunks of %i MiB', (transferRate, size, why) => {
+    expect(plan({ gpus: true, transferRate })).toMatchObject({ chunkRows: (size * MiB) / 4, why });
+  });
+
+  test('what nobody asked for is noted, with what it was chosen by', () => {
+    expect(plan({})).toMatchObject({ auto: { chunk: true, depth: true }, why: 'usual with 8 processors' });
+    expect(plan({ depth: 3 })).toMatchObject({ auto: { chunk: true, depth: false } });
+    expect(plan({ depth: 3, chunk: 1000 })).toMatchObject({
+      auto: { chunk: false, depth: false },
+      why: 'as asked',
+    });
   });
 
   test('several devices each have as many in flight, as far as there are chunks for them', () => {
-    expect(plan({ devices: 2 })).toEqual({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
+    expect(plan({ devices: 2 })).toMatchObject({ chunkRows: 2 * MiB, depth: 4, chunkBytes: 16 * MiB });
     expect(plan({ rows: 16 * MiB, devices: 4 })).toMatchObject({ chunkRows: MiB / 2, depth: 4 });
     expect(plan({ rows: 300, chunk: 100, devices: 2 })).toMatchObject({ chunkRows: 100, depth: 2 });
     expect(plan({ rows: 300, chunk: 100, devices: 4 })).toMatchObject({ chunkRows: 100, depth: 1 });
@@ -49,7 +66,7 @@ describe('by itself', () => {
 
   test('small inputs are cut into enough chunks to overlap, but not into crumbs', () => {
     expect(plan({ rows: 4 * MiB })).toMatchObject({ chunkRows: MiB / 2, depth: 4 });
-    expect(plan({ rows: 1000 })).toEqual({ chunkRows: 1000, depth: 1, chunkBytes: 8000 });
+    expect(plan({ rows: 1000 })).toMatchObject({ chunkRows: 1000, depth: 1, chunkBytes: 8000 });
     expect(plan({ rows: 0 })).toMatchObject({ chunkRows: 1, depth: 1 });
   });
 

@@ -24,7 +24,8 @@ function presetNamed(name: unknown): EngineModel | undefined {
   return typeof name === 'string' && Object.hasOwn(presets, name) ? presets[name] : undefined;
 }
 
-function readModel(path: string): EngineModel {
+/** Reads and checks a device file. */
+export function readModel(path: string): EngineModel {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

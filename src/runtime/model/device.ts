@@ -5,6 +5,7 @@ import type { DeviceProperties } from '../device.ts';
 import { ModelCarrier } from './carrier.ts';
 import type { EngineModel } from './engines.ts';
 import { idleExecutor } from './idle-executor.ts';
+import { noteModel } from './known.ts';
 import { type KernelTime, OperationTimes } from './operation-times.ts';
 
 interface ModelOptions {
@@ -20,7 +21,7 @@ export function createModelDevice(
   { kernelTime, execute }: ModelOptions,
 ): CpuDevice {
   const times = new OperationTimes(model, kernelTime);
-  return new CpuDevice({
+  const device = new CpuDevice({
     ...settings,
     virtual: {
       properties: propertiesOf(model),
@@ -28,6 +29,8 @@ export function createModelDevice(
         new ModelCarrier(model, times, execute ? cpu : idleExecutor(() => cpu.close()), finished),
     },
   });
+  noteModel(device, model);
+  return device;
 }
 
 function propertiesOf(model: EngineModel): Partial<DeviceProperties> {
