@@ -214,25 +214,20 @@ class Loop {
         if (rows !== null) await slot.stream.synchronize();
         await this.#writes.run(index, () => this.#write(slot, rows ?? 0));
         if (rows === null) return;
-        await this.#startLanes(worker);
+        this.#startLanes(worker);
       }
     } catch (error) {
       stop.abort(error);
     }
   }
 
-  /** Starts lanes that the tuner wants, as far as there is memory for them; only where one device has all lanes. */
-  async #startLanes(worker: Worker): Promise<void> {
+  /** Starts lanes that the tuner wants; only where one device has all lanes. */
+  #startLanes(worker: Worker): void {
     while (this.#lanes < this.#tuner.depth && !this.#ended) {
       this.#lanes++;
       let slot = worker.spare.pop();
       if (slot === undefined) {
-        try {
-          slot = await Slot.create(worker.place.device, arraysOf(this.#job));
-        } catch (error) {
-          if (error instanceof WarpstageError && error.code === 'WS4001') return;
-          throw error;
-        }
+        slot = new Slot(worker.place.device, arraysOf(this.#job));
         worker.slots.push(slot);
       }
       this.#started.push(this.#lane(worker, slot));
