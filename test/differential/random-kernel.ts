@@ -20,11 +20,11 @@ export interface RandomKernel {
   readonly block: number;
 }
 
-/** Makes a kernel of the tape's decisions. */
-export function randomKernel(tape: Tape): RandomKernel {
+/** Makes a kernel of the tape's decisions; an exact one has the same bits on every machine. */
+export function randomKernel(tape: Tape, { exact = false } = {}): RandomKernel {
   const block = tape.pick([4, 32, 1, 64, 7, 96]);
   const grid = tape.pick([1, 2, 3]);
-  return { text: new Writer(tape, block).write(), schema: schemaOf(), grid, block };
+  return { text: new Writer(tape, block, exact).write(), schema: schemaOf(), grid, block };
 }
 
 function schemaOf(): Schema {
@@ -58,9 +58,9 @@ class Writer {
   #indent = '  ';
   #names = 0;
 
-  constructor(tape: Tape, block: number) {
+  constructor(tape: Tape, block: number, exact: boolean) {
     this.#tape = tape;
-    this.#text = new RandomText(tape, block);
+    this.#text = new RandomText(tape, block, exact);
   }
 
   write(): string {
