@@ -163,6 +163,8 @@ type ViewConstructor<A> = new (buffer: SharedArrayBuffer, offset: number, length
 export interface PinnedOwner {
   /** Null when it was freed. */
   buffer: SharedArrayBuffer | null;
+  /** Where the array's memory begins in it. */
+  readonly begin: number;
   /** Called when it was. */
   readonly freed: () => void;
 }
@@ -181,7 +183,7 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
     this.element = element;
     this.length = length;
     this.#owner = owner;
-    this.#offset = part?.offset ?? 0;
+    this.#offset = part?.offset ?? owner.begin;
     this.#isPart = part !== null;
   }
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { kernel, open, type WarpstageError } from 'warpstage';
 import { CodeCache, cacheFolders } from '#warpstage/runtime/cuda/code-cache.js';
 import { CudaCompiler } from '#warpstage/runtime/cuda/compiler.js';
+import { addressOf } from '#warpstage/runtime/cuda/library.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
 const step = kernel(
@@ -59,6 +60,28 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       );
       y.free();
       device.alloc('f32', 100_000).free();
+    });
+
+    test('of the host begins with a page where it is long, and ends where it should', async () => {
+      await using device = await open('cuda');
+      const stream = device.createStream();
+      for (const length of [100, 2 ** 16, 2 ** 26]) {
+        const host = device.allocPinned('u8', length);
+        if (length > 100) expect(addressOf(host.array) % 4096).toBe(0);
+        expect(host.array.length).toBe(length);
+        host.array.fill(7);
+        const part = host.subarray(length - 3);
+        expect(part.array).toEqual(Uint8Array.of(7, 7, 7));
+        expect(part.array.byteOffset).toBe(host.array.byteOffset + length - 3);
+        const data = device.alloc('u8', 3);
+        const back = device.allocPinned('u8', 3);
+        stream.memcpyAsync(data, part);
+        stream.memcpyAsync(back, data);
+        await stream.synchronize();
+        expect(back.array).toEqual(part.array);
+        host.free();
+        expect(() => host.array).toThrow('WS4002');
+      }
     });
 
     test('of the host that cannot be locked is an error', async () => {

@@ -251,7 +251,11 @@ export class CpuDevice implements Device {
     const bytes = length * elementBytes[element];
     try {
       const buffer = new SharedArrayBuffer(bytes);
-      return new PinnedMemoryArray(element, length, { buffer, freed: () => this.#pinnedFreed(bytes) });
+      return new PinnedMemoryArray(element, length, {
+        buffer,
+        begin: 0,
+        freed: () => this.#pinnedFreed(bytes),
+      });
     } catch (error) {
       throw outOfHostMemory(`a page-locked array of ${length} elements of ${element}`, bytes, error);
     }

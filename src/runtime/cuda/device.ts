@@ -157,8 +157,8 @@ export class CudaDevice implements Device {
     checkLength(length);
     const bytes = length * elementBytes[element];
     try {
-      const buffer = this.#pinned.allocate(bytes);
-      return new PinnedMemoryArray(element, length, { buffer, freed: () => this.#freed(buffer) });
+      const { buffer, begin } = this.#pinned.allocateAligned(bytes);
+      return new PinnedMemoryArray(element, length, { buffer, begin, freed: () => this.#freed(buffer) });
     } catch (error) {
       throw outOfHostMemory(`a page-locked array of ${length} elements of ${element}`, bytes, error);
     }

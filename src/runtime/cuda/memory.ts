@@ -3,8 +3,10 @@
 // Device memory comes from the GPU's pool and is zeroed in a stream of its own, so that neither
 // waits for kernels that run; every lane waits, before its next command, for the last zeroing.
 // Page-locked memory is JavaScript's own, locked in place: a view that is kept after `free()`
-// stays harmless, since the memory lives as long as the view.
+// stays harmless, since the memory lives as long as the view. JavaScript's buffers begin 16 bytes into
+// a page; the data begins with the next one, since transfers that straddle lines of the host's caches take longer.
 
+import { cFunction } from './c-library.ts';
 import type { Context } from './context.ts';
 import { type Driver, driverResults } from './driver.ts';
 import type { CudaLane } from './lane.ts';
@@ -14,6 +16,14 @@ import { addressOf } from './library.ts';
 const nonBlocking = 1;
 /** CU_MEMHOSTREGISTER_PORTABLE */
 const portable = 1;
+/** Bytes of a page, and of a large one. */
+const page = 4096;
+const largePage = 2 ** 21;
+/** From how many bytes on an array begins with a page, and lies in large ones. */
+const leastAligned = 2 ** 16;
+const leastLarge = 2 ** 26;
+/** MADV_HUGEPAGE of Linux */
+const wantsLargePages = 14;
 /** CUmemPool_attribute */
 const poolAttribute = { releaseThreshold: 4, reservedNow: 5, usedNow: 7 } as const;
 /** CUmemAccessDesc: location type "device", the ordinal, read and write. */
@@ -114,56 +124,88 @@ export class DeviceMemory {
   }
 }
 
-/** Where page-locked memory lies. Every GPU reaches what any of them has locked, at the same address. */
+/** Where buffers with page-locked memory lie. Every GPU reaches what any of them has locked, at the same address. */
 const locked = new Map<SharedArrayBuffer, number>();
+
+/** Memory from `begin` on in a buffer. */
+export interface PinnedStretch {
+  readonly buffer: SharedArrayBuffer;
+  readonly begin: number;
+}
 
 /** Page-locked memory, known by the buffer that holds it. */
 export class PinnedMemory {
   readonly #driver: Driver;
   readonly #context: Context;
-  readonly #own = new Set<SharedArrayBuffer>();
+  /** The beginning of what is locked in each buffer. */
+  readonly #own = new Map<SharedArrayBuffer, number>();
 
   constructor(driver: Driver, context: Context) {
     this.#driver = driver;
     this.#context = context;
   }
 
-  /** Makes page-locked memory. May throw RangeError, or an error of the driver. */
+  /** Makes page-locked memory, a buffer of its own. May throw RangeError, or an error of the driver. */
   allocate(bytes: number): SharedArrayBuffer {
     const buffer = new SharedArrayBuffer(bytes);
+    this.#lock(buffer, 0, bytes);
+    return buffer;
+  }
+
+  /** Makes page-locked memory for data, which begins with a page unless it is short. */
+  allocateAligned(bytes: number): PinnedStretch {
+    const alignment = bytes >= leastLarge ? largePage : bytes >= leastAligned ? page : 1;
+    const buffer = new SharedArrayBuffer(bytes + alignment - 1);
+    const address = addressOf(new Uint8Array(buffer));
+    const begin = Math.ceil(address / alignment) * alignment - address;
+    if (alignment === largePage) askForLargePages(address + begin, bytes);
+    this.#lock(buffer, begin, bytes);
+    return { buffer, begin };
+  }
+
+  #lock(buffer: SharedArrayBuffer, begin: number, bytes: number): void {
     this.#context.use();
     // Nothing is never copied, and cannot be locked.
     const address = bytes === 0 ? 0 : addressOf(new Uint8Array(buffer));
     if (bytes > 0) {
-      const result = this.#driver.cuMemHostRegister_v2(address, bytes, portable);
+      const result = this.#driver.cuMemHostRegister_v2(address + begin, bytes, portable);
       this.#driver.check(result, 'locking memory of the host');
     }
     locked.set(buffer, address);
-    this.#own.add(buffer);
-    return buffer;
+    this.#own.set(buffer, begin);
   }
 
-  /** Where the engines find it; undefined for memory that is not page-locked. */
+  /** Where a buffer lies; undefined for memory that is not page-locked. */
   addressOf(buffer: SharedArrayBuffer): number | undefined {
     return locked.get(buffer);
   }
 
   /** Unlocks memory that no command uses any more. */
   free(buffer: SharedArrayBuffer): void {
-    if (!this.#own.delete(buffer)) return;
+    const begin = this.#own.get(buffer);
+    if (begin === undefined) return;
     const address = locked.get(buffer);
+    this.#own.delete(buffer);
     locked.delete(buffer);
     this.#context.use();
-    if (address) this.#driver.cuMemHostUnregister(address);
+    if (address) this.#driver.cuMemHostUnregister(address + begin);
   }
 
   /** Forgets it all, where the GPU has stopped and nothing can be unlocked. */
   abandon(): void {
-    for (const buffer of this.#own) locked.delete(buffer);
+    for (const buffer of this.#own.keys()) locked.delete(buffer);
     this.#own.clear();
   }
 
   close(): void {
-    for (const buffer of [...this.#own]) this.free(buffer);
+    for (const buffer of [...this.#own.keys()]) this.free(buffer);
   }
+}
+
+let advise: ((address: number, bytes: number, advice: number) => number) | null | undefined;
+
+/** Asks for large pages, of which fewer have to be filled with zeros, locked and looked up at each transfer. */
+function askForLargePages(address: number, bytes: number): void {
+  advise ??= process.platform === 'linux' ? cFunction('madvise', 'int', 'uint64_t', 'size_t', 'int') : null;
+  advise?.(address, bytes, wantsLargePages);
 }

@@ -39,8 +39,9 @@ export class StagingPool {
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, leastBytes)));
     let stage = this.#free.get(size)?.pop();
     if (stage === undefined) {
-      const buffer = this.#pinned.allocate(size);
-      stage = { bytes: new Uint8Array(buffer), address: this.#pinned.addressOf(buffer)! };
+      const { buffer, begin } = this.#pinned.allocateAligned(size);
+      const address = this.#pinned.addressOf(buffer)! + begin;
+      stage = { bytes: new Uint8Array(buffer, begin, size), address };
     }
     this.#used += size;
     return stage;
