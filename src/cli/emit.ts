@@ -22,6 +22,7 @@ interface EmitOptions {
   readonly target: 'wasm' | 'wat' | 'ir' | 'cuda' | 'ptx';
   readonly architecture: number;
   readonly lines?: boolean;
+  readonly checked?: boolean;
   readonly kernel?: string;
   readonly block: Extent3;
   readonly set?: Settings;
@@ -45,6 +46,7 @@ export function emitCommand(context: CommandContext): Command {
         .default(90),
     )
     .option('--lines', 'let the lines of CUDA C++ count in the source file, for compilers and debuggers')
+    .option('--checked', 'with the tests of a checked GPU, for --target cuda and ptx')
     .option('-k, --kernel <name>', 'which kernel, or the job it belongs to, where the module has several')
     .addOption(
       new Option('-b, --block <threads>', 'the shape of a block, for example 256 or 16x16')
@@ -113,11 +115,11 @@ function parseArchitecture(text: string): number {
 
 async function codeOf(
   { program, sources }: Specialised,
-  { target, architecture, lines = false }: EmitOptions,
+  { target, architecture, lines = false, checked = false }: EmitOptions,
 ): Promise<string | Uint8Array> {
   if (target === 'cuda' || target === 'ptx') {
     const { cudaText, ptxOptions } = await import('../targets/cuda/compile.ts');
-    const text = cudaText(program, architecture, lines ? sources : null);
+    const text = cudaText(program, architecture, lines ? sources : null, checked);
     if (target === 'cuda') return text;
     const { openNvrtc } = await import('../runtime/cuda/nvrtc.ts');
     const ptx = openNvrtc().compile(text, `${program.name}.cu`, ptxOptions(architecture, program, lines));

@@ -2,6 +2,7 @@
 
 import type { OpenDevices } from '../overlap/devices.ts';
 import type { Device } from '../runtime/device.ts';
+import type { OpenOptions } from '../runtime/open.ts';
 
 /** Opens the device of that name. */
 export async function openDevice(name: string, threads?: number): Promise<Device> {
@@ -10,7 +11,10 @@ export async function openDevice(name: string, threads?: number): Promise<Device
 }
 
 /** Opens the devices of a job: one name, or several with commas between them. */
-export async function openDevices(names: string, threads?: number): Promise<OpenDevices> {
+export async function openDevices(
+  names: string,
+  options: Pick<OpenOptions, 'threads' | 'checked'>,
+): Promise<OpenDevices> {
   const { OpenDevices } = await import('../overlap/devices.ts');
-  return OpenDevices.open(names, threads);
+  return OpenDevices.open(names, options);
 }

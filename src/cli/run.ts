@@ -39,6 +39,7 @@ interface RunCommandOptions {
   readonly set?: Settings;
   readonly device: string;
   readonly threads?: number;
+  readonly checked?: boolean;
   readonly chunk?: number | string;
   readonly depth?: number;
   readonly rows?: number;
@@ -73,6 +74,7 @@ export function runCommand(context: CommandContext): Command {
       'cpu',
     )
     .option('--threads <count>', 'threads of a CPU device', parseCount)
+    .option('--checked', 'on a GPU, test every access as kernels run: slower, and a fault has its line')
     .option(
       '--chunk <size>',
       'bytes of a chunk, for example 8M, or rows as a plain number (default: auto)',
@@ -150,7 +152,11 @@ async function runJob(
   options: RunCommandOptions,
   context: CommandContext,
 ): Promise<void> {
-  const opening = openDevices(options.device, options.threads);
+  const { threads, checked } = options;
+  const opening = openDevices(options.device, {
+    ...(threads === undefined ? {} : { threads }),
+    ...(checked === undefined ? {} : { checked }),
+  });
   // Looked at below; until then the module may fail first, and then this failure does not matter.
   opening.catch(() => {});
   try {

@@ -5,7 +5,7 @@
 // name of its own, by which reports and timelines tell them apart.
 
 import type { Device } from '../runtime/device.ts';
-import { open } from '../runtime/open.ts';
+import { type OpenOptions, open } from '../runtime/open.ts';
 import type { RunOptions } from './options.ts';
 import { problem } from './problem.ts';
 
@@ -27,9 +27,11 @@ export class OpenDevices implements AsyncDisposable {
   }
 
   /** Opens the devices that are named; all of them, or none. */
-  static async open(wanted: RunOptions['device'] = 'cpu', threads?: number): Promise<OpenDevices> {
+  static async open(
+    wanted: RunOptions['device'] = 'cpu',
+    options: Pick<OpenOptions, 'threads' | 'checked'> = {},
+  ): Promise<OpenDevices> {
     const list = await expand(wanted);
-    const options = threads === undefined ? {} : { threads };
     // At the same time: drivers make the contexts of several GPUs on threads of their own.
     const settled = await Promise.allSettled(
       list.map((one) => (typeof one === 'object' ? one : open(one, options))),

@@ -62,6 +62,9 @@ test('the CUDA C++ of a kernel, for an architecture', async () => {
   expect(code).toBe(0);
   expect(text).toContain('extern "C" __global__ void __launch_bounds__(256) withStagingUnified(');
   expect(text).toContain('ws_bulk_copy(s_shared_0');
+  expect(text).not.toContain('ws_inside(');
+  const checked = await runHere('emit', guide, '--target', 'cuda', '--checked');
+  expect(checked.text).toContain('g_globalOut_0[ws_inside(');
   const older = await runHere('emit', guide, '--target', 'cuda', '--architecture', '80');
   expect(older.text).toContain('ws_copy_async<16>(s_shared_0');
   const wrong = await runHere('emit', guide, '--target', 'cuda', '--architecture', 'hopper');

@@ -438,12 +438,12 @@ describe.skipIf(gpus === 0)('a checked GPU', () => {
     expect(new Set(result)).toEqual(new Set([1]));
   });
 
-  test('tells of the first of very many threads', async () => {
+  test('tells of one of very many threads', async () => {
     await using device = await open('cuda', { checked: true });
     const y = device.alloc('i32', 10_000);
     device.defaultStream.launch(increment, { grid: 200_000, block: 256 }, { y });
     const error = await errorOf(device.synchronize());
-    expect(error.issues[0]!.message).toBe('the kernel reads `y[10000]`, but `y` has 10000 elements');
+    expect(error.issues[0]!.message).toMatch(/^the kernel reads `y\[\d{5,}\]`, but `y` has 10000 elements$/);
     await expectAlive(device);
   });
 

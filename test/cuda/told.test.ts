@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, kernel, open, type WarpstageError } from 'warpstage';
+import { OpenDevices } from '#warpstage/overlap/devices.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
 const scale = kernel(
@@ -105,6 +106,27 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     );
   });
 
+  test('a stream that is destroyed behind a fault gives back what it was given before', async () => {
+    const [stream, other] = [
+      device.createStream({ nonBlocking: true }),
+      device.createStream({ nonBlocking: true }),
+    ];
+    const [y, z] = [device.alloc('f32', 4), device.alloc('f32', 4)];
+    const behind = device.createEvent();
+    fake.fault(0, 0, 0, 7, 4, 0, 0);
+    stream.launch(scale, shape, { y });
+    stream.record(behind);
+    expect((await errorOf(stream.synchronize())).code).toBe('WS3001');
+    other.memsetAsync(z, 0);
+    other.waitEvent(behind);
+    other.memsetAsync(z, 1); // it fails at once, while the one before is in flight
+    expect((await errorOf(other.destroy())).code).toBe('WS3001');
+    z.free();
+    y.free();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(device.memory.allocations).toBe(0);
+  });
+
   test('printed lines come in the order in which they were printed, as console.log writes them', async () => {
     const lines: string[] = [];
     device.print = (line) => lines.push(line);
@@ -165,6 +187,13 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.fault(0, 0, 0, 9, 4, 0, 0);
     graph.launch(stream);
     expect((await errorOf(stream.synchronize())).code).toBe('WS3001');
+  });
+
+  test('a job that opens its devices has them checked too', async () => {
+    await using devices = await OpenDevices.open('cuda', { checked: true });
+    const own = devices.participants[0]!.device;
+    const { ranOn } = own.defaultStream.launch(scale, shape, { y: own.alloc('f32', 128) });
+    expect(ranOn).toBe('cuda (kernel, checked)');
   });
 
   test('the option is true or false', async () => {

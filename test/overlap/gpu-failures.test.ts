@@ -45,6 +45,25 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     await device.close();
   });
 
+  test('a fault of a checked kernel fails the job with its line, and leaves nothing; the device goes on', async () => {
+    const folder = temporaryDirectory();
+    const data = Float32Array.from({ length: 100_000 }, (_value, i) => i);
+    writeFileSync(join(folder, 'x.npy'), npyFile({ shape: [data.length], data }));
+    await using device = await open('cuda', { checked: true });
+    const files = { input: join(folder, 'x.npy'), output: join(folder, 'y.npy'), device, chunk: 4096 };
+    fake.fault(0, 5, 2, 9999, 4096, 0, 0);
+    const failing = run(affine, files);
+    await expect(failing).rejects.toThrow(
+      /^WS3001: kernel `affine` reads `x\[9999\]`, but `x` has 4096 elements/,
+    );
+    expect(namesIn(folder)).toEqual(['x.npy']);
+    expect(device.memory.allocations).toBe(0);
+    const { report } = await run(affine, files);
+    expect(report.rows).toBe(data.length);
+    expect(namesIn(folder)).toEqual(['x.npy', 'y.npy']);
+    expect(device.memory.allocations).toBe(0);
+  });
+
   test('every GPU by one name; a failure of one ends the whole', async () => {
     fake.devices(2);
     const folder = temporaryDirectory();

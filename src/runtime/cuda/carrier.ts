@@ -244,6 +244,13 @@ export class CudaCarrier implements Carrier {
   forget(name: string): void {
     const lane = this.#lanes.get(name);
     if (lane === undefined || this.#lost !== null) return;
+    // Behind something that failed, commands are settled before those that the lane was given earlier.
+    const last = lane.pending.at(-1)?.command;
+    if (last !== undefined) {
+      this.watch(last);
+      last.whenSettled(() => this.forget(name));
+      return;
+    }
     this.#host.context.use();
     this.#lanes.delete(name);
     this.#channels.forget(name);

@@ -12,7 +12,7 @@ import { kernelInWords, type LaunchWork } from '../launch.ts';
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /ILLEGAL_ADDRESS|MISALIGNED|INVALID_ADDRESS_SPACE|LAUNCH_FAILED|HARDWARE_STACK|INVALID_PC|ASSERT/,
-    "start the process again, and run the kernel with open('cuda', { checked: true }): that tells the line, the thread and the index, and the GPU goes on",
+    "start the process again, and run the kernel with open('cuda', { checked: true }), or `warpstage run --checked`: that tells the line, the thread and the index, and the GPU goes on",
   ],
   [
     /LAUNCH_TIMEOUT/,

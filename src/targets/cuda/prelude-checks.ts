@@ -30,6 +30,11 @@ struct ws_channel {
   unsigned long long words;
   unsigned long long patience;
 };
+WS_DEVICE unsigned ws_lane() {
+  unsigned lane;
+  asm("mov.u32 %0, %laneid;" : "=r"(lane));
+  return lane;
+}
 // Ends the thread. Copies that are under way to its block's memory land first: nothing waits for them any more.
 [[noreturn]] static __device__ __noinline__ void ws_leave() {
   for (int i = 0; i < 64; ++i) __nanosleep(1000);
@@ -50,13 +55,16 @@ WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
 }
 [[noreturn]] static __device__ __noinline__ void ws_fault(
     unsigned site, ws_index a, ws_index b, ws_index c = 0, ws_index d = 0) {
+  // Of threads of a warp that fail together the first one tells.
+  if ((__activemask() & ((1u << ws_lane()) - 1u)) != 0u) ws_leave();
   ws_channel* host = ws_host_of_block;
   const unsigned rank = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   const unsigned long long block =
       blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
   const unsigned long long key = block * 1024u + rank;
-  while (atomicCAS(&host->lock, 0u, 1u) != 0u)
+  do {
     if (ws_late(host, key)) ws_leave();
+  } while (atomicCAS(&host->lock, 0u, 1u) != 0u);
   __threadfence();
   if (!ws_late(host, key)) {
     volatile ws_record* record = host->record;
@@ -92,12 +100,13 @@ static __device__ __noinline__ void ws_look() {
 #define WS_PLACE , ws_site
 #define WS_SPIN_WHILE(test) if (test) ws_spin([=] { return test; }, ws_site)
 template <typename Test> static __device__ __noinline__ void ws_spin(Test test, unsigned site) {
-  const unsigned long long since = ws_globaltimer();
+  unsigned long long since = 0;
   for (unsigned turns = 1; test(); ++turns) {
     if ((turns & 255u) != 0u) continue;
     ws_look();
-    const unsigned long long waited = ws_globaltimer() - since;
-    if (waited > ws_host_of_block->patience) ws_fault(site, (ws_index)(waited / 1000000u), 0);
+    const unsigned long long now = ws_globaltimer();
+    if (since == 0) since = now;
+    else if (now - since > ws_host_of_block->patience) ws_fault(site, (ws_index)((now - since) / 1000000u), 0);
   }
 }
 WS_DEVICE int ws_inside(int i, int length, unsigned site) {
@@ -146,18 +155,33 @@ WS_DEVICE unsigned long long ws_bits(float value) { return __float_as_uint(value
 WS_DEVICE unsigned long long ws_bits(double value) { return (unsigned long long)__double_as_longlong(value); }
 static __device__ __noinline__ void ws_print(
     ws_channel* host, unsigned launch, unsigned rank, unsigned site, const unsigned long long* values, unsigned count) {
-  volatile ws_ring* ring = host->ring;
+  // Threads of a warp that are here together take their places at once: a place for each is slow when all print.
+  const unsigned lanes = __match_any_sync(__activemask(), site);
+  const unsigned leader = __ffs(lanes) - 1u;
   const unsigned long long size = 3u + count;
-  unsigned long long at = *(volatile unsigned long long*)host->head;
-  for (;;) {
-    if (at + size - ring->taken > host->words) {
-      atomicAdd(&host->ring->lost, 1u);
-      return;
+  const unsigned long long all = size * __popc(lanes);
+  unsigned long long at = 0;
+  if (ws_lane() == leader) {
+    volatile ws_ring* ring = host->ring;
+    unsigned long long taken = ring->taken;
+    at = *(volatile unsigned long long*)host->head;
+    for (;;) {
+      if (at + all - taken > host->words) {
+        taken = ring->taken;
+        if (at + all - taken > host->words) {
+          atomicAdd(&host->ring->lost, (unsigned)__popc(lanes));
+          at = ~0ull;
+          break;
+        }
+      }
+      const unsigned long long seen = atomicCAS(host->head, at, at + all);
+      if (seen == at) break;
+      at = seen;
     }
-    const unsigned long long seen = atomicCAS(host->head, at, at + size);
-    if (seen == at) break;
-    at = seen;
   }
+  at = __shfl_sync(lanes, at, leader);
+  if (at == ~0ull) return;
+  at += size * __popc(lanes & ((1u << ws_lane()) - 1u));
   volatile unsigned long long* lines = host->lines;
   const unsigned long long mask = host->words - 1u;
   lines[(at + 1u) & mask] = (unsigned long long)blockIdx.x << 32 | rank;
