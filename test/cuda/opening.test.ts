@@ -63,7 +63,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(fake.retained()).toBe(0);
     fake.reset();
     fake.devices(3);
-    await using all = await OpenDevices.open('cuda:*,cpu', 1);
+    await using all = await OpenDevices.open('cuda:*,cpu', { threads: 1 });
     expect(all.participants.map(({ name }) => name)).toEqual(['cuda:0', 'cuda:1', 'cuda:2', 'cpu']);
     expect(fake.retained()).toBe(3);
   });
