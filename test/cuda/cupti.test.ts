@@ -140,6 +140,31 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     expect([first, second].map((spans) => spans!.length)).toEqual([1, 1]);
   });
 
+  test('from a host function on, events tell', async () => {
+    await using device = await open('cuda');
+    device.recording = { times: 'cupti' };
+    const spans: Span[] = [];
+    device.recorder = (span) => spans.push(span);
+    const y = device.alloc('i32', 16);
+    const stream = device.defaultStream;
+    stream.memsetAsync(y, 1);
+    stream.launchHostFunction(function between() {});
+    stream.memsetAsync(y, 2);
+    await device.synchronize();
+    const told = () => spans.sort((a, b) => a.id! - b.id!).map(({ name, channel }) => [name, channel]);
+    expect(told()).toEqual([
+      ['memset', 'compute 1'],
+      ['between', undefined],
+      ['memset', undefined],
+    ]);
+    expect(device.times.note).toBe('from the first host function or graph on, times are those of events');
+    device.recorder = (span) => spans.push(span);
+    stream.memsetAsync(y, 3);
+    await device.synchronize();
+    expect(told().at(-1)).toEqual(['memset', 'compute 1']);
+    expect(device.times.note).toBeNull();
+  });
+
   test('many operations are told without being asked for', async () => {
     await using device = await open('cuda');
     device.recording = { times: 'cupti' };

@@ -133,8 +133,7 @@ export class CudaCarrier implements Carrier {
   #recorded(command: Command, work: Work, lane: CudaLane, waits: boolean): Flight {
     const { recording } = this.#host;
     const issue = () => this.#issue(command, work, lane);
-    // What the host does, CUPTI does not see.
-    const activity = work.kind === 'host' ? null : recording.activity;
+    const activity = recording.activityOf(work);
     if (activity !== null) {
       const before = lane.preparations;
       const land = issue();
@@ -254,7 +253,7 @@ export class CudaCarrier implements Carrier {
     this.#host.context.use();
     this.#lanes.delete(name);
     this.#channels.forget(name);
-    this.#host.recording.activity?.forget(lane.stream);
+    this.#host.recording.forget(lane.stream);
     this.#streams.give(lane.stream, lane.priority);
   }
 
@@ -391,7 +390,7 @@ export class CudaCarrier implements Carrier {
       this.#driver.cuStreamDestroy_v2(lane.stream);
     }
     this.#settleComplete();
-    for (const { stream } of this.#lanes.values()) this.#host.recording.activity?.forget(stream);
+    for (const { stream } of this.#lanes.values()) this.#host.recording.forget(stream);
     this.#lanes.clear();
     this.#streams.close();
     this.#channels.close();

@@ -15,6 +15,8 @@ export class GpuRecording {
   #options: RecordingOptions = {};
   #session: CuptiSession | null = null;
   #activity: ActivitySpans | null = null;
+  /** Whether new commands are told by CUPTI's records, if those are recorded. */
+  #goesOn = false;
   /** Why CUPTI is not used although it was wanted. */
   #refusal: string | null = null;
   #unrecorded = 0;
@@ -56,24 +58,38 @@ export class GpuRecording {
     if (this.#options.times !== 'cupti') return { source: 'events', note: null };
     if (this.#refusal !== null) return { source: 'events', note: this.#refusal };
     const missing = this.#unrecorded;
-    const without =
-      missing === 0
-        ? null
-        : `${missing} operations have no record: their times are when they were issued and seen to be done`;
-    return { source: 'cupti', note: without };
+    const notes = [
+      ...(missing === 0
+        ? []
+        : [
+            `${missing} operations have no record: their times are when they were issued and seen to be done`,
+          ]),
+      ...(this.#activity === null || this.#goesOn
+        ? []
+        : ['from the first host function or graph on, times are those of events']),
+    ];
+    return { source: 'cupti', note: notes.length === 0 ? null : notes.join('; ') };
   }
 
   /** Begins or ends to use CUPTI's records. */
   #choose(): void {
     const wanted = this.#recorder !== null && this.#options.times === 'cupti' && this.#refusal === null;
-    if (wanted === (this.#activity !== null)) return;
-    if (!wanted) {
-      this.#activity?.close();
-      this.#activity = null;
-      this.#session?.end();
-    } else if (this.#session!.begin()) {
+    if (wanted && this.#goesOn) return;
+    this.#leave();
+    this.#activity?.close();
+    this.#activity = null;
+    if (!wanted) return;
+    if (this.#session!.begin()) {
       this.#activity = new ActivitySpans(this.#session!, this.#context, (...told) => this.#tell(...told));
+      this.#goesOn = true;
     } else this.#refusal = 'CUPTI refused to record';
+  }
+
+  /** No more records: those of what was issued so far still come. */
+  #leave(): void {
+    if (!this.#goesOn) return;
+    this.#goesOn = false;
+    this.#session!.end();
   }
 
   #tell(command: Command, work: Work, activity: ToldActivity): void {
@@ -86,9 +102,19 @@ export class GpuRecording {
     return this.#recorder !== null;
   }
 
-  /** Where CUPTI is to tell of the next command; null where events do. */
-  get activity(): ActivitySpans | null {
-    return this.#activity;
+  /**
+   * Where CUPTI is to tell of a command that comes next; null where events do. Streams that wait for a function
+   * of the host, and graphs, are left to events, and so is what comes after them: with CUPTI's records switched
+   * on they were not seen to work.
+   */
+  activityOf(work: Work): ActivitySpans | null {
+    if (work.kind === 'host' || work.kind === 'graph') this.#leave();
+    return this.#goesOn ? this.#activity : null;
+  }
+
+  /** A stream is about to be closed. */
+  forget(stream: number): void {
+    this.#activity?.forget(stream);
   }
 
   /** A command with events around it is complete. */

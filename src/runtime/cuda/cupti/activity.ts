@@ -159,9 +159,8 @@ function signatureOf(work: Work): Omit<Expected<never>, 'command' | 'preparation
     case 'launch':
       return { calls: 1, kinds: [activityKinds.kernel], bytes: null };
     case 'graph':
-      return { calls: work.nodes.length > 0 ? 1 : 0, kinds: Object.values(activityKinds), bytes: null };
     case 'host':
-      return { calls: 0, kinds: [], bytes: null };
+      throw new TypeError(`a ${work.kind} is left to events`);
   }
 }
 
