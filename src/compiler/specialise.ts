@@ -6,6 +6,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { type KernelParameter, parseSchema, type ScalarValue, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { Extent3 } from '../kernel/types.ts';
+import { assignedName } from './assigned-name.ts';
 import { numberConstant } from './build.ts';
 import { call } from './calls.ts';
 import { refuseCaptures } from './captures.ts';
@@ -36,6 +37,8 @@ export interface Specialisation {
 export interface Specialised {
   readonly program: Program;
   readonly sources: readonly KernelSource[];
+  /** What the user's file calls a kernel that has no name of its own; null if that cannot be known. Asked for late. */
+  readonly assignedName?: () => string | null;
 }
 
 const rules: Rules = {
@@ -61,7 +64,11 @@ export function specialise(kernel: Kernel, specialisation: Specialisation): Spec
     if (inference.solve()) continue;
     if (lowering.mistakes.any) throw new WarpstageError(lowering.mistakes.issues());
     const program = lowering.program(kernel.name);
-    return { program: kernel.fma ? { ...program, fma: true } : program, sources: lowering.sources };
+    return {
+      program: kernel.fma ? { ...program, fma: true } : program,
+      sources: lowering.sources,
+      assignedName: () => assignedName(kernel.body),
+    };
   }
 }
 

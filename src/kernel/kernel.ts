@@ -23,7 +23,10 @@ export type { DeviceFunction, DeviceSchema, Schema } from './schema.ts';
 /** A function that runs once for every thread of a grid. Made by `kernel()`. */
 export interface Kernel<S extends Schema = Schema> {
   readonly kind: 'kernel';
-  /** For messages: the one given to `kernel()`, the function's own name, or that of its export. */
+  /**
+   * For messages: the one given to `kernel()`, the function's own name, or that of its export; else `kernel`.
+   * Timelines show the variable that such a kernel is kept in.
+   */
   readonly name: string;
   readonly schema: S;
   readonly body: (data: never, cuda: never) => void;

@@ -79,7 +79,7 @@ export class LaunchBinder {
     const parameters = parseSchema(kernel.schema);
     const checked = checkArguments(this.#device, kernel.name, parameters, given);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
-    const { program, sources, executable } = this.#compile(
+    const { program, sources, executable, assignedName } = this.#compile(
       kernel,
       { block, indexType, cooperative, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
@@ -98,6 +98,7 @@ export class LaunchBinder {
     const work: LaunchWork = {
       kind: 'launch',
       name: kernel.name,
+      ...(assignedName === undefined ? {} : { assignedName }),
       sources,
       executable,
       grid,

@@ -21,6 +21,8 @@ export interface SharedPlace {
 export interface LaunchWork {
   readonly kind: 'launch';
   readonly name: string;
+  /** See `Specialised`. */
+  readonly assignedName?: () => string | null;
   readonly sources: readonly KernelSource[];
   readonly executable: Executable;
   readonly grid: Extent3;
@@ -35,6 +37,11 @@ export interface LaunchWork {
   readonly signal: AbortSignal | null;
   /** What carries it out, in words. */
   readonly ranOn: string;
+}
+
+/** What a timeline calls a kernel: where it has no name of its own, that of the variable that it is kept in. */
+export function shownName({ name, assignedName }: LaunchWork): string {
+  return name === 'kernel' ? (assignedName?.() ?? name) : name;
 }
 
 /** A kernel in a message. One that was made of a function without a name has none to tell. */

@@ -3,10 +3,12 @@
 import type { Span } from '../timeline/span.ts';
 import { boxBytes } from './box.ts';
 import type { Command, Work } from './command.ts';
+import { type LaunchWork, shownName } from './launch.ts';
 
-export function spanOf(command: Command, work: Work, engine: string): Span {
+/** The span; `more` is what the device knows besides, or better than the command. */
+export function spanOf(command: Command, work: Work, engine: string, more: Partial<Span> = {}): Span {
   const { id, after, stream, queued, started, ended } = command;
-  const times = { engine, stream, queued, started, ended, id, after };
+  const times = { engine, stream, queued, started, ended, id, after, ...more };
   switch (work.kind) {
     case 'copy':
       return { name: `memcpy ${work.direction}`, ...times, bytes: boxBytes(work.box) };
@@ -17,6 +19,12 @@ export function spanOf(command: Command, work: Work, engine: string): Span {
     case 'graph':
       return { name: 'graph', ...times };
     case 'launch':
-      return { name: work.name, ...times, grid: work.grid };
+      return namedLate({ name: work.name, ...times, grid: work.grid }, work);
   }
+}
+
+/** A kernel's name that has to be looked up is looked up when somebody reads it, not while kernels run. */
+function namedLate(span: Span, work: LaunchWork): Span {
+  if (work.name !== 'kernel' || work.assignedName === undefined) return span;
+  return Object.defineProperty(span, 'name', { get: () => shownName(work), enumerable: true });
 }

@@ -180,13 +180,13 @@ export class CpuDevice implements Device {
   }
 
   #record(command: Command, work: Work, engine: string, stages?: RecordedStages): void {
-    const span = spanOf(command, work, engine);
-    if (stages === undefined || work.kind !== 'launch') this.recorder?.(span);
-    else {
-      const block = positionOf(stages.block, work.grid);
-      const spans = spansOfMarks(stages.marks, work.executable.program.pipelines);
-      this.recorder?.({ ...span, stages: { block, spans } });
+    if (stages === undefined || work.kind !== 'launch') {
+      this.recorder?.(spanOf(command, work, engine));
+      return;
     }
+    const block = positionOf(stages.block, work.grid);
+    const spans = spansOfMarks(stages.marks, work.executable.program.pipelines);
+    this.recorder?.(spanOf(command, work, engine, { stages: { block, spans } }));
   }
 
   get recording(): RecordingOptions {

@@ -94,7 +94,7 @@ export class GpuRecording {
 
   #tell(command: Command, work: Work, activity: ToldActivity): void {
     if (activity === null) this.#unrecorded += 1;
-    this.#recorder?.({ ...spanOf(command, work, engineOf(work)), ...activity });
+    this.#recorder?.(spanOf(command, work, engineOf(work), activity ?? {}));
   }
 
   /** Whether events are to be recorded around the next command. */
