@@ -5,6 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { open, run } from 'warpstage';
+import { bytesOf } from '#warpstage/overlap/sinks/sink.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 import { affine, mean } from './jobs.ts';
 import { namesIn, npyFile, temporaryDirectory } from './support.ts';
@@ -104,6 +105,44 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     const { report } = await run(affine, { input: new Float32Array(100_000), device, chunk: 8192, depth: 3 });
     expect(report).toMatchObject({ rows: 100_000, chunkRows: 4096, chunks: 25, depth: 3 });
     expect(report.chunkBytes).toBe(2 * 4 * 4096);
+    expect(device.memory.allocations).toBe(0);
+  });
+
+  test('long typed arrays are copied by the pool, whole, beside the main thread', async () => {
+    await using device = await open('cuda');
+    const elements = 3 * 2 ** 20 + 5;
+    const input = new Float32Array(elements).fill(1);
+    const output = new Float32Array(elements).fill(2);
+    const { report } = await run(affine, { input, output, device, chunk: '4MiB', depth: 2 });
+    // The tests' driver launches nothing: what comes back is the device's zeros, down to the last element.
+    expect(output.findIndex((value) => value !== 0)).toBe(-1);
+    expect(report).toMatchObject({
+      rows: elements,
+      chunks: 4,
+      bytesIn: 4 * elements,
+      bytesOut: 4 * elements,
+    });
+    expect(report.stages.find(({ name }) => name === 'read')).toMatchObject({ bytes: 4 * elements });
+  });
+
+  test('a run over typed arrays that is stopped leaves no copy behind that writes', async () => {
+    await using device = await open('cuda');
+    const input = new Float32Array(2 ** 22).fill(1);
+    const output = new Float32Array(2 ** 22).fill(2);
+    const controller = new AbortController();
+    const running = run(affine, {
+      input,
+      output,
+      device,
+      chunk: '1MiB',
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    await expect(running).rejects.toThrow('WS5009');
+    const before = output.slice();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(Buffer.compare(bytesOf(output), bytesOf(before))).toBe(0);
+    expect(before.at(-1)).toBe(2);
     expect(device.memory.allocations).toBe(0);
   });
 
