@@ -39,7 +39,7 @@ test('the same as JSON, and a timeline of each schedule', async () => {
   const { traceEvents } = JSON.parse(readFileSync(`${timelines}/model-k20c-V1.json`, 'utf8')) as {
     traceEvents: { ph: string; name: string }[];
   };
-  expect(traceEvents.filter(({ ph, name }) => ph === 'X' && name === 'kernel')).toHaveLength(4);
+  expect(traceEvents.filter(({ ph, name }) => ph === 'X' && name === 'process')).toHaveLength(4);
 });
 
 test('a device that is not there', async () => {
