@@ -24,6 +24,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   model: async () => (await import('./suites/model.ts')).suite,
   'timeline-gpu': async () => (await import('./suites/timeline-gpu.ts')).suite,
   timeline: async () => (await import('./suites/timeline.ts')).suite,
+  plan: async () => (await import('./suites/plan.ts')).suite,
 };
 
 const { values, positionals } = parseArgs({

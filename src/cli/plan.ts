@@ -63,8 +63,12 @@ function describe({ on, ...plan }: JobPlan & { readonly on: string }): string {
   const { wall, stages, bound, usual, best } = plan;
   const cut = ({ chunkRows, chunkBytes, depth }: typeof usual) =>
     `${formatCount(chunkRows)} rows (${formatBytes(chunkBytes)} of inputs and outputs), depth ${depth}`;
+  const [least, most] = plan.range;
+  // A range is told where parts of the sample differ by more than a tenth.
+  const isWide = most - least > 0.1 * wall;
+  const spread = isWide ? ` (${formatDuration(least)} to ${formatDuration(most)})` : '';
   const lines = [
-    `${plan.job} on ${on} (${plan.device}): ${formatDuration(wall)} for ${formatCount(plan.rows)} rows, ` +
+    `${plan.job} on ${on} (${plan.device}): ${formatDuration(wall)}${spread} for ${formatCount(plan.rows)} rows, ` +
       `${formatBytes(plan.bytesIn)} in, ${formatBytes(plan.bytesOut)} out`,
     `  bound by ${bound}: ${Object.entries(stages)
       .filter(([, time]) => time > 0)

@@ -22,7 +22,7 @@ import { isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
 import type { OpenOutputs } from './outputs.ts';
-import { type PlanRequest, planChunks, rowsOut } from './plan.ts';
+import { granularityOf, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -36,6 +36,8 @@ export interface BindRequest {
   readonly settings: Settings;
   /** Only the first rows. */
   readonly head: number | undefined;
+  /** Whether they stand for all: cut as these would be, and so many more as outputs take in at a time. */
+  readonly asSample: boolean;
   readonly chunk: NonNullable<RunOptions['chunk']>;
   readonly depth: NonNullable<RunOptions['depth']>;
   /** Of the devices. */
@@ -90,7 +92,7 @@ class Binder {
     const settings: Settings = this.#widths.values;
     checkComplete(definition, settings);
 
-    const { head } = this.#request;
+    const head = this.#head;
     const totalRows = agreedRows(inputs);
     const rows = head === undefined || totalRows === undefined ? totalRows : Math.min(head, totalRows);
     const kept = rows === undefined ? undefined : rowsKept(rows, outputs, definition.remainder);
@@ -98,7 +100,15 @@ class Binder {
       ...inputs.map((input) => ({ rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo })),
       ...outputs.map((output) => ({ rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 })),
     ];
-    const plan = planChunks({ ...target, streams, rows, chunk, depth, processors: availableParallelism() });
+    const planned = this.#request.asSample ? totalRows : rows;
+    const plan = planChunks({
+      ...target,
+      streams,
+      rows: planned,
+      chunk,
+      depth,
+      processors: availableParallelism(),
+    });
 
     const known = { settings, rows: kept, chunkRows: plan.chunkRows };
     const constants = constantArrays(definition, this.#elements, operands, known);
@@ -141,6 +151,16 @@ class Binder {
     };
   }
 
+  /** How many of the first rows run. */
+  get #head(): number | undefined {
+    const { head, asSample } = this.#request;
+    if (head === undefined || !asSample) return head;
+    const granularity = granularityOf(
+      Object.values(this.#definition.outputs ?? {}).map(({ ratio = [1, 1] as const }) => ({ ratio })),
+    );
+    return Math.ceil(head / granularity) * granularity;
+  }
+
   async #openInputs(): Promise<BoundInput[]> {
     const opened: BoundInput[] = [];
     for (const [name, declaration] of Object.entries(this.#definition.inputs)) {
@@ -150,7 +170,7 @@ class Binder {
       const width = this.#widths.of(source.name, declaration.width, source.shape);
       if (source.length !== undefined) checkWholeRows(source, source.length, width);
       const [before, after] = declaration.halo ?? [0, 0];
-      const { head } = this.#request;
+      const head = this.#head;
       const reader = new WindowReader(
         source,
         { width, before, after, edge: declaration.edge ?? 'zero' },

@@ -1,8 +1,11 @@
 // plan(): what a job will take, what binds it and how it is best cut, before it runs.
 //
-// The beginning of the input goes through the job in small and in large chunks, on the device that is
-// meant; from what the stages took the whole is predicted, for many ways to cut it. On a virtual device
-// reading and writing take what they take here, and copies and kernels what they would take there.
+// The beginning of the input goes through the job on the device that is meant, once cut as the whole would be
+// and once in small chunks. How fast rows get through when the first chunks are through tells what the whole
+// takes: stages that run side by side take processors, caches and memory from each other, which no sum of what
+// each takes would show. What the stages took for chunks of both sizes tells which other cut is better. On a
+// virtual device, which lives in another time, they tell all: there reading and writing take what they take here,
+// and copies and kernels what they would take there.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,7 +13,7 @@ import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Job, OutputArrays } from './job.ts';
-import type { JobReport, JobResult, OutputData, RunOptions } from './options.ts';
+import type { JobReport, JobResult, OutputData, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
 import {
   bestCut,
@@ -38,8 +41,10 @@ export interface JobPlan {
   readonly rows: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** Milliseconds with the chunk and depth that `run` would choose by itself. */
+  /** Milliseconds with the chunk and depth that `run` begins with by itself. */
   readonly wall: number;
+  /** The same by the slowest and by the fastest quarter of what was tried: how far it can be relied on. */
+  readonly range: readonly [least: number, most: number];
   /** Milliseconds that each stage works, and the one that binds. */
   readonly stages: Readonly<Record<StageName, number>>;
   readonly bound: StageName;
@@ -58,9 +63,11 @@ const cuts: readonly Cut[] = [1, 2, 3, 4, 6, 8].flatMap((depth) =>
     .filter((size) => size * depth <= 256)
     .map((size) => ({ chunkBytes: size * MiB, depth })),
 );
-/** Chunks of each size that go through, after two that warm up. */
+/** Small chunks that go through, after two that warm up. */
 const sampled = 10;
 const warmUp = 2;
+/** Of the whole, at most so many chunks are tried, and a quarter if that is enough to tell. */
+const mostChunks = 64;
 
 /** What `plan` of start.ts loads. */
 export async function plan<V, O extends OutputArrays>(
@@ -74,34 +81,48 @@ export async function plan<V, O extends OutputArrays>(
   const { device, close } = await openFor(options.device);
   const folder = await mkdtemp(sampleFolder(options.output));
   try {
-    const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>
-      run(work, {
-        ...options,
-        ...settings,
-        output: sampleOutputs(work as Job<unknown, OutputArrays>, folder, options.output),
-        device,
-        trace: true,
-      });
+    const sample = async (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) => {
+      const marks: Mark[] = [];
+      const output = sampleOutputs(work as Job<unknown, OutputArrays>, folder, options.output);
+      const onProgress = ({ rows, elapsed }: Progress) => marks.push({ rows, elapsed });
+      const result = await run(
+        work,
+        { ...options, ...settings, output, device, trace: true, onProgress },
+        true,
+      );
+      return { ...result, marks };
+    };
     const first = await sample({ rows: 1 });
-    const { totalRows } = first.report;
+    const { totalRows, chunkRows, depth } = first.report;
     if (totalRows === undefined) {
       throw problem('WS5005', 'how long the input is shows only at its end', 'plan with a file');
     }
-    const rowBytes = bytesOfRow(first.report);
-    // As `run` itself would cut the whole.
-    const large = await sample({ rows: Math.min(totalRows, usualRows(rowBytes) * (warmUp + sampled)) });
-    const usualRowsOfChunk = Math.min(large.report.chunkRows, usualRows(rowBytes));
-    const smallRows = Math.max(1, Math.floor(usualRowsOfChunk / 4));
+    const enough = Math.max(totalRows / 4 / chunkRows, 3 * depth + 8);
+    const large = await sample({
+      rows: Math.min(totalRows, Math.ceil(Math.min(mostChunks, enough)) * chunkRows),
+      chunk: chunkRows,
+      depth,
+    });
+    const smallRows = Math.max(1, Math.floor(chunkRows / 4));
     const small = await sample({
       rows: Math.min(totalRows, smallRows * (warmUp + sampled)),
       chunk: smallRows,
     });
     const costs = costsOf(small, large);
-    return summarise(large.report, costs, rowBytes, first.report.wall, {
+    const rowBytes = bytesOfRow(large.report);
+    const about = {
       rows: totalRows,
       sampleRows: large.report.rows + small.report.rows + 1,
       sampleTime: performance.now() - began,
-    });
+    };
+    const bytes = rowBytes * totalRows;
+    const usual = { chunkBytes: chunkRows * rowBytes, depth };
+    const predicted = predictWall(costs, bytes, usual);
+    const isVirtual = device.properties.kind === 'model';
+    const walls = isVirtual
+      ? [predicted, predicted, predicted].map((wall) => first.report.wall + wall)
+      : wallsOf(first.report.wall, large, totalRows, depth);
+    return summarise(large.report, costs, usual, walls as Walls, predicted, about);
   } finally {
     await rm(folder, { recursive: true, force: true });
     await close();
@@ -112,9 +133,38 @@ function bytesOfRow({ bytesIn, bytesOut, rows }: JobReport): number {
   return (bytesIn + bytesOut) / Math.max(1, rows);
 }
 
-/** Rows of a chunk of the usual size: 8 MiB of inputs, about. */
-function usualRows(rowBytes: number): number {
-  return Math.max(1, Math.floor((16 * MiB) / rowBytes));
+/** Rows that were through after so many milliseconds. */
+interface Mark {
+  readonly rows: number;
+  readonly elapsed: number;
+}
+
+/** What the whole takes, and what it would take if all of it went as the fastest or as the slowest part of the sample. */
+type Walls = readonly [wall: number, least: number, most: number];
+
+/**
+ * The whole by a sample: what it took until the first chunk was through and after the last one, and between
+ * them as much for each row as when the pipeline was full. `startUp` is what a run of one row took.
+ */
+function wallsOf(
+  startUp: number,
+  { marks, report }: { readonly marks: readonly Mark[]; readonly report: JobReport },
+  rows: number,
+  depth: number,
+): Walls {
+  const [first] = marks;
+  const last = marks.at(-1);
+  if (first === undefined || last === undefined) return [startUp, startUp, startUp];
+  const ends = Math.max(startUp, first.elapsed + report.wall - last.elapsed);
+  const warm = marks.slice(Math.max(0, Math.min(2 * depth, marks.length - 2)));
+  const between = (from: Mark, to: Mark) => (to.elapsed - from.elapsed) / Math.max(1, to.rows - from.rows);
+  const quarters = [0, 1, 2, 3].flatMap((quarter) => {
+    const [from, to] = [quarter, quarter + 1].map((part) => Math.round((part * (warm.length - 1)) / 4));
+    return to! > from! ? [between(warm[from!]!, warm[to!]!)] : [];
+  });
+  const times = [between(warm[0]!, warm.at(-1)!), Math.min(...quarters), Math.max(...quarters)];
+  const left = Math.max(0, rows - first.rows);
+  return times.map((each) => ends + (Number.isFinite(each) ? each * left : 0)) as unknown as Walls;
 }
 
 /** What each stage took for a chunk, from runs with chunks of two sizes. */
@@ -141,29 +191,32 @@ function measured({ spans, report }: JobResult<unknown>, stage: StageName): Meas
 function summarise(
   report: JobReport,
   costs: StageCosts,
-  rowBytes: number,
-  startUp: number,
+  usual: Cut,
+  [wall, least, most]: Walls,
+  predicted: number,
   about: Pick<JobPlan, 'rows' | 'sampleRows' | 'sampleTime'>,
 ): JobPlan {
+  const rowBytes = bytesOfRow(report);
   const bytes = rowBytes * about.rows;
   const withRows = <C extends Cut>(cut: C) => ({
     ...cut,
     chunkRows: Math.max(1, Math.round(cut.chunkBytes / rowBytes)),
   });
-  const usual = withRows({ chunkBytes: report.chunkRows * rowBytes, depth: report.depth });
   const stages = stageTimes(costs, bytes, usual);
-  const best = bestCut(costs, bytes, cuts);
+  const best = bestCut(costs, bytes, [usual, ...cuts]);
   const bound = stageNames.reduce((a, b) => (stages[b] > stages[a] ? b : a));
   return {
     job: report.job,
     device: report.device,
     bytesIn: (report.bytesIn / report.rows) * about.rows,
     bytesOut: (report.bytesOut / report.rows) * about.rows,
-    wall: startUp + predictWall(costs, bytes, usual),
+    wall,
+    range: [least, most],
     stages,
     bound,
-    usual,
-    best: { ...withRows(best), wall: startUp + best.wall },
+    usual: withRows(usual),
+    // As much faster as the stages by themselves say.
+    best: { ...withRows(best), wall: (wall * best.wall) / predicted },
     ...about,
   };
 }

@@ -23,10 +23,15 @@ import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
 
-/** What `run` of start.ts loads. */
+/**
+ * What `run` of start.ts loads.
+ *
+ * @param asSample whether the first rows stand for all: cut as these would be, and as many as outputs take in
+ */
 export async function run<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,
   options: RunOptions,
+  asSample = false,
 ): Promise<JobResult<V, O>> {
   if (work?.kind !== 'job' && work?.kind !== 'sequence') {
     throw problem('WS5007', 'what was to run is no job', 'make it with job({ … })');
@@ -44,7 +49,7 @@ export async function run<V, O extends OutputArrays>(
   const { participants } = devices;
   if (participants.length > 1) for (const { definition } of jobs) checkCombinable(definition);
   const copy = copiesFor(participants);
-  const whole = new WholeRun(work, options, participants, data, destinations, copy);
+  const whole = new WholeRun(work, options, participants, data, destinations, copy, asSample);
   return (await whole.run()) as JobResult<V, O>;
 }
 
@@ -56,6 +61,7 @@ class WholeRun {
   readonly #destinations: ReadonlyMap<string, OutputData>;
   readonly #meter: Meter;
   readonly #copy: CopyBytes;
+  readonly #asSample: boolean;
   readonly #stop = new AbortController();
   readonly #outputs: OpenOutputs;
   readonly #ranOn = new Set<string>();
@@ -69,7 +75,9 @@ class WholeRun {
     data: ReadonlyMap<string, InputData>,
     destinations: ReadonlyMap<string, OutputData>,
     copy: CopyBytes,
+    asSample: boolean,
   ) {
+    this.#asSample = asSample;
     this.#work = work;
     this.#options = options;
     this.#participants = participants;
@@ -166,6 +174,7 @@ class WholeRun {
         destinations: this.#destinations,
         settings,
         head: this.#options.rows,
+        asSample: this.#asSample,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
         target: targetOf(this.#participants),

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plan, run } from 'warpstage';
+import { job, kernel, plan, run } from 'warpstage';
 import { stageNames } from '#warpstage/overlap/options.js';
 import { bestCut, costOf, predictWall, type StageCosts, stageTimes } from '#warpstage/overlap/predict.js';
 import { affine } from './jobs.ts';
@@ -74,6 +74,30 @@ describe('a plan', () => {
     expect(planned.best.wall).toBeGreaterThan(0);
     for (const stage of stageNames) expect(planned.stages[stage]).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual(['x.npy']);
+  });
+
+  test('of a job on this machine comes with a range, and says how run would begin', async () => {
+    const input = new Float32Array(6_000_000);
+    const planned = await plan(affine, { input });
+    const { report } = await run(affine, { input });
+    expect(planned.usual).toMatchObject({ chunkRows: report.chunkRows, depth: report.depth });
+    const [least, most] = planned.range;
+    expect(least).toBeLessThanOrEqual(planned.wall);
+    expect(most).toBeGreaterThanOrEqual(planned.wall);
+  });
+
+  test('of a job whose output has a row for several tries as many rows as that takes', async () => {
+    const pairs = job({
+      name: 'pairs',
+      kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i < y.length) y[i] = x[3 * i]! + x[3 * i + 1]! + x[3 * i + 2]!;
+      }),
+      inputs: { x: {} },
+      outputs: { y: { ratio: [1, 3] } },
+    });
+    const planned = await plan(pairs, { input: new Float32Array(300_000) });
+    expect(planned).toMatchObject({ rows: 300_000, bytesIn: 1_200_000, bytesOut: 400_000 });
   });
 
   test('needs an input whose length is known', async () => {
