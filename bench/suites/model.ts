@@ -22,9 +22,9 @@ const name = env.MODEL_DEVICE ?? 'cuda';
 const largest = Number(env.MODEL_MIB ?? 2048) * 2 ** 20;
 /** Rounds that warm up, and that count, of a size. */
 const sizes = [
-  { bytes: 16 * 2 ** 20, warm: 20, rounds: 51 },
-  { bytes: 256 * 2 ** 20, warm: 3, rounds: 15 },
-  { bytes: 2048 * 2 ** 20, warm: 1, rounds: 7 },
+  { bytes: 16 * 2 ** 20, warm: 15, rounds: 31 },
+  { bytes: 256 * 2 ** 20, warm: 2, rounds: 9 },
+  { bytes: 2048 * 2 ** 20, warm: 1, rounds: 3 },
 ] as const;
 const block = 256;
 const MiB = 2 ** 20;

@@ -82,7 +82,7 @@ describe('the post', () => {
   );
 
   test('two directions that share the bus slow each other down, for as long as both run', () => {
-    const model = { ...presets.h200!, issueTime: 0 };
+    const model = { ...presets.h200!, issueTime: 0, bothWays: 1.1 };
     const copy = (id: number, kind: Kind, duration: number): Operation => ({
       id,
       kind,
@@ -125,7 +125,138 @@ const models = fc
   })
   .map(({ preset, issueTime }): EngineModel => ({ ...presets[preset]!, issueTime }));
 
+describe('queues', () => {
+  const model = { ...units(presets.h200!), switchTime: 0, signalTime: 0, copyOverhead: 0, bothWays: 1 };
+  const starts = (list: readonly Operation[], kind: Kind) =>
+    simulate(model, list)
+      .filter(({ operation }) => operation.kind === kind)
+      .sort((a, b) => a.started - b.started)
+      .map(({ operation }) => operation.stream);
+
+  test('a copy engine empties a queue before it goes round to the next', () => {
+    const copies = schedule(
+      range(8).map((stream) => [stream, 0] as const),
+      () => 1,
+    );
+    expect(starts(copies, 'host to device')).toEqual([0, 4, 1, 5, 2, 6, 3, 7]);
+  });
+
+  test('a kernel waits for those that came before it through its queue, also of other streams', () => {
+    // Streams 0 and 8 share a queue: the second kernel of stream 0 stands behind the first one of stream 8.
+    const order = [0, 1, 1].flatMap((step) => range(16).map((stream) => [stream, step] as const));
+    const stays = simulate(
+      { ...model, copyQueues: 1 },
+      schedule(order, (kind) => (kind === 'kernel' ? 0.1 : 1)),
+    );
+    const kernels = (stream: number) =>
+      stays.filter(({ operation }) => operation.kind === 'kernel' && operation.stream === stream);
+    expect(kernels(0)[0]!.started).toBeCloseTo(1, 9);
+    expect(kernels(8)[0]!.started).toBeCloseTo(9, 9);
+    expect(kernels(0)[1]!.started).toBeCloseTo(9.1, 9);
+    const alone = simulate(
+      { ...model, copyQueues: 1, hardwareQueues: 16 },
+      schedule(order, (kind) => (kind === 'kernel' ? 0.1 : 1)),
+    );
+    expect(
+      alone.filter(({ operation }) => operation.kind === 'kernel' && operation.stream === 0)[1]!.started,
+    ).toBeCloseTo(1.1, 9);
+  });
+
+  test('a stream that lost its queue takes an empty one, or the least recently used', () => {
+    const two = { ...model, hardwareQueues: 2 };
+    const simulation = new Simulation(two);
+    const kernel = (id: number, stream: number, duration: number, dependencies: readonly number[] = []) =>
+      simulation.issue({ id, kind: 'kernel', stream, duration, dependencies, share: 0.01 }, id);
+    // Stream 0 is long in its queue, stream 1 soon done: stream 2 gets the queue of stream 1.
+    kernel(0, 0, 100);
+    kernel(1, 1, 0.5);
+    kernel(2, 2, 1);
+    expect(simulation.complete(2)).toMatchObject({ started: 2 });
+    // Stream 3 gets that queue again, as its kernel is done by then, and not the one that waits.
+    kernel(3, 3, 1, [0]);
+    kernel(4, 2, 1);
+    expect(simulation.complete(4).started).toBeGreaterThanOrEqual(4);
+  });
+
+  test('another engine hears of an end a little later, the same one at once', () => {
+    const late = { ...model, signalTime: 0.25 };
+    const list = schedule(
+      [0, 1, 1, 2].map((step) => [0, step] as const),
+      () => 1,
+    );
+    expect(simulate(late, list).map(({ started }) => started)).toEqual([0, 1.25, 2.25, 3.5]);
+  });
+});
+
 describe('any schedule on any device', () => {
+  test('streams keep their order', () => {
+    fc.assert(
+      fc.property(models, operations, (model, list) => {
+        const ends = new Map<number, number>();
+        for (const { operation, started, ended } of simulate(model, list)) {
+          expect(started).toBeGreaterThanOrEqual((ends.get(operation.stream) ?? 0) - 1e-6);
+          ends.set(operation.stream, ended);
+        }
+      }),
+    );
+  });
+
+  test('all work is done, once, and no engine does more', () => {
+    fc.assert(
+      fc.property(models, operations, (model, list) => {
+        const plain = { ...model, bothWays: 1, switchTime: 0 };
+        const stays = simulate(plain, list);
+        expect(stays.map(({ operation }) => operation.id)).toEqual(list.map(({ id }) => id));
+        const busy = stays.reduce((sum, { started, ended }) => sum + ended - started, 0);
+        expect(busy).toBeCloseTo(
+          list.reduce((sum, { duration }) => sum + duration, 0),
+          6,
+        );
+      }),
+    );
+  });
+
+  test('a second copy engine makes nothing slower, where engines take their work in the order of issue', () => {
+    fc.assert(
+      fc.property(models, operations, (model, list) => {
+        const inOrder = {
+          ...model,
+          ...{ hardwareQueues: 1, copyQueues: 1, bothWays: 1, switchTime: 0, delayedSignal: false },
+        };
+        const [one, two] = [1, 2].map((copyEngines) => makespan(simulate({ ...inOrder, copyEngines }, list)));
+        expect(two).toBeLessThanOrEqual(one! + 1e-6);
+      }),
+    );
+  });
+
+  test('elsewhere it does only where an engine took its work in another order, or the bus was shared', () => {
+    fc.assert(
+      fc.property(models, operations, (model, list) => {
+        const [one, two] = [1, 2].map((copyEngines) =>
+          simulate({ ...model, copyEngines, switchTime: 0 }, list),
+        );
+        if (makespan(two!) <= makespan(one!) + 1e-6) return;
+        const order = (stays: readonly Stay[], kind: Kind) =>
+          stays
+            .filter(({ operation }) => operation.kind === kind)
+            .sort((a, b) => a.started - b.started)
+            .map(({ operation }) => operation.id)
+            .join();
+        const copies = two!.filter(({ operation }) => operation.kind.includes(' to '));
+        const shared =
+          model.bothWays > 1 &&
+          copies.some((a) =>
+            copies.some(
+              (b) => a.operation.kind !== b.operation.kind && a.started < b.ended && b.started < a.ended,
+            ),
+          );
+        const reordered = steps.some((kind) => order(one!, kind) !== order(two!, kind));
+        const heldBack = model.delayedSignal && two!.some(({ ended, signalled }) => signalled > ended);
+        expect(shared || reordered || heldBack).toBe(true);
+      }),
+    );
+  });
+
   test('no engine runs two operations at once', () => {
     fc.assert(
       fc.property(models, operations, (model, list) => {
