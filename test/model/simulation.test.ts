@@ -221,7 +221,14 @@ describe('any schedule on any device', () => {
       fc.property(models, operations, (model, list) => {
         const inOrder = {
           ...model,
-          ...{ hardwareQueues: 1, copyQueues: 1, bothWays: 1, switchTime: 0, delayedSignal: false },
+          ...{
+            hardwareQueues: 1,
+            copyQueues: 1,
+            bothWays: 1,
+            switchTime: 0,
+            signalTime: 0,
+            delayedSignal: false,
+          },
         };
         const [one, two] = [1, 2].map((copyEngines) => makespan(simulate({ ...inOrder, copyEngines }, list)));
         expect(two).toBeLessThanOrEqual(one! + 1e-6);
@@ -233,7 +240,7 @@ describe('any schedule on any device', () => {
     fc.assert(
       fc.property(models, operations, (model, list) => {
         const [one, two] = [1, 2].map((copyEngines) =>
-          simulate({ ...model, copyEngines, switchTime: 0 }, list),
+          simulate({ ...model, copyEngines, switchTime: 0, signalTime: 0 }, list),
         );
         if (makespan(two!) <= makespan(one!) + 1e-6) return;
         const order = (stays: readonly Stay[], kind: Kind) =>
