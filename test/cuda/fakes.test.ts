@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { kernel, open, type WarpstageError } from 'warpstage';
 import { CodeCache, cacheFolders } from '#warpstage/runtime/cuda/code-cache.js';
 import { CudaCompiler } from '#warpstage/runtime/cuda/compiler.js';
@@ -82,6 +82,25 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
         host.free();
         expect(() => host.array).toThrow('WS4002');
       }
+    });
+
+    test('of the host stays locked while a stream that has failed still copies from it', async () => {
+      await using device = await open('cuda');
+      const stream = device.createStream();
+      const host = device.allocPinned('i32', 64);
+      const y = device.alloc('i32', 64);
+      fake.fail('cuStreamQuery', 600, 0);
+      fake.fail('cuEventQuery', 600, 0);
+      stream.memcpyAsync(y, host);
+      stream.launch(step, { ...one, signal: AbortSignal.abort() }, { y });
+      await expect(stream.destroy()).rejects.toThrow('WS3004');
+      const before = fake.unlocks();
+      host.free();
+      expect(fake.unlocks()).toBe(before);
+      fake.reset();
+      await device.synchronize();
+      await vi.waitFor(() => expect(fake.unlocks()).toBe(1));
+      y.free();
     });
 
     test('of the host that cannot be locked is an error', async () => {

@@ -15,7 +15,7 @@ static char failing[64];
 static R failure = 0;
 static int after = 0;
 static R lost = 0;
-static int version = 13000, devices = 1, launches = 0, compiles = 0, locks = 0, nvrtc_minor = 0;
+static int version = 13000, devices = 1, launches = 0, compiles = 0, locks = 0, unlocks = 0, nvrtc_minor = 0;
 static int retained = 0, slow = 0, capability = 90;
 static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 
@@ -30,7 +30,7 @@ void fake_reset(void) {
   after = 0;
   version = 13000;
   devices = 1;
-  launches = compiles = locks = nvrtc_minor = slow = 0;
+  launches = compiles = locks = unlocks = nvrtc_minor = slow = 0;
   capability = 90;
   total = 1u << 28;
   largest = (size_t)-1;
@@ -64,6 +64,7 @@ void fake_nvrtc(int minor) { nvrtc_minor = minor; }
 int fake_launches(void) { return launches; }
 int fake_compiles(void) { return compiles; }
 int fake_locks(void) { return locks; }
+int fake_unlocks(void) { return unlocks; }
 /* Compute capability times ten. */
 void fake_capability(int number) { capability = number; }
 /* Starting the driver and making a context take so many milliseconds each. */
@@ -171,7 +172,7 @@ R cuMemHostRegister_v2(H address, size_t bytes, unsigned flags) {
   ++locks;
   return 0;
 }
-R cuMemHostUnregister(H address) { ANSWER; return 0; }
+R cuMemHostUnregister(H address) { ANSWER; ++unlocks; return 0; }
 R cuMemcpyAsync(H to, H from, size_t bytes, H stream) { ANSWER; memmove((void *)to, (void *)from, bytes); note(MEMCPY, stream, bytes); return 0; }
 R cuMemcpy3DAsync_v2(uint64_t *d, H stream) {
   ANSWER;

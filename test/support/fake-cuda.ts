@@ -44,6 +44,8 @@ export interface FakeCuda {
   readonly compiles: () => number;
   /** Stretches of the host's memory that were page-locked. */
   readonly locks: () => number;
+  /** And unlocked again. */
+  readonly unlocks: () => number;
   /** Compute capability times ten. */
   readonly capability: (number: number) => void;
   /** Starting the driver and making a context take so many milliseconds each. */
@@ -91,6 +93,7 @@ export function installFakeCuda(): FakeCuda {
     launches: bound('launches', 'int'),
     compiles: bound('compiles', 'int'),
     locks: bound('locks', 'int'),
+    unlocks: bound('unlocks', 'int'),
     capability: bound('capability', 'void', 'int'),
     slow: bound('slow', 'void', 'int'),
     retained: bound('retained', 'int'),

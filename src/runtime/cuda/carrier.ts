@@ -265,6 +265,11 @@ export class CudaCarrier implements Carrier {
     });
   }
 
+  /** The last command under way in each stream: when these are settled, all are. */
+  get last(): readonly Command[] {
+    return [...this.#lanes.values()].flatMap((lane) => lane.pending.at(-1)?.command ?? []);
+  }
+
   // Completion
 
   #settleComplete(): void {

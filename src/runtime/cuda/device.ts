@@ -167,10 +167,7 @@ export class CudaDevice implements Device {
   /** Unlocks memory when no command that was issued before uses it. */
   #freed(buffer: SharedArrayBuffer): void {
     // Other GPUs may copy from and to it as well.
-    const before = [...openDevices]
-      .flatMap((device) => [...device.#queue.lanes])
-      .flatMap(({ frontier }) => frontier)
-      .filter(({ status }) => status === 'queued');
+    const before = [...openDevices].flatMap((device) => device.#carrier.last);
     let left = before.length;
     const settled = () => {
       if (--left <= 0 && !this.#closed) this.#pinned.free(buffer);
