@@ -3,7 +3,7 @@
 import type { Span } from '../timeline/span.ts';
 import { boxBytes } from './box.ts';
 import type { Command, Work } from './command.ts';
-import { type LaunchWork, shownName } from './launch.ts';
+import { shownName } from './launch.ts';
 
 /** The span; `more` is what the device knows besides, or better than the command. */
 export function spanOf(command: Command, work: Work, engine: string, more: Partial<Span> = {}): Span {
@@ -18,13 +18,17 @@ export function spanOf(command: Command, work: Work, engine: string, more: Parti
       return { name: work.run.name || 'host function', ...times };
     case 'graph':
       return { name: 'graph', ...times };
-    case 'launch':
-      return namedLate({ name: work.name, ...times, grid: work.grid }, work);
+    case 'launch': {
+      const { grid } = work;
+      if (work.name !== 'kernel') return { name: work.name, ...times, grid };
+      // Looked up when somebody reads it, not while kernels run.
+      return {
+        get name() {
+          return shownName(work);
+        },
+        ...times,
+        grid,
+      };
+    }
   }
-}
-
-/** A kernel's name that has to be looked up is looked up when somebody reads it, not while kernels run. */
-function namedLate(span: Span, work: LaunchWork): Span {
-  if (work.name !== 'kernel' || work.assignedName === undefined) return span;
-  return Object.defineProperty(span, 'name', { get: () => shownName(work), enumerable: true });
 }
