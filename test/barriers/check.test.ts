@@ -37,6 +37,62 @@ describe('no finding', () => {
   });
 });
 
+describe("a thread's own copies that a barrier waits for", () => {
+  const bound = kernel(
+    {
+      out: 'i32[]',
+      input: 'readonly i32[]',
+      commits: 'constant bool',
+      alone: 'constant bool',
+      waits: 'constant bool = true',
+      leaves: 'constant bool = false',
+    },
+    ({ out, input, commits, alone, waits, leaves }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const shared = cuda.sharedArray('i32', block.size());
+      const barrier = cuda.barrier(block);
+      const pipeline = cuda.makePipeline();
+      const t = block.threadRank();
+      for (let batch = 0; batch < 2; batch++) {
+        const source = input.subarray(batch * block.size() + t);
+        cuda.memcpyAsync(shared.subarray(t), source, 1, pipeline);
+        if (alone) pipeline.producerCommit();
+        if (commits) cuda.pipelineProducerCommit(pipeline, barrier);
+        else cuda.pipelineArriveOn(barrier);
+        let own = 0;
+        if (alone && !leaves) {
+          pipeline.consumerWait();
+          own = shared[t]!;
+        }
+        const token = barrier.arrive();
+        if (waits) barrier.wait(token);
+        out[batch * block.size() + t] = shared[block.size() - 1 - t]! + own;
+        block.sync();
+      }
+    },
+  );
+  const data = { out: new Int32Array(16), input: counting(16) };
+
+  test.each([
+    [true, false],
+    [false, false],
+    [true, true],
+    [false, true],
+  ])('no finding: commits %s, waits for its own alone %s', (commits, alone) => {
+    expectClean(bound, { grid: 1, block: 8, arguments: { ...data, commits, alone } });
+  });
+
+  test('no finding: a batch of its own pipeline that the barrier has waited for', () => {
+    const leaving = { ...data, commits: false, alone: true, leaves: true };
+    expectClean(bound, { grid: 1, block: 8, arguments: leaving });
+  });
+
+  test('a finding where nobody waits for the barrier', () => {
+    const launch = { grid: 1, block: 8, arguments: { ...data, commits: true, alone: false, waits: false } };
+    expect(check(bound, launch).findings.map(({ code }) => code)).toContain('WS7002');
+  });
+});
+
 describe('a finding', () => {
   const codes = ({ findings }: CheckResult) => findings.map(({ code }) => code);
 

@@ -33,7 +33,8 @@ export class TrackedCopy {
   readonly group: CopyGroup;
   /** The stage that its commit was for. */
   use: StageUse | null = null;
-  #completion: Completion | null = null;
+  /** A thread's own copy may be bound to a batch of its queue and to a barrier: either wait has it. */
+  readonly #completions: Completion[] = [];
 
   constructor(copy: PendingCopy, issuer: ThreadClock, group: CopyGroup) {
     this.copy = copy;
@@ -42,12 +43,16 @@ export class TrackedCopy {
   }
 
   get bound(): boolean {
-    return this.#completion !== null;
+    return this.#completions.length > 0;
   }
 
   bind(completion: Completion): void {
-    this.#completion = completion;
+    this.#completions.push(completion);
     const { group } = this;
+    if (this.#completions.length > 1) {
+      group.together = null;
+      return;
+    }
     const { component, time } = completion;
     if (group.bound === 0) group.together = completion;
     else if (group.together?.component !== component || group.together.time !== time) group.together = null;
@@ -56,7 +61,7 @@ export class TrackedCopy {
 
   /** Whether this share is complete for a thread. */
   isOwnSeenBy(thread: ThreadClock): boolean {
-    return this.#completion !== null && hasSeen(thread, this.#completion);
+    return this.#completions.some((completion) => hasSeen(thread, completion));
   }
 
   /** Whether the whole copy is complete for a thread. */

@@ -34,7 +34,7 @@ export function compileBarrierCall(
     case 'barrierBind': {
       const barrier = compileBarrier(program, call);
       return effect((thread) => {
-        thread.issued = thread.issued.filter(({ delivered }) => !delivered);
+        thread.issued = thread.issued.filter(({ covered }) => !covered);
         barrier(thread).bind(thread, thread.issued, call.range);
       });
     }

@@ -86,8 +86,7 @@ export class BlockBarrier {
   /** These copies arrive before the current phase is over. */
   bind(thread: Thread, copies: readonly PendingCopy[], range: Range): void {
     thread.observer?.bound(copies, this, this.#phase, range);
-    const inFlight = copies.filter(({ delivered }) => !delivered);
-    if (inFlight.length > 0) this.#bound.push({ phase: this.#phase, copies: inFlight });
+    if (copies.length > 0) this.#bound.push({ phase: this.#phase, copies });
   }
 
   /** The phase that a token or a parity means. */
@@ -118,7 +117,7 @@ export class BlockBarrier {
     const over = this.#bound;
     this.#bound = over.filter((bound) => bound.phase >= this.#phase);
     for (const bound of over) {
-      if (bound.phase < this.#phase) for (const copy of bound.copies) copy.deliver();
+      if (bound.phase < this.#phase) for (const copy of bound.copies) copy.cover();
     }
     thread.observer?.waited(thread, this, phase, range);
     return true;

@@ -24,6 +24,8 @@ export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
  */
 export class PendingCopy {
   #delivered = false;
+  /** Whether a wait is over that covers it: it is no more on its way, under whichever policy. */
+  covered = false;
   readonly thread: Thread;
   readonly call: CopyCall;
   readonly to: Operand;
@@ -46,6 +48,12 @@ export class PendingCopy {
 
   get delivered(): boolean {
     return this.#delivered;
+  }
+
+  /** A wait is over that covers it. */
+  cover(): void {
+    this.covered = true;
+    this.deliver();
   }
 
   deliver(): void {

@@ -43,7 +43,7 @@ export class CopyQueue {
     const covered = this.#batches.splice(0, Math.max(this.#batches.length - prior, 0));
     if (covered.length === 0) return;
     this.#covered += covered.length;
-    for (const batch of covered) for (const copy of batch) copy.deliver();
+    for (const batch of covered) for (const copy of batch) copy.cover();
     this.#thread.observer?.waited(this.#thread, this, this.#covered - 1, range);
   }
 }

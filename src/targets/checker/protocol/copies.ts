@@ -100,7 +100,8 @@ export class UnawaitedCopies implements PartialObserver {
     for (const phases of this.#underWay.values()) {
       for (const [phase, copies] of phases) {
         if (pipeline !== null && this.#pipelineOf(copies[0]!) !== pipeline) continue;
-        taken.push(...copies);
+        // What was bound twice, to a batch and to a barrier, has been waited for where one of them was.
+        taken.push(...copies.filter(({ covered }) => !covered));
         phases.delete(phase);
       }
     }
