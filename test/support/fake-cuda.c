@@ -253,7 +253,7 @@ static void tell(uint64_t *options) {
   record->block[1] = record->block[2] = 0;
   memcpy(record->values, fault.values, sizeof fault.values);
   record->launch = launch;
-  channel->stop = 1;
+  channel->stop = launch;
 }
 R cuLaunchKernel(H function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                  unsigned shared, H stream, H parameters, H extra) {

@@ -95,7 +95,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
 
   const [x, y, z] = program.block;
   if (checks.checked) {
-    out.line('if (ws_host->stop != 0) return;');
+    out.line('if (ws_begins_late(ws_host, ws_launch)) return;');
     out.line('unsigned ws_turns = 0;');
     out.line('ws_host_of_block = ws_host;');
     out.line('ws_launch_of_block = ws_launch;');

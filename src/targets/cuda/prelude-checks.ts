@@ -1,7 +1,7 @@
 // What a kernel says to the host while it runs: a fault, and lines that it prints.
 //
 // Each stream has a channel in the GPU's memory. A thread whose test fails writes a record to
-// page-locked memory of the host, sets the channel's word `stop`, and ends: the context goes on
+// page-locked memory of the host, sets the channel's word `stop` to its launch, and ends: the context goes on
 // living. Other threads end where they would wait for it, or at the next turn of a long loop in which
 // they look; launches that come after it on the stream end as soon as they begin. Of several threads
 // that fail, the one of the first block is told, and of that the one of the lowest rank. A thread that
@@ -53,15 +53,26 @@ static __shared__ unsigned ws_launch_of_block;
 WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
   return *(volatile unsigned*)&host->stop != 0 && *(volatile unsigned long long*)&host->key <= key;
 }
+WS_DEVICE unsigned ws_rank_in_block() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+// The order of threads, by blocks.
+WS_DEVICE unsigned long long ws_key() {
+  const unsigned long long block =
+      blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+  return block * 1024u + ws_rank_in_block();
+}
+// Whether a thread has nothing to do: a launch before this one failed, or a thread of this one that comes before it.
+WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
+  const unsigned stop = host->stop;
+  return stop != 0u && (stop != launch || ws_late(host, ws_key()));
+}
 [[noreturn]] static __device__ __noinline__ void ws_fault(
     unsigned site, ws_index a, ws_index b, ws_index c = 0, ws_index d = 0) {
   // Of threads of a warp that fail together the first one tells.
   if ((__activemask() & ((1u << ws_lane()) - 1u)) != 0u) ws_leave();
   ws_channel* host = ws_host_of_block;
-  const unsigned rank = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-  const unsigned long long block =
-      blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
-  const unsigned long long key = block * 1024u + rank;
+  const unsigned long long key = ws_key();
   do {
     if (ws_late(host, key)) ws_leave();
   } while (atomicCAS(&host->lock, 0u, 1u) != 0u);
@@ -69,7 +80,7 @@ WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
   if (!ws_late(host, key)) {
     volatile ws_record* record = host->record;
     record->site = site;
-    record->rank = rank;
+    record->rank = ws_rank_in_block();
     record->block[0] = blockIdx.x;
     record->block[1] = blockIdx.y;
     record->block[2] = blockIdx.z;
@@ -81,7 +92,7 @@ WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
     __threadfence_system();
     *(volatile unsigned long long*)&host->key = key;
     __threadfence();
-    *(volatile unsigned*)&host->stop = 1u;
+    *(volatile unsigned*)&host->stop = ws_launch_of_block;
     __threadfence();
   }
   atomicExch(&host->lock, 0u);
@@ -90,7 +101,8 @@ WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
 // Ends the thread if its launch is to stop: since another failed, or the host says so.
 static __device__ __noinline__ void ws_look() {
   ws_channel* host = ws_host_of_block;
-  if (*(volatile unsigned*)&host->cancelled == ws_launch_of_block) *(volatile unsigned*)&host->stop = 1u;
+  if (*(volatile unsigned*)&host->cancelled == ws_launch_of_block)
+    *(volatile unsigned*)&host->stop = ws_launch_of_block;
   if (*(volatile unsigned*)&host->stop != 0u) ws_leave();
 }
 #define WS_TURN() if ((++ws_turns & 4095u) == 0u) ws_look()

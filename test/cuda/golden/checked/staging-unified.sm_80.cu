@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int g_globalOut_0_length, const int* g_globalIn_1, int g_globalIn_1_length, int batchCount_2, ws_channel* ws_host, unsigned ws_launch) {
-  if (ws_host->stop != 0) return;
+  if (ws_begins_late(ws_host, ws_launch)) return;
   unsigned ws_turns = 0;
   ws_host_of_block = ws_host;
   ws_launch_of_block = ws_launch;
