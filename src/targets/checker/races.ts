@@ -14,6 +14,7 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { componentOf, elementBytes } from '../../kernel/types.ts';
+import { binds } from '../interpreter/barrier-calls.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
@@ -56,7 +57,10 @@ export class Races implements PartialObserver {
   readonly #clocks = new Clocks();
   readonly #groups = new CopyGroups();
   readonly #copies: TrackedCopy[] = [];
-  readonly #uncommitted = new Map<PendingCopy, TrackedCopy>();
+  /** Copies that may be bound yet. */
+  readonly #bindable = new Map<PendingCopy, TrackedCopy>();
+  /** Whether what is bound to a thread's queue may be bound to a barrier too. */
+  readonly #bindsAgain: boolean;
   /** Null for arrays on which there can be no race. */
   readonly #tracked = new Map<Elements, TrackedArray | null>();
   readonly #ofBlocks = new Map<Block, { readonly arrays: Elements[]; readonly budget: Budget }>();
@@ -65,6 +69,7 @@ export class Races implements PartialObserver {
 
   constructor(program: Program, budget: Budget, findings: Findings, advice: boolean) {
     this.#uses = new ArrayUses(program);
+    this.#bindsAgain = binds(program);
     this.#budget = budget;
     this.#reports = new RaceReports(findings, advice);
   }
@@ -114,17 +119,17 @@ export class Races implements PartialObserver {
 
   committed(_thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void {
     for (const copy of copies) {
-      const tracked = this.#uncommitted.get(copy);
+      const tracked = this.#bindable.get(copy);
       if (tracked !== undefined) tracked.use = use;
     }
   }
 
   bound(copies: readonly PendingCopy[], sync: object, phase: number): void {
     for (const copy of copies) {
-      const tracked = this.#uncommitted.get(copy);
+      const tracked = this.#bindable.get(copy);
       if (tracked === undefined) continue;
       tracked.bind({ ...this.#clocks.agentOf(copy.thread, sync), time: phase + 1 });
-      this.#uncommitted.delete(copy);
+      if (!this.#bindsAgain) this.#bindable.delete(copy);
     }
   }
 
@@ -192,7 +197,7 @@ export class Races implements PartialObserver {
     if (from === null && to === null) return;
     this.#budget.take(copyBytes);
     const tracked = this.#groups.track(copy, clock);
-    this.#uncommitted.set(copy, tracked);
+    this.#bindable.set(copy, tracked);
     const actor = -this.#copies.push(tracked);
     const site = this.#sites.of(call.range);
     for (let i = first; i < count; i += stride) {
