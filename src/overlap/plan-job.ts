@@ -19,10 +19,13 @@ import {
   bestCut,
   type Cut,
   costOf,
+  extrapolate,
+  type Mark,
   type Measured,
   predictWall,
   type StageCosts,
   stageTimes,
+  type Walls,
 } from './predict.ts';
 import { problem } from './problem.ts';
 import { run } from './run.ts';
@@ -120,9 +123,14 @@ export async function plan<V, O extends OutputArrays>(
     const predicted = predictWall(costs, bytes, usual);
     const isVirtual = device.properties.kind === 'model';
     const walls = isVirtual
-      ? [predicted, predicted, predicted].map((wall) => first.report.wall + wall)
-      : wallsOf(first.report.wall, large, totalRows, depth);
-    return summarise(large.report, costs, usual, walls as Walls, predicted, about);
+      ? ([predicted, predicted, predicted].map((wall) => first.report.wall + wall) as unknown as Walls)
+      : extrapolate(large.marks, {
+          rows: totalRows,
+          depth,
+          sampleWall: large.report.wall,
+          leastWall: first.report.wall,
+        });
+    return summarise(large.report, costs, usual, walls, predicted, about);
   } finally {
     await rm(folder, { recursive: true, force: true });
     await close();
@@ -131,40 +139,6 @@ export async function plan<V, O extends OutputArrays>(
 
 function bytesOfRow({ bytesIn, bytesOut, rows }: JobReport): number {
   return (bytesIn + bytesOut) / Math.max(1, rows);
-}
-
-/** Rows that were through after so many milliseconds. */
-interface Mark {
-  readonly rows: number;
-  readonly elapsed: number;
-}
-
-/** What the whole takes, and what it would take if all of it went as the fastest or as the slowest part of the sample. */
-type Walls = readonly [wall: number, least: number, most: number];
-
-/**
- * The whole by a sample: what it took until the first chunk was through and after the last one, and between
- * them as much for each row as when the pipeline was full. `startUp` is what a run of one row took.
- */
-function wallsOf(
-  startUp: number,
-  { marks, report }: { readonly marks: readonly Mark[]; readonly report: JobReport },
-  rows: number,
-  depth: number,
-): Walls {
-  const [first] = marks;
-  const last = marks.at(-1);
-  if (first === undefined || last === undefined) return [startUp, startUp, startUp];
-  const ends = Math.max(startUp, first.elapsed + report.wall - last.elapsed);
-  const warm = marks.slice(Math.max(0, Math.min(2 * depth, marks.length - 2)));
-  const between = (from: Mark, to: Mark) => (to.elapsed - from.elapsed) / Math.max(1, to.rows - from.rows);
-  const quarters = [0, 1, 2, 3].flatMap((quarter) => {
-    const [from, to] = [quarter, quarter + 1].map((part) => Math.round((part * (warm.length - 1)) / 4));
-    return to! > from! ? [between(warm[from!]!, warm[to!]!)] : [];
-  });
-  const times = [between(warm[0]!, warm.at(-1)!), Math.min(...quarters), Math.max(...quarters)];
-  const left = Math.max(0, rows - first.rows);
-  return times.map((each) => ends + (Number.isFinite(each) ? each * left : 0)) as unknown as Walls;
 }
 
 /** What each stage took for a chunk, from runs with chunks of two sizes. */

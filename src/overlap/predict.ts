@@ -76,3 +76,44 @@ export function bestCut(
   const fastest = Math.min(...tried.map(({ wall }) => wall));
   return tried.find(({ wall }) => wall <= fastest * 1.01)!;
 }
+
+/** Rows that were through after so many milliseconds of a run. */
+export interface Mark {
+  readonly rows: number;
+  readonly elapsed: number;
+}
+
+/** What a run takes, and what it would take if all of it went as the fastest or as the slowest part of a sample. */
+export type Walls = readonly [wall: number, least: number, most: number];
+
+/** What is known of a sample beside the marks that it left, and of the whole. */
+export interface Sample {
+  /** Rows of the whole. */
+  readonly rows: number;
+  /** Chunks in flight. */
+  readonly depth: number;
+  /** Milliseconds of the sample from its beginning to its end, and of the least run there is. */
+  readonly sampleWall: number;
+  readonly leastWall: number;
+}
+
+/**
+ * Milliseconds of the whole by a sample of it: what passes before the first chunk is through and after the last
+ * one, and in between for each row as much as when the pipeline was full.
+ */
+export function extrapolate(marks: readonly Mark[], { rows, depth, sampleWall, leastWall }: Sample): Walls {
+  const [first] = marks;
+  const last = marks.at(-1);
+  if (first === undefined || last === undefined) return [leastWall, leastWall, leastWall];
+  const ends = Math.max(leastWall, first.elapsed + sampleWall - last.elapsed);
+  const full = marks.slice(Math.max(0, Math.min(2 * depth, marks.length - 2)));
+  const ofRow = (from: Mark, to: Mark) =>
+    to.rows === from.rows ? 0 : (to.elapsed - from.elapsed) / (to.rows - from.rows);
+  const quarters = [0, 1, 2, 3].flatMap((quarter) => {
+    const [from, to] = [quarter, quarter + 1].map((part) => Math.round((part * (full.length - 1)) / 4));
+    return to! > from! ? [ofRow(full[from!]!, full[to!]!)] : [];
+  });
+  const mean = ofRow(full[0]!, full.at(-1)!);
+  const wall = (each: number) => ends + each * Math.max(0, rows - first.rows);
+  return [wall(mean), wall(Math.min(mean, ...quarters)), wall(Math.max(mean, ...quarters))];
+}

@@ -6,7 +6,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { job, kernel, plan, run } from 'warpstage';
 import { stageNames } from '#warpstage/overlap/options.js';
-import { bestCut, costOf, predictWall, type StageCosts, stageTimes } from '#warpstage/overlap/predict.js';
+import {
+  bestCut,
+  costOf,
+  extrapolate,
+  predictWall,
+  type StageCosts,
+  stageTimes,
+} from '#warpstage/overlap/predict.js';
 import { affine } from './jobs.ts';
 import { npyFile, temporaryDirectory } from './support.ts';
 
@@ -61,6 +68,52 @@ test('the best cut is the fastest, or the first that is as good', () => {
   const walls = cuts.map((cut) => predictWall(each, 400, cut));
   expect(best.wall).toBeLessThanOrEqual(Math.min(...walls) * 1.01);
   expect(best.depth).toBe(4);
+});
+
+describe('the whole by a sample', () => {
+  /** A pipeline that is full after `late` milliseconds, and then lets a chunk of 10 rows through every so often. */
+  const marksOf = (late: number, times: readonly number[]) => {
+    let elapsed = late;
+    return times.map((time, i) => {
+      elapsed += i === 0 ? 0 : time;
+      return { rows: 10 * (i + 1), elapsed };
+    });
+  };
+  const known = { rows: 1000, depth: 2, sampleWall: 5 + 19 * 4 + 3, leastWall: 2 };
+
+  test('is what passes before and after, and between them as much for each row', () => {
+    const marks = marksOf(
+      5,
+      Array.from({ length: 20 }, () => 4),
+    );
+    expect(extrapolate(marks, known)).toEqual([5 + 99 * 4 + 3, 5 + 99 * 4 + 3, 5 + 99 * 4 + 3]);
+  });
+
+  test('does not count the first chunks, which are slower', () => {
+    const marks = marksOf(
+      5,
+      Array.from({ length: 20 }, (_, i) => (i < 4 ? 50 : 4)),
+    );
+    const { elapsed } = marks.at(-1)!;
+    expect(extrapolate(marks, { ...known, sampleWall: elapsed + 3 })[0]).toBe(5 + 99 * 4 + 3);
+  });
+
+  test('has a range where some parts went faster than others', () => {
+    const marks = marksOf(
+      5,
+      Array.from({ length: 21 }, (_, i) => (i <= 12 ? 4 : 8)),
+    );
+    const [wall, least, most] = extrapolate(marks, { ...known, sampleWall: marks.at(-1)!.elapsed + 3 });
+    expect(least).toBe(8 + 99 * 4);
+    expect(most).toBe(8 + 99 * 8);
+    expect(wall).toBe(8 + 99 * 6);
+  });
+
+  test('of a few chunks, or of none, is at least the least run', () => {
+    expect(extrapolate([], known)).toEqual([2, 2, 2]);
+    expect(extrapolate([{ rows: 1000, elapsed: 7 }], { ...known, sampleWall: 8 })).toEqual([8, 8, 8]);
+    expect(extrapolate([{ rows: 1000, elapsed: 7 }], { ...known, sampleWall: 8, leastWall: 30 })[0]).toBe(30);
+  });
 });
 
 describe('a plan', () => {
