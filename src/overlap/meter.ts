@@ -40,8 +40,10 @@ export class Meter implements Disposable {
         before?.(span);
         this.#add(stages, span, told);
       };
+      let listens = true;
       const stop = () => {
-        device.recorder = before;
+        if (listens) device.recorder = before;
+        listens = false;
       };
       return { stages, stop };
     });
@@ -62,9 +64,10 @@ export class Meter implements Disposable {
     return performance.now() - this.#began;
   }
 
-  /** The work is done: the wall time ends. */
+  /** The work is done: the wall time ends, and what the devices have still to tell of it is told. */
   stop(): void {
     this.#ended = performance.now();
+    for (const { stop } of this.#devices) stop();
   }
 
   /** The stages and their bound. */

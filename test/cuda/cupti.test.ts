@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { chromeTrace, type Device, kernel, open, type Span } from 'warpstage';
+import { chromeTrace, type Device, job, kernel, open, run, type Span } from 'warpstage';
 import { type Expected, StreamMatching } from '#warpstage/runtime/cuda/cupti/matching.js';
 import { activityKinds, isKnownVersion } from '#warpstage/runtime/cuda/cupti/records.js';
 import { readTrace } from '#warpstage/timeline/read-trace.js';
@@ -163,6 +163,36 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     await device.synchronize();
     expect(told().at(-1)).toEqual(['memset', 'compute 1']);
     expect(device.times.note).toBeNull();
+  });
+
+  test('the report of a job and its trace have the times of the records', async () => {
+    await using device = await open('cuda');
+    device.recording = { times: 'cupti' };
+    const double = job({
+      kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i < y.length) y[i] = 2 * x[i]!;
+      }),
+      inputs: { x: {} },
+      outputs: { y: {} },
+    });
+    const input = new Float32Array(4096);
+    const { spans, report } = await run(double, {
+      input,
+      output: new Float32Array(4096),
+      device,
+      chunk: 1024,
+      trace: true,
+    });
+    for (const name of ['copy in', 'compute', 'copy out'] as const) {
+      const stage = report.stages.find((each) => each.name === name)!;
+      expect(stage.operations).toBe(4);
+      expect(stage.busy).toBeCloseTo(4e-3, 3);
+      const own = spans.filter(({ engine }) => engine === name);
+      expect(own).toHaveLength(4);
+      for (const { channel } of own) expect(channel).toBeDefined();
+    }
+    expect(device.times).toEqual({ source: 'cupti', note: null });
   });
 
   test('many operations are told without being asked for', async () => {

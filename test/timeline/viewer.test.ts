@@ -18,14 +18,16 @@ const spans = fc.array(
       length: fc.integer({ min: 0, max: 50 }),
       waited: fc.integer({ min: 0, max: 5 }),
       bytes: fc.option(fc.nat(), { nil: undefined }),
+      channel: fc.option(fc.constantFrom('copy 12', 'compute 1'), { nil: undefined }),
     })
     .map(
-      ({ started, length, waited, bytes, ...span }): Span => ({
+      ({ started, length, waited, bytes, channel, ...span }): Span => ({
         ...span,
         queued: started - waited,
         started,
         ended: started + length,
         ...(bytes === undefined ? {} : { bytes }),
+        ...(channel === undefined ? {} : { channel }),
       }),
     ),
   { minLength: 1 },

@@ -31,6 +31,7 @@ type Row = readonly [
   after: readonly number[] | 0,
   bytes: number | null,
   grid: readonly [number, number, number] | 0,
+  channel: Text | null,
 ];
 
 export interface EncodedTrace {
@@ -69,6 +70,7 @@ export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [], orig
       span.after?.length ? span.after : 0,
       span.bytes ?? null,
       span.grid ?? 0,
+      span.channel === undefined ? null : text(span.channel),
     ],
   );
   return { title, facts, unit, lanes, texts: [...texts.keys()], rows };
@@ -76,7 +78,7 @@ export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [], orig
 
 export function decodeTrace({ title, facts, unit, lanes, texts, rows }: EncodedTrace): Trace {
   const spans = rows.map(
-    ([name, engine, stream, queued, started, ended, id, after, bytes, grid]): Span => ({
+    ([name, engine, stream, queued, started, ended, id, after, bytes, grid, channel]): Span => ({
       name: texts[name]!,
       engine: texts[engine]!,
       stream: texts[stream]!,
@@ -87,6 +89,7 @@ export function decodeTrace({ title, facts, unit, lanes, texts, rows }: EncodedT
       ...(after === 0 ? {} : { after }),
       ...(bytes === null ? {} : { bytes }),
       ...(grid === 0 ? {} : { grid }),
+      ...(channel === null ? {} : { channel: texts[channel]! }),
     }),
   );
   return { title, facts, unit, spans, lanes };

@@ -6,7 +6,7 @@ import { durationText, momentText, type Unit } from './units.ts';
 
 /** What there is to say of a span, by headings. */
 export function factsOf(span: Span, unit: Unit): [heading: string, value: string][] {
-  const { engine, stream, queued, started, ended, bytes, grid } = span;
+  const { engine, stream, queued, started, ended, bytes, grid, channel } = span;
   const facts: [string, string][] = [
     ['engine', engine],
     ['stream', stream],
@@ -17,6 +17,7 @@ export function factsOf(span: Span, unit: Unit): [heading: string, value: string
   ];
   if (bytes !== undefined)
     facts.push(['moved', `${formatBytes(bytes)}, ${formatRate(bytes, ended - started)}`]);
+  if (channel !== undefined) facts.push(['channel', channel]);
   if (grid !== undefined) facts.push(['grid', grid.join(' x ')]);
   return facts;
 }
