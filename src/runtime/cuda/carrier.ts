@@ -3,7 +3,7 @@
 // The queue has made the order of streams into dependencies of commands, so the driver's streams
 // are all non-blocking ones; a dependency on another lane is an event that the stream waits for.
 
-import { WarpstageError } from '../../diagnostics/error.ts';
+import type { WarpstageError } from '../../diagnostics/error.ts';
 import { sitesOf } from '../../targets/cuda/faults.ts';
 import { Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
@@ -11,22 +11,23 @@ import type { Carrier, Command, Stamp, Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
 import type { LaunchWork } from '../launch.ts';
+import { aborted, cancelled } from './cancelled.ts';
 import { Channels, type ToldLaunch } from './channels.ts';
 import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
-import { Copy3D } from './copy3d.ts';
+import { Copy3D, forEachRow } from './copy3d.ts';
 import type { Driver } from './driver.ts';
 import { EventStamp } from './event-stamp.ts';
 import { Graphs, isGpuGraph } from './graphs.ts';
 import { HostGates } from './host-gates.ts';
 import { CudaLane, EventPool, type Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
-import { lostError } from './lost.ts';
+import { launchesOf, lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
 import { SpanClock } from './span-marks.ts';
-import { StagedCopy, StagingPool } from './staging.ts';
+import { fills, StagedCopy, StagingPool } from './staging.ts';
 import { StreamPool } from './stream-pool.ts';
 import { Waiting } from './waiting.ts';
 
@@ -166,8 +167,7 @@ export class CudaCarrier implements Carrier {
   #launch(work: LaunchWork, lane: CudaLane): Flight['land'] {
     const told = this.#channels.begin(lane, work);
     this.#host.launcher.launch(work, lane.stream, told);
-    const { signal } = work;
-    const deaf = signal === null ? null : this.#cancellations.add(signal, () => this.#cancel(told));
+    const deaf = work.signal && this.#cancellations.add(work.signal, () => this.#cancel(told));
     return () => {
       deaf?.();
       return this.#channels.end(told);
@@ -216,10 +216,8 @@ export class CudaCarrier implements Carrier {
   #transfer({ from, to }: StagedCopy, { direction, box, peer }: CopyWork, stream: number): void {
     const driver = this.#driver;
     if (box.height === 1 && box.depth === 1) {
-      driver.check(
-        driver.cuMemcpyAsync(to.address, from.address, box.width, stream),
-        `memcpyAsync ${direction}`,
-      );
+      const copied = driver.cuMemcpyAsync(to.address, from.address, box.width, stream);
+      driver.check(copied, `memcpyAsync ${direction}`);
       return;
     }
     if (peer !== true) {
@@ -227,13 +225,9 @@ export class CudaCarrier implements Carrier {
       driver.check(driver.cuMemcpy3DAsync_v2(description, stream), 'a copy of rows');
       return;
     }
-    for (let z = 0; z < box.depth; ++z) {
-      for (let y = 0; y < box.height; ++y) {
-        const target = to.address + z * to.plane + y * to.row;
-        const begin = from.address + z * from.plane + y * from.row;
-        driver.check(driver.cuMemcpyAsync(target, begin, box.width, stream), 'a copy of rows');
-      }
-    }
+    forEachRow(from, to, box, (begin, target) =>
+      driver.check(driver.cuMemcpyAsync(target, begin, box.width, stream), 'a copy of rows'),
+    );
   }
 
   takesGraph(graph: GraphWork): boolean {
@@ -403,30 +397,4 @@ export class CudaCarrier implements Carrier {
     this.#clock.close();
     this.#pool.close();
   }
-}
-
-function fills(work: Work, memory: ArrayBufferLike): boolean {
-  if (work.kind !== 'copy') return false;
-  const { destination } = work;
-  if (destination.memory.kind === 'pageable') return destination.memory.bytes.buffer === memory;
-  return destination.memory.kind === 'shared' && destination.memory.buffer === memory;
-}
-
-function launchesOf(work: Work): readonly LaunchWork[] {
-  if (work.kind === 'launch') return [work];
-  return work.kind === 'graph' ? work.nodes.flatMap((node) => launchesOf(node.work)) : [];
-}
-
-/** The error of a launch whose signal was aborted before it was known to be complete. */
-function aborted(work: Work): WarpstageError | null {
-  return work.kind === 'launch' && work.signal?.aborted ? cancelled(work, work.signal) : null;
-}
-
-function cancelled(work: Work, { reason }: AbortSignal): WarpstageError {
-  const why = reason instanceof Error && reason.name !== 'AbortError' ? `: ${reason.message}` : '';
-  const name = work.kind === 'launch' ? work.name : work.kind;
-  return new WarpstageError(
-    { code: 'WS3004', message: `kernel \`${name}\` was cancelled${why}` },
-    { cause: reason },
-  );
 }

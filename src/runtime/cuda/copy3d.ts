@@ -38,3 +38,17 @@ export class Copy3D {
     this.#memory.view.setBigUint64(position * wordBytes, BigInt(value), true);
   }
 }
+
+/** Calls `visit` with where each row of a copy begins, on both sides. */
+export function forEachRow(
+  from: Address,
+  to: Address,
+  box: Box,
+  visit: (from: number, to: number) => void,
+): void {
+  for (let z = 0; z < box.depth; ++z) {
+    for (let y = 0; y < box.height; ++y) {
+      visit(from.address + z * from.plane + y * from.row, to.address + z * to.plane + y * to.row);
+    }
+  }
+}

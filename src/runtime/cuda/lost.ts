@@ -6,6 +6,7 @@
 
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import { locationOf } from '../../diagnostics/source.ts';
+import type { Work } from '../command.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
 
 /** What may have led to it, by the driver's name of the error. */
@@ -37,4 +38,10 @@ export function lostError(what: string, launches: readonly LaunchWork[]): Warpst
     return new WarpstageError(issue);
   const location = locationOf(first.sources, { source: 0, start: 0, end: first.sources[0]!.text.length });
   return new WarpstageError({ ...issue, location });
+}
+
+/** The launches that a piece of work is made of. */
+export function launchesOf(work: Work): readonly LaunchWork[] {
+  if (work.kind === 'launch') return [work];
+  return work.kind === 'graph' ? work.nodes.flatMap((node) => launchesOf(node.work)) : [];
 }

@@ -8,6 +8,7 @@
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { boxBytes, copyBox, denseLayout } from '../box.ts';
+import type { Work } from '../command.ts';
 import type { CopyWork, Memory, Side } from '../copies.ts';
 import type { PinnedMemory } from './memory.ts';
 
@@ -151,4 +152,12 @@ export class StagedCopy {
   release(): void {
     for (const stage of this.#stages.splice(0)) this.#pool.give(stage);
   }
+}
+
+/** Whether work fills a part of this memory of the host. */
+export function fills(work: Work, memory: ArrayBufferLike): boolean {
+  if (work.kind !== 'copy') return false;
+  const { destination } = work;
+  if (destination.memory.kind === 'pageable') return destination.memory.bytes.buffer === memory;
+  return destination.memory.kind === 'shared' && destination.memory.buffer === memory;
 }
