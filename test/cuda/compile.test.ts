@@ -7,12 +7,13 @@ import { type Kernel, kernel } from 'warpstage';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
+import { entryName } from '#warpstage/targets/cuda/entry-name.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
 import { randomProgram } from '../differential/random-program.ts';
 import { tapes } from '../differential/tape.ts';
 import { guidePrograms, jobPrograms } from '../support/example-programs.ts';
-import { testCompiling } from '../support/nvcc.ts';
+import { hasNvcc, ptxOf, testCompiling } from '../support/nvcc.ts';
 import * as programs from '../support/programs.ts';
 
 const works: Readonly<Record<string, Program>> = {
@@ -94,6 +95,39 @@ test('a sync that threads of a warp come to apart is one for parts of warps', ()
   }`);
   const syncs = lines.filter((line) => /sync/.test(line));
   expect(syncs).toEqual(['__syncthreads();', 'ws_sync_apart();', 'ws_sync_apart();']);
+});
+
+describe('the name of the entry', () => {
+  test.each([
+    ['scale', 'scale'],
+    ['schöner', 'sch_ner'],
+    ['2d', '_2d'],
+    ['double', 'double_kernel'],
+    ['exp', 'exp_kernel'],
+    ['sqrtf', 'sqrtf_kernel'],
+  ])('%s', (name, expected) => {
+    expect(entryName(name)).toBe(expected);
+  });
+
+  test.skipIf(!hasNvcc)('compiles where the kernel is called like something of CUDA', async () => {
+    const names = [
+      'double',
+      'exp',
+      'max',
+      'printf',
+      'round',
+      'abs',
+      'sinf',
+      'main',
+      'free',
+      'signbit',
+      'norm3d',
+    ];
+    const texts = names.map((name) => cudaText({ ...works.scale!, name }, 80));
+    const [first, ...others] = texts.map((text) => [text.slice(0, text.indexOf('extern "C"')), text]);
+    const entries = others.map(([prelude, text]) => text!.slice(prelude!.length));
+    await ptxOf([first![1], ...entries].join('\n'), '80');
+  });
 });
 
 /** Random programs: combinations that nobody thought of. */

@@ -11,6 +11,7 @@ import { elementBytes } from '../../kernel/types.ts';
 import type { FaultSite } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
 import { Checks } from './checks.ts';
+import { entryName } from './entry-name.ts';
 import { chooseLowerings, forEachCall, type Lowering, type LoweringOptions } from './lowering.ts';
 import { PipelineWriter } from './pipelines.ts';
 import { prefetchInLoops } from './prefetch.ts';
@@ -116,7 +117,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   pipelines.declarations(out);
   out.statements(program.body);
 
-  const entry = program.name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=[0-9])/, '_');
+  const entry = entryName(program.name);
   const text = [
     prelude,
     [
