@@ -31,7 +31,7 @@ async function recording(): Promise<Row[]> {
   return await inTurn(
     { suite: 'timeline', work: 'recording, 600 operations', bytes },
     { 'with spans': recorded(false), 'with spans and stages': recorded(true), 'nothing recorded': run },
-    401,
+    201,
   );
 }
 
