@@ -24,7 +24,7 @@ import {
   noRoomWhileStopping,
 } from './errors.ts';
 import { type Flight, waitsForFunction } from './flight.ts';
-import type { Order, Report } from './messages.ts';
+import type { Order, RecordedStages, Report } from './messages.ts';
 
 /** Work that an engine does; a host function is called by the main thread, and a graph comes as its single commands. */
 export type EngineWork = Exclude<Work, HostWork | GraphWork>;
@@ -38,9 +38,6 @@ export interface Assignment {
   /** Done in any case. */
   readonly release: () => void;
 }
-
-/** What a block did with the stages of its pipelines; the block by its linear number. */
-export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'marks'>;
 
 /** What the carrier needs of its device. */
 export interface CarrierHost {

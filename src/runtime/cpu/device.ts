@@ -37,13 +37,13 @@ import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { assign } from './assignments.ts';
 import { Board, createBoardMemory } from './board.ts';
-import { CpuCarrier, type RecordedStages } from './carrier.ts';
+import { CpuCarrier } from './carrier.ts';
 import { clockOffset } from './clock.ts';
 import { Engines } from './engines.ts';
 import { collectAfter, collectGarbage } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
-import type { RunnerModule } from './messages.ts';
+import type { RecordedStages, RunnerModule } from './messages.ts';
 import { StageExecutables } from './stage-executables.ts';
 import type { StagingHost } from './staging.ts';
 

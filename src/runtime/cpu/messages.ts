@@ -66,6 +66,9 @@ export type Report =
     }
   | { readonly kind: 'print'; readonly line: string };
 
+/** What a block did with the stages of its pipelines; the block by its linear number. */
+export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'marks'>;
+
 /** Where the function is exported that makes runners of a target's executables. */
 export interface RunnerModule {
   readonly url: string;
