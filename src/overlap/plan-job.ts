@@ -96,6 +96,7 @@ export async function plan<V, O extends OutputArrays>(
       return { ...result, marks };
     };
     const first = await sample({ rows: 1 });
+    const again = await sample({ rows: 1 });
     const { totalRows, chunkRows, depth } = first.report;
     if (totalRows === undefined) {
       throw problem('WS5005', 'how long the input is shows only at its end', 'plan with a file');
@@ -127,8 +128,8 @@ export async function plan<V, O extends OutputArrays>(
       : extrapolate(large.marks, {
           rows: totalRows,
           depth,
-          sampleWall: large.report.wall,
-          leastWall: first.report.wall,
+          wall: large.report.wall,
+          cold: Math.max(0, first.report.wall - again.report.wall),
         });
     return summarise(large.report, costs, usual, walls, predicted, about);
   } finally {

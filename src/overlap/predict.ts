@@ -92,28 +92,28 @@ export interface Sample {
   readonly rows: number;
   /** Chunks in flight. */
   readonly depth: number;
-  /** Milliseconds of the sample from its beginning to its end, and of the least run there is. */
-  readonly sampleWall: number;
-  readonly leastWall: number;
+  /** Milliseconds of the sample from its beginning to its end. */
+  readonly wall: number;
+  /** Milliseconds that only a first run takes: to compile, and to start what starts once. */
+  readonly cold: number;
 }
 
 /**
- * Milliseconds of the whole by a sample of it: what passes before the first chunk is through and after the last
- * one, and in between for each row as much as when the pipeline was full.
+ * Milliseconds of the whole by a sample of it: what the sample took, with the slow start that every run has, and
+ * for each row beyond as much as when the pipeline was full.
  */
-export function extrapolate(marks: readonly Mark[], { rows, depth, sampleWall, leastWall }: Sample): Walls {
-  const [first] = marks;
+export function extrapolate(marks: readonly Mark[], { rows, depth, wall, cold }: Sample): Walls {
   const last = marks.at(-1);
-  if (first === undefined || last === undefined) return [leastWall, leastWall, leastWall];
-  const ends = Math.max(leastWall, first.elapsed + sampleWall - last.elapsed);
+  const known = wall + cold;
+  if (last === undefined) return [known, known, known];
   const full = marks.slice(Math.max(0, Math.min(2 * depth, marks.length - 2)));
   const ofRow = (from: Mark, to: Mark) =>
-    to.rows === from.rows ? 0 : (to.elapsed - from.elapsed) / (to.rows - from.rows);
+    to.rows === from.rows ? last.elapsed / last.rows : (to.elapsed - from.elapsed) / (to.rows - from.rows);
   const quarters = [0, 1, 2, 3].flatMap((quarter) => {
     const [from, to] = [quarter, quarter + 1].map((part) => Math.round((part * (full.length - 1)) / 4));
     return to! > from! ? [ofRow(full[from!]!, full[to!]!)] : [];
   });
-  const mean = ofRow(full[0]!, full.at(-1)!);
-  const wall = (each: number) => ends + each * Math.max(0, rows - first.rows);
-  return [wall(mean), wall(Math.min(mean, ...quarters)), wall(Math.max(mean, ...quarters))];
+  const mean = ofRow(full[0]!, last);
+  const withRest = (each: number) => known + each * Math.max(0, rows - last.rows);
+  return [withRest(mean), withRest(Math.min(mean, ...quarters)), withRest(Math.max(mean, ...quarters))];
 }

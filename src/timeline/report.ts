@@ -63,7 +63,7 @@ export function reportText(data: ReportData, width = 80): string {
   const head = [...wrap(data.title, width), ...wrap(amounts, width)];
   const { devices = [] } = data;
   const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
-  const cut = choice(data, figures.bound?.name);
+  const cut = choice(data, figures.nearness < bindsFrom ? undefined : figures.bound?.name);
   const told = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
   return [...head, '', ...stageTable(figures, width), ...shares, '', ...told].join('\n');
 }

@@ -79,23 +79,24 @@ describe('the whole by a sample', () => {
       return { rows: 10 * (i + 1), elapsed };
     });
   };
-  const known = { rows: 1000, depth: 2, sampleWall: 5 + 19 * 4 + 3, leastWall: 2 };
+  const known = { rows: 1000, depth: 2, wall: 5 + 19 * 4 + 3, cold: 2 };
 
-  test('is what passes before and after, and between them as much for each row', () => {
+  test('is what the sample took, and as much for each row beyond it as when the pipeline was full', () => {
     const marks = marksOf(
       5,
       Array.from({ length: 20 }, () => 4),
     );
-    expect(extrapolate(marks, known)).toEqual([5 + 99 * 4 + 3, 5 + 99 * 4 + 3, 5 + 99 * 4 + 3]);
+    const whole = 2 + 5 + 99 * 4 + 3;
+    expect(extrapolate(marks, known)).toEqual([whole, whole, whole]);
   });
 
-  test('does not count the first chunks, which are slower', () => {
+  test('counts the first chunks, which are slower, once', () => {
     const marks = marksOf(
       5,
       Array.from({ length: 20 }, (_, i) => (i < 4 ? 50 : 4)),
     );
     const { elapsed } = marks.at(-1)!;
-    expect(extrapolate(marks, { ...known, sampleWall: elapsed + 3 })[0]).toBe(5 + 99 * 4 + 3);
+    expect(extrapolate(marks, { ...known, wall: elapsed + 3 })[0]).toBe(2 + elapsed + 3 + 80 * 4);
   });
 
   test('has a range where some parts went faster than others', () => {
@@ -103,16 +104,14 @@ describe('the whole by a sample', () => {
       5,
       Array.from({ length: 21 }, (_, i) => (i <= 12 ? 4 : 8)),
     );
-    const [wall, least, most] = extrapolate(marks, { ...known, sampleWall: marks.at(-1)!.elapsed + 3 });
-    expect(least).toBe(8 + 99 * 4);
-    expect(most).toBe(8 + 99 * 8);
-    expect(wall).toBe(8 + 99 * 6);
+    const wall = marks.at(-1)!.elapsed + 3;
+    expect(extrapolate(marks, { ...known, wall })).toEqual([6, 4, 8].map((each) => 2 + wall + 79 * each));
   });
 
-  test('of a few chunks, or of none, is at least the least run', () => {
-    expect(extrapolate([], known)).toEqual([2, 2, 2]);
-    expect(extrapolate([{ rows: 1000, elapsed: 7 }], { ...known, sampleWall: 8 })).toEqual([8, 8, 8]);
-    expect(extrapolate([{ rows: 1000, elapsed: 7 }], { ...known, sampleWall: 8, leastWall: 30 })[0]).toBe(30);
+  test('of one chunk, or of none, is at least what is known', () => {
+    expect(extrapolate([], known)).toEqual([86, 86, 86]);
+    expect(extrapolate([{ rows: 1000, elapsed: 7 }], { ...known, wall: 8 })).toEqual([10, 10, 10]);
+    expect(extrapolate([{ rows: 500, elapsed: 7 }], { ...known, wall: 8 })[0]).toBe(17);
   });
 });
 
