@@ -73,12 +73,30 @@ export function openLibrary(
   const tried = candidates(names, folders);
   for (const path of tried) {
     try {
-      return { library: koffi.load(path), path };
+      const library = koffi.load(path);
+      keepLoaded(path);
+      return { library, path };
     } catch {
       // Not here: the next one.
     }
   }
   return { library: null, tried };
+}
+
+/** RTLD_NOW and RTLD_NOLOAD, the same in all C libraries of Linux */
+const asItIs = 2 | 4;
+
+/**
+ * Keeps a library where it is until the process has ended. The FFI closes its libraries when the thread that opened
+ * them ends, or the process; by then the driver and CUPTI have threads of their own, which go on running in them.
+ */
+function keepLoaded(path: string): void {
+  if (process.platform !== 'linux') return;
+  try {
+    foreignFunctions().load(null).func('dlopen', 'void *', ['const char *', 'int'])(path, asItIs);
+  } catch {
+    // A C library without it: nothing is kept.
+  }
 }
 
 /** Binds functions of a library; one that it lacks, as older versions do, says so when it is called. */
