@@ -125,6 +125,29 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     );
   });
 
+  test('a stream of the driver that is used again, before the records of its former use are there', async () => {
+    fake.cuptiHold();
+    await using device = await open('cuda');
+    device.recording = { times: 'cupti' };
+    const spans: Span[] = [];
+    device.recorder = (span) => spans.push(span);
+    const y = device.alloc('i32', 16);
+    device.defaultStream.memsetAsync(y, 0); // nobody has asked yet whether this is complete
+    for (const length of [1, 2, 3]) {
+      const stream = device.createStream({ nonBlocking: true });
+      stream.memsetAsync(y.subarray(0, length), length);
+      await stream.synchronize();
+      await stream.destroy();
+    }
+    await device.synchronize();
+    expect(device.times.note).toBeNull();
+    spans.sort((a, b) => a.id! - b.id!);
+    expect(spans.map(({ bytes, channel }) => [bytes, channel])).toEqual(
+      [64, 4, 8, 12].map((bytes) => [bytes, 'compute 1']),
+    );
+    expect(spans.map(({ started }) => started)).toEqual(spans.map(({ started }) => started).sort());
+  });
+
   test('who listens hears of what was done before somebody else listens', async () => {
     await using device = await open('cuda');
     device.recording = { times: 'cupti' };

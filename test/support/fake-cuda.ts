@@ -59,6 +59,8 @@ export interface FakeCuda {
   readonly cuptiRefuse: () => void;
   /** So many of the next records are lost. */
   readonly cuptiDrop: (records: number) => void;
+  /** Buffers that are not full are given back only by force. */
+  readonly cuptiHold: () => void;
   /** A buffer is full after so many records. */
   readonly cuptiMost: (records: number) => void;
   readonly remove: () => void;
@@ -101,6 +103,7 @@ export function installFakeCuda(): FakeCuda {
     cuptiVersion: bound('cupti_version', 'void', 'int'),
     cuptiRefuse: bound('cupti_refuse', 'void'),
     cuptiDrop: bound('cupti_drop', 'void', 'int'),
+    cuptiHold: bound('cupti_hold', 'void'),
     cuptiMost: bound('cupti_most', 'void', 'int'),
     remove: () => rmSync(folder, { recursive: true }),
   };

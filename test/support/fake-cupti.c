@@ -10,7 +10,7 @@ static const size_t correlation_at[] = {[MEMCPY] = 44, [MEMSET] = 44, [KERNEL] =
 static const size_t context_at[] = {[MEMCPY] = 36, [MEMSET] = 36, [KERNEL] = 44};
 static const size_t channel_at[] = {[MEMCPY] = 76, [MEMSET] = 76, [KERNEL] = 168};
 
-static int cupti_version = 130001, refused = 0, dropped = 0, enabled[64];
+static int cupti_version = 130001, refused = 0, dropped = 0, held = 0, enabled[64];
 static uint32_t correlation = 0;
 static size_t most_records = 0;
 static void (*request)(uint8_t **, size_t *, size_t *);
@@ -22,7 +22,7 @@ static int giver_count = 0;
 
 void fake_cupti_reset(void) {
   cupti_version = 130001;
-  refused = dropped = 0;
+  refused = dropped = held = 0;
   most_records = 0;
 }
 void fake_cupti_version(int v) { cupti_version = v; }
@@ -30,6 +30,8 @@ void fake_cupti_version(int v) { cupti_version = v; }
 void fake_cupti_refuse(void) { refused = 1; }
 /* The next records are lost. */
 void fake_cupti_drop(int n) { dropped = n; }
+/* Buffers that are not full are given back only by force, as if something in them were not complete. */
+void fake_cupti_hold(void) { held = 1; }
 /* A buffer is full after so many records. */
 void fake_cupti_most(int n) { most_records = n; }
 
@@ -105,6 +107,7 @@ R cuptiActivityEnable(int kind) { if (refused) return 1; enabled[kind] = 1; retu
 R cuptiActivityDisable(int kind) { enabled[kind] = 0; return 0; }
 R cuptiActivityFlushAll(uint32_t flag) {
   await_givers();
+  if (held && flag == 0) return 0;
   if (buffer != NULL) complete(NULL, 0, buffer, capacity, filled);
   buffer = NULL;
   return 0;

@@ -39,8 +39,8 @@ export class ActivitySpans {
   readonly #context: number;
   readonly #tell: (command: Command, work: Work, activity: ToldActivity) => void;
   readonly #streams = new Map<number, TracedStream>();
-  /** Streams that were closed before all of their records were there. */
-  #former: TracedStream[] = [];
+  /** Streams that were closed before all of their records were there; the driver's stream may be used again. */
+  readonly #former = new Map<number, TracedStream>();
   readonly #traced = new Map<Command, { readonly traced: Traced; readonly stream: TracedStream }>();
   #waiting = 0;
   #issued = 0;
@@ -72,9 +72,16 @@ export class ActivitySpans {
   }
 
   #open(handle: number): TracedStream | null {
-    const matching = new StreamMatching<Traced>();
-    const stopListening = this.#session.listen(this.#context, handle, (record) => matching.add(record));
-    if (stopListening === null) return null;
+    // Records of what the driver's stream did before may still come: they are told apart by their order.
+    const former = this.#former.get(handle);
+    const matching = former?.matching ?? new StreamMatching<Traced>();
+    const stop = this.#session.listen(this.#context, handle, (record) => matching.add(record));
+    if (stop === null) return null;
+    this.#former.delete(handle);
+    const stopListening = () => {
+      former?.stopListening();
+      stop();
+    };
     const stream = { matching, stopListening, underway: 0 };
     this.#streams.set(handle, stream);
     return stream;
@@ -95,7 +102,7 @@ export class ActivitySpans {
     const stream = this.#streams.get(handle);
     if (stream === undefined) return;
     this.#streams.delete(handle);
-    this.#former.push(stream);
+    this.#former.set(handle, stream);
     this.resolve();
   }
 
@@ -121,14 +128,17 @@ export class ActivitySpans {
   }
 
   #settledStreams(): readonly TracedStream[] {
-    return [...this.#streams.values(), ...this.#former].filter(
+    return [...this.#streams.values(), ...this.#former.values()].filter(
       ({ underway, matching }) => underway === 0 && matching.waiting > 0,
     );
   }
 
   #letGo(): void {
-    for (const { matching, stopListening } of this.#former) if (matching.waiting === 0) stopListening();
-    this.#former = this.#former.filter(({ matching }) => matching.waiting > 0);
+    for (const [handle, { matching, stopListening }] of this.#former) {
+      if (matching.waiting > 0) continue;
+      stopListening();
+      this.#former.delete(handle);
+    }
   }
 
   #toHostTime(activity: Activity | null): ToldActivity {
@@ -140,9 +150,9 @@ export class ActivitySpans {
 
   /** Nothing more is told. */
   close(): void {
-    for (const { stopListening } of [...this.#streams.values(), ...this.#former]) stopListening();
+    for (const { stopListening } of [...this.#streams.values(), ...this.#former.values()]) stopListening();
     this.#streams.clear();
-    this.#former = [];
+    this.#former.clear();
     this.#traced.clear();
     this.#waiting = 0;
   }
