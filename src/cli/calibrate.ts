@@ -1,15 +1,14 @@
 // `warpstage calibrate`: measures a device, and writes what was measured as a device file, from
 // which a virtual device of the same rates can be opened anywhere.
 
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { WarpstageError } from '../diagnostics/error.ts';
 import type { Device } from '../runtime/device.ts';
 import type { EngineModel } from '../runtime/model/engines.ts';
 import { formatDuration, formatRate } from '../timeline/quantities.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { openDevice } from './open-device.ts';
 import { parseCount } from './values.ts';
+import { checkWritable, writeWhole } from './write-whole.ts';
 
 interface CalibrateOptions {
   readonly device: string;
@@ -27,8 +26,8 @@ export function calibrateCommand(context: CommandContext): Command {
     .description(
       'Measures copies in each direction alone and together, from pinned and pageable memory, kernels bound by ' +
         'memory and by arithmetic, and what issuing costs; each by single operations. The device file that ' +
-        'it writes opens as a virtual device: --device model:<file>. What was measured is kept in the cache ' +
-        'folder as well, and runs on that device choose their chunks by it.',
+        'it writes opens as a virtual device: --device model:<file>. What was measured of a GPU is kept in the ' +
+        'cache folder as well, and runs on it choose their chunks by it.',
     )
     .option('--device <name>', 'the device to measure', 'cpu')
     .option('-o, --output <file>', 'write the device file')
@@ -47,9 +46,13 @@ export function calibrateCommand(context: CommandContext): Command {
         import('../runtime/model/device-file.ts'),
         import('../runtime/model/known.ts'),
       ]);
-      const model = await openAndMeasure(name, (device) => calibrate(device, { bytes: size * MiB }));
-      if (output !== undefined) await write(output, modelText(model));
-      const kept = keepModel(model, modelText(model));
+      if (output !== undefined) await checkWritable(output);
+      const { model, kind } = await openAndMeasure(name, (device) =>
+        calibrate(device, { bytes: size * MiB }),
+      );
+      if (output !== undefined) await writeWhole(output, modelText(model));
+      // Nobody looks for that of a processor, and a virtual device bears the name of a real one.
+      const kept = kind === 'cuda' ? keepModel(model, modelText(model)) : undefined;
       const { output: out } = context.terminal;
       out.write(json ? modelText(model) : describe(model));
       if (!json && kept !== undefined) out.write(`  kept for runs on this device in ${kept}\n`);
@@ -59,18 +62,9 @@ export function calibrateCommand(context: CommandContext): Command {
 async function openAndMeasure(
   name: string,
   measure: (device: Device) => Promise<EngineModel>,
-): Promise<EngineModel> {
+): Promise<{ readonly model: EngineModel; readonly kind: Device['properties']['kind'] }> {
   await using device = await openDevice(name);
-  return await measure(device);
-}
-
-async function write(path: string, text: string): Promise<void> {
-  await writeFile(path, text).catch((error: Error) => {
-    throw new WarpstageError(
-      { code: 'WS5006', message: `the device file ${path} cannot be written: ${error.message}` },
-      { cause: error },
-    );
-  });
+  return { model: await measure(device), kind: device.properties.kind };
 }
 
 function describe(model: EngineModel): string {

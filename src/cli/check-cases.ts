@@ -7,6 +7,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { type Kernel, nameAfterExport } from '../kernel/kernel.ts';
 import type { Job } from '../overlap/job.ts';
 import { jobsOf } from '../overlap/sequence.ts';
+import { checkSettings } from '../overlap/settings.ts';
 import { syntheticChunk } from '../overlap/synthetic-chunk.ts';
 import { listNames, usageError } from './failure.ts';
 import { exportedJobs, exportedKernels } from './find-exports.ts';
@@ -37,6 +38,7 @@ export function casesOf(
   for (const [name, work] of jobs) {
     for (const { definition } of jobsOf(work)) nameAfterExport(definition.kernel, name);
   }
+  checkSettings([...jobs.values()].flatMap(jobsOf), set);
   const declared = declaredCases(module);
   const covered = new Set(declared.map((one) => one.kernel));
   const chunks = [...jobs].flatMap(([name, work]) =>

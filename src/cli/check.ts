@@ -16,7 +16,7 @@ import { type LoadedModule, loadModule } from './load-module.ts';
 import { packageVersion } from './package-version.ts';
 import { showsColour, type Terminal } from './terminal.ts';
 import { addSetting, parseCount, parseSeed, type Settings } from './values.ts';
-import { writeWhole } from './write-whole.ts';
+import { checkWritable, writeWhole } from './write-whole.ts';
 
 interface CheckCommandOptions {
   readonly kernel?: string;
@@ -86,6 +86,7 @@ async function checkModule(
   { terminal, interrupt, exit }: CommandContext,
 ): Promise<void> {
   const module = await loadModule(modulePath);
+  for (const file of [options.sarif, options.stages]) if (file !== undefined) await checkWritable(file);
   const { casesOf } = await import('./check-cases.ts');
   const { cases, unchecked } = casesOf(module, options);
   const signal = interrupt.listen();

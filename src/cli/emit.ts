@@ -4,10 +4,8 @@
 // it; `wat` that module as text, which the wabt package writes where it is installed; `cuda` the CUDA
 // C++ that a GPU's device compiles at run time; `ptx` what NVRTC makes of that, where it is installed.
 
-import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { Specialised } from '../compiler/specialise.ts';
-import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { parseSchema } from '../kernel/parameters.ts';
 import type { Extent3 } from '../kernel/types.ts';
@@ -17,6 +15,7 @@ import { findKernel } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
 import { isTerminal, type Terminal } from './terminal.ts';
 import { addSetting, parseBlock, type Settings } from './values.ts';
+import { writeWhole } from './write-whole.ts';
 
 interface EmitOptions {
   readonly target: 'wasm' | 'wat' | 'ir' | 'cuda' | 'ptx';
@@ -36,9 +35,9 @@ export function emitCommand(context: CommandContext): Command {
     .description('Compiles a kernel of a module for one block shape and shows what came of it.')
     .argument('<module>', 'the TypeScript or JavaScript file that exports the kernel')
     .addOption(
-      new Option('-t, --target <target>', 'what to show')
+      new Option('-t, --target <target>', 'what to show; wat needs the package wabt, and ptx NVRTC')
         .choices(['wasm', 'wat', 'ir', 'cuda', 'ptx'])
-        .default('wat'),
+        .default('cuda'),
     )
     .addOption(
       new Option('--architecture <number>', 'of the GPU, for --target cuda and ptx')
@@ -80,7 +79,7 @@ async function emit(modulePath: string, options: EmitOptions, { output }: Termin
     functions: {},
   });
   const code = await codeOf(specialised, options);
-  if (options.output !== undefined) return writeCode(options.output, code);
+  if (options.output !== undefined) return writeWhole(options.output, code);
   if (typeof code !== 'string' && isTerminal(output)) {
     throw usageError(
       'a WebAssembly module is not for a terminal',
@@ -149,17 +148,5 @@ async function disassemble(bytes: Uint8Array): Promise<string> {
     return module.toText({ foldExprs: true, inlineExport: false });
   } finally {
     module.destroy();
-  }
-}
-
-async function writeCode(path: string, code: string | Uint8Array): Promise<void> {
-  try {
-    await writeFile(path, code);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new WarpstageError(
-      { code: 'WS5006', message: `${path} cannot be written: ${why}` },
-      { cause: error },
-    );
   }
 }

@@ -7,9 +7,21 @@ import nodeModule from 'node:module';
 
 (nodeModule as { enableCompileCache?(): unknown }).enableCompileCache?.();
 const { processTerminal, runCommandLine } = await import('./command-line.ts');
-// A reader that goes away cancels the command (interrupt.ts); what is flushed after that may fail quietly.
-process.stdout.on('error', () => {});
-const code = await runCommandLine(process.argv.slice(2), processTerminal());
+// A reader that goes away cancels the command (interrupt.ts); any other failure of standard output is told.
+let failure: NodeJS.ErrnoException | undefined;
+process.stdout.on('error', (error) => {
+  failure ??= error;
+});
+let code = await runCommandLine(process.argv.slice(2), processTerminal());
 // What was printed is out before the process ends; a timer or handle that a module left open does not hold it.
 await Promise.all([process.stdout, process.stderr].map((s) => new Promise((done) => s.write('', done))));
+if (code === 0 && failure !== undefined && failure.code !== 'EPIPE') {
+  const { unwritable } = await import('../overlap/problem.ts');
+  const { reportFailure } = await import('./failure.ts');
+  code = reportFailure(
+    unwritable('standard output', failure),
+    process.argv.includes('--json'),
+    processTerminal(),
+  );
+}
 process.exit(code);

@@ -36,6 +36,12 @@ function describe(name: string, error: unknown): { message: string; hint?: strin
           : `install it: \`npm install ${missing}\``,
     };
   }
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+    return {
+      message: `${name} is no TypeScript or JavaScript file`,
+      hint: 'the module comes first, then the files: `warpstage run affine.ts x.npy y.npy`',
+    };
+  }
   if (isSyntaxError(error)) return { message: `${name} could not be parsed: ${text}` };
   return { message: `${name} threw while it was loaded: ${error.name}: ${text}` };
 }

@@ -8,6 +8,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { unwritable } from '../overlap/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import { published } from '../runtime/model/presets.ts';
 import type { Span } from '../timeline/span.ts';
@@ -68,6 +69,7 @@ export function overlapCommand(context: CommandContext): Command {
     )
     .action(async (options: OverlapOptions) => {
       const { output } = context.terminal;
+      if (options.trace !== undefined) await makeFolder(options.trace);
       const rows: Row[] = [];
       for (const name of options.device.split(',')) rows.push(...(await runOn(name.trim(), options.trace)));
       output.write(options.json ? `${JSON.stringify(rows)}\n` : `${tableLines(columns, rows).join('\n')}\n`);
@@ -101,17 +103,20 @@ async function runOn(name: string, folder: string | undefined): Promise<Row[]> {
   });
 }
 
+/** Before the first measurement, so that none is made for nothing. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw unwritable(`the folder ${folder}`, error, 'name another folder for the traces');
+  });
+}
+
 async function writeTraces(
   folder: string,
   device: string,
   spans: ReadonlyMap<ScheduleName, readonly Span[]>,
 ): Promise<void> {
-  const [{ checkTracePath, writeTrace, writeTracePage }] = await Promise.all([
-    import('./write-trace.ts'),
-    mkdir(folder, { recursive: true }),
-  ]);
+  const { writeTrace, writeTracePage } = await import('./write-trace.ts');
   const name = join(folder, device.replace(/[^\w.-]+/g, '-'));
-  await checkTracePath(name);
   const traces = [...spans].map(([schedule, recorded]) => ({
     title: `${schedule} on ${device}`,
     facts: {},

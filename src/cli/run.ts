@@ -163,15 +163,17 @@ async function runJob(
     const { name, work } = findJob(await loadModule(modulePath), options.job);
     const named = { name, work: overrideInputs(work, options) };
     const assigned = assignFiles(named, files, options);
+    refuseTableOptions(files, options);
     refuseTraceOver(files, options.trace);
     if (options.stages !== undefined && options.trace === undefined) {
       throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
     }
-    const [{ run }, { checkTracePath, writeTrace }] = await Promise.all([
+    const [{ run }, { writeTrace }, { checkWritable }] = await Promise.all([
       import('../overlap/run.ts'),
       import('./write-trace.ts'),
+      import('./write-whole.ts'),
     ]);
-    if (options.trace !== undefined) await checkTracePath(options.trace);
+    if (options.trace !== undefined) await checkWritable(options.trace);
     const opened = await opening;
     if (options.trace !== undefined) prepareRecording(opened, options.stages);
     const result = await stream(run, named, assigned, opened, options, context);
@@ -212,6 +214,17 @@ function timesOf({ participants }: OpenDevices): string {
 function refuseTraceOver(files: readonly string[], trace: string | undefined): void {
   if (trace === undefined || !files.some((file) => resolve(file) === resolve(trace))) return;
   throw usageError(`--trace ${trace} is a file of the job as well`, 'give the trace a name of its own');
+}
+
+/** What is said of a table's columns would be passed over in silence where no input is a table. */
+function refuseTableOptions(inputs: readonly string[], { column, nulls }: RunCommandOptions): void {
+  if ((column === undefined && nulls === undefined) || inputs.some((file) => file.endsWith('.parquet')))
+    return;
+  const option = column === undefined ? `--nulls ${nulls}` : `--column ${column[0]}`;
+  throw usageError(
+    `${option} is about columns of Parquet files, and no input is one`,
+    'leave it out, or name a file that ends in .parquet',
+  );
 }
 
 async function stream(

@@ -7,9 +7,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { WarpstageError } from '../diagnostics/error.ts';
+import { unreadable } from '../overlap/problem.ts';
 import type { Trace } from '../timeline/page.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
-import { parseCount } from './values.ts';
+import { parsePort } from './values.ts';
 
 interface TraceOptions {
   readonly output?: string;
@@ -26,7 +27,7 @@ export function traceCommand(context: CommandContext): Command {
     )
     .argument('<files...>', 'the trace files')
     .option('-o, --output <file>', 'write the page to a file')
-    .option('--port <number>', 'the port to serve on (default: a free one)', parseCount)
+    .option('--port <number>', 'the port to serve on (default: a free one)', parsePort)
     .addHelpText(
       'after',
       examplesText(['warpstage trace timeline.json', 'warpstage trace v1.json v2.json -o compared.html']),
@@ -42,10 +43,11 @@ export function traceCommand(context: CommandContext): Command {
 
 async function read(path: string): Promise<Trace> {
   const { readTrace } = await import('../timeline/read-trace.ts');
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new WarpstageError(
-      { code: 'WS5003', message: `the trace file ${path} cannot be read: ${error.message}` },
-      { cause: error },
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw unreadable(
+      `the trace file ${path}`,
+      error,
+      'check the path; it is taken from the current directory',
     );
   });
   return readTrace(path, text);
@@ -68,7 +70,11 @@ async function serve(
     server.on('error', (error) =>
       reject(
         new WarpstageError(
-          { code: 'WS4007', message: `the page cannot be served on port ${port}: ${error.message}` },
+          {
+            code: 'WS4007',
+            message: `the page cannot be served on port ${port}: ${error.message}`,
+            hint: 'leave --port out, and a free one is taken; or write the page to a file with -o',
+          },
           { cause: error },
         ),
       ),

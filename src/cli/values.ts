@@ -17,6 +17,13 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** Reads a port to serve on. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port < 2 ** 16) return port;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${2 ** 16 - 1}.`);
+}
+
 /** Reads the seed of random numbers. */
 export function parseSeed(text: string): number {
   const seed = Number(text);
@@ -24,13 +31,16 @@ export function parseSeed(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 0 to ${2 ** 32 - 1}.`);
 }
 
-/** Reads the shape of a block: `256`, `16x16` or `8x8x4`. The compiler checks its size. */
+/** Reads the shape of a block: `256`, `16x16` or `8x8x4`, as large as devices allow. */
 export function parseBlock(text: string): Extent3 {
   const [x = 0, y = 1, z = 1, ...more] = text
     .split('x')
     .map((part) => (/^\d+$/.test(part) ? Number(part) : 0));
   if (more.length > 0 || x < 1 || y < 1 || z < 1) {
     throw new InvalidArgumentError('It must be one to three whole numbers, for example 256 or 16x16.');
+  }
+  if (x > 1024 || y > 1024 || z > 64 || x * y * z > 1024) {
+    throw new InvalidArgumentError('A block has at most 1024 threads, in 1024 x 1024 x 64.');
   }
   return [x, y, z];
 }

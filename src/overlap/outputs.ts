@@ -127,6 +127,13 @@ export class OpenOutputs {
 
   async #file(data: string | OutputFile, { element, shape, shapeKnown }: OutputShape): Promise<Sink> {
     const { file, format } = typeof data === 'string' ? { file: data } : data;
+    if (format === undefined && file.endsWith('.parquet')) {
+      throw problem(
+        'WS5006',
+        `${file} would be a Parquet file by its name, and outputs are written as .npy or raw`,
+        "name it .npy or .bin, or say format: 'raw' in a program",
+      );
+    }
     const chosen = format ?? (file.endsWith('.npy') ? 'npy' : 'raw');
     if (file !== '-') {
       const options = {

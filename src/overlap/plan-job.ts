@@ -54,7 +54,7 @@ export interface JobPlan {
   /** How `run` would cut it, and what is best. */
   readonly usual: Cut & { readonly chunkRows: number };
   readonly best: Cut & { readonly chunkRows: number; readonly wall: number };
-  /** Rows that were tried, and milliseconds that this took. */
+  /** Rows from the beginning of the input that were tried, and milliseconds that this took. */
   readonly sampleRows: number;
   readonly sampleTime: number;
 }
@@ -116,7 +116,7 @@ export async function plan<V, O extends OutputArrays>(
     const rowBytes = bytesOfRow(large.report);
     const about = {
       rows: totalRows,
-      sampleRows: large.report.rows + small.report.rows + 1,
+      sampleRows: Math.max(large.report.rows, small.report.rows),
       sampleTime: performance.now() - began,
     };
     const bytes = rowBytes * totalRows;

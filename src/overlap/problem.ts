@@ -6,6 +6,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 /** What an error number of the system means, for a person. */
 const meanings: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
+  EEXIST: 'there is another file of its name',
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is no directory',
   EACCES: 'permission is denied',
@@ -30,6 +31,10 @@ export function unreadable(name: string, cause: unknown, hint?: string): Warpsta
 
 /** The error of an output that cannot be written, WS5006. */
 export function unwritable(name: string, cause: unknown, hint?: string): WarpstageError {
+  const isAbsent = (cause as NodeJS.ErrnoException | null)?.code === 'ENOENT';
+  // What is to be written need not be there; its directory must.
+  if (isAbsent)
+    return problem('WS5006', `${name} cannot be written: its directory does not exist`, hint, cause);
   return ofSystem('WS5006', `${name} cannot be written`, cause, hint);
 }
 

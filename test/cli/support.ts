@@ -1,7 +1,7 @@
 // Runs command lines for tests: in this process with captured streams, or as a child process
 // with signals and pipes of its own; and makes the small files they work on.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,15 @@ export async function runHere(...argv: readonly string[]): Promise<Outcome & { r
 /** Starts a command line in a process of its own. */
 export function start(argv: readonly string[], options: { readonly cwd?: string } = {}): ChildProcess {
   return spawn(process.execPath, [program, ...argv], { cwd: options.cwd ?? root, stdio: 'pipe' });
+}
+
+/** The same with standard streams, and an environment, of one's own. */
+export function startWith(
+  argv: readonly string[],
+  stdio: StdioOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): ChildProcess {
+  return spawn(process.execPath, [program, ...argv], { cwd: root, stdio, env });
 }
 
 /** Waits for a process and collects what it wrote. */

@@ -209,7 +209,7 @@ describe('inputs', () => {
 
 describe('outputs', () => {
   const impossible: readonly (readonly [what: string, output: () => unknown, message: string])[] = [
-    ['in no directory', () => at('no/y.npy'), 'cannot be written: it does not exist'],
+    ['in no directory', () => at('no/y.npy'), 'cannot be written: its directory does not exist'],
     ['that is a directory', () => directory, 'it is a directory'],
     [
       'that is the input',

@@ -96,7 +96,7 @@ describe('a file', () => {
     await expectFailure(
       writeTo(path),
       'WS5006',
-      `${path} cannot be written: it does not exist`,
+      `${path} cannot be written: its directory does not exist`,
       'its directory exists',
     );
   });
