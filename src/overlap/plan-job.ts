@@ -12,6 +12,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
+import { checkOptions } from './check-options.ts';
 import type { Job, OutputArrays } from './job.ts';
 import type { JobReport, JobResult, OutputData, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
@@ -77,6 +78,10 @@ export async function plan<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,
   options: PlanOptions,
 ): Promise<JobPlan> {
+  if (work?.kind !== 'job' && work?.kind !== 'sequence') {
+    throw problem('WS5007', 'what was to be planned is no job', 'make it with job({ … })');
+  }
+  checkOptions('plan', options);
   if (jobsOf(work).length > 1) {
     throw problem('WS5007', 'a sequence of jobs cannot be planned as a whole', 'plan its jobs one by one');
   }

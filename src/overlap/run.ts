@@ -8,6 +8,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
+import { checkOptions } from './check-options.ts';
 import { ResidentArrays } from './constants.ts';
 import { namesOfDevices, OpenDevices, type Participant } from './devices.ts';
 import { type CopyBytes, copiesFor } from './host-copies.ts';
@@ -36,6 +37,7 @@ export async function run<V, O extends OutputArrays>(
   if (work?.kind !== 'job' && work?.kind !== 'sequence') {
     throw problem('WS5007', 'what was to run is no job', 'make it with job({ … })');
   }
+  checkOptions('run', options);
   const jobs = jobsOf(work);
   checkSettings(jobs, options.settings ?? {});
   checkRows(options.rows);

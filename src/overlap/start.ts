@@ -19,7 +19,7 @@ import type { Sequence } from './sequence.ts';
  * const { outputs } = await run(affineJob, { input: new Float32Array([1, 2, 3]), device });
  * outputs.y; // a Float32Array
  *
- * @throws WarpstageError with a code of the 5000s for a job or data at fault, WS5009 when stopped
+ * @throws WarpstageError with a code of the 5000s for a job or data at fault, WS5009 when stopped, WS4007 for an option that there is not
  */
 export async function run<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,

@@ -144,6 +144,12 @@ export class CommandQueue {
 
   /** Notes down what `issue` issues to a lane. */
   capture(lane: Lane, issue: () => void): GraphWork {
+    if (typeof issue !== 'function') {
+      throw captureProblem(
+        `capture takes a function, not ${issue === null ? 'null' : typeof issue}`,
+        'write for example stream.capture(() => { stream.launch(…); })',
+      );
+    }
     if (this.#capture !== null) {
       throw captureProblem(
         `${lane.name} cannot be captured while ${this.#capture.origin.name} is`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { job, kernel, run, sequence, WarpstageError } from 'warpstage';
+import { job, kernel, plan, run, sequence, WarpstageError } from 'warpstage';
 import { affine } from './jobs.ts';
 
 const schema = {
@@ -203,4 +203,22 @@ describe('a sequence', () => {
 
 test('only jobs run', async () => {
   await expect(run({} as never, { input: 'x' })).rejects.toThrow('WS5007: what was to run is no job');
+});
+
+test('only jobs are planned', async () => {
+  await expect(plan({} as never, { input: 'x' })).rejects.toThrow('WS5007: what was to be planned is no job');
+});
+
+test.each([
+  ['no options', undefined, 'run takes a job and an object of options, and was given undefined'],
+  ['a file in their place', 'x.npy', 'run takes a job and an object of options, and was given string'],
+  ['an option that there is not', { input: 'x', outptu: 'y' }, "run has no option 'outptu'"],
+])('%s', async (_, options, message) => {
+  await expect(run(affine, options as never)).rejects.toThrow(`WS4007: ${message}`);
+});
+
+test('a plan has options of its own', async () => {
+  await expect(plan(affine, { input: 'x', rows: 3 } as never)).rejects.toThrow(
+    "WS4007: plan has no option 'rows'",
+  );
 });

@@ -23,6 +23,12 @@ describe.each(devices)('$name', ({ open, kind, options }) => {
   const download = (array: DeviceArray<'i32'>, on = stream) => downloadOn(array, on);
 
   describe('graphs', () => {
+    test('are captured from a function', () => {
+      expect(() => stream.capture(undefined as never)).toThrow(
+        'WS4009: capture takes a function, not undefined',
+      );
+    });
+
     test('carry out what was captured, as often as they are launched', async () => {
       const y = device.alloc('i32', 1000);
       const graph = stream.capture(() => {

@@ -1,0 +1,43 @@
+// The options of run() and plan(), as JavaScript gives them: an object, of names that are known. A misspelt
+// `output` would else be a result that goes nowhere.
+
+import type { RunOptions } from './options.ts';
+import type { PlanOptions } from './plan-job.ts';
+import { problem } from './problem.ts';
+
+const runNames = {
+  input: true,
+  output: true,
+  settings: true,
+  device: true,
+  rows: true,
+  chunk: true,
+  depth: true,
+  signal: true,
+  onProgress: true,
+  trace: true,
+  fsync: true,
+} as const satisfies Record<keyof RunOptions, true>;
+
+const planNames = {
+  input: true,
+  output: true,
+  settings: true,
+  device: true,
+  signal: true,
+} as const satisfies Record<keyof PlanOptions, true>;
+
+/** Throws WS4007 for what is no object, and for a name that is no option. */
+export function checkOptions(called: 'run' | 'plan', options: unknown): void {
+  if (typeof options !== 'object' || options === null) {
+    throw problem(
+      'WS4007',
+      `${called} takes a job and an object of options, and was given ${options === null ? 'null' : typeof options}`,
+      `say at least what to read: ${called}(job, { input: 'x.npy' })`,
+    );
+  }
+  const names = Object.keys(called === 'run' ? runNames : planNames);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw problem('WS4007', `${called} has no option '${unknown}'`, `its options are ${names.join(', ')}`);
+}
