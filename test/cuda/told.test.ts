@@ -169,6 +169,23 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(lines.slice(room + 1)).toEqual(['element 0']);
   });
 
+  test('lines of a kernel that is done, behind one that another kernel has only begun', async () => {
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    const y = device.alloc('i32', 32);
+    const streams = [1, 2].map(() => device.createStream({ nonBlocking: true }));
+    for (const [i, stream] of streams.entries()) {
+      fake.print(i + 1, 1);
+      if (i === 0) fake.beginLine();
+      stream.launch(speak, shape, { y });
+    }
+    await streams[1]!.synchronize();
+    expect(lines).toEqual([]);
+    fake.finishLine();
+    await device.synchronize();
+    expect(lines).toEqual(['element 0', 'element 0', 'element 1']);
+  });
+
   test('what a kernel printed before the GPU stopped is not lost', async () => {
     const lines: string[] = [];
     device.print = (line) => lines.push(line);

@@ -22,9 +22,11 @@ static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 /* What the next launch tells of a fault, and prints, if it has a channel. */
 static struct { int fails, site, rank, block; int64_t values[4]; } fault;
 static struct { int lines, site, words; uint64_t value; } printed;
+/* A line whose first word is held back: the thread that prints it has only begun. */
+static struct { int wanted; uint64_t *at, word; } begun;
 
 void fake_reset(void) {
-  fault.fails = printed.lines = 0;
+  fault.fails = printed.lines = begun.wanted = 0;
   failing[0] = 0;
   failure = lost = 0;
   after = 0;
@@ -55,6 +57,9 @@ void fake_print(int lines, int site) {
   printed.lines = lines;
   printed.site = site;
 }
+/* The next line that is printed is only begun, until it is finished. */
+void fake_begin_line(void) { begun.wanted = 1; }
+void fake_finish_line(void) { *begun.at = begun.word; }
 void fake_version(int v) { version = v; }
 void fake_devices(int n) { devices = n; }
 void fake_memory(double bytes) { total = (size_t)bytes; }
@@ -241,7 +246,12 @@ static void tell(uint64_t *options) {
     uint64_t at = *channel->head, mask = channel->words - 1;
     *channel->head += 4;
     channel->lines[(at + 3) & mask] = i;
-    channel->lines[at & mask] = (uint64_t)launch << 32 | printed.site << 1 | 1;
+    uint64_t word = (uint64_t)launch << 32 | printed.site << 1 | 1;
+    if (begun.wanted) {
+      begun.wanted = 0;
+      begun.at = &channel->lines[at & mask];
+      begun.word = word;
+    } else channel->lines[at & mask] = word;
   }
   printed.lines = 0;
   if (!fault.fails) return;

@@ -33,6 +33,9 @@ export interface FakeCuda {
   ) => void;
   /** The next launch prints so many lines, each of one value, which counts from 0. */
   readonly print: (lines: number, site: number) => void;
+  /** The next line that is printed is only begun, until it is finished. */
+  readonly beginLine: () => void;
+  readonly finishLine: () => void;
   readonly version: (version: number) => void;
   readonly devices: (count: number) => void;
   readonly memory: (bytes: number) => void;
@@ -87,6 +90,8 @@ export function installFakeCuda(): FakeCuda {
     lose: bound('lose', 'void', 'int'),
     fault: bound('fault', 'void', 'int', 'int', 'int', 'double', 'double', 'double', 'double'),
     print: bound('print', 'void', 'int', 'int'),
+    beginLine: bound('begin_line', 'void'),
+    finishLine: bound('finish_line', 'void'),
     version: bound('version', 'void', 'int'),
     devices: bound('devices', 'void', 'int'),
     memory: bound('memory', 'void', 'double'),

@@ -166,7 +166,12 @@ export class CudaCarrier implements Carrier {
   /** A launch of a kernel that tells of faults, or prints. */
   #launch(work: LaunchWork, lane: CudaLane): Flight['land'] {
     const told = this.#channels.begin(lane, work);
-    this.#host.launcher.launch(work, lane.stream, told);
+    try {
+      this.#host.launcher.launch(work, lane.stream, told);
+    } catch (error) {
+      this.#channels.withdraw(told.number);
+      throw error;
+    }
     const deaf = work.signal && this.#cancellations.add(work.signal, () => this.#cancel(told));
     return () => {
       deaf?.();

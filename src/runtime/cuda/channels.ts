@@ -11,6 +11,7 @@
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { faultOf, sitesOf } from '../../targets/cuda/faults.ts';
+import type { FaultSite } from '../../targets/executable.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import { faultError } from '../faults.ts';
 import type { LaunchWork } from '../launch.ts';
@@ -36,6 +37,8 @@ const record = {
   bytes: 128,
 };
 const channelsOfPage = 64;
+/** A thread that has begun a line writes it within microseconds: so many launches do not end meanwhile. */
+const mostEnded = 4096;
 /** Seconds, as on the CPU. */
 const defaultPatience = 30;
 
@@ -67,6 +70,11 @@ export class Channels {
   readonly #free: Channel[] = [];
   readonly #byAddress = new Map<number, Channel>();
   readonly #flying = new Map<number, ToldLaunch>();
+  /**
+   * Places of launches that have ended while others run: their lines may stand behind one that a thread of those
+   * has begun.
+   */
+  readonly #ended = new Map<number, readonly FaultSite[]>();
   #launches = 0;
   /** A stream for cancellations, which kernels do not hold up. */
   #stream = 0;
@@ -110,7 +118,10 @@ export class Channels {
   /** Called when a launch is complete: delivers what it printed; its fault, or null. */
   end({ work, number, address }: ToldLaunch): WarpstageError | null {
     this.deliver();
-    this.#flying.delete(number);
+    this.withdraw(number);
+    const sites = sitesOf(work.executable)!;
+    if (this.#flying.size === 0) this.#ended.clear();
+    else if (sites.some(({ texts }) => texts !== undefined)) this.#remember(number, sites);
     const own = this.#byAddress.get(address)!;
     const { view } = own;
     if (view.getUint32(record.launch, true) !== number) return null;
@@ -119,7 +130,7 @@ export class Channels {
     const word = (at: number) => view.getUint32(at, true);
     const value = (position: number) => Number(view.getBigInt64(record.values + 8 * position, true));
     const told = {
-      site: sitesOf(work.executable)![word(record.site)]!,
+      site: sites[word(record.site)]!,
       rank: word(record.rank),
       block: [word(record.block), word(record.block + 4), word(record.block + 8)] as const,
       values: [value(0), value(1), value(2), value(3)] as const,
@@ -133,6 +144,18 @@ export class Channels {
       sharedLength: (id) => work.shared[id]!.length,
     });
     return faultError(work, [fault]);
+  }
+
+  /** A launch that was not given to the driver after all. */
+  withdraw(number: number): void {
+    this.#flying.delete(number);
+  }
+
+  #remember(number: number, sites: readonly FaultSite[]): void {
+    this.#ended.set(number, sites);
+    if (this.#ended.size <= mostEnded) return;
+    const [oldest] = this.#ended.keys();
+    this.#ended.delete(oldest!);
   }
 
   /** Has the threads of a launch end as soon as they look. */
@@ -152,7 +175,10 @@ export class Channels {
 
   /** Hands on what kernels have printed by now. */
   deliver(): void {
-    this.#lines.deliver(this.#flying);
+    this.#lines.deliver((launch) => {
+      const flying = this.#flying.get(launch);
+      return flying === undefined ? this.#ended.get(launch)! : sitesOf(flying.work.executable)!;
+    });
   }
 
   /** A lane that is gone, and has nothing in flight. */

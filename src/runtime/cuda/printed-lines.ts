@@ -7,10 +7,8 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { ValueType } from '../../compiler/ir.ts';
-import { sitesOf } from '../../targets/cuda/faults.ts';
 import type { FaultSite } from '../../targets/executable.ts';
 import { printedLine } from '../../targets/printed-line.ts';
-import type { LaunchWork } from '../launch.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 
 /** Words of the ring: 1 MiB, as much as CUDA's printf has. */
@@ -63,15 +61,17 @@ export class PrintedLines {
     };
   }
 
-  /** Prints the lines that are complete, in the order in which their places were reserved. */
-  deliver(flying: ReadonlyMap<number, { readonly work: LaunchWork }>): void {
+  /**
+   * Prints the lines that are complete, in the order in which their places were reserved; `sitesOf` has the places of
+   * a launch by its number.
+   */
+  deliver(sitesOf: (launch: number) => readonly FaultSite[]): void {
     const ring = this.#ring;
     if (ring === null) return;
     for (;;) {
       const first = Atomics.load(ring.lines, ring.taken % capacity);
       if (first === 0n) break;
-      const { work } = flying.get(Number(first >> 32n))!;
-      const site = sitesOf(work.executable)![Number((first & 0xffffffffn) >> 1n)]!;
+      const site = sitesOf(Number(first >> 32n))[Number((first & 0xffffffffn) >> 1n)]!;
       const types = site.values!;
       const word = (position: number) => ring.lines[(ring.taken + position) % capacity]!;
       const values = types.map((type, i) => valueFrom(type, word(headWords + i)));
