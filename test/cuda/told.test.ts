@@ -127,6 +127,23 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(device.memory.allocations).toBe(0);
   });
 
+  test('launches of one stream that a signal cancels: whichever of them runs is told to end', async () => {
+    const y = device.alloc('i32', 32);
+    const stop = new AbortController();
+    for (const { signal } of [stop, new AbortController(), stop]) {
+      fake.print(1, 1);
+      device.defaultStream.launch(speak, { ...shape, signal }, { y });
+    }
+    expect([2, 1, 0].map(fake.cancelled)).toEqual([0, 0, 0]);
+    stop.abort();
+    // The second one is not aborted; but behind one that is cancelled it fails, and does not run either.
+    expect([2, 1, 0].map(fake.cancelled)).toEqual([1, 1, 1]);
+    fake.print(1, 1);
+    device.defaultStream.launch(speak, shape, { y });
+    expect([3, 0].map(fake.cancelled)).toEqual([1, 0]);
+    expect((await errorOf(device.synchronize())).code).toBe('WS3004');
+  });
+
   test('printed lines come in the order in which they were printed, as console.log writes them', async () => {
     const lines: string[] = [];
     device.print = (line) => lines.push(line);

@@ -36,6 +36,8 @@ export interface FakeCuda {
   /** The next line that is printed is only begun, until it is finished. */
   readonly beginLine: () => void;
   readonly finishLine: () => void;
+  /** Whether the last launch that told something, or the one so many before it, is to end: 1 or 0. */
+  readonly cancelled: (before: number) => number;
   readonly version: (version: number) => void;
   readonly devices: (count: number) => void;
   readonly memory: (bytes: number) => void;
@@ -92,6 +94,7 @@ export function installFakeCuda(): FakeCuda {
     print: bound('print', 'void', 'int', 'int'),
     beginLine: bound('begin_line', 'void'),
     finishLine: bound('finish_line', 'void'),
+    cancelled: bound('cancelled', 'int', 'int'),
     version: bound('version', 'void', 'int'),
     devices: bound('devices', 'void', 'int'),
     memory: bound('memory', 'void', 'double'),

@@ -96,7 +96,7 @@ ${arrays.map(({ length }, position) => `  std::vector<int> ${names[position]}(${
   unsigned long long head = 0;
   std::vector<unsigned long long> lines(${words});
   ws_channel channel{};
-  channel.cancelled = ${cancelled ? 7 : 0};
+  channel.cancelled = ${cancelled ? '8ull << 32 | 6' : 0};
   channel.record = &record;
   channel.ring = &ring;
   channel.head = &head;

@@ -5,7 +5,9 @@
 // that fails fills the record and sets the channel's word `stop`; launches that come after it on the
 // stream end as they begin, until the host, which has seen the fault by then, issues a launch again:
 // that one is preceded by a command that clears the word. The same word ends a launch that is
-// cancelled: its number is copied into the channel, where its threads see it.
+// cancelled: its number is copied into the channel, where its threads see it, with the number of the last launch
+// so far. Those behind it fail with it; one of them may be the one that runs, where nobody has seen yet that
+// those before it are complete.
 //
 // The layout is that of targets/cuda/prelude-checks.ts.
 
@@ -24,7 +26,7 @@ import { PrintedLines } from './printed-lines.ts';
 const nonBlocking = 1;
 
 /** A channel in the GPU's memory: `stop`, `lock`, `key` and `grid` are cleared together. */
-const channel = { cleared: 20, cancelled: 20, pointers: 24, bytes: 72 };
+const channel = { cleared: 20, cancelled: 24, pointers: 32, bytes: 80 };
 /** A record in the host's: the kernel's part, and behind it what is copied into the channel. */
 const record = {
   launch: 0,
@@ -50,6 +52,10 @@ interface Channel {
   readonly view: DataView;
   /** Whether it is as it should be for the next launch; else the launch is preceded by what makes it so. */
   state: 'new' | 'clear' | 'stopped';
+  /** Number of the launch that it was prepared for last. */
+  last: number;
+  /** Launches that were cancelled and are not known to have ended. */
+  readonly cancelled: Set<number>;
 }
 
 /** A launch that may tell something. */
@@ -111,6 +117,7 @@ export class Channels {
     own.state = 'clear';
     this.#launches = (this.#launches % 0xffffffff) + 1;
     const launch = { work, number: this.#launches, address };
+    own.last = launch.number;
     this.#flying.set(launch.number, launch);
     return launch;
   }
@@ -124,6 +131,7 @@ export class Channels {
     else if (sites.some(({ texts }) => texts !== undefined)) this.#remember(number, sites);
     const own = this.#byAddress.get(address)!;
     const { view } = own;
+    own.cancelled.delete(number);
     if (view.getUint32(record.launch, true) !== number) return null;
     view.setUint32(record.launch, 0, true);
     own.state = 'stopped';
@@ -167,9 +175,16 @@ export class Channels {
       driver.check(driver.cuStreamCreateWithPriority(stream, nonBlocking, 0), 'creating a stream');
       this.#stream = Number(stream[0]);
     }
-    own.view.setUint32(record.cancelled, number, true);
+    own.cancelled.add(number);
+    // Numbers begin again at some time: the first one is the farthest from the last.
+    const age = (launch: number) => (own.last - launch) >>> 0;
+    const first = [...own.cancelled].reduce((oldest, launch) =>
+      age(launch) > age(oldest) ? launch : oldest,
+    );
+    own.view.setUint32(record.cancelled, first, true);
+    own.view.setUint32(record.cancelled + 4, own.last, true);
     const from = own.recordAddress + record.cancelled;
-    driver.check(driver.cuMemcpyAsync(address + channel.cancelled, from, 4, this.#stream), 'cancelling');
+    driver.check(driver.cuMemcpyAsync(address + channel.cancelled, from, 8, this.#stream), 'cancelling');
     own.state = 'stopped';
   }
 
@@ -204,7 +219,7 @@ export class Channels {
       for (const [i, pointer] of pointers.entries())
         view.setBigUint64(record.pointers + 8 * i, BigInt(pointer), true);
       const address = begin + position * channel.bytes;
-      const made: Channel = { address, recordAddress, view, state: 'new' };
+      const made: Channel = { address, recordAddress, view, state: 'new', last: 0, cancelled: new Set() };
       this.#byAddress.set(address, made);
       this.#free.push(made);
     }

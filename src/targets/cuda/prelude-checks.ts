@@ -22,7 +22,8 @@ struct ws_ring { unsigned long long taken; unsigned lost; };
 struct ws_channel {
   unsigned stop, lock;
   unsigned long long key;
-  unsigned grid, cancelled;
+  unsigned grid;
+  unsigned long long cancelled;
   ws_record* record;
   ws_ring* ring;
   unsigned long long* head;
@@ -101,7 +102,10 @@ WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
 // Ends the thread if its launch is to stop: since another failed, or the host says so.
 static __device__ __noinline__ void ws_look() {
   ws_channel* host = ws_host_of_block;
-  if (*(volatile unsigned*)&host->cancelled == ws_launch_of_block)
+  // The first and the last of the launches that are to end, in its halves.
+  const unsigned long long cancelled = *(volatile unsigned long long*)&host->cancelled;
+  const unsigned first = (unsigned)cancelled, last = (unsigned)(cancelled >> 32);
+  if (ws_launch_of_block - first <= last - first)
     *(volatile unsigned*)&host->stop = ws_launch_of_block;
   if (*(volatile unsigned*)&host->stop != 0u) ws_leave();
 }
