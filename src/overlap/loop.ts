@@ -153,6 +153,8 @@ class Loop {
   readonly #started: Promise<void>[] = [];
   /** Lanes at work on each device. */
   #lanes = 0;
+  /** Of lanes on one device, how many there was memory for. */
+  #mostLanes = Number.POSITIVE_INFINITY;
   #asked = 0;
   #ended: boolean;
   #rows = 0;
@@ -223,7 +225,7 @@ class Loop {
 
   /** Starts lanes that the tuner wants; only where one device has all lanes. */
   #startLanes(worker: Worker): void {
-    while (this.#lanes < this.#tuner.depth && !this.#ended) {
+    while (this.#lanes < Math.min(this.#tuner.depth, this.#mostLanes) && !this.#ended) {
       this.#lanes++;
       let slot = worker.spare.pop();
       if (slot === undefined) {
@@ -246,7 +248,11 @@ class Loop {
 
   /** The rows of the chunk; null if there are no more, or no memory to read them into. */
   async #readAndIssue(worker: Worker, slot: Slot): Promise<number | null> {
-    if (this.#ended || !this.#isReady(slot)) return null;
+    if (this.#ended) return null;
+    if (!this.#isReady(slot)) {
+      this.#missing(worker);
+      return null;
+    }
     const read = await this.#read(slot);
     const rows = rowsKept(read, this.#job.outputs, this.#job.definition.remainder, this.#rows);
     if (rows === 0) return null;
@@ -270,6 +276,14 @@ class Loop {
       if (isShort) return false;
       throw error;
     }
+  }
+
+  /** A lane has no memory, and ends. Those that are left are all there can be; one goes on in any case. */
+  #missing(worker: Worker): void {
+    if (this.#workers.length > 1) return;
+    this.#lanes--;
+    this.#mostLanes = Math.max(1, this.#lanes);
+    this.#startLanes(worker);
   }
 
   /** Fills the slot's inputs. All inputs are read side by side, and have as many rows. */

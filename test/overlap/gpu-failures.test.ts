@@ -3,9 +3,10 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { open, run } from 'warpstage';
 import { bytesOf } from '#warpstage/overlap/sinks/sink.js';
+import { Tuner } from '#warpstage/overlap/tuner.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 import { affine, mean } from './jobs.ts';
 import { namesIn, npyFile, temporaryDirectory } from './support.ts';
@@ -174,6 +175,24 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.reset();
     expect(device.memory.allocations).toBe(0);
   });
+
+  test.each([1, 3])(
+    'fewer chunks in flight than there was memory for, and then %i wanted: all get through',
+    async (wanted) => {
+      let through = 0;
+      vi.spyOn(Tuner.prototype, 'complete').mockImplementation(() => void ++through);
+      vi.spyOn(Tuner.prototype, 'depth', 'get').mockImplementation(() => (through < 6 ? 5 : wanted));
+      try {
+        await using device = await open('cuda');
+        const input = Float32Array.from({ length: 100_000 }, (_, i) => i);
+        fake.fail('cuMemHostRegister_v2', 2, 2);
+        const { report } = await run(affine, { input, device, chunk: 4096, depth: 5 });
+        expect(report).toMatchObject({ rows: 100_000, chunks: 25 });
+      } finally {
+        vi.restoreAllMocks();
+      }
+    },
+  );
 
   test('device memory that ends makes fewer chunks go at a time; where they go round, it is had from the start', async () => {
     fake.devices(2);
