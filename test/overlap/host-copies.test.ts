@@ -89,3 +89,11 @@ test('the CPU device leaves its cores to its threads', async () => {
   await run(affine, { input, output, device, chunk: 70_000 });
   expect(output).toEqual(input.map((value) => 2 * value + 1));
 });
+
+test('more copies at a time than the pool takes', async () => {
+  const copy = poolCopies()!;
+  const from = numbered(100_000);
+  const copies = Array.from({ length: 500 }, () => new Uint8Array(from.length));
+  await Promise.all(copies.map((into) => copy(into, from)));
+  for (const into of copies) expect(Buffer.compare(into, from)).toBe(0);
+});
