@@ -52,6 +52,17 @@ describe('the text of checked kernels', () => {
     expect(text).not.toMatch(/ws_inside|ws_check_copy|WS_|ws_host/);
   });
 
+  test('a loop that takes its counter back looks', () => {
+    const back = kernel(
+      { y: 'i32[]' },
+      ({ y }) => {
+        for (let i = 0; i < 8; ++i) if (y[0] === 0) --i;
+      },
+      { name: 'back' },
+    );
+    expect(entryOf(cudaText(programOf(back as never).program, 90, null, true))).toContain('WS_TURN();');
+  });
+
   test('a loop that counts to a constant does not look whether it is to stop', () => {
     const { program } = programOf(faulty['before others wait for the block'] as never);
     expect(entryOf(cudaText(program, 90, null, true))).not.toContain('WS_TURN');

@@ -8,6 +8,7 @@
 import type { ArrayReference, Call, Expression, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import type { ExpressionWriter } from './expressions.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from './loops.ts';
@@ -174,10 +175,10 @@ function constantOf(expression: Expression): number {
   return expression.kind === 'constant' ? Number(expression.value) : 0;
 }
 
-/** Whether a loop counts up by one, to a small constant. */
-function isShort({ test, update }: Loop): boolean {
+/** Whether a loop counts up by one, and nothing else, to a small constant. */
+function isShort({ test, update, body }: Loop): boolean {
   const counter = incrementOf(update);
-  if (counter === null || test === null) return false;
+  if (counter === null || test === null || assignedIn(body).has(counter)) return false;
   return conjunctsOf(test).some(
     (each) =>
       each.kind === 'compare' &&
