@@ -67,11 +67,23 @@ function askInspector(fn: AnyFunction, text: string): FoundFunction | null {
     // V8 points at the parameters, or at the start of an arrow function: the text begins there or before.
     const offset = scriptText.lastIndexOf(text, inside);
     if (offset < 0 || offset + text.length <= inside) return null;
-    const { url, sourceMapURL: sourceMapUrl = '', startLine, startColumn } = script;
+    const { url, sourceMapURL, startLine, startColumn } = script;
+    const sourceMapUrl = sourceMapURL || mapBeforeMark(scriptText);
     return { script: { url, sourceMapUrl, text: scriptText, startLine, startColumn }, offset };
   } finally {
     session.disconnect();
   }
+}
+
+/**
+ * The map that a script names at its end where V8 did not take it for one: jiti writes the mark of its cache
+ * behind it, on the same line, so that a module has a map when it is first loaded and none from then on.
+ */
+function mapBeforeMark(text: string): string {
+  const words = '\n//# sourceMappingURL=';
+  const begin = text.lastIndexOf(words);
+  if (begin < 0) return '';
+  return /^(\S+) \/\*.*\*\/\s*(?:\}\);?)?\s*$/.exec(text.slice(begin + words.length))?.[1] ?? '';
 }
 
 function functionLocation(session: Session, fn: AnyFunction): Debugger.Location | undefined {

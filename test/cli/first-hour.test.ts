@@ -86,6 +86,23 @@ test('what a virtual device was measured at is not kept as that of the real one'
   expect(folder.list()).not.toContain('cache');
 });
 
+test('a fault is shown in the line as it was written, also when the module is loaded again', async () => {
+  const module = folder.file(
+    'beyond.ts',
+    `import { job, kernel } from 'warpstage';
+export const beyond = job({ kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i === 3) y[i + 1_000_000] = x[i]!;
+}), inputs: { x: {} }, outputs: { y: {} } });
+`,
+  );
+  for (const time of ['first', 'second', 'third']) {
+    const { stderr } = await outcomeOf(startWith(['run', module, x, folder.file('y.npy')], 'pipe'));
+    expect(stderr, time).toContain('beyond.ts:4:16\n');
+    expect(stderr, time).toContain('> 4 |   if (i === 3) y[i + 1_000_000] = x[i]!;\n');
+  }
+});
+
 test('a plan tells of no more rows than there are', async () => {
   const { text } = await runHere('plan', join(root, affine), x, folder.file('y.npy'), '--json');
   const [plan] = JSON.parse(text);
