@@ -89,7 +89,7 @@ async function emit(modulePath: string, options: EmitOptions, { output }: Termin
   output.write(code);
 }
 
-/** The settings, if the kernel has constants of these names. */
+/** The settings, if the kernel has constants of these names, and no other that lacks a value. */
 function constantsOf(kernel: Kernel, settings: Settings): Settings {
   const constants = parseSchema(kernel.schema).filter((parameter) => parameter.kind === 'constant');
   const names = constants.map(({ name }) => name);
@@ -98,6 +98,13 @@ function constantsOf(kernel: Kernel, settings: Settings): Settings {
     throw usageError(
       `the kernel ${kernel.name} has no constant \`${name}\``,
       names.length > 0 ? `its constants are ${listNames(names)}` : 'it has no constants; leave --set out',
+    );
+  }
+  const missing = constants.find(({ name, ...one }) => one.default === undefined && !(name in settings));
+  if (missing !== undefined) {
+    throw usageError(
+      `the constant \`${missing.name}\` of the kernel ${kernel.name} has no value`,
+      `set it: --set ${missing.name}=1`,
     );
   }
   return settings;

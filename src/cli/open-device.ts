@@ -3,11 +3,17 @@
 import type { OpenDevices } from '../overlap/devices.ts';
 import type { Device } from '../runtime/device.ts';
 import type { OpenOptions } from '../runtime/open.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Opens the device of that name. */
-export async function openDevice(name: string, threads?: number): Promise<Device> {
+export async function openDevice(name: string, options: Pick<OpenOptions, 'execute'> = {}): Promise<Device> {
   const { open } = await import('../runtime/open.ts');
-  return open(name, threads === undefined ? {} : { threads });
+  return open(name, options);
+}
+
+/** Has what kernels print go to standard error: standard output is the result's. */
+export function printAside(device: Device, { errors }: Terminal): void {
+  device.print = (line) => errors.write(`${line}\n`);
 }
 
 /** Opens the devices of a job: one name, or several with commas between them. */

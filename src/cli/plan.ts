@@ -7,6 +7,7 @@ import { assignFiles } from './assign-files.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { findJob } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
+import { openDevice, printAside } from './open-device.ts';
 import { addSetting, type Settings } from './values.ts';
 
 interface PlanCommandOptions {
@@ -43,16 +44,21 @@ export function planCommand(context: CommandContext): Command {
       const named = findJob(await loadModule(modulePath), options.job);
       const { inputs, outputs } = assignFiles(named, files, {});
       const { plan } = await import('../overlap/plan-job.ts');
-      const plans: (JobPlan & { readonly on: string })[] = [];
-      for (const device of options.device.split(',').map((name) => name.trim())) {
-        const planned = await plan(named.work, {
+      const planOn = async (name: string) => {
+        // A virtual device need not compute: it only times.
+        await using device = await openDevice(name, { execute: false });
+        printAside(device, context.terminal);
+        return await plan(named.work, {
           input: inputs,
           output: outputs,
           device,
           signal: context.interrupt.listen(),
           ...(options.set === undefined ? {} : { settings: options.set }),
         });
-        plans.push({ on: device, ...planned });
+      };
+      const plans: (JobPlan & { readonly on: string })[] = [];
+      for (const device of options.device.split(',').map((name) => name.trim())) {
+        plans.push({ on: device, ...(await planOn(device)) });
       }
       if (options.json) output.write(`${JSON.stringify(plans)}\n`);
       else output.write(plans.map(describe).join('\n'));

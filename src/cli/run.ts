@@ -18,7 +18,7 @@ import { describeJob } from './describe-job.ts';
 import { usageError } from './failure.ts';
 import { findJob } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
-import { openDevices } from './open-device.ts';
+import { openDevices, printAside } from './open-device.ts';
 import { overrideInputs } from './override-inputs.ts';
 import { Progress } from './progress.ts';
 import { type Terminal, widthOf } from './terminal.ts';
@@ -175,6 +175,7 @@ async function runJob(
     ]);
     if (options.trace !== undefined) await checkWritable(options.trace);
     const opened = await opening;
+    for (const { device } of opened.participants) printAside(device, context.terminal);
     if (options.trace !== undefined) prepareRecording(opened, options.stages);
     const result = await stream(run, named, assigned, opened, options, context);
     if (options.trace !== undefined) {

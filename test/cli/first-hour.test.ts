@@ -35,6 +35,7 @@ test.each([
   ['a column of no table', ['run', affine, x, folder.file('y.npy'), '--column', 'delay'], 2, 'WS6001'],
   ['nulls of no table', ['run', affine, x, folder.file('y.npy'), '--nulls', '0'], 2, 'WS6001'],
   ['results as Parquet', ['run', affine, x, folder.file('y.parquet')], 1, 'WS5006'],
+  ['a constant without a value', ['emit', 'examples/flights.ts'], 2, 'WS6001'],
   ['a block that no device has', ['emit', affine, '--block', '5000'], 2, 'WS6001'],
 ])('%s', async (_, argv, code, issue) => {
   const before = folder.list();
@@ -100,6 +101,28 @@ export const beyond = job({ kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, 
     const { stderr } = await outcomeOf(startWith(['run', module, x, folder.file('y.npy')], 'pipe'));
     expect(stderr, time).toContain('beyond.ts:4:16\n');
     expect(stderr, time).toContain('> 4 |   if (i === 3) y[i + 1_000_000] = x[i]!;\n');
+  }
+});
+
+test('what a kernel prints is told beside the result, not in it', async () => {
+  const module = folder.file(
+    'talks.ts',
+    `import { job, kernel } from 'warpstage';
+export const talks = job({ kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i === 0) console.log('first of', y.length);
+  if (i < y.length) y[i] = x[i]!;
+}), inputs: { x: {} }, outputs: { y: {} } });
+`,
+  );
+  const data = readFileSync(x);
+  const piped = await outcomeOf(startWith(['run', module, x, '-', '--quiet'], 'pipe'));
+  expect(piped.stdout.equals(data.subarray(data.length - 4000))).toBe(true);
+  expect(piped.stderr).toContain('first of ');
+  for (const command of ['run', 'plan']) {
+    const told = await outcomeOf(startWith([command, module, x, folder.file('y.npy'), '--json'], 'pipe'));
+    expect(() => JSON.parse(told.stdout.toString())).not.toThrow();
+    expect(told.stderr).toContain('first of ');
   }
 });
 
