@@ -231,6 +231,6 @@ async function openFor(
   device: PlanOptions['device'],
 ): Promise<{ readonly device: Device; close(): Promise<void> }> {
   if (typeof device === 'object') return { device, async close() {} };
-  const opened = await open(device, { execute: false });
+  const opened = await open(device ?? 'cpu', { execute: false });
   return { device: opened, close: () => opened.close() };
 }

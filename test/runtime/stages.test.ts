@@ -11,7 +11,7 @@ import { withStaging } from '../../examples/guide/staging.ts';
 import { withStagingScopeThread } from '../../examples/guide/staging-scope-thread.ts';
 import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
 import { twoArrays } from '../../examples/guide/two-arrays.ts';
-import { checkedDevices } from '../support/devices.ts';
+import { cpuDevices } from '../support/devices.ts';
 
 const parts = ['acquire', 'copy', 'wait', 'compute', 'release'] as const;
 const [grid, block, batches] = [3, 64, 5];
@@ -66,7 +66,7 @@ function order(spans: readonly Span[], some: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-describe.each(checkedDevices)('$name', ({ open }) => {
+describe.each(cpuDevices)('$name', ({ open }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();
@@ -246,7 +246,7 @@ test('the pipelines of tiles, and one that is made again, have names of their ow
       own.sync();
     }
   });
-  const streams = async (open: (typeof checkedDevices)[number]['open']) => {
+  const streams = async (open: (typeof cpuDevices)[number]['open']) => {
     await using device = await open();
     const spans: Span[] = [];
     device.recorder = (span) => spans.push(span);
@@ -256,14 +256,14 @@ test('the pipelines of tiles, and one that is made again, have names of their ow
     await device.synchronize();
     return new Set(spans[0]!.stages!.spans.map(({ stream, name }) => `${stream}, ${name}`));
   };
-  const [wasm, , interpreted] = checkedDevices;
+  const [wasm, , interpreted] = cpuDevices;
   const told = await streams(wasm!.open);
   expect(told).toEqual(await streams(interpreted!.open));
   expect(told).toContain('pipeline 4 stage 0, compute batch 0');
 });
 
 test('a trace file keeps the stages', async () => {
-  await using device = await checkedDevices[0]!.open();
+  await using device = await cpuDevices[0]!.open();
   const spans: Span[] = [];
   device.recorder = (span) => spans.push(span);
   device.recording = { stages: { block: 1 } };
@@ -288,7 +288,7 @@ test('a trace file keeps the stages', async () => {
 });
 
 test('a block that cannot be', async () => {
-  await using device = await checkedDevices[0]!.open();
+  await using device = await cpuDevices[0]!.open();
   expect(() => {
     device.recording = { stages: { block: -1 } };
   }).toThrow('WS4007: recording: `stages.block` must be the position of a block, and is -1');
