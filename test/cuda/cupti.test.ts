@@ -301,6 +301,7 @@ describe.skipIf(canFake && gpus === 0)('on a GPU', () => {
 });
 
 describe('which records are of which command', () => {
+  type Numbered = Expected & { readonly command: number };
   const record = (correlation: number, kind: number, bytes = 0) => ({
     ...{ kind, context: 1, stream: 1, correlation, bytes, channel: 'copy 1' },
     ...{ start: 10 * correlation, end: 10 * correlation + 5 },
@@ -317,11 +318,11 @@ describe('which records are of which command', () => {
   test('all of them, in whatever order they come', () => {
     fc.assert(
       fc.property(commands, fc.infiniteStream(fc.nat()), (list, random) => {
-        const matching = new StreamMatching<number>();
+        const matching = new StreamMatching<Numbered>();
         const records: ReturnType<typeof record>[] = [];
         let calls = 0;
         const starts = list.map(({ kind, bytes, calls: count, preparations }, command) => {
-          const expected: Expected<number> = { command, preparations, calls: count, kinds: [kind], bytes };
+          const expected: Numbered = { command, preparations, calls: count, kinds: [kind], bytes };
           matching.expect(expected);
           for (let i = 0; i < preparations; i++) records.push(record(++calls, activityKinds.memcpy, 9));
           const own = Array.from({ length: count }, () => record(++calls, kind, bytes));
@@ -333,7 +334,7 @@ describe('which records are of which command', () => {
         for (const { each } of shuffled) matching.add(each);
         expect(matching.isComplete).toBe(true);
         const matched = matching.take();
-        expect(matched.map(({ command }) => command)).toEqual(list.map((_, i) => i));
+        expect(matched.map(({ expected }) => expected.command)).toEqual(list.map((_, i) => i));
         expect(matched.map(({ activity }) => activity?.start ?? null)).toEqual(starts);
         expect(matching.waiting).toBe(0);
       }),
@@ -343,7 +344,7 @@ describe('which records are of which command', () => {
   test('where some are missing, none is taken for what it cannot be of', () => {
     fc.assert(
       fc.property(commands, fc.nat(), (list, lost) => {
-        const matching = new StreamMatching<number>();
+        const matching = new StreamMatching<Numbered>();
         let calls = 0;
         for (const [command, { kind, bytes }] of list.entries()) {
           matching.expect({ command, preparations: 0, calls: 1, kinds: [kind], bytes });

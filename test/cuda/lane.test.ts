@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { Command } from '#warpstage/runtime/command.js';
 import type { Driver } from '#warpstage/runtime/cuda/driver.js';
 import { CudaLane, EventPool, type Flight } from '#warpstage/runtime/cuda/lane.js';
+import type { SpanMarks } from '#warpstage/runtime/cuda/span-marks.js';
 
 const notReady = 600;
 
@@ -26,18 +27,25 @@ function fakeDriver() {
 
 function lane() {
   const { driver, answers, events } = fakeDriver();
-  const made = new CudaLane(driver, new EventPool(driver), { name: 'stream 1', priority: 0, stream: 1 });
+  const reached = new Set<object>();
+  const spans = { isReached: (marks: object) => reached.has(marks) };
+  const place = { name: 'stream 1', priority: 0, stream: 1 };
+  const made = new CudaLane(driver, new EventPool(driver), spans, place);
   let id = 0;
-  const add = () => {
+  const add = (span: SpanMarks | null = null) => {
     const command = new Command(++id, { name: 'stream 1', priority: 0 }, [], []);
     made.prepare();
-    made.add({ command, work: null as never, land: null, span: null, activity: null });
+    made.add({ command, work: null as never, land: null, span, activity: null });
     return command;
   };
   const settled: number[] = [];
+  const asked: boolean[] = [];
   const poll = () =>
-    made.poll((flights: readonly Flight[]) => settled.push(...flights.map((f) => f.command.id)));
-  return { made, answers, events, add, poll, settled };
+    made.poll((flights: readonly Flight[], wasAsked: boolean) => {
+      settled.push(...flights.map((f) => f.command.id));
+      asked.push(wasAsked);
+    });
+  return { made, answers, events, add, poll, settled, asked, reached };
 }
 
 test('the last command is known by the stream itself, without an event', () => {
@@ -75,4 +83,47 @@ test('what is awaited gets a mark when more comes behind it', () => {
   answers.event = 0;
   poll();
   expect(settled).toEqual([1]);
+});
+
+test('commands that are recorded are settled as they are reached, without marks, whoever waits for the last', () => {
+  const { made, answers, events, add, poll, settled, asked, reached } = lane();
+  const spans = Array.from({ length: 600 }, (): SpanMarks => ({}) as SpanMarks);
+  const commands = spans.map((span) => add(span));
+  made.watch(commands.at(-1)!);
+  for (const span of spans.slice(0, 3)) reached.add(span);
+  reached.add(spans[5]!); // not before those in front of it
+  poll();
+  expect(settled).toEqual([1, 2, 3]);
+  expect(asked).toEqual([false]);
+  answers.stream = 0;
+  poll();
+  expect(settled).toHaveLength(600);
+  expect(asked).toEqual([false, true]);
+  expect(events()).toBe(0);
+});
+
+test('what is recorded and awaited is known by its own event, should that be seen before the stream’s end', () => {
+  const { made, events, add, poll, settled, reached } = lane();
+  const span = {} as SpanMarks;
+  const awaited = add(span);
+  made.watch(awaited);
+  made.mark(awaited);
+  reached.add(span);
+  poll();
+  expect(settled).toEqual([1]);
+  expect(made.pending).toEqual([]);
+  // Nothing is left of it: the stream goes on without a mark for it, with the event of the one that was dropped.
+  const next = add();
+  poll();
+  made.mark(next);
+  expect(events()).toBe(1);
+});
+
+test('a command that is complete, but not settled, can still be marked', () => {
+  const { made, add, poll, reached } = lane();
+  const span = {} as SpanMarks;
+  const command = add(span);
+  reached.add(span);
+  poll();
+  expect(made.mark(command)).toBeGreaterThan(0);
 });

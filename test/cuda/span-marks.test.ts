@@ -17,7 +17,12 @@ function recording() {
   const clock = { timeOf: (event: number) => times.get(event) ?? null };
   const spans = new SpanClock(clock as never, pool as never);
   const mark = (work: Work, previous: SpanMarks | null | undefined, waits = false) =>
-    spans.around(work, { stream: 1, previous, waits }, () => null).marks;
+    spans.behind(
+      work,
+      { stream: 1, previous, waits },
+      spans.before(work, { stream: 1, previous, waits }),
+      performance.now(),
+    );
   /** Milliseconds after now: nothing begins before it was issued. */
   const now = performance.now() + 1000;
   const reach = (marks: SpanMarks, end: number, start?: number) => {

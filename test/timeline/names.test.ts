@@ -76,6 +76,22 @@ test('a name of its own comes first, and where there is none it is a kernel', as
   expect(await namesOf([ignored, also, list[0]!, made])).toEqual(['named', 'given', 'kernel', 'kernel']);
 });
 
+test('copies of a span, and JSON, have the name', async () => {
+  await using device = await open('cpu');
+  const spans: Span[] = [];
+  device.recorder = (span) => spans.push(span);
+  const y = device.alloc('i32', 4);
+  const copied = kernel(one, ({ y }) => {
+    y[0] = 7;
+  });
+  for (const grid of [1, 2]) device.defaultStream.launch(copied, { grid, block: 4 }, { y });
+  await device.synchronize();
+  const [first, second] = spans as [Span, Span];
+  expect({ ...first, grid: null }).toMatchObject({ name: 'copied', engine: 'compute', grid: null });
+  expect(JSON.parse(JSON.stringify(second))).toMatchObject({ name: 'copied', grid: [2, 1, 1] });
+  expect(Object.keys(first)[0]).toBe('name');
+});
+
 test('the kernel of a job is called as the job is', async () => {
   const affine = job({
     kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {

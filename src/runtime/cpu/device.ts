@@ -186,7 +186,7 @@ export class CpuDevice implements Device {
     }
     const block = positionOf(stages.block, work.grid);
     const spans = spansOfMarks(stages.marks, work.executable.program.pipelines);
-    this.recorder?.(spanOf(command, work, engine, { stages: { block, spans } }));
+    this.recorder?.(spanOf(command, work, engine, command, { stages: { block, spans } }));
   }
 
   get recording(): RecordingOptions {

@@ -87,7 +87,8 @@ export class CudaCarrier implements Carrier {
   #laneOf(name: string, priority: number): CudaLane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = new CudaLane(this.#driver, this.#pool, { name, priority, stream: this.#streams.take(priority) });
+      const stream = this.#streams.take(priority);
+      lane = new CudaLane(this.#driver, this.#pool, this.#spans, { name, priority, stream });
       this.#lanes.set(name, lane);
     }
     return lane;
@@ -133,18 +134,22 @@ export class CudaCarrier implements Carrier {
   /** Gives the work to a lane's stream, with what records it if that is wanted. */
   #recorded(command: Command, work: Work, lane: CudaLane, waits: boolean): Flight {
     const { recording } = this.#host;
-    const issue = () => this.#issue(command, work, lane);
+    if (!recording.isOn) {
+      return { command, work, land: this.#issue(command, work, lane), span: null, activity: null };
+    }
     const activity = recording.activityOf(work);
     if (activity !== null) {
       const before = lane.preparations;
-      const land = issue();
-      const told = activity.issued(lane.stream, command, work, lane.preparations - before);
-      return { command, work, land, span: null, activity: told ? activity : null };
+      const land = this.#issue(command, work, lane);
+      const traced = activity.issued(lane.stream, command, work, lane.preparations - before);
+      return { command, work, land, span: null, activity: traced };
     }
-    if (!recording.wantsEvents) return { command, work, land: issue(), span: null, activity: null };
     const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
-    const { land, marks } = this.#spans.around(work, standing, issue);
-    return { command, work, land, span: marks, activity: null };
+    const start = this.#spans.before(work, standing);
+    const land = this.#issue(command, work, lane);
+    const issued = land === null ? command.queued : performance.now();
+    const span = this.#spans.behind(work, standing, start, issued);
+    return { command, work, land, span, activity: null };
   }
 
   /** Gives the work to a stream; what is left to do when it is complete. */
@@ -274,9 +279,11 @@ export class CudaCarrier implements Carrier {
   #settleComplete(): void {
     const flights = this.#completion.take((stream) => this.#lanes.get(stream));
     if (flights.length === 0) return;
-    this.#waiting.progressed();
+    // What is only recorded does not have the main thread look more often than it would without.
+    if (this.#completion.takeAsked()) this.#waiting.progressed();
     const now = performance.now();
     for (const flight of flights) this.#settle(flight, now);
+    if (this.#gates.shut === 0) this.#clock.renew(now);
   }
 
   #settle({ command, work, land, span, activity }: Flight, now: number): void {
@@ -285,7 +292,7 @@ export class CudaCarrier implements Carrier {
     const failure = before ?? own ?? aborted(work);
     if (span === null) {
       command.settle(failure, Math.min(command.queued, now), now);
-      activity?.settled(command);
+      activity?.settled();
       return;
     }
     const { started, ended } = this.#spans.read(span);
@@ -378,7 +385,7 @@ export class CudaCarrier implements Carrier {
     this.#gates.openAll(this.#lost);
     for (const { command, activity } of flights) {
       command.settle(this.#lost, command.queued, performance.now());
-      activity?.settled(command, 'lost');
+      activity?.settled('lost');
     }
   }
 
@@ -390,7 +397,7 @@ export class CudaCarrier implements Carrier {
     this.#driver.cuCtxSynchronize();
     for (const lane of this.#lanes.values()) {
       lane.prepare();
-      this.#completion.collect(lane.abandon());
+      this.#completion.collect(lane.abandon(), true);
       this.#driver.cuStreamDestroy_v2(lane.stream);
     }
     this.#settleComplete();

@@ -2,10 +2,11 @@
 //
 // An event's time is told from an origin, an event whose time on the host is known. Origins are
 // taken anew from time to time: the driver counts milliseconds in 32-bit floats, and the two
-// clocks drift.
+// clocks drift. Taking one waits for the GPU, so that is done where whoever reads times says so.
 
 import { type Driver, driverResults } from './driver.ts';
 import type { EventPool } from './lane.ts';
+import { allocateNative } from './native.ts';
 
 const originLifetime = 20_000;
 
@@ -13,6 +14,8 @@ export class GpuClock {
   readonly #driver: Driver;
   readonly #pool: EventPool;
   readonly #stream: number;
+  /** Where the driver writes what it is asked: an array of JavaScript's would cost the FFI a microsecond each time. */
+  readonly #answer: { readonly address: number; readonly milliseconds: Float32Array };
   #origin: { readonly event: number; readonly time: number };
 
   constructor(driver: Driver, pool: EventPool) {
@@ -21,6 +24,8 @@ export class GpuClock {
     const stream = [0];
     driver.check(driver.cuStreamCreateWithPriority(stream, 1, 0), 'creating a stream');
     this.#stream = Number(stream[0]);
+    const { address, bytes } = allocateNative(Float32Array.BYTES_PER_ELEMENT);
+    this.#answer = { address, milliseconds: new Float32Array(bytes.buffer, bytes.byteOffset, 1) };
     this.#origin = this.#measure();
   }
 
@@ -30,20 +35,24 @@ export class GpuClock {
     return { event, time: performance.now() };
   }
 
+  /** Takes a new origin if the present one is old; `now` is the host's time. No stream may wait for the host. */
+  renew(now: number): void {
+    if (now - this.#origin.time <= originLifetime) return;
+    const former = this.#origin.event;
+    this.#origin = this.#measure();
+    this.#pool.give(former);
+  }
+
   /** The host's time of an event; null if it was not reached. */
   timeOf(event: number): number | null {
-    if (performance.now() - this.#origin.time > originLifetime) {
-      this.#pool.give(this.#origin.event);
-      this.#origin = this.#measure();
-    }
     const milliseconds = this.between(this.#origin.event, event);
     return milliseconds === null ? null : this.#origin.time + milliseconds;
   }
 
-  /** Milliseconds from one event to another, both of which were reached. */
+  /** Milliseconds from one event to another; null unless both were reached. */
   between(start: number, stop: number): number | null {
-    const milliseconds = [0];
-    const result = this.#driver.cuEventElapsedTime(milliseconds, start, stop);
+    const { address, milliseconds } = this.#answer;
+    const result = this.#driver.cuEventElapsedTime(address, start, stop);
     return result === driverResults.success ? milliseconds[0]! : null;
   }
 

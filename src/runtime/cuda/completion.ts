@@ -4,15 +4,25 @@
 // dependency on a lane that was asked before is not known to be: it was not, then. As errors travel
 // along dependencies, each command is settled after those that it depends on.
 
-import type { CudaLane, Flight } from './lane.ts';
+import type { CudaLane, Flight, Settle } from './lane.ts';
 
 export class Completion {
   readonly #complete: Flight[] = [];
 
+  #wasAsked = false;
+
   /** Takes what a lane says is complete. */
-  readonly collect = (flights: readonly Flight[]): void => {
-    this.#complete.push(...flights);
+  readonly collect: Settle = (flights, asked) => {
+    for (const flight of flights) this.#complete.push(flight);
+    this.#wasAsked ||= asked;
   };
+
+  /** Whether any of what was taken since this was read last was asked for, and not just recorded. */
+  takeAsked(): boolean {
+    const was = this.#wasAsked;
+    this.#wasAsked = false;
+    return was;
+  }
 
   /** Hands out what was collected, with what it depends on, by the order of issue. */
   take(laneOf: (stream: string) => CudaLane | undefined): readonly Flight[] {

@@ -57,7 +57,7 @@ const prototypes = {
   cuEventRecord: ['int', handle, handle],
   cuEventQuery: ['int', handle],
   cuEventSynchronize: ['int', handle],
-  cuEventElapsedTime: ['int', '_Out_ float *', handle, handle],
+  cuEventElapsedTime: ['int', address, handle, handle],
   cuModuleLoadData: ['int', out, 'void *'],
   cuModuleUnload: ['int', handle],
   cuModuleGetFunction: ['int', out, handle, 'const char *'],

@@ -5,13 +5,14 @@
 // lane are complete. Marks are made only where somebody asks: another lane that waits, an
 // event of the user's, a synchronisation that was followed by more commands. Who waits for the
 // last command asks the stream itself, which costs no event. So a launch costs no more than the
-// driver's own call.
+// driver's own call. Commands that are recorded have an event each: they are settled as soon as it is seen
+// to be reached, while later ones run, so that little is left to be done for them at the end.
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command, Work } from '../command.ts';
-import type { ActivitySpans } from './cupti/activity.ts';
+import type { Traced } from './cupti/activity.ts';
 import { type Driver, driverResults } from './driver.ts';
-import type { SpanMarks } from './span-marks.ts';
+import type { SpanClock, SpanMarks } from './span-marks.ts';
 
 /** CU_EVENT_DEFAULT: with times. */
 const eventFlags = 0;
@@ -27,8 +28,11 @@ export interface Flight {
   /** Where it began and ended, while somebody records spans. */
   readonly span: SpanMarks | null;
   /** What tells of it when it has CUPTI's records, while those are recorded. */
-  readonly activity: ActivitySpans | null;
+  readonly activity: Traced | null;
 }
+
+/** Called with what is complete, and whether somebody had asked for a mark there or for the end of the stream. */
+export type Settle = (flights: readonly Flight[], asked: boolean) => void;
 
 interface Mark {
   /** The last command that it covers. */
@@ -79,6 +83,7 @@ export class CudaLane {
   preparations = 0;
   readonly #driver: Driver;
   readonly #pool: EventPool;
+  readonly #spans: Pick<SpanClock, 'isReached'>;
   #pending: Flight[] = [];
   #marks: Mark[] = [];
   /** The last command, if somebody waits for it and nothing was added behind it. */
@@ -87,10 +92,12 @@ export class CudaLane {
   constructor(
     driver: Driver,
     pool: EventPool,
+    spans: Pick<SpanClock, 'isReached'>,
     { name, priority, stream }: { readonly name: string; readonly priority: number; readonly stream: number },
   ) {
     this.#driver = driver;
     this.#pool = pool;
+    this.#spans = spans;
     this.name = name;
     this.priority = priority;
     this.stream = stream;
@@ -111,15 +118,16 @@ export class CudaLane {
   /** A command that the stream was given. */
   add(flight: Flight): void {
     this.#pending.push(flight);
-    if (this.#pending.length % markEvery === 0) this.mark(flight.command);
+    if (flight.span === null && this.#pending.length % markEvery === 0) this.mark(flight.command);
   }
 
-  /** An event that is reached when the command, which is still pending here, is complete. */
+  /** An event that is reached when the command, which is not settled, is complete. */
   mark(command: Command): number {
     const covering = this.#marks.find(({ upTo }) => upTo >= command.id);
     if (covering !== undefined) return covering.event;
     const event = this.#pool.record(this.stream);
-    this.#marks.push({ upTo: this.#pending.at(-1)!.command.id, event });
+    // A recorder that issues commands may do so when all of these are complete, and only some are settled.
+    this.#marks.push({ upTo: this.#pending.at(-1)?.command.id ?? command.id, event });
     return event;
   }
 
@@ -135,13 +143,13 @@ export class CudaLane {
   }
 
   /** Hands what is complete to `settle`. Returns an error of the device, or 0. */
-  poll(settle: (flights: readonly Flight[]) => void): number {
+  poll(settle: Settle): number {
     if (this.#awaited !== null) {
       const result = this.#driver.cuStreamQuery(this.stream);
       if (result === driverResults.success) {
         for (const { event } of this.#marks.splice(0)) this.#pool.give(event);
         this.#awaited = null;
-        settle(this.#pending.splice(0));
+        settle(this.#pending.splice(0), true);
         return result;
       }
       if (result !== driverResults.notReady) return result;
@@ -158,9 +166,26 @@ export class CudaLane {
       const complete = this.#pending.splice(0, next < 0 ? this.#pending.length : next);
       // A mark may be reached just after the stream was asked.
       if (this.#pending.length === 0) this.#awaited = null;
-      settle(complete);
+      settle(complete, true);
     }
+    this.#pollRecorded(settle);
     return driverResults.success;
+  }
+
+  #pollRecorded(settle: Settle): void {
+    let reached = 0;
+    for (const { span } of this.#pending) {
+      if (span === null || !this.#spans.isReached(span)) break;
+      reached += 1;
+    }
+    if (reached === 0) return;
+    const complete = this.#pending.splice(0, reached);
+    const last = complete.at(-1)!.command.id;
+    // Marks of these may not be reached yet, but nobody needs them: who waits for one in a stream goes on waiting.
+    while (this.#marks.length > 0 && this.#marks[0]!.upTo <= last)
+      this.#pool.give(this.#marks.shift()!.event);
+    if (this.#pending.length === 0) this.#awaited = null;
+    settle(complete, false);
   }
 
   /** Takes every pending command out, when the device is lost or closed. */

@@ -94,16 +94,16 @@ export class GpuRecording {
 
   #tell(command: Command, work: Work, activity: ToldActivity): void {
     if (activity === null) this.#unrecorded += 1;
-    this.#recorder?.(spanOf(command, work, engineOf(work), activity ?? {}));
+    this.#recorder?.(spanOf(command, work, engineOf(work), activity ?? command, activity));
   }
 
-  /** Whether events are to be recorded around the next command. */
-  get wantsEvents(): boolean {
+  /** Whether the next command is to be recorded. */
+  get isOn(): boolean {
     return this.#recorder !== null;
   }
 
   /**
-   * Where CUPTI is to tell of a command that comes next; null where events do. Streams that wait for a function
+   * Where CUPTI is to tell of a command that comes next and is recorded; null where events do. Streams that wait for a function
    * of the host, and graphs, are left to events, and so is what comes after them: with CUPTI's records switched
    * on they were not seen to work.
    */

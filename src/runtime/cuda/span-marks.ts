@@ -7,21 +7,24 @@
 // between host and device, besides, no sooner than the copy that its engine was given before. An event
 // before is left for what can begin at any time: a kernel on an idle stream, whatever waits for
 // other streams.
+//
+// The driver is asked once for each command: when the event was reached, which also says whether it was.
 
 import type { Work } from '../command.ts';
 import type { GpuClock } from './clock.ts';
-import type { EventPool, Flight } from './lane.ts';
+import type { EventPool } from './lane.ts';
 
 /** The events of a command that is recorded. */
 export interface SpanMarks {
   /** An event before it; 0 where its beginning is told from ends. */
   readonly start: number;
   readonly stop: number;
-  /** When it was given to the driver, staged if it had to be: it did not begin before. */
+  /** When it was issued, staged if it had to be: it did not begin before. */
   readonly issued: number;
-  /** What had to end before it began. Empty once it is told. */
-  bounds: readonly SpanMarks[];
-  /** When it ended, in the host's time, once somebody asked. */
+  /** What had to end before it began: the command before it in its stream, and its engine's. Null once it is told. */
+  previous: SpanMarks | null;
+  last: SpanMarks | null;
+  /** When it ended, in the host's time, once somebody asked and it had. */
   ended: number | null;
 }
 
@@ -39,46 +42,54 @@ export class SpanClock {
   readonly #clock: GpuClock;
   readonly #pool: EventPool;
   /** What the engines of copies between host and device were given last. */
-  readonly #last = new Map<string, SpanMarks>();
+  readonly #last: Record<Engine, SpanMarks | null> = { 'host to device': null, 'device to host': null };
 
   constructor(clock: GpuClock, pool: EventPool) {
     this.#clock = clock;
     this.#pool = pool;
   }
 
-  /** Marks a command: `issue` gives it to the driver. */
-  around(
-    work: Work,
-    { stream, previous, waits }: Standing,
-    issue: () => Flight['land'],
-  ): { readonly land: Flight['land']; readonly marks: SpanMarks } {
-    const engine = engineOf(work);
-    const isTold = !waits && (engine === null ? Boolean(previous) : previous !== null);
-    const start = isTold ? 0 : this.#pool.record(stream);
-    const before = performance.now();
-    const land = issue();
-    const issued = land === null ? before : performance.now();
+  /** Called before a command is given to the driver: an event, or 0 where none is needed to tell when it begins. */
+  before(work: Work, { stream, previous, waits }: Standing): number {
+    const isTold = !waits && (engineOf(work) === null ? Boolean(previous) : previous !== null);
+    return isTold ? 0 : this.#pool.record(stream);
+  }
+
+  /** Called when it was given: its marks. `start` is what `before` gave. */
+  behind(work: Work, { stream, previous }: Standing, start: number, issued: number): SpanMarks {
     const stop = this.#pool.record(stream);
-    const last = engine === null ? undefined : this.#last.get(engine);
-    const bounds = isTold ? [previous, last].filter((marks) => marks != null) : [];
-    const marks = { start, stop, issued, bounds, ended: null };
-    if (engine !== null) this.#last.set(engine, marks);
-    return { land, marks };
+    const engine = engineOf(work);
+    const marks: SpanMarks = { start, stop, issued, previous: null, last: null, ended: null };
+    if (start === 0) {
+      marks.previous = previous ?? null;
+      if (engine !== null) marks.last = this.#last[engine];
+    }
+    if (engine !== null) this.#last[engine] = marks;
+    return marks;
+  }
+
+  /** Whether a command is complete. */
+  isReached(marks: SpanMarks): boolean {
+    return this.#end(marks) !== null;
   }
 
   /** When a command that is complete began and ended; its events are used again. */
   read(marks: SpanMarks): { readonly started: number; readonly ended: number } {
-    const { start, stop, issued, bounds } = marks;
+    const { start, stop, issued, previous, last } = marks;
     const ended = this.#end(marks) ?? performance.now();
     marks.ended = ended;
-    const from =
-      start === 0
-        ? bounds.reduce((latest, bound) => Math.max(latest, this.#end(bound) ?? 0), issued)
-        : (this.#clock.timeOf(start) ?? ended);
-    marks.bounds = [];
-    if (start !== 0) this.#pool.give(start);
+    let started = issued;
+    if (start === 0) {
+      if (previous !== null) started = Math.max(started, this.#end(previous) ?? 0);
+      if (last !== null) started = Math.max(started, this.#end(last) ?? 0);
+    } else {
+      started = this.#clock.timeOf(start) ?? ended;
+      this.#pool.give(start);
+    }
+    marks.previous = null;
+    marks.last = null;
     this.#pool.give(stop);
-    return { started: Math.min(from, ended), ended };
+    return { started: Math.min(started, ended), ended };
   }
 
   #end(marks: SpanMarks): number | null {
@@ -87,8 +98,10 @@ export class SpanClock {
   }
 }
 
+type Engine = 'host to device' | 'device to host';
+
 /** The engine that does one such copy after the other, for a copy that has one. */
-function engineOf(work: Work): string | null {
+function engineOf(work: Work): Engine | null {
   if (work.kind !== 'copy') return null;
   const { direction } = work;
   return direction === 'host to device' || direction === 'device to host' ? direction : null;

@@ -22,13 +22,42 @@ const mostWaiting = 2048;
 /** Full buffers are looked for each time so many commands were issued. */
 const lookEvery = 256;
 
-interface Traced {
+/** A command whose records are to come, as its stream expects them. */
+export class Traced implements Expected {
   readonly command: Command;
   readonly work: Work;
-  state: 'underway' | 'settled' | 'lost';
+  readonly preparations: number;
+  readonly calls: number;
+  readonly kinds: readonly number[];
+  readonly bytes: number | null;
+  readonly #stream: TracedStream;
+  #state: 'underway' | 'settled' | 'lost' = 'underway';
+
+  constructor(command: Command, work: Work, preparations: number, stream: TracedStream) {
+    this.command = command;
+    this.work = work;
+    this.preparations = preparations;
+    this.calls = callsOf(work);
+    this.kinds = kindsOf(work);
+    this.bytes = bytesOf(work);
+    this.#stream = stream;
+  }
+
+  /** It is complete, or was given up (`lost`) and is not told. */
+  settled(state: 'settled' | 'lost' = 'settled'): void {
+    if (this.#state !== 'underway') return;
+    this.#state = state;
+    this.#stream.underway -= 1;
+    this.#stream.owner.ended();
+  }
+
+  get isLost(): boolean {
+    return this.#state === 'lost';
+  }
 }
 
 interface TracedStream {
+  readonly owner: ActivitySpans;
   readonly matching: StreamMatching<Traced>;
   readonly stopListening: () => void;
   underway: number;
@@ -41,7 +70,8 @@ export class ActivitySpans {
   readonly #streams = new Map<number, TracedStream>();
   /** Streams that were closed before all of their records were there; the driver's stream may be used again. */
   readonly #former = new Map<number, TracedStream>();
-  readonly #traced = new Map<Command, { readonly traced: Traced; readonly stream: TracedStream }>();
+  /** Commands that are not settled; those that wait for their records, these included; all so far. */
+  #underway = 0;
   #waiting = 0;
   #issued = 0;
 
@@ -56,19 +86,19 @@ export class ActivitySpans {
   }
 
   /**
-   * A command was given to a stream, after so many calls that prepared it. False if CUPTI does not know the
-   * stream: nothing will be told then.
+   * A command was given to a stream, after so many calls that prepared it. To be told when it is settled; null if
+   * CUPTI does not know the stream: nothing will be told then.
    */
-  issued(handle: number, command: Command, work: Work, preparations: number): boolean {
+  issued(handle: number, command: Command, work: Work, preparations: number): Traced | null {
     const stream = this.#streams.get(handle) ?? this.#open(handle);
-    if (stream === null) return false;
-    const traced: Traced = { command, work, state: 'underway' };
-    stream.matching.expect({ command: traced, preparations, ...signatureOf(work) });
+    if (stream === null) return null;
+    const traced = new Traced(command, work, preparations, stream);
+    stream.matching.expect(traced);
     stream.underway += 1;
+    this.#underway += 1;
     this.#waiting += 1;
-    this.#traced.set(command, { traced, stream });
     if (++this.#issued % lookEvery === 0) this.#session.read();
-    return true;
+    return traced;
   }
 
   #open(handle: number): TracedStream | null {
@@ -82,19 +112,15 @@ export class ActivitySpans {
       former?.stopListening();
       stop();
     };
-    const stream = { matching, stopListening, underway: 0 };
+    const stream = { owner: this, matching, stopListening, underway: 0 };
     this.#streams.set(handle, stream);
     return stream;
   }
 
-  /** It is complete, or was given up (`lost`) and is not told. */
-  settled(command: Command, state: 'settled' | 'lost' = 'settled'): void {
-    const found = this.#traced.get(command);
-    if (found === undefined) return;
-    this.#traced.delete(command);
-    found.traced.state = state;
-    found.stream.underway -= 1;
-    if (this.#waiting >= mostWaiting && this.#traced.size === 0) this.resolve();
+  /** One of the commands is no longer under way. */
+  ended(): void {
+    this.#underway -= 1;
+    if (this.#waiting >= mostWaiting && this.#underway === 0) this.resolve();
   }
 
   /** A stream is about to be closed. */
@@ -113,16 +139,16 @@ export class ActivitySpans {
       return;
     }
     this.#session.flush();
-    const atRest = this.#traced.size === 0;
+    const atRest = this.#underway === 0;
     let streams = this.#settledStreams();
     if (atRest && streams.some(({ matching }) => !matching.isComplete)) this.#session.force();
     // While others run, a stream whose records are not all there has time.
     if (!atRest) streams = streams.filter(({ matching }) => matching.isComplete);
     const matched = streams.flatMap(({ matching }) => matching.take());
     this.#waiting -= matched.length;
-    matched.sort((a, b) => a.command.command.id - b.command.command.id);
-    for (const { command: traced, activity } of matched) {
-      if (traced.state === 'settled') this.#tell(traced.command, traced.work, this.#toHostTime(activity));
+    if (streams.length > 1) matched.sort((a, b) => a.expected.command.id - b.expected.command.id);
+    for (const { expected: traced, activity } of matched) {
+      if (!traced.isLost) this.#tell(traced.command, traced.work, this.#toHostTime(activity));
     }
     this.#letGo();
   }
@@ -144,8 +170,9 @@ export class ActivitySpans {
   #toHostTime(activity: Activity | null): ToldActivity {
     if (activity === null) return null;
     const { start, end, channel } = activity;
-    const times = { started: this.#session.hostTime(start), ended: this.#session.hostTime(end) };
-    return channel === '' ? times : { ...times, channel };
+    const started = this.#session.hostTime(start);
+    const ended = this.#session.hostTime(end);
+    return channel === '' ? { started, ended } : { started, ended, channel };
   }
 
   /** Nothing more is told. */
@@ -153,32 +180,40 @@ export class ActivitySpans {
     for (const { stopListening } of [...this.#streams.values(), ...this.#former.values()]) stopListening();
     this.#streams.clear();
     this.#former.clear();
-    this.#traced.clear();
+    this.#underway = 0;
     this.#waiting = 0;
   }
 }
 
-/** What the records of some work look like. */
-function signatureOf(work: Work): Omit<Expected<never>, 'command' | 'preparations'> {
-  const copies = [activityKinds.memcpy, activityKinds.peerMemcpy];
+const copyKinds = [activityKinds.memcpy, activityKinds.peerMemcpy];
+const setKinds = [activityKinds.memset];
+const launchKinds = [activityKinds.kernel];
+
+/** Kinds that the records of some work may have. */
+function kindsOf(work: Work): readonly number[] {
   switch (work.kind) {
     case 'copy':
-      return { calls: callsOf(work), kinds: copies, bytes: isPlain(work) ? work.box.width : null };
+      return copyKinds;
     case 'set':
-      return { calls: 1, kinds: [activityKinds.memset], bytes: work.bytes };
+      return setKinds;
     case 'launch':
-      return { calls: 1, kinds: [activityKinds.kernel], bytes: null };
+      return launchKinds;
     case 'graph':
     case 'host':
       throw new TypeError(`a ${work.kind} is left to events`);
   }
 }
 
-function isPlain({ box, peer }: CopyWork): boolean {
-  return peer === true || (box.height === 1 && box.depth === 1);
+/** Calls of the driver: rows between GPUs are copied one by one. */
+function callsOf(work: Work): number {
+  return work.kind === 'copy' && work.peer === true ? work.box.height * work.box.depth : 1;
 }
 
-/** Rows between GPUs are copied one by one. */
-function callsOf({ box, peer }: CopyWork): number {
-  return peer === true ? box.height * box.depth : 1;
+function bytesOf(work: Work): number | null {
+  if (work.kind === 'set') return work.bytes;
+  return work.kind === 'copy' && isPlain(work) ? work.box.width : null;
+}
+
+function isPlain({ box, peer }: CopyWork): boolean {
+  return peer === true || (box.height === 1 && box.depth === 1);
 }

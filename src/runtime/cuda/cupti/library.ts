@@ -6,7 +6,7 @@ import { isKnownVersion } from './records.ts';
 
 const prototypes = {
   cuptiGetVersion: ['int', '_Out_ uint32_t *'],
-  cuptiGetTimestamp: ['int', '_Out_ uint64_t *'],
+  cuptiGetTimestamp: ['int', 'uint64_t'],
   cuptiGetContextId: ['int', 'uint64_t', '_Out_ uint32_t *'],
   cuptiGetStreamIdEx: ['int', 'uint64_t', 'uint64_t', 'uint8_t', '_Out_ uint32_t *'],
   cuptiActivityRegisterCallbacks: ['int', 'uint64_t', 'uint64_t'],

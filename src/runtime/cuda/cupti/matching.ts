@@ -7,9 +7,8 @@
 
 import type { ActivityRecord } from './records.ts';
 
-/** What a command is to be recognised by. */
-export interface Expected<C> {
-  readonly command: C;
+/** A command, and what its records are recognised by. */
+export interface Expected {
   /** How many calls that start something came before, for this command but no part of it. */
   readonly preparations: number;
   /** How many calls of the driver that start something it was made of. */
@@ -28,24 +27,28 @@ export interface Activity {
 }
 
 /** A command, with what the GPU did for it; null where there is no record. */
-export interface Matched<C> {
-  readonly command: C;
+export interface Matched<E> {
+  readonly expected: E;
   readonly activity: Activity | null;
 }
 
 /** The commands of a stream, and the records of it. */
-export class StreamMatching<C> {
-  #expected: Expected<C>[] = [];
+export class StreamMatching<E extends Expected> {
+  #expected: E[] = [];
+  /** Calls that the commands are made of. */
+  #expectedCalls = 0;
   #records: ActivityRecord[] = [];
-  #calls = new Set<number>();
+  /** Calls that have records so far; null where it has to be counted anew. */
+  #recordedCalls: number | null = 0;
 
-  expect(expected: Expected<C>): void {
+  expect(expected: E): void {
     this.#expected.push(expected);
+    this.#expectedCalls += expected.calls + expected.preparations;
   }
 
   add(record: ActivityRecord): void {
     this.#records.push(record);
-    this.#calls.add(record.correlation);
+    this.#recordedCalls = null;
   }
 
   /** How many commands wait for their records. */
@@ -55,38 +58,56 @@ export class StreamMatching<C> {
 
   /** Whether as many calls were recorded as the commands are made of. */
   get isComplete(): boolean {
-    return (
-      this.#expected.reduce((sum, { calls, preparations }) => sum + calls + preparations, 0) ===
-      this.#calls.size
-    );
+    this.#recordedCalls ??= countCalls(this.#records);
+    return this.#recordedCalls === this.#expectedCalls;
   }
 
   /** All commands with their records, in the order of issue; both are forgotten. Nothing may be under way. */
-  take(): Matched<C>[] {
-    const byCall = new Map<number, ActivityRecord[]>();
-    for (const record of this.#records) {
-      const known = byCall.get(record.correlation);
-      if (known === undefined) byCall.set(record.correlation, [record]);
-      else known.push(record);
-    }
-    const calls = [...byCall].sort(([a], [b]) => a - b).map(([, records]) => records);
-    const matched = this.isComplete ? inOrder(this.#expected, calls) : asFits(this.#expected, calls);
+  take(): Matched<E>[] {
+    const { isComplete } = this;
+    const calls = callsOf(this.#records);
+    const matched = isComplete ? inOrder(this.#expected, calls) : asFits(this.#expected, calls);
     this.#expected = [];
+    this.#expectedCalls = 0;
     this.#records = [];
-    this.#calls = new Set();
+    this.#recordedCalls = 0;
     return matched;
   }
 }
 
+/** How many calls some records are of; brings these into the order of the calls, in which most of them come. */
+function countCalls(records: ActivityRecord[]): number {
+  records.sort((a, b) => a.correlation - b.correlation);
+  let calls = 0;
+  let last = Number.NaN;
+  for (const { correlation } of records) {
+    if (correlation !== last) calls += 1;
+    last = correlation;
+  }
+  return calls;
+}
+
 type Calls = readonly (readonly ActivityRecord[])[];
 
-function inOrder<C>(expected: readonly Expected<C>[], calls: Calls): Matched<C>[] {
+/** The records of each call, of records in the order of calls. */
+function callsOf(records: readonly ActivityRecord[]): Calls {
+  const calls: ActivityRecord[][] = [];
+  let last = Number.NaN;
+  for (const record of records) {
+    if (record.correlation === last) calls.at(-1)!.push(record);
+    else calls.push([record]);
+    last = record.correlation;
+  }
+  return calls;
+}
+
+function inOrder<E extends Expected>(expected: readonly E[], calls: Calls): Matched<E>[] {
   let next = 0;
-  return expected.map(({ command, calls: count, preparations }) => {
-    next += preparations;
-    const own = calls.slice(next, next + count).flat();
-    next += count;
-    return { command, activity: together(own) };
+  return expected.map((each) => {
+    next += each.preparations;
+    const own = each.calls === 1 ? calls[next]! : calls.slice(next, next + each.calls).flat();
+    next += each.calls;
+    return { expected: each, activity: together(own) };
   });
 }
 
@@ -97,7 +118,7 @@ const farthest = 64;
  * Each call goes to a command that it could be of, in order. Where one does not fit, what is nearest is taken to
  * be missing: commands without a call, or calls without a command.
  */
-function asFits<C>(expected: readonly Expected<C>[], calls: Calls): Matched<C>[] {
+function asFits<E extends Expected>(expected: readonly E[], calls: Calls): Matched<E>[] {
   const own = new Map<number, ActivityRecord[]>();
   const slots = expected.flatMap((each, position) =>
     Array.from({ length: each.calls }, () => ({ each, position })),
@@ -124,12 +145,16 @@ function asFits<C>(expected: readonly Expected<C>[], calls: Calls): Matched<C>[]
     slot += 1;
     call += 1;
   }
-  return expected.map(({ command }, position) => ({ command, activity: together(own.get(position) ?? []) }));
+  return expected.map((each, position) => ({
+    expected: each,
+    activity: together(own.get(position) ?? []),
+  }));
 }
 
 function together(records: readonly ActivityRecord[]): Activity | null {
   if (records.length === 0) return null;
   const [first] = records as [ActivityRecord];
+  if (records.length === 1) return first;
   return {
     start: records.reduce((earliest, { start }) => Math.min(earliest, start), Infinity),
     end: records.reduce((latest, { end }) => Math.max(latest, end), -Infinity),

@@ -8,12 +8,15 @@
 import { isMainThread, Worker } from 'node:worker_threads';
 import { builtModule } from '../../cpu/built-module.ts';
 import { addressOf } from '../library.ts';
+import { allocateNative } from '../native.ts';
 import { Buffers, createBuffers } from './buffers.ts';
 import { type Cupti, openCupti } from './library.ts';
-import { type ActivityRecord, activityKinds, readRecord } from './records.ts';
+import { type ActivityRecord, activityKinds, readRecord, type TimeBase, timeBase } from './records.ts';
 
 /** How long the thread of the callbacks may take to start, in milliseconds. */
 const startLimit = 5000;
+/** Milliseconds between two readings of the clock within which nothing else happened. */
+const narrow = 0.002;
 /** CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
 const forced = 1;
 
@@ -51,13 +54,15 @@ function start(): CuptiSession | string {
 export class CuptiSession {
   readonly #cupti: Cupti;
   readonly #buffers: Buffers;
-  readonly #streams = new Map<string, (record: ActivityRecord) => void>();
+  readonly #streams = new Map<number, (record: ActivityRecord) => void>();
   #users = 0;
-  /** CUPTI's time in nanoseconds from which records count, and the host's time of it. */
-  #base = 0n;
+  /** CUPTI's time from which records count, once there is one, and the host's time of it. */
+  #base: { readonly time: bigint; readonly halves: TimeBase } | null = null;
   #offset = 0;
   /** Bytes of each kind of record, as CUPTI has shown them. */
   readonly #sizes = new Map<number, number>();
+  /** Where CUPTI writes the time. */
+  readonly #stamp = allocateNative(8);
 
   constructor(cupti: Cupti, buffers: Buffers) {
     this.#cupti = cupti;
@@ -65,7 +70,7 @@ export class CuptiSession {
     // No callback may come when the thread that answers is gone.
     process.on('exit', () => {
       if (this.#users > 0) this.#switch('cuptiActivityDisable');
-      if (this.#base !== 0n) this.#cupti.cuptiActivityFlushAll(forced);
+      if (this.#base !== null) this.#cupti.cuptiActivityFlushAll(forced);
     });
   }
 
@@ -96,7 +101,7 @@ export class CuptiSession {
     const [contextId, streamId] = [[0], [0]];
     if (this.#cupti.cuptiGetContextId(context, contextId) !== 0) return null;
     if (this.#cupti.cuptiGetStreamIdEx(context, stream, 0, streamId) !== 0) return null;
-    const key = `${contextId[0]} ${streamId[0]}`;
+    const key = keyOf(contextId[0]!, streamId[0]!);
     this.#streams.set(key, told);
     return () => {
       // The driver's stream may be another lane's by now.
@@ -123,10 +128,12 @@ export class CuptiSession {
   }
 
   #readBuffer(buffer: SharedArrayBuffer, address: number, bytes: number): void {
+    if (this.#base === null) return;
     const view = new DataView(buffer);
+    const { halves } = this.#base;
     for (let at = 0; at < bytes; ) {
-      const record = readRecord(view, at, this.#base);
-      if (record !== null) this.#streams.get(`${record.context} ${record.stream}`)?.(record);
+      const record = readRecord(view, at, halves);
+      if (record !== null) this.#streams.get(keyOf(record.context, record.stream))?.(record);
       const size = this.#sizeAt(view, address, at, bytes);
       if (size === 0) return;
       at += size;
@@ -155,17 +162,21 @@ export class CuptiSession {
 
   #setClock(): void {
     let narrowest = Number.POSITIVE_INFINITY;
-    const stamp = [0n as bigint | number];
     // The thread may be held up between two readings; the narrowest of a few brackets was not.
-    for (let i = 0; i < 8; ++i) {
+    for (let i = 0; i < 8 && narrowest > narrow; ++i) {
       const before = performance.now();
-      if (this.#cupti.cuptiGetTimestamp(stamp) !== 0) return;
+      if (this.#cupti.cuptiGetTimestamp(this.#stamp.address) !== 0) return;
       const after = performance.now();
       if (after - before >= narrowest) continue;
       narrowest = after - before;
-      const time = BigInt(stamp[0]!);
-      if (this.#base === 0n) this.#base = time;
-      this.#offset = (before + after) / 2 - Number(time - this.#base) / 1e6;
+      const time = this.#stamp.view.getBigUint64(0, true);
+      this.#base ??= { time, halves: timeBase(time) };
+      this.#offset = (before + after) / 2 - Number(time - this.#base.time) / 1e6;
     }
   }
+}
+
+/** A stream of a context, by their numbers. */
+function keyOf(context: number, stream: number): number {
+  return context * 2 ** 32 + stream;
 }
