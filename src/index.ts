@@ -73,6 +73,7 @@ export type {
   DeviceArray,
   DeviceProperties,
   Event,
+  EventOptions,
   Graph,
   HostOperand,
   LaunchConfiguration,

@@ -162,55 +162,76 @@ async function launches(): Promise<Row[]> {
   ];
 }
 
-/** Chunks that grow from `least` to `most` and shrink again: the shorter the first and the last, the sooner both directions are under way. */
-function growing(elements: number, least: number, most: number): readonly number[] {
-  const edge: number[] = [];
-  for (let size = least; size < most; size *= 2) edge.push(size);
-  const chunks = [...edge];
-  let left = elements - 2 * edge.reduce((sum, size) => sum + size, 0);
-  for (; left > 0; left -= most) chunks.push(Math.min(left, most));
-  return [...chunks, ...edge.reverse()];
-}
-
-/** 2 GiB in, a kernel, 2 GiB out, pinned memory to pinned memory, in chunks over several streams. */
+/**
+ * 2 GiB in, a kernel, 2 GiB out, pinned memory to pinned memory, in chunks: a stream for the copies in, one for the
+ * kernels and one for the copies out; and, as is often done, a stream for each chunk in flight.
+ */
 async function transfers(): Promise<Row[]> {
   await using device = await open('cuda');
   const elements = 2 ** 29;
   const [input, output] = [device.allocPinned('f32', elements), device.allocPinned('f32', elements)];
   input.array.fill(1);
   const chunk = 2 ** 22;
-  const chunks = growing(elements, 2 ** 19, chunk);
+  const event = () => device.createEvent({ timing: false });
   const lanes = Array.from({ length: 6 }, () => ({
     stream: device.createStream(),
-    x: device.alloc('f32', chunk),
-    y: device.alloc('f32', chunk),
+    ...{ x: device.alloc('f32', chunk), y: device.alloc('f32', chunk) },
+    ...{ arrived: event(), computed: event(), left: event() },
   }));
-  const overlapped = async () => {
-    let at = 0;
-    for (const [turn, size] of chunks.entries()) {
-      const lane = lanes[turn % lanes.length]!;
-      const [x, y] = [lane.x.subarray(0, size), lane.y.subarray(0, size)];
-      lane.stream.memcpyAsync(x, input.subarray(at, at + size));
-      lane.stream.launch(scale, { grid: size / 256, block: 256 }, { y, x, a: 2 });
-      lane.stream.memcpyAsync(output.subarray(at, at + size), y);
-      at += size;
+  const [into, compute, out] = Array.from({ length: 3 }, () => device.createStream()) as [
+    Stream,
+    Stream,
+    Stream,
+  ];
+  const parts = Array.from({ length: elements / chunk }, (_, turn) => ({
+    lane: lanes[turn % lanes.length]!,
+    from: input.subarray(turn * chunk, (turn + 1) * chunk),
+    to: output.subarray(turn * chunk, (turn + 1) * chunk),
+  }));
+  const shape = { grid: chunk / 256, block: 256 };
+  const byEngine = async () => {
+    for (const { lane, from, to } of parts) {
+      const { x, y, arrived, computed, left } = lane;
+      into.waitEvent(computed);
+      into.memcpyAsync(x, from);
+      into.record(arrived);
+      compute.waitEvent(arrived);
+      compute.waitEvent(left);
+      compute.launch(scale, shape, { y, x, a: 2 });
+      compute.record(computed);
+      out.waitEvent(computed);
+      out.memcpyAsync(to, y);
+      out.record(left);
+    }
+    await device.synchronize();
+  };
+  const byChunk = async () => {
+    for (const { lane, from, to } of parts) {
+      lane.stream.memcpyAsync(lane.x, from);
+      lane.stream.launch(scale, shape, { y: lane.y, x: lane.x, a: 2 });
+      lane.stream.memcpyAsync(to, lane.y);
     }
     await device.synchronize();
   };
   const bothWays = async () => {
-    const [into, out] = [lanes[0]!, lanes[1]!];
-    for (let at = 0; at < elements; at += chunk) {
-      into.stream.memcpyAsync(into.x, input.subarray(at, at + chunk));
-      out.stream.memcpyAsync(output.subarray(at, at + chunk), out.x);
+    for (const { from, to } of parts) {
+      into.memcpyAsync(lanes[0]!.x, from);
+      out.memcpyAsync(to, lanes[0]!.y);
     }
     await device.synchronize();
   };
-  output.array.fill(0);
-  await overlapped();
-  if (output.array.some((value) => value !== 3)) throw new Error('the results differ');
+  for (const overlapped of [byEngine, byChunk]) {
+    output.array.fill(0);
+    await overlapped();
+    if (output.array.some((value) => value !== 3)) throw new Error('the results differ');
+  }
   return await inTurn(
     { suite: 'gpu', work: 'transfer', bytes: 8 * elements },
-    { 'in, kernel and out, 2 to 16 MiB chunks, 6 streams': overlapped, 'both directions alone': bothWays },
+    {
+      'in, kernel and out, 16 MiB chunks, a stream for each engine': byEngine,
+      'in, kernel and out, 16 MiB chunks, a stream for each chunk': byChunk,
+      'both directions alone': bothWays,
+    },
     15,
   );
 }

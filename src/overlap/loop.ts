@@ -1,8 +1,7 @@
 // The overlapped loop: chunks of rows through read, copy in, kernel, copy out, write.
 //
-// Every device has `depth` lanes, each with the memory of one chunk and a stream of its own. A lane
-// takes the next chunk, reads it, issues its copies and its kernel, waits for them, writes the
-// results, and takes the next. Lanes read one at a time and write one at a time, in the order of
+// Every device has `depth` lanes, each with the memory of one chunk. A lane takes the next chunk, reads it, issues
+// its copies and its kernel (chunk-streams.ts), waits for them, writes the results, and takes the next. Lanes read one at a time and write one at a time, in the order of
 // the chunks; while one reads, others copy, compute and write. So everything overlaps, the
 // memory is that of the lanes whatever the length of the data, and with a depth of 1 nothing
 // overlaps on a device at all. A chunk goes to whichever lane is free first; only where devices
@@ -16,14 +15,14 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { elementBytes } from '../kernel/types.ts';
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
-import type { Place } from './constants.ts';
 import type { Meter } from './meter.ts';
 import { granularityOf, type Plan, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
 import { PinnedSink } from './sinks/pinned.ts';
-import { Slot, type StreamedArray } from './slot.ts';
+import type { Slot } from './slot.ts';
 import { type CutStep, type Freedom, Tuner } from './tuner.ts';
 import { Turns } from './turns.ts';
+import { startWorkers, type Worker } from './workers.ts';
 
 /** What the loop works with, and whom it tells. */
 export interface LoopContext {
@@ -49,24 +48,6 @@ export interface Share {
   readonly chunks: number;
 }
 
-/** A device at work: what it has done, and which kernel it was given last. */
-class Worker {
-  readonly place: Place;
-  /** Of its lanes; those that nobody works with lie in `spare`. */
-  readonly slots: Slot[];
-  readonly spare: Slot[] = [];
-  rows = 0;
-  chunks = 0;
-  /** Chunks that its lanes asked for. */
-  asked = 0;
-  previous: Slot | undefined;
-
-  constructor(place: Place, slots: Slot[]) {
-    this.place = place;
-    this.slots = slots;
-  }
-}
-
 /**
  * Runs all chunks of a job. Where a device has not the memory that was planned with (others may have
  * taken it meanwhile), the chunks are halved, down to the smallest that the job allows.
@@ -74,58 +55,11 @@ class Worker {
 export async function runChunks(job: BoundJob, context: LoopContext): Promise<Passed> {
   const smallest = granularityOf(job.outputs);
   for (let { plan } = job; ; ) {
-    const workers = await takeSlots({ ...job, plan });
+    const workers = await startWorkers({ ...job, plan });
     if (workers !== null) return new Loop({ ...job, plan }, context, workers).run();
     const chunkRows = Math.max(smallest, Math.floor(plan.chunkRows / 2 / smallest) * smallest);
     plan = { ...plan, chunkRows, chunkBytes: Math.ceil((plan.chunkBytes * chunkRows) / plan.chunkRows) };
   }
-}
-
-/** Whether chunks go round the devices, so that none of the lanes can be missing. */
-function isRound({ accumulators, places }: BoundJob): boolean {
-  return accumulators.length > 0 && places.length > 1;
-}
-
-/**
- * The chunks in flight, with the memory that they need from the start: on each device that of one, or of
- * all where they go round. Null if a device has not as much and smaller chunks are possible.
- */
-async function takeSlots(job: BoundJob): Promise<readonly Worker[] | null> {
-  const { outputs, plan, places } = job;
-  const arrays = arraysOf(job);
-  const taken: Slot[] = [];
-  try {
-    const workers: Worker[] = [];
-    for (const place of places) {
-      const slots = Array.from({ length: plan.depth }, () => new Slot(place.device, arrays));
-      taken.push(...slots);
-      for (const slot of isRound(job) ? slots : slots.slice(0, 1)) slot.takeDevice();
-      workers.push(new Worker(place, slots));
-    }
-    for (const slot of isRound(job) ? taken : taken.slice(0, 1)) slot.takeHost();
-    return workers;
-  } catch (error) {
-    await Promise.all(taken.map((slot) => slot.free()));
-    const isShort = error instanceof WarpstageError && error.code === 'WS4001';
-    if (isShort && plan.chunkRows > granularityOf(outputs)) return null;
-    throw error;
-  }
-}
-
-/** What a slot holds. */
-function arraysOf(job: BoundJob): readonly StreamedArray[] {
-  const { inputs, outputs, plan } = job;
-  const lengths = lengthsOf(job, plan.chunkRows);
-  return [
-    ...inputs.map(({ name, element, inPlace }) => ({
-      ...{ name, element, role: 'input' as const },
-      inPlace: inPlace !== undefined,
-    })),
-    ...outputs.map(({ name, element, sink }) => ({
-      ...{ name, element, role: 'output' as const },
-      inPlace: sink instanceof PinnedSink,
-    })),
-  ].map((array) => ({ ...array, capacity: lengths[array.name]! }));
 }
 
 /** A GPU or processor of one's own may be fed better; virtual ones live in another time, and several share. */
@@ -185,7 +119,7 @@ class Loop {
       for (let lane = 0; lane < this.#started.length; ++lane) await this.#started[lane];
     } finally {
       signal.removeEventListener('abort', onStop);
-      await Promise.all(this.#workers.flatMap(({ slots }) => slots.map((slot) => slot.free())));
+      await Promise.all(this.#workers.map((worker) => worker.free()));
     }
     signal.throwIfAborted();
     const shares = this.#workers.map(({ rows, chunks }) => ({ rows, chunks }));
@@ -213,7 +147,7 @@ class Loop {
         }
         const index = this.#next(worker);
         const rows = await this.#reads.run(index, () => this.#readAndIssue(worker, slot));
-        if (rows !== null) await slot.stream.synchronize();
+        if (rows !== null) await slot.streams.synchronize();
         await this.#writes.run(index, () => this.#write(slot, rows ?? 0));
         if (rows === null) return;
         this.#startLanes(worker);
@@ -229,8 +163,7 @@ class Loop {
       this.#lanes++;
       let slot = worker.spare.pop();
       if (slot === undefined) {
-        slot = new Slot(worker.place.device, arraysOf(this.#job));
-        worker.slots.push(slot);
+        slot = worker.addSlot();
       }
       this.#started.push(this.#lane(worker, slot));
     }
@@ -327,13 +260,13 @@ class Loop {
   /** Issues a chunk's copies and its kernel; nothing waits. */
   #issue(worker: Worker, slot: Slot, rows: number): void {
     const { definition, inputs, outputs, accumulators, fixed, settings } = this.#job;
-    const { stream } = slot;
+    const { into, compute, out } = slot.streams;
     const lengths = lengthsOf(this.#job, rows);
     const args: Record<string, unknown> = { ...fixed, ...worker.place.arrays, ...worker.place.accumulated };
     for (const { name, width, inPlace } of inputs) {
       const part = slot.device(name).subarray(0, lengths[name]);
       const begin = this.#rows * width;
-      stream.memcpyAsync(part, inPlace?.subarray(begin, begin + part.length) ?? slot.host(name, part.length));
+      into.memcpyAsync(part, inPlace?.subarray(begin, begin + part.length) ?? slot.host(name, part.length));
       args[name] = part;
     }
     const results = outputs.map(({ name }) => slot.device(name).subarray(0, lengths[name]));
@@ -341,30 +274,30 @@ class Loop {
     if (definition.offset !== undefined) args[definition.offset] = this.#rows;
     if (definition.rows !== undefined) args[definition.rows] = rows;
 
+    slot.streams.hasArrived();
     const shape = launchOf(definition, { rows, offset: this.#rows, lengths, settings });
     if (accumulators.length > 0) {
       this.#checkBlocks(volume(shape.grid));
-      if (worker.previous !== undefined) stream.waitEvent(worker.previous.computed);
+      worker.previous?.streams.precede(compute);
     }
     const { signal } = this.#context.stop;
-    const launched = stream.launch(
+    const launched = compute.launch(
       definition.kernel as Kernel<Schema>,
       { ...shape, signal },
       args as LaunchArguments<Schema>,
     );
     this.#ranOn.add(launched.ranOn);
-    if (accumulators.length > 0) {
-      stream.record(slot.computed);
-      worker.previous = slot;
-    }
+    worker.previous = slot;
+    slot.streams.hasComputed();
     for (const [i, { name, width, ratio, sink }] of outputs.entries()) {
       const { length } = results[i]!;
       const target =
         sink instanceof PinnedSink
           ? sink.part(rowsOut(this.#rows, ratio) * width, length)
           : slot.host(name, length);
-      stream.memcpyAsync(target, results[i]!);
+      out.memcpyAsync(target, results[i]!);
     }
+    slot.streams.hasLeft();
   }
 
   #checkBlocks(blocks: number): void {

@@ -1,13 +1,14 @@
 // The memory of one chunk in flight: arrays on the device for every input and output, page-locked
-// memory for what is read and written, and the stream that its commands go to.
+// memory for what is read and written, and the streams that its commands go to.
 //
-// What is read has left for the device before results come back, in one stream: so inputs and outputs
+// What is read has left for the device before results come back: so inputs and outputs
 // lie in the same page-locked bytes. Memory is taken when the first chunk is about to be read into it, while
 // other slots are at work: page-locked memory above all takes its time, since it is filled with zeros and
 // locked page by page. A GPU that stays open keeps some for the next run.
 
 import { type ElementType, elementBytes, lanesOf } from '../kernel/types.ts';
-import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../runtime/device.ts';
+import type { Device, DeviceArray, PinnedArray } from '../runtime/device.ts';
+import { ChunkStreams, type CopyStreams } from './chunk-streams.ts';
 import { viewElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 
@@ -32,9 +33,7 @@ const alignment = 64;
 
 /** Everything that one chunk in flight needs. */
 export class Slot {
-  readonly stream: Stream;
-  /** The kernel of the chunk in this slot has run; recorded where kernels wait for each other. */
-  readonly computed: Event;
+  readonly streams: ChunkStreams;
   readonly #owner: Device;
   readonly #arrays: readonly StreamedArray[];
   readonly #device = new Map<string, DeviceArray>();
@@ -42,11 +41,10 @@ export class Slot {
   readonly #hostBytes: number;
   #host: PinnedArray<'u8'> | null = null;
 
-  constructor(device: Device, arrays: readonly StreamedArray[]) {
+  constructor(device: Device, arrays: readonly StreamedArray[], copies: CopyStreams | null) {
     this.#owner = device;
     this.#arrays = arrays;
-    this.stream = device.createStream({ nonBlocking: true });
-    this.computed = device.createEvent();
+    this.streams = new ChunkStreams(device, copies);
     const places = new Map<string, HostPlace>();
     const ends = { input: 0, output: 0 };
     for (const { name, element, capacity, role, inPlace } of arrays) {
@@ -89,10 +87,9 @@ export class Slot {
     return viewElements(element, buffer, byteOffset + offset, length * lanesOf(element));
   }
 
-  /** Waits for the stream's commands, whatever became of them, and gives the memory back. */
+  /** Waits for its kernel, whatever became of it, and gives the memory back. All its copies must be done. */
   async free(): Promise<void> {
-    await this.stream.destroy().catch(() => {});
-    this.computed.destroy();
+    await this.streams.destroy();
     if (this.#host !== null) giveHost(this.#owner, this.#host);
     this.#host = null;
     for (const array of this.#device.values()) array.free();

@@ -173,6 +173,14 @@ export interface Event extends Disposable {
   destroy(): void;
 }
 
+export interface EventOptions {
+  /**
+   * Whether the event has a time, for `elapsedTime`. Default true. One without is cheaper to record, as with CUDA's
+   * `cudaEventDisableTiming`.
+   */
+  readonly timing?: boolean;
+}
+
 export interface StreamOptions {
   /** Does not synchronise with the legacy default stream. Default false. */
   readonly nonBlocking?: boolean;
@@ -200,7 +208,8 @@ export interface Device extends AsyncDisposable {
   alloc<E extends ElementType>(element: E, length: number): DeviceArray<E>;
   allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
   createStream(options?: StreamOptions): Stream;
-  createEvent(): Event;
+  /** Throws WS4007 for an invalid option. */
+  createEvent(options?: EventOptions): Event;
   /** Makes a kernel of CUDA C++, on an NVIDIA GPU. Throws WS1014 with what the compiler said. */
   compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S>;
   /** Resolves when everything issued on this device is done. */

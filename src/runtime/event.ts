@@ -7,7 +7,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type CapturedPoints, captureProblem } from './capture.ts';
 import type { Command, Stamp } from './command.ts';
-import type { Device, Event } from './device.ts';
+import type { Device, Event, EventOptions } from './device.ts';
 import type { CommandQueue, Lane } from './queue.ts';
 
 interface Recording {
@@ -23,11 +23,20 @@ export class CommandEvent implements Event {
   readonly device: Device;
   readonly #queue: CommandQueue;
   #recorded: Recording | null = null;
+  readonly #isTimed: boolean;
   #destroyed = false;
 
-  constructor(device: Device, queue: CommandQueue) {
+  constructor(device: Device, queue: CommandQueue, options: EventOptions = {}) {
+    const timing: unknown = options.timing ?? true;
+    if (typeof timing !== 'boolean') {
+      throw new WarpstageError({
+        code: 'WS4007',
+        message: `createEvent: timing must be true or false, and is ${String(timing)}`,
+      });
+    }
     this.device = device;
     this.#queue = queue;
+    this.#isTimed = timing;
   }
 
   /** Throws WS4002 if it was destroyed. */
@@ -45,7 +54,7 @@ export class CommandEvent implements Event {
     this.#recorded?.stamp?.release();
     const captured = this.#queue.captured(lane);
     const points = captured === null ? this.#queue.join(lane) : [];
-    const stamp = captured === null ? this.#queue.stamp(lane) : null;
+    const stamp = captured === null && this.#isTimed ? this.#queue.stamp(lane) : null;
     this.#recorded = { lane, points, captured, time: performance.now(), stamp };
   }
 
@@ -96,6 +105,13 @@ export class CommandEvent implements Event {
   /** When it was reached, in milliseconds. */
   #time(which: string): number {
     this.check('elapsedTime');
+    if (!this.#isTimed) {
+      throw new WarpstageError({
+        code: 'WS4007',
+        message: `elapsedTime: ${which} is an event without timing`,
+        hint: 'create it with createEvent(), without { timing: false }',
+      });
+    }
     this.#checkReal('elapsedTime');
     if (this.#recorded === null) {
       throw new WarpstageError({

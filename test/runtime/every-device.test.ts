@@ -111,6 +111,26 @@ describe.each(devices)('$name', ({ open, kind }) => {
       expect(start.elapsedTime(stop)).toBeLessThan(0);
     });
 
+    test('are ordered by events without times too', async () => {
+      const [data, event] = [device.alloc('i32', 1), device.createEvent({ timing: false })];
+      const other = device.createStream({ nonBlocking: true });
+      stream.memcpyAsync(data, Int32Array.of(1));
+      for (let a = 0; a < 100; ++a) stream.launch(step, one, { y: data, a: 0 });
+      stream.record(event);
+      other.waitEvent(event);
+      other.memsetAsync(data, 7);
+      await other.synchronize();
+      expect(event.query()).toBe(true);
+      expect(await download(data)).toEqual([0x07070707]);
+      expect(() => event.elapsedTime(event)).toThrow(
+        'WS4007: elapsedTime: the start is an event without timing',
+      );
+      expect(() => device.createEvent({ timing: 1 as never })).toThrow(
+        'WS4007: createEvent: timing must be true or false, and is 1',
+      );
+      await other.destroy();
+    });
+
     test('tell a recorder what they did', async () => {
       await using fresh = await open();
       const own = fresh.createStream();

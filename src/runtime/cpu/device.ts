@@ -23,6 +23,7 @@ import type {
   DeviceArray,
   DeviceProperties,
   Event,
+  EventOptions,
   MemoryStatistics,
   PinnedArray,
   Stream,
@@ -282,9 +283,9 @@ export class CpuDevice implements Device {
     return new CommandStream(this.#streamHost, this.#queue.addLane(priority, !nonBlocking));
   }
 
-  createEvent(): Event {
+  createEvent(options: EventOptions = {}): Event {
     this.#checkOpen('createEvent');
-    return new CommandEvent(this, this.#queue);
+    return new CommandEvent(this, this.#queue, options);
   }
 
   compile(): never {

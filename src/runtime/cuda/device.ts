@@ -20,6 +20,7 @@ import type {
   DeviceArray,
   DeviceProperties,
   Event,
+  EventOptions,
   MemoryStatistics,
   PinnedArray,
   Stream,
@@ -212,9 +213,9 @@ export class CudaDevice implements Device {
     return new CommandStream(this.#streamHost, this.#queue.addLane(priority, !nonBlocking));
   }
 
-  createEvent(): Event {
+  createEvent(options: EventOptions = {}): Event {
     this.#checkOpen('createEvent');
-    return new CommandEvent(this, this.#queue);
+    return new CommandEvent(this, this.#queue, options);
   }
 
   compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S> {
