@@ -14,7 +14,13 @@ function recording() {
   const given: number[] = [];
   let events = 0;
   const pool = { record: () => ++events, give: (event: number) => given.push(event) };
-  const clock = { timeOf: (event: number) => times.get(event) ?? null };
+  let asked = 0;
+  const clock = {
+    timeOf: (event: number) => {
+      asked += 1;
+      return times.get(event) ?? null;
+    },
+  };
   const spans = new SpanClock(clock as never, pool as never);
   const mark = (work: Work, previous: SpanMarks | null | undefined, waits = false) =>
     spans.behind(
@@ -33,7 +39,7 @@ function recording() {
     const { started, ended } = spans.read(marks);
     return [Math.round(started - now), Math.round(ended - now)];
   };
-  return { mark, reach, read, given, events: () => events };
+  return { mark, reach, read, given, spans, events: () => events, asked: () => asked };
 }
 
 test('a chunk takes an event for each of its commands, and none before them', () => {
@@ -49,6 +55,21 @@ test('a chunk takes an event for each of its commands, and none before them', ()
   expect(read(second)).toEqual([10, 12]);
   expect(read(third)).toEqual([12, 22]);
   expect(given).toEqual([1, 2, 3]);
+});
+
+test('the driver is asked once for what is complete: when it ended, which says that it has', () => {
+  const { mark, reach, read, spans, asked } = recording();
+  const first = mark(copyIn, undefined);
+  const second = mark(kernel, first);
+  expect(spans.isReached(first)).toBe(false);
+  expect(asked()).toBe(1);
+  reach(first, 10);
+  reach(second, 12);
+  for (const marks of [first, second]) {
+    expect(spans.isReached(marks)).toBe(true);
+    read(marks);
+  }
+  expect(asked()).toBe(3);
 });
 
 test('a copy begins when its engine has done the one before, of whichever stream', () => {

@@ -4,7 +4,10 @@
 // happens to be. Those are answered by a thread of their own (thread.ts), which can always answer: it
 // only passes buffers on. The main thread, which is inside a call of the driver when CUPTI asks, and
 // would wait for ever for a callback of its own, reads the full ones and makes them free again. What
-// both know of a buffer is its state, in shared memory.
+// both know of a buffer is its address and its state, in shared memory. The buffers themselves are native memory
+// that is never given back: CUPTI has threads that outlive those of JavaScript, and with them its memory.
+
+import type { NativeMemory } from '../native.ts';
 
 /** Whose a buffer is. */
 const State = { free: 0, filling: 1, full: 2 } as const;
@@ -19,19 +22,19 @@ const bufferCount = 8;
 /** What the threads share. */
 export interface BufferMemory {
   readonly words: SharedArrayBuffer;
-  readonly buffers: readonly SharedArrayBuffer[];
-  /** Where each of them lies. */
+  /** Where each buffer lies. */
   readonly addresses: readonly number[];
 }
 
-/** Makes buffers; `addressOf` says where one lies. */
-export function createBuffers(addressOf: (bytes: Uint8Array) => number): BufferMemory {
-  const buffers = Array.from({ length: bufferCount }, () => new SharedArrayBuffer(bufferBytes));
-  return {
-    words: new SharedArrayBuffer(4 * (Word.first + 2 * bufferCount)),
-    buffers,
-    addresses: buffers.map((buffer) => addressOf(new Uint8Array(buffer))),
-  };
+/** Makes buffers, of memory that `allocate` gives. */
+export function createBuffers(allocate: (bytes: number) => NativeMemory): {
+  readonly memory: BufferMemory;
+  readonly views: readonly DataView[];
+} {
+  const buffers = Array.from({ length: bufferCount }, () => allocate(bufferBytes));
+  const words = new SharedArrayBuffer(4 * (Word.first + 2 * bufferCount));
+  const memory = { words, addresses: buffers.map(({ address }) => address) };
+  return { memory, views: buffers.map(({ view }) => view) };
 }
 
 /** Addresses of the functions that CUPTI is to call. */
@@ -100,11 +103,11 @@ export class Buffers {
   }
 
   /** Reads all full buffers, and makes them free. */
-  drain(read: (buffer: SharedArrayBuffer, address: number, bytes: number) => void): void {
-    for (const [position, buffer] of this.memory.buffers.entries()) {
+  drain(read: (position: number, bytes: number) => void): void {
+    for (const position of this.memory.addresses.keys()) {
       const state = Word.first + 2 * position;
       if (Atomics.load(this.#words, state) !== State.full) continue;
-      read(buffer, this.memory.addresses[position]!, this.#words[state + 1]!);
+      read(position, this.#words[state + 1]!);
       Atomics.sub(this.#words, Word.full, 1);
       Atomics.store(this.#words, state, State.free);
     }

@@ -7,7 +7,6 @@
 
 import { isMainThread, Worker } from 'node:worker_threads';
 import { builtModule } from '../../cpu/built-module.ts';
-import { addressOf } from '../library.ts';
 import { allocateNative } from '../native.ts';
 import { Buffers, createBuffers } from './buffers.ts';
 import { type Cupti, openCupti } from './library.ts';
@@ -33,9 +32,10 @@ function start(): CuptiSession | string {
   try {
     const cupti = openCupti();
     if (typeof cupti === 'string') return cupti;
-    const buffers = new Buffers(createBuffers(addressOf));
+    const { memory, views } = createBuffers(allocateNative);
+    const buffers = new Buffers(memory);
     const thread = new Worker(builtModule('./thread.js', import.meta.url), {
-      workerData: buffers.memory,
+      workerData: memory,
       execArgv: [],
       name: 'warpstage cupti',
     });
@@ -45,7 +45,7 @@ function start(): CuptiSession | string {
     if (callbacks === null) return 'the thread that takes CUPTI’s records did not start';
     const result = cupti.cuptiActivityRegisterCallbacks(callbacks.request, callbacks.complete);
     if (result !== 0) return `CUPTI refused to record (its error ${result})`;
-    return new CuptiSession(cupti, buffers);
+    return new CuptiSession(cupti, buffers, views);
   } catch (error) {
     return `CUPTI cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -54,6 +54,8 @@ function start(): CuptiSession | string {
 export class CuptiSession {
   readonly #cupti: Cupti;
   readonly #buffers: Buffers;
+  /** What is in each of them. */
+  readonly #views: readonly DataView[];
   readonly #streams = new Map<number, (record: ActivityRecord) => void>();
   #users = 0;
   /** CUPTI's time from which records count, once there is one, and the host's time of it. */
@@ -64,9 +66,10 @@ export class CuptiSession {
   /** Where CUPTI writes the time. */
   readonly #stamp = allocateNative(8);
 
-  constructor(cupti: Cupti, buffers: Buffers) {
+  constructor(cupti: Cupti, buffers: Buffers, views: readonly DataView[]) {
     this.#cupti = cupti;
     this.#buffers = buffers;
+    this.#views = views;
     // No callback may come when the thread that answers is gone.
     process.on('exit', () => {
       if (this.#users > 0) this.#switch('cuptiActivityDisable');
@@ -111,7 +114,7 @@ export class CuptiSession {
 
   /** Reads the records of full buffers, if there are any; costs next to nothing if not. */
   read(): void {
-    if (this.#buffers.hasFull) this.#buffers.drain((...buffer) => this.#readBuffer(...buffer));
+    if (this.#buffers.hasFull) this.#buffers.drain((position, bytes) => this.#readBuffer(position, bytes));
   }
 
   /** Has CUPTI give up its buffers, and reads them: all records of what is complete. */
@@ -127,9 +130,10 @@ export class CuptiSession {
     this.read();
   }
 
-  #readBuffer(buffer: SharedArrayBuffer, address: number, bytes: number): void {
+  #readBuffer(position: number, bytes: number): void {
     if (this.#base === null) return;
-    const view = new DataView(buffer);
+    const view = this.#views[position]!;
+    const address = this.#buffers.memory.addresses[position]!;
     const { halves } = this.#base;
     for (let at = 0; at < bytes; ) {
       const record = readRecord(view, at, halves);
