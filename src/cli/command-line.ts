@@ -5,6 +5,7 @@
 
 import { type Command, CommanderError } from 'commander';
 import type { WarpstageError } from '../diagnostics/error.ts';
+import { packageVersion } from '../diagnostics/package-version.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { checkCommand } from './check.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
@@ -13,7 +14,6 @@ import { emitCommand } from './emit.ts';
 import { reportFailure, usageError } from './failure.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
-import { packageVersion } from './package-version.ts';
 import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';

@@ -19,13 +19,19 @@ export class Interrupt implements Disposable {
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
   #canceller: Canceller | null = null;
+  #left = 'nothing of the output is left';
 
   constructor(terminal: Terminal) {
     this.#undo.push(onReaderGone(terminal.output, () => this.#cancel('SIGPIPE')));
   }
 
-  /** Listens to signals from now on, and returns what is aborted when the command is to stop. */
-  listen(): AbortSignal {
+  /**
+   * Listens to signals from now on, and returns what is aborted when the command is to stop.
+   *
+   * @param kept whether what is written until then stays for another run
+   */
+  listen(kept = false): AbortSignal {
+    this.#left = kept ? 'what it has written is kept' : 'nothing of the output is left';
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       const listener = () => this.#cancel(signal);
       process.on(signal, listener);
@@ -46,7 +52,7 @@ export class Interrupt implements Disposable {
   #cancel(by: Canceller): void {
     if (this.#canceller !== null && by !== 'SIGPIPE') process.exit(exitCodeOf(by));
     this.#canceller ??= by;
-    const message = `stopped before the end by ${words[by]}; nothing of the output is left`;
+    const message = `stopped before the end by ${words[by]}; ${this.#left}`;
     this.#controller.abort(new WarpstageError({ code: 'WS5009', message }));
   }
 }

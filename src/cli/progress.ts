@@ -12,6 +12,8 @@ export interface Advance {
   readonly title: string;
   /** Bytes read so far. */
   readonly done: number;
+  /** Of these, the bytes that a former run read, which say nothing of the rate. */
+  readonly before?: number;
   /** Bytes to read in all, if that is known. */
   readonly total?: number;
 }
@@ -48,8 +50,8 @@ export class Progress implements Disposable {
   }
 
   #text(): string {
-    const { done, total } = this.#advance;
-    const rate = this.#meter.rate(done, performance.now());
+    const { done, before = 0, total } = this.#advance;
+    const rate = this.#meter.rate(done - before, performance.now());
     const parts = [total === undefined ? formatBytes(done) : `${formatBytes(done)} of ${formatBytes(total)}`];
     parts.push(formatRate(rate, 1000));
     if (total !== undefined && done < total && rate > 0)

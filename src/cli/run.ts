@@ -43,6 +43,7 @@ interface RunCommandOptions {
   readonly chunk?: number | string;
   readonly depth?: number;
   readonly rows?: number;
+  readonly resume?: boolean;
   readonly dtype?: Dtype;
   readonly column?: readonly string[];
   readonly nulls?: number;
@@ -82,6 +83,10 @@ export function runCommand(context: CommandContext): Command {
     )
     .option('--depth <count>', 'chunks in flight; 1 is without overlap (default: auto)', parseCount)
     .option('--rows <count>', 'only the first rows of the inputs', parseCount)
+    .option(
+      '--resume',
+      'keep what is written if the run ends before its end, and go on from what a former run kept',
+    )
     .addOption(
       new Option('--dtype <type>', "element type of raw input (default: the kernel's)").choices(
         Object.keys(dtypeBytes),
@@ -109,6 +114,7 @@ export function runCommand(context: CommandContext): Command {
         'warpstage run affine.ts x.npy y.npy --set a=2 --set b=1',
         'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.html',
         'warpstage run affine.ts x.npy y.npy --trace timeline.html --stages 0',
+        'warpstage run affine.ts x.npy y.npy --resume',
         'warpstage run flights.ts flights.parquet --json',
         'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
         'cat x.raw | warpstage run affine.ts - - > y.raw',
@@ -241,15 +247,22 @@ async function stream(
     input: inputs,
     output: outputs,
     device: participants.map(({ device }) => device),
-    signal: interrupt.listen(),
+    signal: interrupt.listen(options.resume ?? false),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),
+    resume: options.resume ?? false,
     trace: options.trace !== undefined,
-    onProgress: ({ pass, passes, bytes, totalBytes }) => {
+    onProgress: ({ pass, passes, rows, resumedRows, bytes, totalBytes }) => {
       const title = passes > 1 ? `${name} (${pass} of ${passes})` : name;
-      progress?.update({ title, done: bytes, ...(totalBytes === undefined ? {} : { total: totalBytes }) });
+      const before = (bytes / rows) * resumedRows;
+      progress?.update({
+        title,
+        done: bytes,
+        before,
+        ...(totalBytes === undefined ? {} : { total: totalBytes }),
+      });
     },
   });
 }

@@ -60,6 +60,8 @@ export const codes = {
   WS5007: 'an invalid job',
   WS5008: 'a setting that the job does not have or that is out of range',
   WS5009: 'a job that was interrupted',
+  WS5010: 'a run that cannot be resumed',
+  WS5011: 'an unfinished output that is of another run, or in use',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

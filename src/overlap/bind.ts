@@ -3,8 +3,9 @@
 // wrong before the first chunk is found here.
 
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { parseSchema } from '../kernel/parameters.ts';
-import type { ElementType } from '../kernel/types.ts';
+import { type ElementType, elementBytes } from '../kernel/types.ts';
 import { Accumulator } from './accumulate.ts';
 import {
   type ArraysOfChunk,
@@ -20,9 +21,12 @@ import {
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
 import { isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
-import type { InputData, OutputData, RunOptions } from './options.ts';
-import type { OpenOutputs } from './outputs.ts';
-import { granularityOf, type PlanRequest, planChunks, rowsOut } from './plan.ts';
+import { factsOf } from './journal/facts.ts';
+import { type Mark, nothingWritten } from './journal/text.ts';
+import { npyHeader } from './npy-header.ts';
+import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from './options.ts';
+import { type OpenOutputs, outputFile } from './outputs.ts';
+import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { count, problem } from './problem.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -40,6 +44,8 @@ export interface BindRequest {
   readonly asSample: boolean;
   readonly chunk: NonNullable<RunOptions['chunk']>;
   readonly depth: NonNullable<RunOptions['depth']>;
+  /** Whether to keep a journal, and to go on where that of a former run ends. */
+  readonly resume: boolean;
   /** Of the devices. */
   readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free' | 'transferRate'>;
   readonly inputs: OpenInputs;
@@ -52,6 +58,8 @@ export interface BindRequest {
 export interface Binding {
   readonly job: BoundJob;
   readonly context: JobContext;
+  /** What a former run has written. */
+  readonly begin: Mark;
   /** Rows of the inputs, also of those that are not read. */
   readonly totalRows: number | undefined;
   /** Bytes of a row of all inputs, as the kernel has them. */
@@ -67,6 +75,16 @@ export async function bindJob({ definition }: Job, request: BindRequest): Promis
 }
 
 type UnboundOutput = Omit<BoundOutput, 'sink'>;
+
+/** What a run is recognised by that is to go on where another ended. */
+interface Resumed {
+  readonly inputs: readonly BoundInput[];
+  readonly outputs: readonly UnboundOutput[];
+  readonly settings: Settings;
+  readonly plan: Plan;
+  readonly constants: ReadonlyMap<string, TypedArray>;
+  readonly shapes: readonly (readonly number[])[];
+}
 
 class Binder {
   readonly #definition: AnyDefinition;
@@ -128,6 +146,9 @@ class Binder {
 
     const shapes = (total: number) =>
       outputs.map((output) => shapeOf(output, total, inputs[0]!.reader.source));
+    const begin = this.#request.resume
+      ? await this.#resume({ inputs, outputs, settings, plan, constants, shapes: shapes(kept ?? 0) })
+      : nothingWritten;
     const bound = await this.#openOutputs(outputs, shapes(kept ?? 0), kept !== undefined);
     return {
       job: {
@@ -141,8 +162,10 @@ class Binder {
         settings,
         plan,
         rows,
+        begin: begin.rows,
       },
       context,
+      begin,
       totalRows,
       inputRowBytes: inputs.reduce((sum, input) => sum + rowBytes(input), 0),
       outputBytes: (total) =>
@@ -208,6 +231,34 @@ class Binder {
         ratio,
       }),
     );
+  }
+
+  /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
+  async #resume({ inputs, outputs, shapes, ...bound }: Resumed): Promise<Mark> {
+    const { data, destinations, head, outputs: open } = this.#request;
+    const files = outputs.map((output, position) => {
+      const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
+      return { ...output, path: resolve(file), format, shape: shapes[position]! };
+    });
+    const facts = await factsOf({
+      ...bound,
+      definition: this.#definition,
+      chunkRows: bound.plan.auto.chunk ? undefined : bound.plan.chunkRows,
+      head,
+      inputs: inputs.map(({ name, reader }) => {
+        const from = data.get(name) as string | InputFile;
+        return { name, path: typeof from === 'string' ? from : from.file, dtype: reader.source.dtype };
+      }),
+      outputs: files,
+    });
+    const targets = files.map(({ path, format, element, shape, ratio, width }) => {
+      const header = format === 'npy' ? npyHeader(element, shape).length : 0;
+      const bytesOf = (rows: number) => header + rowsOut(rows, ratio) * width * elementBytes[element];
+      return { path, bytesOf };
+    });
+    const begin = await open.keepJournal(facts, targets);
+    if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
+    return begin;
   }
 
   async #openOutputs(

@@ -13,6 +13,7 @@ const runNames = {
   rows: true,
   chunk: true,
   depth: true,
+  resume: true,
   signal: true,
   onProgress: true,
   trace: true,

@@ -50,6 +50,8 @@ export interface BoundJob {
   readonly plan: Plan;
   /** Rows of the whole; undefined if only the end tells. */
   readonly rows: number | undefined;
+  /** Rows that a former run has written. */
+  readonly begin: number;
 }
 
 /** The arrays of a job, as far as they say how long they are in a chunk. */

@@ -91,15 +91,17 @@ class Loop {
   #mostLanes = Number.POSITIVE_INFINITY;
   #asked = 0;
   #ended: boolean;
-  #rows = 0;
+  /** Before the next chunk. */
+  #rows: number;
 
   constructor(job: BoundJob, context: LoopContext, workers: readonly Worker[]) {
     this.#job = job;
     this.#context = context;
     this.#workers = workers;
     this.#full = lengthsOf(job, job.plan.chunkRows);
-    this.#ended = job.rows === 0;
-    this.#tuner = new Tuner({ row: 0, ...job.plan }, freedomOf(job));
+    this.#rows = job.begin;
+    this.#ended = job.rows === job.begin;
+    this.#tuner = new Tuner({ row: job.begin, ...job.plan }, freedomOf(job));
   }
 
   async run(): Promise<Passed> {

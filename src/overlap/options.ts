@@ -60,6 +60,8 @@ export interface Progress {
   readonly passes: number;
   /** Rows whose results have left the device. */
   readonly rows: number;
+  /** Of these, the ones that a former run has written. */
+  readonly resumedRows: number;
   /** Undefined where the input's length is not known. */
   readonly totalRows: number | undefined;
   /** Bytes of input that these rows took. */
@@ -91,7 +93,13 @@ export interface RunOptions {
   readonly chunk?: number | string;
   /** Chunks in flight at once on each device; 1 is without overlap. Default `'auto'`. */
   readonly depth?: number | 'auto';
-  /** Stops the run: outputs are removed and the promise rejects with WS5009. */
+  /**
+   * Keeps what was written when the run ends before its end, and goes on behind it when it is started again with
+   * the same work, settings and files. Inputs and outputs are files then, and the job has no accumulators (WS5010).
+   * Where what was kept is of another run, that is an error (WS5011). Default false.
+   */
+  readonly resume?: boolean;
+  /** Stops the run: outputs are removed, unless it is to be resumed, and the promise rejects with WS5009. */
   readonly signal?: AbortSignal;
   /** Called after every chunk. */
   readonly onProgress?: (progress: Progress) => void;
@@ -139,6 +147,11 @@ export interface JobReport {
   readonly rows: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /**
+   * What a former run had written, counted in `rows` and `totalRows` but in nothing else: its chunks, and the rows
+   * of input and bytes of output that these are. Only with `resume`.
+   */
+  readonly resumed?: { readonly chunks: number; readonly rows: number; readonly bytes: number };
   /** Rows that the inputs have, of which `rows` may be the first; undefined if only the end tells. */
   readonly totalRows: number | undefined;
   /** Chunks, the rows of a full one and the bytes of its inputs and outputs; of the last pass. */

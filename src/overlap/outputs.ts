@@ -1,11 +1,13 @@
 // The outputs of a run: which goes where, and the sinks opened for them. They appear together
-// when all are complete, or not at all.
+// when all are complete, or not at all; then a journal may say how far they are, for the next run.
 
 import type { ElementType } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import { type CopyBytes, copyHere } from './host-copies.ts';
 import { fileIdentity, isPinned } from './inputs.ts';
 import type { AnyDefinition, TypedArray } from './job.ts';
+import { type Flushed, Journal, type Target } from './journal/journal.ts';
+import type { Facts, Mark } from './journal/text.ts';
 import { npyHeader } from './npy-header.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
 import { count, problem } from './problem.ts';
@@ -76,12 +78,29 @@ export class OpenOutputs {
   readonly #fsync: boolean;
   readonly #signal: AbortSignal;
   readonly #copy: CopyBytes;
+  #journal: Journal | undefined;
 
   /** `copy`: how typed arrays are filled. */
   constructor(fsync: boolean, signal: AbortSignal, copy: CopyBytes = copyHere) {
     this.#fsync = fsync;
     this.#signal = signal;
     this.#copy = copy;
+  }
+
+  /** Keeps a journal from now on, and goes on where that of a former run ends. All outputs are files. */
+  async keepJournal(facts: Facts, targets: readonly Target[]): Promise<Mark> {
+    this.#journal = await Journal.open(facts, targets);
+    return this.#journal.begin;
+  }
+
+  /** Rows that the next run need not compute. */
+  get keptRows(): number {
+    return this.#journal?.rows ?? 0;
+  }
+
+  /** All outputs of one more chunk were written. */
+  written(rows: number): void {
+    this.#journal?.written(rows);
   }
 
   /** Opens the sink of an output; without a destination, in memory. */
@@ -91,18 +110,23 @@ export class OpenOutputs {
         ? this.#inMemory(data, about)
         : await this.#file(data, about);
     this.#sinks.push(sink);
+    if (sink.sync !== undefined) this.#journal?.add(sink as Flushed);
     return sink;
   }
 
   /** Everything was written: gives all outputs their final names. */
   async publish(shapes: ReadonlyMap<Sink, readonly number[]>): Promise<void> {
+    await this.#journal?.stop();
     for (const sink of this.#sinks) await sink.finish(shapes.get(sink)!);
     for (const sink of this.#sinks) sink.publish();
+    await this.#journal?.remove();
   }
 
-  /** Removes what was not published. */
+  /** Removes what was not published, or leaves it to the next run. */
   async abandon(): Promise<void> {
+    await this.#journal?.settle();
     await Promise.allSettled(this.#sinks.map((sink) => sink.abandon()));
+    await this.#journal?.leave();
   }
 
   /** The outputs that are in memory. */
@@ -126,30 +150,36 @@ export class OpenOutputs {
   }
 
   async #file(data: string | OutputFile, { element, shape, shapeKnown }: OutputShape): Promise<Sink> {
-    const { file, format } = typeof data === 'string' ? { file: data } : data;
-    if (format === undefined && file.endsWith('.parquet')) {
-      throw problem(
-        'WS5006',
-        `${file} would be a Parquet file by its name, and outputs are written as .npy or raw`,
-        "name it .npy or .bin, or say format: 'raw' in a program",
-      );
-    }
-    const chosen = format ?? (file.endsWith('.npy') ? 'npy' : 'raw');
+    const { file, format } = outputFile(data);
     if (file !== '-') {
       const options = {
-        format: chosen,
+        format,
         element,
         shape,
         shapeKnown,
         fsync: this.#fsync,
         signal: this.#signal,
+        partial: await this.#journal?.partialOf(file),
       };
       return openFileSink(file, options);
     }
-    if (chosen === 'npy' && !shapeKnown) throw needsShape('standard output');
-    const header = chosen === 'npy' ? npyHeader(element, shape) : undefined;
+    if (format === 'npy' && !shapeKnown) throw needsShape('standard output');
+    const header = format === 'npy' ? npyHeader(element, shape) : undefined;
     return StreamSink.open('standard output', process.stdout, header, false);
   }
+}
+
+/** The file of an output with the format that it is written in. */
+export function outputFile(data: string | OutputFile): Required<OutputFile> {
+  const { file, format } = typeof data === 'string' ? { file: data } : data;
+  if (format === undefined && file.endsWith('.parquet')) {
+    throw problem(
+      'WS5006',
+      `${file} would be a Parquet file by its name, and outputs are written as .npy or raw`,
+      "name it .npy or .bin, or say format: 'raw' in a program",
+    );
+  }
+  return { file, format: format ?? (file.endsWith('.npy') ? 'npy' : 'raw') };
 }
 
 function isByName(output: NonNullable<RunOptions['output']>): output is Readonly<Record<string, OutputData>> {

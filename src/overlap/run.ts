@@ -2,8 +2,10 @@
 //
 // A run either succeeds, and all its outputs are there; or it fails, and nothing of it is left:
 // no file, no memory on the device, no open source. Whatever stops it (an error in a file, a
-// kernel's fault, the caller's signal) takes the same way out.
+// kernel's fault, the caller's signal) takes the same way out. Only a run that is to be resumed leaves what
+// it has written, beside the name of the output, for the next one.
 
+import type { Code } from '../diagnostics/codes.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';
@@ -14,12 +16,13 @@ import { namesOfDevices, OpenDevices, type Participant } from './devices.ts';
 import { type CopyBytes, copiesFor } from './host-copies.ts';
 import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
 import type { Job, OutputArrays, TypedArray } from './job.ts';
+import { checkResumable } from './journal/check-resumable.ts';
 import { runChunks } from './loop.ts';
 import { Meter } from './meter.ts';
 import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
 import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
 import type { PlanRequest } from './plan.ts';
-import { problem } from './problem.ts';
+import { counted, problem } from './problem.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -45,7 +48,8 @@ export async function run<V, O extends OutputArrays>(
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(jobs, data);
   await checkOutputs(destinations.values(), await inputFiles(data.values()));
-  if (options.signal?.aborted) throw interrupted(options.signal);
+  if (options.resume) await checkResumable(jobs, data, destinations);
+  if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
 
   await using devices = await OpenDevices.open(options.device);
   const { participants } = devices;
@@ -106,7 +110,7 @@ class WholeRun {
 
   async run(): Promise<JobResult> {
     const { signal } = this.#options;
-    const onAbort = () => this.#stop.abort(interrupted(signal!));
+    const onAbort = () => this.#stop.abort(interrupted(signal!, this.#options.resume ?? false));
     signal?.addEventListener('abort', onAbort);
     try {
       let value: unknown;
@@ -130,7 +134,7 @@ class WholeRun {
       };
     } catch (error) {
       await this.#outputs.abandon();
-      throw this.#stop.signal.aborted ? this.#stop.signal.reason : error;
+      throw withKept(this.#stop.signal.aborted ? this.#stop.signal.reason : error, this.#outputs.keptRows);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#meter[Symbol.dispose]();
@@ -179,29 +183,33 @@ class WholeRun {
         asSample: this.#asSample,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
+        resume: this.#options.resume ?? false,
         target: targetOf(this.#participants),
         inputs,
         outputs: this.#outputs,
         residents,
       });
       signal.throwIfAborted();
+      const { begin } = binding;
       const began = this.#meter.elapsed;
       const progress = (rows: number) => ({
         pass: position + 1,
         passes: jobsOf(this.#work).length,
         rows,
+        resumedRows: begin.rows,
         totalRows: binding.context.rows,
         bytes: rows * binding.inputRowBytes,
         totalBytes:
           binding.context.rows === undefined ? undefined : binding.context.rows * binding.inputRowBytes,
         elapsed: this.#meter.elapsed - began,
       });
-      let rows = 0;
+      let rows = begin.rows;
       const passed = await runChunks(binding.job, {
         meter: this.#meter,
         stop: this.#stop,
         onRows: (more) => {
           rows += more;
+          this.#outputs.written(more);
           this.#options.onProgress?.(progress(rows));
         },
       });
@@ -225,13 +233,14 @@ class WholeRun {
         ...this.#report,
         rows: passed.rows,
         totalRows: binding.totalRows,
-        bytesIn: this.#report.bytesIn + passed.rows * binding.inputRowBytes,
-        bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows),
+        bytesIn: this.#report.bytesIn + (passed.rows - begin.rows) * binding.inputRowBytes,
+        bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows) - binding.outputBytes(begin.rows),
         chunks: passed.chunks,
         chunkRows: plan.chunkRows,
         chunkBytes: plan.chunkBytes,
         depth: plan.depth,
         chosen: { auto: plan.auto, steps: passed.steps },
+        ...(this.#options.resume ? { resumed: { ...begin, bytes: binding.outputBytes(begin.rows) } } : {}),
       };
       const { finish } = job.definition;
       const value =
@@ -279,12 +288,22 @@ async function checkRepeatable(jobs: readonly Job[], data: ReadonlyMap<string, I
   }
 }
 
-/** The error of a run that the caller stopped. */
-function interrupted(signal: AbortSignal): WarpstageError {
+/** The error of a run that the caller stopped. `kept`: the next run finds what it has written. */
+function interrupted(signal: AbortSignal, kept: boolean): WarpstageError {
   const { reason } = signal as { reason: unknown };
   if (reason instanceof WarpstageError && reason.code === 'WS5009') return reason;
-  return new WarpstageError(
-    { code: 'WS5009', message: 'the job was stopped before its end; nothing of its output is left' },
-    { cause: reason },
-  );
+  const left = kept ? 'what it has written is kept' : 'nothing of its output is left';
+  return problem('WS5009', `the job was stopped before its end; ${left}`, undefined, reason);
+}
+
+/** What can be mended without changing the job, so that the next run goes on. */
+const mendable: readonly Code[] = ['WS4001', 'WS4006', 'WS5003', 'WS5006', 'WS5009'];
+
+/** The error of a run whose first rows are kept: says so, where it has nothing better to say. */
+function withKept(error: unknown, rows: number): unknown {
+  if (rows === 0 || !(error instanceof WarpstageError)) return error;
+  if (error.hint !== undefined || !mendable.includes(error.code)) return error;
+  const hint = `the first ${counted(rows, 'row')} of the output are kept: run it again with resume to go on from there`;
+  const [first, ...others] = error.issues;
+  return new WarpstageError([{ ...first!, hint }, ...others], { cause: error.cause });
 }

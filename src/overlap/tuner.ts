@@ -67,19 +67,22 @@ export class Tuner {
   #chunks: number;
   #left: number;
   /** How it was when the phase began. */
-  #rowsBefore = 0;
+  #rowsBefore: number;
   #busyBefore: Busy | undefined;
   #began = 0;
   #full: Passage | undefined;
   #halves: Passage | undefined;
   #halvesToGive = 0;
-  /** Rows that were given out, and that are through. */
-  #given = 0;
-  #through = 0;
+  /** Rows that were given out, and that are through; with those before the first cut. */
+  #given: number;
+  #through: number;
 
   constructor(first: CutStep, freedom: Freedom) {
     this.#freedom = freedom;
     this.#steps = [first];
+    this.#given = first.row;
+    this.#through = first.row;
+    this.#rowsBefore = first.row;
     this.#chunks = 2 * first.depth;
     this.#left = this.#chunks;
     if (freedom.granularity === null && freedom.greatestDepth === null) this.#phase = 'settled';

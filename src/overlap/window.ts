@@ -6,7 +6,8 @@
 // the next chunk begins with those. What lies beyond the first and last row is zeros or the
 // nearest row again.
 
-import { fillElements, setElements } from './elements.ts';
+import type { ElementType } from '../kernel/types.ts';
+import { fillElements, newArray, setElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 import { count, problem } from './problem.ts';
 import { Head } from './sources/head.ts';
@@ -25,7 +26,7 @@ export interface WindowShape {
 export class WindowReader {
   readonly source: Source;
   readonly #shape: WindowShape;
-  readonly #read: Pick<Source, 'read'>;
+  readonly #read: Pick<Source, 'read' | 'skip'>;
   /** Elements that the next chunk begins with; before the first chunk, nothing. */
   #carry: TypedArray | undefined;
   /** Rows of the carry that belong to the next chunk and what follows. */
@@ -61,6 +62,18 @@ export class WindowReader {
     this.#carry = into.slice(core * width, (before + available) * width);
     this.#ahead = available - core;
     return core;
+  }
+
+  /** Begins at a row instead of the first one; before anything was read, of a source that can skip. */
+  async skip(rows: number, element: ElementType): Promise<void> {
+    const { width, before, after } = this.#shape;
+    const kept = Math.min(before, rows);
+    await this.#read.skip!((rows - kept) * width);
+    if (before + after === 0) return;
+    const carry = newArray(element, before * width);
+    if (kept > 0) await this.#readRows(carry.subarray((before - kept) * width));
+    this.#fill(carry, 0, before - kept, before - kept);
+    this.#carry = carry;
   }
 
   /** Fills rows `begin` to `end` with the edge; `nearest` is the row that lies nearest. */

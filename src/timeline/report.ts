@@ -17,6 +17,8 @@ export interface ReportData {
   readonly wall: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** What a former run had written. */
+  readonly resumed?: { readonly chunks: number; readonly bytes: number };
   /** What each device did; shown where there are several. */
   readonly devices?: readonly DeviceFigures[];
   /** How the rows were cut, from which row on and why; told where nobody asked for it. */
@@ -60,12 +62,18 @@ export function reportText(data: ReportData, width = 80): string {
   const out = data.bytesOut > 0 ? `, ${formatBytes(data.bytesOut)} out` : '';
   const speed = `${formatDuration(data.wall)}, ${formatRate(data.bytesIn, data.wall)}`;
   const amounts = `${formatBytes(data.bytesIn)} in${out}, ${speed}`;
-  const head = [...wrap(data.title, width), ...wrap(amounts, width)];
+  const taken = data.resumed === undefined ? [] : wrap(resumption(data.resumed), width);
+  const head = [...wrap(data.title, width), ...wrap(amounts, width), ...taken];
   const { devices = [] } = data;
   const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
   const cut = choice(data, figures.nearness < bindsFrom ? undefined : figures.bound?.name);
   const told = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
   return [...head, '', ...stageTable(figures, width), ...shares, '', ...told].join('\n');
+}
+
+function resumption({ chunks, bytes }: NonNullable<ReportData['resumed']>): string {
+  if (chunks === 0) return 'resumed: nothing; there was no former run to go on from';
+  return `resumed: behind ${formatCount(chunks)} chunks (${formatBytes(bytes)} out) of a former run`;
 }
 
 /** What was chosen by itself, and why: `auto: chunks of 16 MiB, 4 in flight: bound by write`. */

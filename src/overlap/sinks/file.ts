@@ -1,6 +1,7 @@
 // Files as sinks. A regular file is written under a temporary name beside its own and renamed
 // when it is complete, so that a reader sees the old file or the whole new one; what is no
-// regular file (a device such as /dev/null, a named pipe) is written directly.
+// regular file (a device such as /dev/null, a named pipe) is written directly. A file that a later run may go
+// on with has a temporary name that this run finds, and outlives the process.
 
 import { randomBytes } from 'node:crypto';
 import { constants, openSync, renameSync, type Stats } from 'node:fs';
@@ -10,6 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ElementType } from '../../kernel/types.ts';
 import type { TypedArray } from '../job.ts';
+import type { PartialFile } from '../journal/journal.ts';
 import { npyHeader } from '../npy-header.ts';
 import { problem, unwritable } from '../problem.ts';
 import { bytesOf, type Sink } from './sink.ts';
@@ -26,6 +28,8 @@ export interface FileSinkOptions {
   readonly fsync: boolean;
   /** Ends the wait for the reader of a named pipe. */
   readonly signal: AbortSignal | undefined;
+  /** Where a file is written that is kept when the run ends before it is complete. Default: a name of its own, not kept. */
+  readonly partial?: PartialFile | undefined;
 }
 
 /** Opens a path for writing. */
@@ -72,14 +76,20 @@ class FileSink implements Sink {
   ): Promise<FileSink> {
     // A file that must not be written is not replaced either, though its directory would allow it.
     if (before !== undefined) await (await open(final, constants.O_WRONLY)).close();
+    const { partial } = options;
     const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
-    const temporary = join(dirname(final), `.${basename(final)}.${unique}.partial`);
-    addUnfinished(temporary);
+    const temporary = partial?.path ?? join(dirname(final), `.${basename(final)}.${unique}.partial`);
+    if (partial === undefined) addUnfinished(temporary);
     try {
-      const file = await open(temporary, 'wx', before === undefined ? 0o666 : before.mode & 0o777);
+      const begin = partial?.bytes ?? 0;
+      if (partial !== undefined && begin === 0) await rm(temporary, { force: true });
+      const mode = before === undefined ? 0o666 : before.mode & 0o777;
+      const file = await open(temporary, begin === 0 ? 'wx' : 'r+', mode);
       const sink = new FileSink(name, final, temporary, file, options);
       try {
-        if (options.format === 'npy') await sink.#append(npyHeader(options.element, options.shape));
+        sink.#position = begin;
+        if (begin > 0) await file.truncate(begin);
+        else if (options.format === 'npy') await sink.#append(npyHeader(options.element, options.shape));
       } catch (cause) {
         await sink.abandon();
         throw cause;
@@ -97,9 +107,10 @@ class FileSink implements Sink {
 
   async finish(shape: readonly number[]): Promise<void> {
     try {
-      const { format, element, shapeKnown, fsync } = this.#options;
+      const { format, element, shapeKnown, fsync, partial } = this.#options;
       if (format === 'npy' && !shapeKnown) await writeAll(this.#file, npyHeader(element, shape), 0);
-      if (fsync) await this.#file.sync();
+      // With its name it is complete also after a loss of power: its journal goes.
+      if (fsync || partial !== undefined) await this.#file.sync();
       await this.#close();
     } catch (cause) {
       throw unwritable(this.name, cause);
@@ -116,9 +127,18 @@ class FileSink implements Sink {
     dropUnfinished(this.#temporary);
   }
 
+  async sync(): Promise<void> {
+    try {
+      await this.#file.datasync();
+    } catch (cause) {
+      throw unwritable(this.name, cause);
+    }
+  }
+
   async abandon(): Promise<void> {
     if (this.#published) return;
     await this.#close().catch(() => {});
+    if (this.#options.partial !== undefined) return;
     await rm(this.#temporary, { force: true }).catch(() => {});
     dropUnfinished(this.#temporary);
   }

@@ -12,8 +12,10 @@ export interface Sink {
   finish(shape: readonly number[]): Promise<void>;
   /** Gives what was finished its final name. At once, so that several outputs appear together. */
   publish(): void;
-  /** Removes what was written. Never throws; after `publish()` it does nothing. */
+  /** Removes what was written, unless the next run is to go on from it. Never throws; after `publish()` it does nothing. */
   abandon(): Promise<void>;
+  /** What was written is on the disk when it resolves, whatever becomes of the machine. Only files can do that. */
+  sync?(): Promise<void>;
 }
 
 /** The view of a typed array's bytes. */

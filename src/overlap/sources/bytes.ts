@@ -18,6 +18,8 @@ export interface ByteReader {
    * only at the end. One call at a time.
    */
   read(into: Uint8Array): Promise<number>;
+  /** Leaves out the next bytes, which are there. Absent where they would have to be read. */
+  skip?(bytes: number): void;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,10 @@ export class FileBytes implements ByteReader {
     }
     this.#position += bytes;
     return bytes;
+  }
+
+  skip(bytes: number): void {
+    this.#position += bytes;
   }
 
   async #readAt(into: Uint8Array, position: number): Promise<number> {

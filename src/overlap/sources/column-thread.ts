@@ -12,8 +12,13 @@ const column = ParquetFile.open(path).then((file) => file.column(wanted));
 const Elements: new (buffer: SharedArrayBuffer, byteOffset: number, length: number) => TypedArray =
   hostArrays[wanted.element];
 
-async function answer({ buffer, byteOffset, length }: ColumnRequest): Promise<ColumnAnswer> {
+async function answer(request: ColumnRequest): Promise<ColumnAnswer> {
   try {
+    if ('skip' in request) {
+      await (await column).skip(request.skip);
+      return { read: 0 };
+    }
+    const { buffer, byteOffset, length } = request;
     return { read: await (await column).read(new Elements(buffer, byteOffset, length)) };
   } catch (error) {
     if (error instanceof WarpstageError) return { issues: error.issues };

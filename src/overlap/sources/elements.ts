@@ -100,6 +100,11 @@ class ElementSource implements Source {
     return got;
   }
 
+  async skip(elements: number): Promise<void> {
+    this.#bytes.skip!(elements * dtypeBytes[this.dtype]);
+    this.#position += elements;
+  }
+
   async #readSame(into: TypedArray, asked: number): Promise<number> {
     const width = dtypeBytes[this.dtype];
     const bytes = await this.#bytes.read(new Uint8Array(into.buffer, into.byteOffset, asked * width));

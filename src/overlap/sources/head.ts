@@ -3,7 +3,7 @@
 import type { TypedArray } from '../job.ts';
 import type { Source } from './source.ts';
 
-export class Head implements Pick<Source, 'read'> {
+export class Head implements Pick<Source, 'read' | 'skip'> {
   readonly #whole: Source;
   #left: number;
 
@@ -18,5 +18,10 @@ export class Head implements Pick<Source, 'read'> {
     const elements = await this.#whole.read(wanted);
     this.#left -= elements;
     return elements;
+  }
+
+  async skip(elements: number): Promise<void> {
+    await this.#whole.skip!(elements);
+    this.#left -= elements;
   }
 }

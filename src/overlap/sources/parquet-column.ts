@@ -55,6 +55,19 @@ export class ColumnSource implements Source {
     return done;
   }
 
+  /** Ranges of rows before the first that is read are not decoded. */
+  async skip(elements: number): Promise<void> {
+    const target = this.#position + elements;
+    while (this.#nextRange < this.#ranges.length && this.#ranges[this.#nextRange]!.rowEnd <= target) {
+      this.#nextRange++;
+    }
+    this.#position = target;
+    const begin = this.#ranges[this.#nextRange]?.rowStart ?? target;
+    if (target === begin) return;
+    await this.#decodeNext();
+    this.#taken = target - begin;
+  }
+
   async #decodeNext(): Promise<boolean> {
     const range = this.#ranges[this.#nextRange++];
     if (range === undefined) return false;

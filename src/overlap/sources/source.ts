@@ -23,6 +23,8 @@ export interface Source {
    * for only at the end. One call at a time.
    */
   read(into: TypedArray): Promise<number>;
+  /** Leaves out the next elements, which are there. Absent where they would have to be read. */
+  skip?(elements: number): Promise<void>;
 }
 
 /** What a source has to give: the side of the kernel. */

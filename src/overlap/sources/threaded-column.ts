@@ -20,14 +20,12 @@ export interface ColumnTask {
   readonly wanted: Wanted;
 }
 
-/** What it is asked: to fill a part of shared memory. */
-export interface ColumnRequest {
-  readonly buffer: SharedArrayBuffer;
-  readonly byteOffset: number;
-  readonly length: number;
-}
+/** What it is asked: to fill a part of shared memory, or to leave out elements. */
+export type ColumnRequest =
+  | { readonly buffer: SharedArrayBuffer; readonly byteOffset: number; readonly length: number }
+  | { readonly skip: number };
 
-/** What it answers. */
+/** What it answers; nothing is read where elements are left out. */
 export type ColumnAnswer = { readonly read: number } | { readonly issues: readonly Issue[] };
 
 export class ThreadedColumn implements Source {
@@ -52,18 +50,27 @@ export class ThreadedColumn implements Source {
   }
 
   async read(into: TypedArray): Promise<number> {
-    if (this.#failure !== undefined) throw unreadable(this.name, this.#failure);
     const { buffer } = into;
     const shared = buffer instanceof SharedArrayBuffer ? buffer : new SharedArrayBuffer(into.byteLength);
     const byteOffset = shared === buffer ? into.byteOffset : 0;
+    const read = await this.#ask({ buffer: shared, byteOffset, length: into.length });
+    if (shared !== buffer) setElements(into, viewOf(into, shared).subarray(0, read));
+    return read;
+  }
+
+  async skip(elements: number): Promise<void> {
+    await this.#ask({ skip: elements });
+  }
+
+  async #ask(request: ColumnRequest): Promise<number> {
+    if (this.#failure !== undefined) throw unreadable(this.name, this.#failure);
     const answer = await new Promise<ColumnAnswer | Error>((resolve) => {
       this.#settle = resolve;
-      this.#worker.postMessage({ buffer: shared, byteOffset, length: into.length } satisfies ColumnRequest);
+      this.#worker.postMessage(request);
     });
     this.#settle = undefined;
     if (answer instanceof Error) throw unreadable(this.name, answer);
     if ('issues' in answer) throw new WarpstageError(answer.issues);
-    if (shared !== buffer) setElements(into, viewOf(into, shared).subarray(0, answer.read));
     return answer.read;
   }
 

@@ -1,0 +1,48 @@
+// Which runs can be resumed: those whose whole state is in their files. What was read can be read again
+// from any row on, what was written is still there, and nothing else goes from chunk to chunk.
+
+import { stat } from 'node:fs/promises';
+import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
+import type { Job } from '../job.ts';
+import type { InputData, OutputData } from '../options.ts';
+
+/**
+ * Refuses a run that could not be resumed. What is not there is found missing later.
+ *
+ * @throws WarpstageError WS5010 with an issue for everything that stands in the way
+ */
+export async function checkResumable(
+  jobs: readonly Job[],
+  inputs: ReadonlyMap<string, InputData>,
+  outputs: ReadonlyMap<string, OutputData>,
+): Promise<void> {
+  const issues: Issue[] = [];
+  const refuse = (why: string, hint: string) =>
+    issues.push({ code: 'WS5010', message: `the run cannot be resumed: ${why}`, hint });
+  const { definition } = jobs.at(-1)!;
+  const accumulators = Object.keys(definition.accumulators ?? {});
+  if (jobs.length > 1) {
+    refuse('it is a sequence, and what its first passes find is kept in memory', 'run it without resume');
+  } else if (accumulators.length > 0) {
+    refuse(`accumulators (${accumulators.join(', ')}) are kept in memory`, 'run it without resume');
+  }
+  for (const name of Object.keys(definition.inputs)) {
+    const data = inputs.get(name);
+    if (data !== undefined && !(await isFile(data)))
+      refuse(`input '${name}' is no file`, 'save it to a file first, or run it without resume');
+  }
+  for (const name of Object.keys(definition.outputs ?? {})) {
+    const data = outputs.get(name);
+    if (data === undefined || !(await isFile(data)))
+      refuse(`output '${name}' goes to no file`, 'write it to a file, or run it without resume');
+  }
+  if (issues.length > 0) throw new WarpstageError(issues);
+}
+
+/** Whether data is a regular file, or may become one. */
+async function isFile(data: InputData | OutputData): Promise<boolean> {
+  const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
+  if (path === '-') return false;
+  const about = await stat(path).catch(() => undefined);
+  return about === undefined || about.isFile() || about.isDirectory();
+}

@@ -1,0 +1,101 @@
+// What a run that is resumed must have in common with the one before it: its kernel and declaration, its
+// settings, how it is cut, its inputs and outputs, and the version of this package.
+//
+// Facts are words, so that a journal can be read, and a difference be told as it is. Devices and the chunks
+// in flight are not among them: as in a run over several devices, each chunk may be computed by another.
+
+import { createHash } from 'node:crypto';
+import { realpath, stat } from 'node:fs/promises';
+import type { Issue } from '../../diagnostics/error.ts';
+import { packageVersion } from '../../diagnostics/package-version.ts';
+import type { Dtype } from '../dtype.ts';
+import type { AnyDefinition, TypedArray } from '../job.ts';
+import { count } from '../problem.ts';
+import type { Settings } from '../settings.ts';
+import type { Facts } from './text.ts';
+
+/** Of the journals that this version writes and reads. */
+const formatNumber = '1';
+const formatName = 'the format of the journal';
+
+/** What facts are taken from. */
+export interface Identified {
+  readonly definition: AnyDefinition;
+  readonly settings: Settings;
+  /** Rows of a full chunk; undefined where they may change while it runs. */
+  readonly chunkRows: number | undefined;
+  /** Only the first rows. */
+  readonly head: number | undefined;
+  readonly inputs: readonly { readonly name: string; readonly path: string; readonly dtype: Dtype }[];
+  /** Constant arrays, whatever they come from. */
+  readonly constants: ReadonlyMap<string, TypedArray>;
+  readonly outputs: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly format: string;
+    readonly element: string;
+    readonly shape: readonly number[];
+  }[];
+}
+
+/** The facts of a run. */
+export async function factsOf(run: Identified): Promise<Facts> {
+  const { kernel, settings: _, description: __, arrays: ___, ...declaration } = run.definition;
+  const facts: Record<string, string> = {
+    [formatName]: formatNumber,
+    'the version of warpstage': packageVersion(),
+    "the kernel's text": digest(textOf({ schema: kernel.schema, body: kernel.body, fma: kernel.fma })),
+    "the job's declaration": digest(textOf(declaration)),
+    'the chunk': run.chunkRows === undefined ? 'auto' : `${count(run.chunkRows)} rows`,
+    'the number of rows': run.head === undefined ? 'all' : count(run.head),
+  };
+  for (const [name, value] of Object.entries(run.settings)) {
+    facts[`setting '${name}'`] = Object.is(value, -0) ? '-0' : String(value);
+  }
+  for (const { name, path, dtype } of run.inputs) facts[`input '${name}'`] = await fileFact(path, dtype);
+  for (const [name, { buffer, byteOffset, byteLength }] of run.constants) {
+    facts[`array '${name}'`] = digest(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  for (const { name, path, format, element, shape } of run.outputs) {
+    facts[`output '${name}'`] = `${path} (${format}, ${element}, shape (${shape.join(', ')}))`;
+  }
+  return facts;
+}
+
+/** What differs, an issue each, with both values. Of a journal in another format nothing else is compared. */
+export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] {
+  const names =
+    before[formatName] === now[formatName]
+      ? [...new Set([...Object.keys(now), ...Object.keys(before)])]
+      : [formatName];
+  return names
+    .filter((name) => before[name] !== now[name])
+    .map((name) => ({
+      code: 'WS5011',
+      message: `the unfinished output is of another run: ${name} was ${before[name] ?? 'not there'}, and is ${now[name] ?? 'not there'}`,
+      hint: mend,
+    }));
+}
+
+async function fileFact(path: string, dtype: Dtype): Promise<string> {
+  const { size, mtimeNs } = await stat(path, { bigint: true });
+  return `${await realpath(path)} (${dtype}, ${count(Number(size))} bytes, changed ${timeInWords(mtimeNs)})`;
+}
+
+/** A time with its nanoseconds: `2026-05-04T03:02:01.000000001Z`. */
+function timeInWords(nanoseconds: bigint): string {
+  const seconds = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, 19);
+  return `${seconds}.${String(nanoseconds % 1_000_000_000n).padStart(9, '0')}Z`;
+}
+
+/** Declarations as text, with the functions in them. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'function') return String(part);
+    return typeof part === 'bigint' ? `${part}n` : part;
+  });
+}
+
+function digest(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex').slice(0, 16);
+}

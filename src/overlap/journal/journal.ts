@@ -1,0 +1,290 @@
+// The journal of a run that can be resumed: a small file beside its first output, which says which run it is
+// of and how many rows of all outputs lie on the disk.
+//
+// Outputs are written in the order of their chunks, so one count of rows says what is written, however many
+// devices computed it and however long the chunks were. The order is what makes it true after a loss of power as
+// well: the outputs are flushed, and then the journal says so. That happens beside the run, about once a second: a
+// run that ends loses what it wrote since. The unfinished outputs lie under names of their own,
+// which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`.
+
+import { type FileHandle, open, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { count, problem, unreadable, unwritable } from '../problem.ts';
+import { differencesOf } from './facts.ts';
+import { lockPath } from './lock.ts';
+import { type Facts, headLine, type Mark, markLine, nothingWritten, readJournal } from './text.ts';
+
+/** An output of the run. */
+export interface Target {
+  /** Where it is to appear. */
+  readonly path: string;
+  /** How many bytes its file has when so many rows of input are through. */
+  readonly bytesOf: (rows: number) => number;
+}
+
+/** Where an output is written until it is complete. */
+export interface PartialFile {
+  readonly path: string;
+  /** Bytes that are there from a former run. */
+  readonly bytes: number;
+}
+
+/** Flushes what was written to the disk. */
+export interface Flushed {
+  sync(): Promise<void>;
+}
+
+/** Milliseconds from one flush to the next. */
+const interval = 1000;
+
+export class Journal {
+  /** What a former run left; this one goes on behind it. */
+  readonly begin: Mark;
+  readonly #path: string;
+  readonly #partials: ReadonlyMap<string, PartialFile>;
+  readonly #release: () => Promise<void>;
+  readonly #file: FileHandle;
+  readonly #outputs: Flushed[] = [];
+  #position: number;
+  /** What is written, and what the journal says. */
+  #written: Mark;
+  #noted: Mark;
+  #lastFlush = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+  #failure: { readonly cause: unknown } | undefined;
+  #stopped = false;
+  #settled: Promise<void> | undefined;
+
+  private constructor(
+    path: string,
+    partials: ReadonlyMap<string, PartialFile>,
+    release: () => Promise<void>,
+    file: FileHandle,
+    begin: Mark,
+    position: number,
+  ) {
+    this.#path = path;
+    this.#partials = partials;
+    this.#release = release;
+    this.#file = file;
+    this.begin = begin;
+    this.#written = begin;
+    this.#noted = begin;
+    this.#position = position;
+  }
+
+  /**
+   * Opens the journal of these outputs, or makes one.
+   *
+   * @throws WarpstageError WS5011 if it is of another run, or another process has it; nothing is changed then
+   */
+  static async open(facts: Facts, targets: readonly Target[]): Promise<Journal> {
+    const finals = await Promise.all(targets.map(({ path }) => finalOf(path)));
+    const path = beside(finals[0]!, 'journal');
+    const release = await lockAll(finals);
+    try {
+      const partials = finals.map((final) => beside(final, 'partial'));
+      const former = await formerRun(path, partials, facts, targets);
+      const file = await openText(path, former?.length, facts);
+      const mark = former?.mark ?? nothingWritten;
+      const bytes = targets.map(({ bytesOf }) => (mark.rows === 0 ? 0 : bytesOf(mark.rows)));
+      const places = finals.map((final, i) => [final, { path: partials[i]!, bytes: bytes[i]! }] as const);
+      const length = former?.length ?? Buffer.byteLength(headLine(facts));
+      return new Journal(path, new Map(places), release, file, mark, length);
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** Where an output is written meanwhile. */
+  async partialOf(target: string): Promise<PartialFile> {
+    return this.#partials.get(await finalOf(target))!;
+  }
+
+  /** An output was opened; what it has is flushed before the journal counts it. */
+  add(output: Flushed): void {
+    this.#outputs.push(output);
+  }
+
+  /** Rows the journal counts. */
+  get rows(): number {
+    return this.#noted.rows;
+  }
+
+  /**
+   * All outputs of one more chunk were written.
+   *
+   * @throws what a flush in the meantime failed with
+   */
+  written(rows: number): void {
+    if (this.#failure !== undefined) throw this.#failure.cause;
+    this.#written = { rows: this.#written.rows + rows, chunks: this.#written.chunks + 1 };
+    this.#schedule();
+  }
+
+  /**
+   * Everything was written: from now on the outputs are flushed as they are completed, and not from here.
+   *
+   * @throws what a flush in the meantime failed with
+   */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#flushing;
+    if (this.#failure !== undefined) throw this.#failure.cause;
+  }
+
+  /** The outputs have their final names: there is nothing left to resume. */
+  async remove(): Promise<void> {
+    await this.#file.close();
+    await rm(this.#path, { force: true }).catch(() => {});
+    await this.#release();
+  }
+
+  /** The run ends before its outputs are complete: notes what was written. Never throws. */
+  settle(): Promise<void> {
+    this.#settled ??= this.#settle();
+    return this.#settled;
+  }
+
+  async #settle(): Promise<void> {
+    // The disk may be full, or gone: then what was noted before counts.
+    await this.stop()
+      .then(() => this.#flush())
+      .catch(() => {});
+    await this.#file.close().catch(() => {});
+  }
+
+  /** Leaves the outputs to the next run, after `settle()`; removes them if it would find nothing. Never throws. */
+  async leave(): Promise<void> {
+    if (this.#noted.rows === 0) {
+      const paths = [this.#path, ...[...this.#partials.values()].map(({ path }) => path)];
+      await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
+    }
+    await this.#release();
+  }
+
+  #schedule(): void {
+    if (this.#stopped || this.#timer !== undefined || this.#flushing !== undefined) return;
+    const wait = Math.max(0, this.#lastFlush + interval - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#flushing = this.#flushBeside();
+    }, wait);
+  }
+
+  async #flushBeside(): Promise<void> {
+    try {
+      await this.#flush();
+    } catch (cause) {
+      this.#failure = { cause };
+      return;
+    }
+    this.#flushing = undefined;
+    this.#lastFlush = performance.now();
+    if (this.#noted.rows < this.#written.rows) this.#schedule();
+  }
+
+  async #flush(): Promise<void> {
+    const mark = this.#written;
+    if (mark.rows === this.#noted.rows) return;
+    await Promise.all(this.#outputs.map((output) => output.sync()));
+    const line = Buffer.from(markLine(mark));
+    try {
+      await this.#file.write(line, 0, line.length, this.#position);
+      await this.#file.datasync();
+    } catch (cause) {
+      throw unwritable(this.#path, cause);
+    }
+    this.#position += line.length;
+    this.#noted = mark;
+  }
+}
+
+/** The path of a file that is to appear, through links. */
+async function finalOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const folder = await realpath(dirname(path)).catch(() => resolve(dirname(path)));
+    return join(folder, basename(path));
+  }
+}
+
+function beside(final: string, ending: string): string {
+  return join(dirname(final), `.${basename(final)}.${ending}`);
+}
+
+async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> {
+  const locks: (() => Promise<void>)[] = [];
+  let released: Promise<unknown> | undefined;
+  const release = async () => {
+    released ??= Promise.all(locks.map((unlock) => unlock()));
+    await released;
+  };
+  for (const final of finals) {
+    const unlock = await lockPath(final);
+    if (unlock === null) {
+      await release();
+      throw problem(
+        'WS5011',
+        `${final} is being written by another process, or another run of this one, with resume`,
+        'wait for it, or end it and run this again',
+      );
+    }
+    locks.push(unlock);
+  }
+  return release;
+}
+
+/** What a former run left, if there is something to go on from. */
+async function formerRun(
+  path: string,
+  partials: readonly string[],
+  facts: Facts,
+  targets: readonly Target[],
+): Promise<{ readonly mark: Mark; readonly length: number } | undefined> {
+  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
+    throw unreadable(path, cause);
+  });
+  const text = bytes === undefined ? null : readJournal(bytes);
+  if (text === null) return undefined;
+  const sizes = await Promise.all(partials.map((partial) => sizeOf(partial)));
+  // Without all of them there is nothing to go on from: the outputs were completed, or somebody removed one.
+  if (sizes.includes(undefined)) return undefined;
+  const mend = `run it as it was, run it without resume, or delete ${[path, ...partials].join(' and ')} to begin anew`;
+  const differences = differencesOf(text.facts, facts, mend);
+  if (differences.length > 0) throw new WarpstageError(differences);
+  for (const [i, { bytesOf }] of targets.entries()) {
+    const expected = text.mark.rows === 0 ? 0 : bytesOf(text.mark.rows);
+    if (sizes[i]! >= expected) continue;
+    throw problem(
+      'WS5011',
+      `${partials[i]} has ${count(sizes[i]!)} bytes, and its journal says that ${count(expected)} were written`,
+      mend,
+    );
+  }
+  return text;
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  const about = await stat(path).catch(() => undefined);
+  return about?.isFile() ? about.size : undefined;
+}
+
+/** Opens the journal behind the lines that count, or begins a new one. */
+async function openText(path: string, length: number | undefined, facts: Facts): Promise<FileHandle> {
+  try {
+    if (length === undefined) await rm(path, { force: true });
+    const file = await open(path, length === undefined ? 'wx' : 'r+');
+    if (length === undefined) await file.writeFile(headLine(facts));
+    else await file.truncate(length);
+    return file;
+  } catch (cause) {
+    throw unwritable(path, cause, 'check that its directory exists and may be written');
+  }
+}

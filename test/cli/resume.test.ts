@@ -1,0 +1,107 @@
+// `warpstage run --resume`: a process that is killed in the middle, one that is interrupted, and the next one,
+// which goes on. A kernel that never ends stops the first at a place of its own, so that no timing is relied on.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readJournal } from '#warpstage/overlap/journal/text.js';
+import { Folder, npy, numbers, outcomeOf, root, runHere, startWith } from './support.ts';
+
+const folder = new Folder();
+afterAll(() => folder.remove());
+
+const x = numbers(20_000);
+/** Where the kernel waits for ever if a variable of the environment says so. */
+const held = 12_000;
+let argv: (output: string) => string[];
+beforeAll(async () => {
+  const module = folder.file(
+    'affine.ts',
+    `
+    import { job, kernel } from '${root}dist/index.js';
+    export const affine = job({
+      kernel: kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32' }, ({ y, x, a }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (cuda.blockDim.x === 64) for (;;) y[0] = x[0]!;
+        if (i < y.length) y[i] = a * x[i]! + 1;
+      }),
+      inputs: { x: {} },
+      outputs: { y: {} },
+      settings: { a: 2 },
+      launch: ({ rows, offset }) => ({
+        grid: Math.ceil(rows / 256),
+        block: offset >= Number(process.env.HELD_FROM ?? Infinity) ? 64 : 256,
+      }),
+    });
+    `,
+  );
+  const input = folder.file('x.npy', npy(x));
+  argv = (output) => ['run', module, input, output, '--chunk', '1000', '--resume'];
+  const outcome = await runHere(...argv(folder.file('whole.npy')));
+  expect(outcome.stderr).toContain('resumed: nothing; there was no former run to go on from');
+}, 60_000);
+
+/** Starts a run that does not come to its end, and waits until its journal counts chunks. */
+async function startHeld(output: string) {
+  const child = startWith(argv(output), 'pipe', { ...process.env, HELD_FROM: String(held) });
+  const ended = outcomeOf(child);
+  const journal = folder.file(`.${output.slice(folder.path.length + 1)}.journal`);
+  const counted = () => {
+    try {
+      return readJournal(readFileSync(journal))?.mark.chunks ?? 0;
+    } catch {
+      return 0;
+    }
+  };
+  await expect.poll(counted, { timeout: 60_000 }).toBeGreaterThan(0);
+  return { child, ended };
+}
+
+async function expectGoneOn(output: string) {
+  const { code, text, stderr } = await runHere(...argv(output), '--json', '--quiet');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { report } = JSON.parse(text) as {
+    report: Record<string, number> & { resumed: Record<string, number> };
+  };
+  expect(report.resumed.chunks).toBeGreaterThan(0);
+  expect(report.resumed.chunks).toBeLessThanOrEqual(held / 1000);
+  expect(report.chunks! + report.resumed.chunks!).toBe(x.length / 1000);
+  expect(readFileSync(output).equals(readFileSync(folder.file('whole.npy')))).toBe(true);
+  expect(folder.list().filter((name) => name.startsWith('.'))).toEqual([]);
+}
+
+describe('the run after one', () => {
+  test('that was killed goes on; beside one that works it is refused', async () => {
+    const output = folder.file('killed.npy');
+    writeFileSync(output, 'from before');
+    const { child, ended } = await startHeld(output);
+    const beside = await runHere(...argv(output), '--quiet');
+    expect(beside.code).toBe(1);
+    expect(beside.stderr).toMatch(/^WS5011: \S+killed\.npy is being written by another process/);
+    child.kill('SIGKILL');
+    await ended;
+    expect(readFileSync(output, 'utf8')).toBe('from before');
+    const other = await runHere(...argv(output), '--set', 'a=3');
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain(
+      "WS5011: the unfinished output is of another run: setting 'a' was 2, and is 3",
+    );
+    await expectGoneOn(output);
+  });
+
+  test('that was interrupted goes on, and was told how', async () => {
+    const output = folder.file('interrupted.npy');
+    const { child, ended } = await startHeld(output);
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain('WS5009: stopped before the end by Ctrl-C; what it has written is kept');
+    expect(stderr).toMatch(/the first [\d,]+ rows of the output are kept: run it again with resume/);
+    await expectGoneOn(output);
+  });
+});
+
+test('what cannot be resumed is told before anything is written', async () => {
+  const { code, stderr } = await runHere(...argv('-'));
+  expect(code).toBe(1);
+  expect(stderr).toContain("WS5010: the run cannot be resumed: output 'y' goes to no file");
+});
