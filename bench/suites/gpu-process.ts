@@ -12,7 +12,7 @@ import { specialise } from '#warpstage/compiler/specialise.js';
 import { CodeCache } from '#warpstage/runtime/cuda/code-cache.js';
 import { CudaCompiler } from '#warpstage/runtime/cuda/compiler.js';
 import { openDriver } from '#warpstage/runtime/cuda/driver.js';
-import { compileCuda } from '#warpstage/targets/cuda/compile.js';
+import { compileCuda, nvrtcOptions } from '#warpstage/targets/cuda/compile.js';
 import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
 import { median, type Row } from '../measure.ts';
 
@@ -110,11 +110,24 @@ export async function compilation(): Promise<Row[]> {
     driver.cuModuleUnload(module[0]);
     return (end - begin) / 1000;
   };
+  /** What NVRTC takes for a kernel without a statement, which no generated text can be below. */
+  const empty = (mark: string) => {
+    const begin = performance.now();
+    const text = `extern "C" __global__ void ${mark}() {}\n`;
+    compiler.compile(text, 'empty.cu', nvrtcOptions(architecture, { fma: false }));
+    return (performance.now() - begin) / 1000;
+  };
   try {
     let count = 0;
     const times = (rounds: number, mark: () => string) =>
       Array.from({ length: rounds }, () => once(mark())).slice(rounds >> 1);
-    const compiled = median(times(30, () => `bench_${process.pid}_${++count}`));
+    // By turns, as the machine's speed changes from minute to minute.
+    const emptied: number[] = [];
+    const newText = () => {
+      emptied.push(empty(`empty_${process.pid}_${count}`));
+      return `bench_${process.pid}_${++count}`;
+    };
+    const compiled = median(times(30, newText));
     const cached = median(times(400, () => `bench_${process.pid}_1`));
     const row = (variant: string, seconds: number): Row => ({
       suite: 'gpu',
@@ -129,6 +142,7 @@ export async function compilation(): Promise<Row[]> {
       row('a guide kernel, compiled by NVRTC', compiled),
       row('the same from the cache on disk', cached),
       row('of which the driver loads the module', median(loads)),
+      row('an empty kernel, compiled by NVRTC', median(emptied.slice(emptied.length >> 1))),
     ];
   } finally {
     rmSync(folder, { recursive: true });

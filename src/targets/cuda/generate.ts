@@ -26,6 +26,7 @@ import { newSteadyState } from './steady.ts';
 import { meetingPrelude } from './tile-barriers.ts';
 import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
 import { unrollStages } from './unroll.ts';
+import { usedDefinitions } from './used-definitions.ts';
 import { warpPreludeOf } from './warps.ts';
 
 export interface CudaOptions extends LoweringOptions {
@@ -118,24 +119,25 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   out.statements(program.body);
 
   const entry = entryName(program.name);
-  const text = [
-    prelude,
-    [
-      checks.checked
-        ? `typedef ${index} ws_index;\n${checkPrelude}`
-        : `${prints ? channelPrelude : ''}${uncheckedPrelude}`,
-      prints ? printPrelude : '',
-      program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
-      program.barriers.length > 0 ? barrierPrelude : '',
-      pipelines.tileBarriers.meetInMemory ? meetingPrelude : '',
-      warpPreludeOf(program),
-      synchronisesGrid(program) ? gridPrelude : '',
-    ].join(''),
+  const kernel = [
     `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entry}(${parameters.join(', ')}) {`,
     ...out.lines,
     '}',
     '',
   ].join('\n');
+  const preludes = [
+    prelude,
+    ...(checks.checked
+      ? [`typedef ${index} ws_index;\n`, checkPrelude]
+      : [prints ? channelPrelude : '', uncheckedPrelude]),
+    prints ? printPrelude : '',
+    program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
+    program.barriers.length > 0 ? barrierPrelude : '',
+    pipelines.tileBarriers.meetInMemory ? meetingPrelude : '',
+    warpPreludeOf(program),
+    synchronisesGrid(program) ? gridPrelude : '',
+  ];
+  const text = `${usedDefinitions(preludes, kernel)}\n${kernel}`;
   return { text, entry, lowerings, shared, sites: tells ? checks.sites : null };
 }
 
