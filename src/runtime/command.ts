@@ -59,6 +59,7 @@ export class Command {
   #dependencies: readonly Command[];
   #uses: readonly Allocation[];
   #listeners: (() => void)[] = [];
+  #unfinished: readonly Command[] = [];
   #status: 'queued' | 'done' | 'failed' = 'queued';
   #failure: WarpstageError | null = null;
 
@@ -91,6 +92,11 @@ export class Command {
     return this.#dependencies;
   }
 
+  /** Of a command that failed: what it waited for that was not settled by then, and still comes first in its stream. */
+  get unfinished(): readonly Command[] {
+    return this.#unfinished;
+  }
+
   /** Calls back when the command is settled; at once if it is. */
   whenSettled(listener: () => void): void {
     if (this.#status === 'queued') this.#listeners.push(listener);
@@ -103,6 +109,11 @@ export class Command {
     this.#failure = failure;
     this.started = started;
     this.ended = ended;
+    if (failure !== null) {
+      this.#unfinished = this.#dependencies.flatMap((before) =>
+        before.status === 'queued' ? [before] : before.unfinished,
+      );
+    }
     this.#dependencies = [];
     for (const allocation of this.#uses) allocation.release();
     this.#uses = [];

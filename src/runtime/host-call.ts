@@ -37,3 +37,13 @@ export async function callHost({ run }: HostWork): Promise<WarpstageError | null
     );
   }
 }
+
+/** The source of a copy has still to be filled by a copy that waits for a host function, for which nothing can wait. */
+export function sourceBehindFunction(): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4007',
+    message:
+      'memcpy host to device: the source is still to be filled by a copy that waits for a host function',
+    hint: 'await the stream of that copy first, or copy from and to a page-locked array: device.allocPinned(…)',
+  });
+}

@@ -9,8 +9,9 @@
 //   streams, and the operations of those also wait for its frontier.
 // - An error travels along the graph, so that a stream has failed exactly when a command of its
 //   frontier has. The synchronisation that throws the error takes the failed commands out of
-//   the frontier, and the stream goes on afresh. Once an error was thrown, the default stream's
-//   rule no longer carries it from stream to stream; events still do.
+//   the frontier, and the stream goes on afresh, behind what they waited for that is still under way.
+//   Once an error was thrown, the default stream's rule no longer carries it from stream to stream;
+//   events still do.
 //
 // This is the same on every device; a Carrier carries the commands out.
 
@@ -108,7 +109,7 @@ export class CommandQueue {
     uses: readonly Allocation[],
   ): Command {
     const failed = before.find((command) => command.status === 'failed');
-    const command = new Command(++this.#issued, stream, failed === undefined ? before : nothing, uses);
+    const command = new Command(++this.#issued, stream, before, uses);
     if (failed !== undefined) {
       command.settle(failed.failure, command.queued, command.queued);
       return command;
@@ -282,7 +283,10 @@ export class CommandQueue {
   report(commands: readonly Command[], lanes: Iterable<Lane>): void {
     const failed = new Set(commands.filter((command) => command.status === 'failed'));
     if (failed.size === 0) return;
-    for (const lane of lanes) lane.frontier = lane.frontier.filter((command) => !failed.has(command));
+    for (const lane of lanes) {
+      const left = lane.frontier.flatMap((command) => (failed.has(command) ? command.unfinished : [command]));
+      lane.frontier = outstanding(left);
+    }
     const failures = [...new Set([...failed].map((command) => command.failure!))];
     for (const failure of failures) this.#thrown.add(failure);
     if (failures.length === 1) throw failures[0]!;

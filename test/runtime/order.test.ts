@@ -102,6 +102,18 @@ describe('streams of a legacy device', () => {
     expect(issue(lane).status).toBe('queued');
   });
 
+  test('a stream whose command failed before its turn goes on behind those that come before it', () => {
+    const lane = queue.addLane(0, true);
+    const running = issue(lane);
+    const cancelled = issue(lane);
+    const error = failure('a');
+    cancelled.settle(error, 1, 2);
+    const dependent = issue(lane);
+    expect(dependent.failure).toBe(error);
+    expect(() => queue.report(lane.frontier, [lane])).toThrow('WS3001: a');
+    expect(ids(issue(lane).dependencies)).toEqual([running.id]);
+  });
+
   test('a stream that waited for a failed event throws too', () => {
     const [one, two] = [queue.addLane(0, true), queue.addLane(0, true)];
     issue(one).settle(failure('a'), 1, 2);

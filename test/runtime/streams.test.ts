@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Device, DeviceArray, Event, Span, Stream } from 'warpstage';
+import type { Device, DeviceArray, Span, Stream } from 'warpstage';
 import { busy } from '../support/busy.ts';
 import { handMade, openHandMade } from '../support/hand-made.ts';
+import { checkAnyOrder } from './any-order.ts';
 
 const one = { grid: 1, block: 1 };
 let device: Device;
@@ -275,73 +275,6 @@ test('spans tell what ran when, and on which engine', async () => {
   expect(spans.length).toBe(4);
 });
 
-test('any graph of operations does what its order says', async () => {
-  // Operations on a few arrays by a few streams. Where two streams touch one array, an event is put between
-  // them; so the result must be that of the operations one after the other.
-  const streams = [device.defaultStream, device.createStream(), device.createStream({ nonBlocking: true })];
-  const [arrays, length] = [3, 40];
-  const operation = fc.record({
-    stream: fc.nat(streams.length - 1),
-    kind: fc.constantFrom('step', 'set', 'copy', 'write', 'pitched'),
-    to: fc.nat(arrays - 1),
-    from: fc.nat(arrays - 1),
-    value: fc.integer({ min: 0, max: 255 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60 }), async (operations) => {
-      const data = Array.from({ length: arrays }, () => device.alloc('i32', length));
-      const model = Array.from({ length: arrays }, () => new Int32Array(length));
-      const lastTouch: (Event | null)[] = data.map(() => null);
-      const events: Event[] = [];
-      for (const { stream: s, kind, to, from, value } of operations) {
-        const stream = streams[s]!;
-        const [target, source] = [data[to]!, data[from]!];
-        for (const touched of [lastTouch[to], lastTouch[from]]) if (touched) stream.waitEvent(touched);
-        const [modelTo, modelFrom] = [model[to]!, model[from]!];
-        switch (kind) {
-          case 'step':
-            stream.launch(handMade.step, { grid: 3, block: 16 }, { y: target, a: value });
-            model[to] = modelTo.map((y) => Math.imul(y, 3) + value);
-            break;
-          case 'set':
-            stream.memsetAsync(target, value);
-            modelTo.fill(value * 0x01010101);
-            break;
-          case 'copy':
-            stream.memcpyAsync(target, source);
-            model[to] = modelFrom.slice();
-            break;
-          case 'write': {
-            const written = Int32Array.from({ length }, (_, i) => i * value);
-            stream.memcpyAsync(target, written);
-            model[to] = written.slice();
-            written.fill(-1);
-            break;
-          }
-          case 'pitched': {
-            if (to === from) break;
-            stream.memcpy2DAsync({ array: target, pitch: 8 }, { array: source, pitch: 10 }, 5, 4);
-            for (let y = 0; y < 4; ++y) modelTo.set(modelFrom.subarray(10 * y, 10 * y + 5), 8 * y);
-            break;
-          }
-        }
-        const event = device.createEvent();
-        events.push(event);
-        stream.record(event);
-        lastTouch[to] = event;
-        lastTouch[from] = event;
-      }
-      const results = data.map(() => new Int32Array(length));
-      data.forEach((array, i) => {
-        const stream = streams[i % streams.length]!;
-        if (lastTouch[i]) stream.waitEvent(lastTouch[i]);
-        stream.memcpyAsync(results[i]!, array);
-      });
-      await device.synchronize();
-      expect(results).toEqual(model);
-      for (const array of data) array.free();
-    }),
-    { numRuns: 60 },
-  );
-  expect(device.memory.allocations).toBe(0);
+test('any operations do what their order says', async () => {
+  await checkAnyOrder(device, handMade.step, 60);
 });

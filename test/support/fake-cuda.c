@@ -1,5 +1,6 @@
-/* A libcuda and an NVRTC for tests: memory is the host's, commands are carried out at once, kernels
-   do nothing, and any call can be made to fail. For what hardware cannot be made to do. */
+/* A libcuda and an NVRTC for tests: memory is the host's, commands are carried out at once unless a test
+   wants streams that take time, kernels do nothing, and any call can be made to fail. For what hardware cannot be
+   made to do. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +26,9 @@ static struct { int lines, site, words; uint64_t value; } printed;
 /* A line whose first word is held back: the thread that prints it has only begun. */
 static struct { int wanted; uint64_t *at, word; } begun;
 
+void fake_lag(int microseconds, int seed);
 void fake_reset(void) {
+  fake_lag(0, 1);
   fault.fails = printed.lines = begun.wanted = 0;
   failing[0] = 0;
   failure = lost = 0;
@@ -93,6 +96,7 @@ static H next_handle(void) {
   return ++handle;
 }
 
+#include "fake-streams.c"
 #include "fake-cupti.c"
 
 /* Devices */
@@ -145,7 +149,6 @@ R cuDevicePrimaryCtxRetain(H *context, int device) { ANSWER; take_time(); ++reta
 R cuDevicePrimaryCtxRelease_v2(int device) { --retained; return 0; }
 R cuDevicePrimaryCtxReset_v2(int device) { lost = 0; failing[0] = 0; used = 0; return 0; }
 R cuCtxSetCurrent(H context) { return 0; }
-R cuCtxSynchronize(void) { ANSWER; return 0; }
 R cuCtxEnablePeerAccess(H peer, unsigned flags) { return 0; }
 
 /* Memory */
@@ -164,59 +167,53 @@ R cuMemAllocAsync(H *address, size_t bytes, H stream) {
   *address = (H)block + 256;
   return 0;
 }
+static void run_free(struct operation *o) { free((void *)o->a); }
 R cuMemFreeAsync(H address, H stream) {
   ANSWER;
   size_t *block = (size_t *)(address - 256);
   /* All devices share this count, and the reset of one clears it. */
   used -= used < block[0] ? used : block[0];
-  free(block);
+  submit(stream, (struct operation){.run = run_free, .a = (H)block});
   return 0;
 }
 R cuMemHostRegister_v2(H address, size_t bytes, unsigned flags) {
-  ANSWER;
+  SYNCHRONISE;
   ++locks;
   return 0;
 }
-R cuMemHostUnregister(H address) { ANSWER; ++unlocks; return 0; }
-R cuMemcpyAsync(H to, H from, size_t bytes, H stream) { ANSWER; memmove((void *)to, (void *)from, bytes); note(MEMCPY, stream, bytes); return 0; }
-R cuMemcpy3DAsync_v2(uint64_t *d, H stream) {
+R cuMemHostUnregister(H address) { SYNCHRONISE; ++unlocks; return 0; }
+static void run_copy(struct operation *o) { memmove((void *)o->a, (void *)o->b, o->c); }
+R cuMemcpyAsync(H to, H from, size_t bytes, H stream) {
   ANSWER;
-  uint64_t *s = d, *t = d + 11, *box = d + 22;
-  note(MEMCPY, stream, box[0] * box[1] * box[2]);
+  submit(stream, (struct operation){.run = run_copy, .a = to, .b = from, .c = bytes});
+  note(MEMCPY, stream, bytes);
+  return 0;
+}
+static void run_rows(struct operation *o) {
+  uint64_t *s = o->more, *t = s + 11, *box = s + 22;
   char *from = (char *)((unsigned)s[4] == 2 ? s[6] : s[5]), *to = (char *)((unsigned)t[4] == 2 ? t[6] : t[5]);
   for (size_t z = 0; z < box[2]; ++z)
     for (size_t y = 0; y < box[1]; ++y)
       memmove(to + (z * t[10] + y) * t[9], from + (z * s[10] + y) * s[9], box[0]);
+}
+R cuMemcpy3DAsync_v2(uint64_t *description, H stream) {
+  ANSWER;
+  struct operation o = {.run = run_rows};
+  memcpy(o.more, description, 25 * sizeof *description);
+  submit(stream, o);
+  note(MEMCPY, stream, o.more[22] * o.more[23] * o.more[24]);
   return 0;
 }
-R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) { ANSWER; memset((void *)to, byte, bytes); note(MEMSET, stream, bytes); return 0; }
-
-/* Streams and events */
-R cuStreamCreateWithPriority(H *stream, unsigned flags, int priority) { ANSWER; *stream = next_handle(); return 0; }
-R cuStreamDestroy_v2(H stream) { return 0; }
-R cuStreamQuery(H stream) { ANSWER; return 0; }
-R cuStreamSynchronize(H stream) { ANSWER; return 0; }
-R cuStreamWaitEvent(H stream, H event, unsigned flags) { ANSWER; return 0; }
-R cuStreamWaitValue32_v2(H stream, H address, uint32_t value, unsigned flags) { ANSWER; return 0; }
-R cuStreamBeginCapture_v2(H stream, int mode) { ANSWER; return 0; }
-R cuStreamEndCapture(H stream, H *graph) { ANSWER; *graph = next_handle(); return 0; }
-R cuGraphInstantiateWithFlags(H *executable, H graph, uint64_t flags) { ANSWER; *executable = next_handle(); return 0; }
-R cuGraphLaunch(H executable, H stream) { ANSWER; return 0; }
-R cuGraphExecDestroy(H executable) { return 0; }
-R cuGraphDestroy(H graph) { return 0; }
-R cuEventCreate(H *event, unsigned flags) { ANSWER; *event = (H)calloc(1, sizeof(struct timespec)); return 0; }
-R cuEventDestroy_v2(H event) { return 0; }
-R cuEventRecord(H event, H stream) { ANSWER; clock_gettime(CLOCK_MONOTONIC, (struct timespec *)event); return 0; }
-R cuEventQuery(H event) { ANSWER; return 0; }
-R cuEventSynchronize(H event) { ANSWER; return 0; }
-R cuEventElapsedTime(float *milliseconds, H start, H stop) {
-  struct timespec *a = (struct timespec *)start, *b = (struct timespec *)stop;
-  *milliseconds = (b->tv_sec - a->tv_sec) * 1e3 + (b->tv_nsec - a->tv_nsec) / 1e6;
+static void run_set(struct operation *o) { memset((void *)o->a, o->b, o->c); }
+R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) {
+  ANSWER;
+  submit(stream, (struct operation){.run = run_set, .a = to, .b = byte, .c = bytes});
+  note(MEMSET, stream, bytes);
   return 0;
 }
 
 /* Modules */
-R cuModuleLoadData(H *module, void *image) { ANSWER; *module = next_handle(); return 0; }
+R cuModuleLoadData(H *module, void *image) { SYNCHRONISE; *module = next_handle(); return 0; }
 R cuModuleUnload(H module) { return 0; }
 R cuModuleGetFunction(H *function, H module, const char *name) { ANSWER; *function = next_handle(); return 0; }
 R cuFuncSetAttribute(H function, int attribute, int value) { ANSWER; return 0; }
@@ -240,11 +237,10 @@ int fake_cancelled(int before) {
   uint32_t first = (uint32_t)told_channel->cancelled, last = told_channel->cancelled >> 32;
   return told_launch - before - first <= last - first;
 }
-static void tell(uint64_t *options) {
-  char *parameters = (char *)options[1];
-  size_t size = *(uint64_t *)options[3] & 0xffffffff;
-  struct channel *channel = *(struct channel **)(parameters + size - 12);
-  uint32_t launch = *(uint32_t *)(parameters + size - 4);
+static void run_kernel(struct operation *o) {
+  struct channel *channel = (struct channel *)o->a;
+  uint32_t launch = o->b;
+  if (channel == NULL) return;
   told_channel = channel;
   told_launch = launch;
   if (channel->stop) return;
@@ -279,7 +275,14 @@ R cuLaunchKernel(H function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                  unsigned shared, H stream, H parameters, H extra) {
   ANSWER;
   ++launches;
-  if (fault.fails || printed.lines) tell((uint64_t *)extra);
+  struct operation o = {.run = run_kernel};
+  if (fault.fails || printed.lines) {
+    char *parameters = (char *)((uint64_t *)extra)[1];
+    size_t size = *(uint64_t *)((uint64_t *)extra)[3] & 0xffffffff;
+    memcpy(&o.a, parameters + size - 12, 8);
+    memcpy(&o.b, parameters + size - 4, 4);
+  }
+  submit(stream, o);
   note(KERNEL, stream, 0);
   return 0;
 }

@@ -43,6 +43,11 @@ export interface FakeCuda {
   readonly memory: (bytes: number) => void;
   /** No allocation is larger, whatever is said to be free. */
   readonly largest: (bytes: number) => void;
+  /**
+   * From now on streams take time, so many microseconds an operation, in an order among them by the seed; and what
+   * may wait for the context waits for them. 0: everything is done at once again.
+   */
+  readonly lag: (microseconds: number, seed: number) => void;
   /** NVRTC's minor version. */
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
@@ -99,6 +104,7 @@ export function installFakeCuda(): FakeCuda {
     devices: bound('devices', 'void', 'int'),
     memory: bound('memory', 'void', 'double'),
     largest: bound('largest', 'void', 'double'),
+    lag: bound('lag', 'void', 'int', 'int'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
     compiles: bound('compiles', 'int'),

@@ -2,8 +2,6 @@
    the thread that issues, and full ones are given back on another, which is what makes CUPTI hard to use
    from JavaScript. Structures are those of the headers of 13.0, as far as anybody reads them. */
 
-#include <pthread.h>
-
 enum { MEMCPY = 1, MEMSET = 2, KERNEL = 10 };
 static const size_t record_bytes[] = {[MEMCPY] = 96, [MEMSET] = 88, [KERNEL] = 216};
 static const size_t correlation_at[] = {[MEMCPY] = 44, [MEMSET] = 44, [KERNEL] = 92};
@@ -60,6 +58,7 @@ static void await_givers(void) {
 }
 
 static void note(int kind, H stream, size_t bytes) {
+  if (is_captured(stream)) return;
   uint64_t now = realtime();
   ++correlation;
   if (!enabled[kind]) return;
@@ -106,6 +105,7 @@ R cuptiActivityRegisterCallbacks(void *r, void *c) {
 R cuptiActivityEnable(int kind) { if (refused) return 1; enabled[kind] = 1; return 0; }
 R cuptiActivityDisable(int kind) { enabled[kind] = 0; return 0; }
 R cuptiActivityFlushAll(uint32_t flag) {
+  SYNCHRONISE;
   await_givers();
   if (held && flag == 0) return 0;
   if (buffer != NULL) complete(NULL, 0, buffer, capacity, filled);

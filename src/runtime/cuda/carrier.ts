@@ -2,32 +2,33 @@
 //
 // The queue has made the order of streams into dependencies of commands, so the driver's streams
 // are all non-blocking ones; a dependency on another lane is an event that the stream waits for.
+// What comes behind a host function is held back until that has returned (held-back.ts): the driver
+// is given nothing that does not end by itself, so any call of it may wait for all that it was given.
 
-import type { WarpstageError } from '../../diagnostics/error.ts';
-import { sitesOf } from '../../targets/cuda/faults.ts';
+import { WarpstageError } from '../../diagnostics/error.ts';
 import { Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Stamp, Work } from '../command.ts';
-import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
-import type { LaunchWork } from '../launch.ts';
+import { sourceBehindFunction } from '../host-call.ts';
 import { aborted, cancelled } from './cancelled.ts';
-import { Channels, type ToldLaunch } from './channels.ts';
+import { Channels } from './channels.ts';
 import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
-import { Copy3D, forEachRow } from './copy3d.ts';
 import type { Driver } from './driver.ts';
 import { EventStamp } from './event-stamp.ts';
-import { Graphs, isGpuGraph } from './graphs.ts';
-import { HostGates } from './host-gates.ts';
+import { isGpuGraph } from './graphs.ts';
+import { HeldBack } from './held-back.ts';
+import { HostFunctions } from './host-functions.ts';
+import { type GpuWork, Issuer, type Prepared } from './issuer.ts';
 import { CudaLane, EventPool, type Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import { launchesOf, lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
 import { SpanClock } from './span-marks.ts';
-import { fills, StagedCopy, StagingPool } from './staging.ts';
+import { fills } from './staging.ts';
 import { StreamPool } from './stream-pool.ts';
 import { Waiting } from './waiting.ts';
 
@@ -51,15 +52,14 @@ export class CudaCarrier implements Carrier {
   readonly #driver: Driver;
   readonly #pool: EventPool;
   readonly #streams: StreamPool;
-  readonly #staging: StagingPool;
   readonly #clock: GpuClock;
   readonly #spans: SpanClock;
-  readonly #gates: HostGates;
-  readonly #graphs: Graphs;
   readonly #channels: Channels;
+  readonly #issuer: Issuer;
+  readonly #held = new HeldBack();
+  readonly #functions: HostFunctions;
   readonly #cancellations = new Cancellations();
   readonly #completion = new Completion();
-  readonly #copy3D = new Copy3D();
   readonly #lanes = new Map<string, CudaLane>();
   readonly #waiting = new Waiting(() => this.poll());
   #lost: WarpstageError | null = null;
@@ -69,12 +69,29 @@ export class CudaCarrier implements Carrier {
     this.#driver = host.driver;
     this.#pool = new EventPool(host.driver);
     this.#streams = new StreamPool(host.driver);
-    this.#staging = new StagingPool(host.pinned);
     this.#clock = new GpuClock(host.driver, this.#pool);
     this.#spans = new SpanClock(this.#clock, this.#pool);
-    this.#gates = new HostGates(host.driver, host.pinned, () => this.#waiting.progressed());
     this.#channels = new Channels(host.driver, host.memory, host.pinned, (line) => host.print(line));
-    this.#graphs = new Graphs(host.driver, this.#pool, (work, stream) => this.#give(work, stream));
+    this.#issuer = new Issuer({
+      driver: host.driver,
+      launcher: host.launcher,
+      pinned: host.pinned,
+      recording: host.recording,
+      channels: this.#channels,
+      spans: this.#spans,
+      pool: this.#pool,
+      cancellations: this.#cancellations,
+      settleFillings: (memory) => this.#settleFillings(memory),
+      attempt: (call) => this.#attempt(call),
+    });
+    this.#functions = new HostFunctions({
+      held: this.#held,
+      watch: (command) => this.#attempt(() => this.watch(command)),
+      finished: (command, work) => {
+        host.recording.finished(command, work);
+        this.#waiting.progressed();
+      },
+    });
   }
 
   /** Why nothing can be done any more, if so. */
@@ -118,126 +135,49 @@ export class CudaCarrier implements Carrier {
 
   #carry(command: Command, work: Work): void {
     const signal = work.kind === 'launch' ? work.signal : null;
-    if (signal?.aborted) {
-      command.settle(cancelled(work, signal), command.queued, command.queued);
-      return;
-    }
+    if (signal?.aborted) command.settle(cancelled(work, signal), command.queued, command.queued);
+    else if (work.kind === 'host') this.#functions.add(command, work);
+    else if (this.#held.holds(command.stream, command.dependencies)) this.#hold(command, work, signal);
+    else this.#issue(command, work, null);
+  }
+
+  #issue(command: Command, work: GpuWork, prepared: Prepared | null): void {
     const lane = this.#laneOf(command.stream, command.priority);
     lane.prepare();
     this.#host.memory.awaitZeroing(lane);
     const waits = this.#waitForOthers(lane, command.dependencies);
-    lane.add(this.#recorded(command, work, lane, waits));
-    // A function is called, whether somebody waits for it or not.
-    if (work.kind === 'host') this.watch(command);
+    lane.add(this.#issuer.issue(command, work, lane, waits, prepared));
   }
 
-  /** Gives the work to a lane's stream, with what records it if that is wanted. */
-  #recorded(command: Command, work: Work, lane: CudaLane, waits: boolean): Flight {
-    const { recording } = this.#host;
-    if (!recording.isOn) {
-      return { command, work, land: this.#issue(command, work, lane), span: null, activity: null };
-    }
-    const activity = recording.activityOf(work);
-    if (activity !== null) {
-      const before = lane.preparations;
-      const land = this.#issue(command, work, lane);
-      const traced = activity.issued(lane.stream, command, work, lane.preparations - before);
-      return { command, work, land, span: null, activity: traced };
-    }
-    const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
-    const start = this.#spans.before(work, standing);
-    const land = this.#issue(command, work, lane);
-    const issued = land === null ? command.queued : performance.now();
-    const span = this.#spans.behind(work, standing, start, issued);
-    return { command, work, land, span, activity: null };
-  }
-
-  /** Gives the work to a stream; what is left to do when it is complete. */
-  #issue(command: Command, work: Work, lane: CudaLane): Flight['land'] {
-    const { stream } = lane;
-    if (work.kind === 'host') {
-      for (const before of command.dependencies) {
-        if (before.status === 'queued') this.#laneOf(before.stream, before.priority).mark(before);
-      }
-      return this.#gates.issue(command, work, stream);
-    }
-    if (work.kind === 'copy') return this.#copy(work, stream);
-    if (work.kind === 'launch' && sitesOf(work.executable) !== undefined) return this.#launch(work, lane);
-    if (work.kind === 'graph') this.#graphs.launch(work, stream);
-    else this.#give(work, stream);
-    return null;
-  }
-
-  /** A launch of a kernel that tells of faults, or prints. */
-  #launch(work: LaunchWork, lane: CudaLane): Flight['land'] {
-    const told = this.#channels.begin(lane, work);
-    try {
-      this.#host.launcher.launch(work, lane.stream, told);
-    } catch (error) {
-      this.#channels.withdraw(told.number);
-      throw error;
-    }
-    const deaf = work.signal && this.#cancellations.add(work.signal, () => this.#cancel(told));
-    return () => {
+  /** Holds a command back that is behind a host function. */
+  #hold(command: Command, work: GpuWork, signal: AbortSignal | null): void {
+    const prepared = this.#issuer.prepare(work);
+    const deaf =
+      signal && this.#cancellations.add(signal, () => this.#held.fail(command, cancelled(work, signal)));
+    if (deaf !== null) command.whenSettled(deaf);
+    this.#held.hold(command, work, (isWatched) => {
       deaf?.();
-      return this.#channels.end(told);
-    };
+      this.#issueHeld(command, work, prepared);
+      if (isWatched && this.#lost === null) this.watch(command);
+    });
   }
 
-  #cancel(told: ToldLaunch): void {
-    try {
-      this.#guarded(() => this.#channels.cancel(told));
-    } catch {
-      // This GPU has stopped, which whoever waits for its commands is told.
+  /** Issues what was held back. Nobody is there to whom an error could be thrown: the command fails with it. */
+  #issueHeld(command: Command, work: GpuWork, prepared: Prepared): void {
+    const before = command.dependencies.find(({ status }) => status === 'failed');
+    let failure = this.#lost ?? before?.failure ?? null;
+    if (failure === null && command.status === 'queued') {
+      try {
+        this.#host.context.use();
+        this.#issue(command, work, prepared);
+        return;
+      } catch (error) {
+        const reason = this.#blame(error);
+        failure = reason instanceof WarpstageError ? reason : notIssued(reason);
+      }
     }
-  }
-
-  /** Work that needs nothing but the stream: what a graph of the driver's can be made of. */
-  #give(work: Exclude<Work, GraphWork>, stream: number): void {
-    const driver = this.#driver;
-    switch (work.kind) {
-      case 'launch':
-        this.#host.launcher.launch(work, stream);
-        break;
-      case 'set':
-        driver.check(driver.cuMemsetD8Async(work.address, work.byte, work.bytes, stream), 'memsetAsync');
-        break;
-      case 'copy':
-        this.#transfer(new StagedCopy(work, this.#host.pinned, this.#staging, () => {}), work, stream);
-        break;
-      case 'host':
-        throw new TypeError('a host function is not for the GPU alone');
-    }
-  }
-
-  #copy(work: CopyWork, stream: number): Flight['land'] {
-    const staged = new StagedCopy(work, this.#host.pinned, this.#staging, (filled) =>
-      this.#settleFillings(filled),
-    );
-    try {
-      this.#transfer(staged, work, stream);
-    } catch (error) {
-      staged.release();
-      throw error;
-    }
-    return staged.isStaged ? staged.land : null;
-  }
-
-  #transfer({ from, to }: StagedCopy, { direction, box, peer }: CopyWork, stream: number): void {
-    const driver = this.#driver;
-    if (box.height === 1 && box.depth === 1) {
-      const copied = driver.cuMemcpyAsync(to.address, from.address, box.width, stream);
-      driver.check(copied, `memcpyAsync ${direction}`);
-      return;
-    }
-    if (peer !== true) {
-      const description = this.#copy3D.describe(from, to, box);
-      driver.check(driver.cuMemcpy3DAsync_v2(description, stream), 'a copy of rows');
-      return;
-    }
-    forEachRow(from, to, box, (begin, target) =>
-      driver.check(driver.cuMemcpyAsync(target, begin, box.width, stream), 'a copy of rows'),
-    );
+    prepared.staged?.release();
+    if (command.status === 'queued') command.settle(failure, command.queued, performance.now());
   }
 
   takesGraph(graph: GraphWork): boolean {
@@ -245,15 +185,16 @@ export class CudaCarrier implements Carrier {
   }
 
   forget(name: string): void {
+    if (this.#lost !== null) return;
     const lane = this.#lanes.get(name);
-    if (lane === undefined || this.#lost !== null) return;
     // Behind something that failed, commands are settled before those that the lane was given earlier.
-    const last = lane.pending.at(-1)?.command;
+    const last = this.#held.lastOf(name) ?? lane?.pending.at(-1)?.command;
     if (last !== undefined) {
       this.watch(last);
       last.whenSettled(() => this.forget(name));
       return;
     }
+    if (lane === undefined) return;
     this.#host.context.use();
     this.#lanes.delete(name);
     this.#channels.forget(name);
@@ -262,16 +203,22 @@ export class CudaCarrier implements Carrier {
   }
 
   stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
-    return this.#guarded(() => {
-      const lane = this.#laneOf(stream.name, stream.priority);
-      this.#waitForOthers(lane, behind);
-      return new EventStamp(this.#pool.record(lane.stream), this.#driver, this.#clock, this.#pool);
-    });
+    const record = () =>
+      this.#guarded(() => {
+        const lane = this.#laneOf(stream.name, stream.priority);
+        this.#waitForOthers(lane, behind);
+        return this.#pool.record(lane.stream);
+      });
+    const stamp = new EventStamp(this.#driver, this.#clock, this.#pool);
+    if (!this.#held.holds(stream.name, behind)) stamp.place(record());
+    else this.#held.holdPoint(stream.name, behind, () => this.#attempt(() => stamp.place(record())));
+    return stamp;
   }
 
-  /** The last command under way in each stream: when these are settled, all are. */
+  /** Commands under way: when these are settled, all are. */
   get last(): readonly Command[] {
-    return [...this.#lanes.values()].flatMap((lane) => lane.pending.at(-1)?.command ?? []);
+    const issued = [...this.#lanes.values()].flatMap((lane) => lane.pending.at(-1)?.command ?? []);
+    return [...issued, ...this.#held.commands.map(({ command }) => command)];
   }
 
   // Completion
@@ -283,7 +230,7 @@ export class CudaCarrier implements Carrier {
     if (this.#completion.takeAsked()) this.#waiting.progressed();
     const now = performance.now();
     for (const flight of flights) this.#settle(flight, now);
-    if (this.#gates.shut === 0) this.#clock.renew(now);
+    this.#clock.renew(now);
   }
 
   #settle({ command, work, land, span, activity }: Flight, now: number): void {
@@ -304,7 +251,8 @@ export class CudaCarrier implements Carrier {
     if (this.#lost !== null) return;
     this.#host.context.use();
     for (const command of asked) {
-      if (command.status === 'queued') this.#laneOf(command.stream, command.priority).watch(command);
+      if (command.status !== 'queued' || this.#held.has(command)) continue;
+      this.#laneOf(command.stream, command.priority).watch(command);
     }
     let result = 0;
     for (const lane of this.#lanes.values()) {
@@ -314,18 +262,17 @@ export class CudaCarrier implements Carrier {
     this.#channels.deliver();
     this.#settleComplete();
     if (result !== 0) this.#lose(result);
-    else if (this.#gates.shut > 0) this.#gates.poll();
   }
 
   waitBriefly(commands: readonly Command[]): boolean {
     const [first] = commands;
-    if (first === undefined || commands.length > 1) return false;
+    if (first === undefined || commands.length > 1 || this.#held.has(first)) return false;
     this.#guarded(() => this.#laneOf(first.stream, first.priority).watch(first));
     return this.#waiting.lookAtOnce(() => first.status !== 'queued');
   }
 
   watch(command: Command): void {
-    if (command.status !== 'queued') return;
+    if (command.status !== 'queued' || this.#held.watch(command)) return;
     this.#guarded(() => this.#laneOf(command.stream, command.priority).watch(command));
     this.#waiting.add();
     command.whenSettled(() => this.#waiting.remove());
@@ -333,6 +280,7 @@ export class CudaCarrier implements Carrier {
 
   /** Blocks until nothing in flight has still to fill a part of this pageable memory. */
   #settleFillings(memory: ArrayBufferLike): void {
+    if (this.#held.commands.some(({ work }) => fills(work, memory))) throw sourceBehindFunction();
     for (const lane of this.#lanes.values()) {
       const last = lane.pending.findLast(({ work }) => fills(work, memory));
       if (last === undefined) continue;
@@ -341,10 +289,10 @@ export class CudaCarrier implements Carrier {
     }
   }
 
-  /** Waits until all is done, for memory that is short; false if there was nothing to wait for. */
+  /** Waits until all that the driver was given is done, for memory that is short; false if that was nothing. */
   drain(): boolean {
     const busy = [...this.#lanes.values()].filter(({ pending }) => pending.length > 0);
-    if (busy.length === 0 || this.#gates.shut > 0 || this.#lost !== null) return false;
+    if (busy.length === 0 || this.#lost !== null) return false;
     for (const lane of busy) this.#check(lane.block(lane.pending.at(-1)!.command));
     this.poll();
     return true;
@@ -360,6 +308,15 @@ export class CudaCarrier implements Carrier {
       return call();
     } catch (error) {
       throw this.#blame(error);
+    }
+  }
+
+  /** Calls, where a GPU that has stopped is nothing new: whoever waits for its commands is told. */
+  #attempt(call: () => void): void {
+    try {
+      this.#guarded(call);
+    } catch {
+      // Told already, or told when the next call fails.
     }
   }
 
@@ -382,16 +339,16 @@ export class CudaCarrier implements Carrier {
     const launches = flights.flatMap(({ work }) => launchesOf(work));
     this.#lost = lostError(this.#driver.describe(result), launches);
     this.#host.context.lose();
-    this.#gates.openAll(this.#lost);
     for (const { command, activity } of flights) {
       command.settle(this.#lost, command.queued, performance.now());
       activity?.settled('lost');
     }
+    this.#held.abandon(this.#lost);
   }
 
-  /** Waits until everything is complete, and gives back streams and events. */
+  /** Waits until all that the driver was given is complete, and gives back streams and events. */
   close(): void {
-    this.#gates.openAll(deviceClosed('the host function was not called'));
+    this.#held.abandon(deviceClosed('a command behind a host function was not done'));
     if (this.#lost !== null) return;
     this.#host.context.use();
     this.#driver.cuCtxSynchronize();
@@ -405,8 +362,14 @@ export class CudaCarrier implements Carrier {
     this.#lanes.clear();
     this.#streams.close();
     this.#channels.close();
-    this.#graphs.close();
+    this.#issuer.close();
     this.#clock.close();
     this.#pool.close();
   }
+}
+
+/** The error of a command that could not be issued, for a reason that is no error of this package's. */
+function notIssued(reason: unknown): WarpstageError {
+  const message = `a command behind a host function could not be issued: ${reason}`;
+  return new WarpstageError({ code: 'WS4006', message }, { cause: reason });
 }

@@ -35,7 +35,7 @@ export class GpuClock {
     return { event, time: performance.now() };
   }
 
-  /** Takes a new origin if the present one is old; `now` is the host's time. No stream may wait for the host. */
+  /** Takes a new origin if the present one is old; `now` is the host's time. */
   renew(now: number): void {
     if (now - this.#origin.time <= originLifetime) return;
     const former = this.#origin.event;

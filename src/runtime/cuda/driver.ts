@@ -45,7 +45,6 @@ const prototypes = {
   cuStreamQuery: ['int', handle],
   cuStreamSynchronize: ['int', handle],
   cuStreamWaitEvent: ['int', handle, handle, 'uint'],
-  cuStreamWaitValue32_v2: ['int', handle, address, 'uint32_t', 'uint'],
   cuStreamBeginCapture_v2: ['int', handle, 'int'],
   cuStreamEndCapture: ['int', handle, out],
   cuGraphInstantiateWithFlags: ['int', out, handle, 'uint64_t'],

@@ -69,6 +69,11 @@ export class Launcher {
     for (const [position, word] of words.entries()) view.setBigUint64(8 * position, BigInt(word), true);
   }
 
+  /** Loads the kernel of a launch that comes later. */
+  prepare(work: LaunchWork): void {
+    this.#packed.set(work, this.#packed.get(work) ?? this.#pack(work));
+  }
+
   /** `told`: of a kernel that tells something, its channel and number. */
   launch(work: LaunchWork, stream: number, told: ToldLaunch | null = null): void {
     let packed = this.#packed.get(work);

@@ -66,7 +66,7 @@ export class GpuRecording {
           ]),
       ...(this.#activity === null || this.#goesOn
         ? []
-        : ['from the first host function or graph on, times are those of events']),
+        : ['from the first graph on, times are those of events']),
     ];
     return { source: 'cupti', note: notes.length === 0 ? null : notes.join('; ') };
   }
@@ -103,12 +103,11 @@ export class GpuRecording {
   }
 
   /**
-   * Where CUPTI is to tell of a command that comes next and is recorded; null where events do. Streams that wait for a function
-   * of the host, and graphs, are left to events, and so is what comes after them: with CUPTI's records switched
-   * on they were not seen to work.
+   * Where CUPTI is to tell of a command that comes next and is recorded; null where events do. Graphs are left to
+   * events, and so is what comes after them: with CUPTI's records switched on they were not seen to work.
    */
   activityOf(work: Work): ActivitySpans | null {
-    if (work.kind === 'host' || work.kind === 'graph') this.#leave();
+    if (work.kind === 'graph') this.#leave();
     return this.#goesOn ? this.#activity : null;
   }
 

@@ -1,0 +1,66 @@
+// Host functions in streams of a GPU: each is called when the commands before it are settled, so that what
+// they copied is in its place, and is over when it has returned and a promise that it gave is resolved.
+
+import type { Command } from '../command.ts';
+import { callHost, type HostWork } from '../host-call.ts';
+import { KeepAlive } from '../keep-alive.ts';
+import type { HeldBack } from './held-back.ts';
+
+interface HostFunctionsHost {
+  readonly held: HeldBack;
+  /** Sees to it that a command of the GPU is settled as soon as it is complete. */
+  watch(command: Command): void;
+  /** Called when a function that was called is over, and before what is behind it goes on. */
+  finished(command: Command, work: HostWork): void;
+}
+
+export class HostFunctions {
+  readonly #host: HostFunctionsHost;
+  /** A function is called whether or not somebody waits for it. */
+  readonly #keepAlive = new KeepAlive();
+
+  constructor(host: HostFunctionsHost) {
+    this.#host = host;
+  }
+
+  /** Takes a function that comes next in its stream. */
+  add(command: Command, work: HostWork): void {
+    this.#keepAlive.add();
+    command.whenSettled(() => this.#keepAlive.remove());
+    try {
+      this.#host.held.hold(command, work, () => this.#callBehind(command, work));
+    } catch (error) {
+      this.#host.held.over(command);
+      throw error;
+    }
+  }
+
+  /** Calls it when what the GPU has still to do before it is done, and the caller of this has returned. */
+  #callBehind(command: Command, work: HostWork): void {
+    const before = command.dependencies.filter(({ status }) => status === 'queued');
+    const call = () => queueMicrotask(() => void this.#call(command, work));
+    let left = before.length;
+    if (left === 0) call();
+    for (const one of before) {
+      one.whenSettled(() => {
+        if (--left === 0) call();
+      });
+      this.#host.watch(one);
+    }
+  }
+
+  async #call(command: Command, work: HostWork): Promise<void> {
+    const { failure } = command.dependencies.find(({ status }) => status === 'failed') ?? { failure: null };
+    const started = performance.now();
+    const isCalled = command.status === 'queued' && failure === null;
+    const own = isCalled ? await callHost(work) : failure;
+    // It may have failed meanwhile with what it depends on, or because the device is no more.
+    const isOver = command.status === 'queued';
+    if (isOver) command.settle(own, started, performance.now());
+    try {
+      if (isOver && isCalled) this.#host.finished(command, work);
+    } finally {
+      this.#host.held.over(command);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+// Issues work: the calls of the driver that a command's work is made of, and what records it.
+
+import { sitesOf } from '../../targets/cuda/faults.ts';
+import type { Cancellations } from '../cancellations.ts';
+import type { Command, Work } from '../command.ts';
+import type { CopyWork } from '../copies.ts';
+import type { GraphWork } from '../graph-work.ts';
+import type { HostWork } from '../host-call.ts';
+import type { LaunchWork } from '../launch.ts';
+import type { Channels } from './channels.ts';
+import { Copy3D, forEachRow } from './copy3d.ts';
+import type { Driver } from './driver.ts';
+import { Graphs } from './graphs.ts';
+import type { CudaLane, EventPool, Flight } from './lane.ts';
+import type { Launcher } from './launcher.ts';
+import type { PinnedMemory } from './memory.ts';
+import type { GpuRecording } from './recording.ts';
+import type { SpanClock } from './span-marks.ts';
+import { StagedCopy, StagingPool } from './staging.ts';
+
+/** Work for the driver; a host function is none. */
+export type GpuWork = Exclude<Work, HostWork>;
+
+/** What was done of work that is held back, when it was called for. */
+export interface Prepared {
+  /** To be released if the copy is not issued. */
+  readonly staged: StagedCopy | null;
+}
+
+/** What issuing needs of its carrier. */
+export interface IssuerHost {
+  readonly driver: Driver;
+  readonly launcher: Launcher;
+  readonly pinned: PinnedMemory;
+  readonly recording: GpuRecording;
+  readonly channels: Channels;
+  readonly spans: SpanClock;
+  readonly pool: EventPool;
+  /** Waits until nothing has still to fill a part of this pageable memory, which is about to be read. */
+  settleFillings(memory: ArrayBufferLike): void;
+  readonly cancellations: Cancellations;
+  /** Calls what calls the driver outside of the issue of a command. */
+  attempt(call: () => void): void;
+}
+
+export class Issuer {
+  readonly #host: IssuerHost;
+  readonly #driver: Driver;
+  readonly #staging: StagingPool;
+  readonly #graphs: Graphs;
+  readonly #copy3D = new Copy3D();
+
+  constructor(host: IssuerHost) {
+    this.#host = host;
+    this.#driver = host.driver;
+    this.#staging = new StagingPool(host.pinned);
+    this.#graphs = new Graphs(host.driver, host.pool, (work, stream) => this.#give(work, stream));
+  }
+
+  /** Does of work that is issued later what belongs to the call: reads typed arrays, loads a kernel. */
+  prepare(work: GpuWork): Prepared {
+    if (work.kind === 'launch') this.#host.launcher.prepare(work);
+    return { staged: work.kind === 'copy' ? this.#stage(work) : null };
+  }
+
+  /**
+   * Gives work to a lane's stream, with what records it if that is wanted. `waits`: for commands of other lanes;
+   * `prepared`: null unless it was held back.
+   */
+  issue(command: Command, work: GpuWork, lane: CudaLane, waits: boolean, prepared: Prepared | null): Flight {
+    const { recording, spans } = this.#host;
+    if (!recording.isOn) {
+      return { command, work, land: this.#issue(work, lane, prepared), span: null, activity: null };
+    }
+    const activity = recording.activityOf(work);
+    if (activity !== null) {
+      const before = lane.preparations;
+      const land = this.#issue(work, lane, prepared);
+      const traced = activity.issued(lane.stream, command, work, lane.preparations - before);
+      return { command, work, land, span: null, activity: traced };
+    }
+    const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
+    const start = spans.before(work, standing);
+    const land = this.#issue(work, lane, prepared);
+    const issued = land === null && prepared === null ? command.queued : performance.now();
+    const span = spans.behind(work, standing, start, issued);
+    return { command, work, land, span, activity: null };
+  }
+
+  /** Gives work to a stream; what is left to do when it is complete. */
+  #issue(work: GpuWork, lane: CudaLane, prepared: Prepared | null): Flight['land'] {
+    const { stream } = lane;
+    if (work.kind === 'copy') return this.#copy(work, stream, prepared?.staged ?? this.#stage(work));
+    if (work.kind === 'launch' && sitesOf(work.executable) !== undefined) return this.#launch(work, lane);
+    if (work.kind === 'graph') this.#graphs.launch(work, stream);
+    else this.#give(work, stream);
+    return null;
+  }
+
+  /** A launch of a kernel that tells of faults, or prints. */
+  #launch(work: LaunchWork, lane: CudaLane): Flight['land'] {
+    const { channels, launcher, cancellations } = this.#host;
+    const told = channels.begin(lane, work);
+    try {
+      launcher.launch(work, lane.stream, told);
+    } catch (error) {
+      channels.withdraw(told.number);
+      throw error;
+    }
+    const cancel = () => this.#host.attempt(() => channels.cancel(told));
+    const deaf = work.signal && cancellations.add(work.signal, cancel);
+    return () => {
+      deaf?.();
+      return channels.end(told);
+    };
+  }
+
+  /** Work that needs nothing but the stream: what a graph of the driver's can be made of. */
+  #give(work: Exclude<Work, GraphWork>, stream: number): void {
+    const driver = this.#driver;
+    switch (work.kind) {
+      case 'launch':
+        this.#host.launcher.launch(work, stream);
+        break;
+      case 'set':
+        driver.check(driver.cuMemsetD8Async(work.address, work.byte, work.bytes, stream), 'memsetAsync');
+        break;
+      case 'copy':
+        this.#transfer(new StagedCopy(work, this.#host.pinned, this.#staging, () => {}), work, stream);
+        break;
+      case 'host':
+        throw new TypeError('a host function is not for the GPU');
+    }
+  }
+
+  #stage(work: CopyWork): StagedCopy {
+    const { pinned } = this.#host;
+    return new StagedCopy(work, pinned, this.#staging, (read) => this.#host.settleFillings(read));
+  }
+
+  #copy(work: CopyWork, stream: number, staged: StagedCopy): Flight['land'] {
+    try {
+      this.#transfer(staged, work, stream);
+    } catch (error) {
+      staged.release();
+      throw error;
+    }
+    return staged.isStaged ? staged.land : null;
+  }
+
+  #transfer({ from, to }: StagedCopy, { direction, box, peer }: CopyWork, stream: number): void {
+    const driver = this.#driver;
+    if (box.height === 1 && box.depth === 1) {
+      const copied = driver.cuMemcpyAsync(to.address, from.address, box.width, stream);
+      driver.check(copied, `memcpyAsync ${direction}`);
+      return;
+    }
+    if (peer !== true) {
+      const description = this.#copy3D.describe(from, to, box);
+      driver.check(driver.cuMemcpy3DAsync_v2(description, stream), 'a copy of rows');
+      return;
+    }
+    forEachRow(from, to, box, (begin, target) =>
+      driver.check(driver.cuMemcpyAsync(target, begin, box.width, stream), 'a copy of rows'),
+    );
+  }
+
+  close(): void {
+    this.#graphs.close();
+  }
+}
