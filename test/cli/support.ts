@@ -16,8 +16,12 @@ const program = join(root, 'dist/cli/main.js');
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: Buffer;
+  /** Without the progress that is told of a job which takes more than a second: a busy machine's may. */
   readonly stderr: string;
 }
+
+const progress =
+  /^.+?: (\d+ %, )?[\d.]+ [KMG]?i?B( of [\d.]+ [KMG]?i?B)?, [\d.]+ [KMG]?i?B\/s(, .* left)?\n/gm;
 
 /** Carries out a command line in this process. */
 export async function runHere(...argv: readonly string[]): Promise<Outcome & { readonly text: string }> {
@@ -28,7 +32,7 @@ export async function runHere(...argv: readonly string[]): Promise<Outcome & { r
     code,
     stdout,
     text: stdout.toString(),
-    stderr: ((errors.read() as Buffer | null) ?? '').toString(),
+    stderr: ((errors.read() as Buffer | null) ?? '').toString().replace(progress, ''),
   };
 }
 
@@ -55,7 +59,7 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
     stderr += part.toString();
   });
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { code, stdout: Buffer.concat(stdout), stderr };
+  return { code, stdout: Buffer.concat(stdout), stderr: stderr.replace(progress, '') };
 }
 
 /** Carries out a command line in a process of its own, with what it reads on standard input. */
