@@ -159,7 +159,7 @@ export class OpenOutputs {
         shapeKnown,
         fsync: this.#fsync,
         signal: this.#signal,
-        partial: await this.#journal?.partialOf(file),
+        partial: this.#journal?.partialOf(file),
       };
       return openFileSink(file, options);
     }

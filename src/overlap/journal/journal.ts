@@ -90,7 +90,9 @@ export class Journal {
       const file = await openText(path, former?.length, facts);
       const mark = former?.mark ?? nothingWritten;
       const bytes = targets.map(({ bytesOf }) => (mark.rows === 0 ? 0 : bytesOf(mark.rows)));
-      const places = finals.map((final, i) => [final, { path: partials[i]!, bytes: bytes[i]! }] as const);
+      const places = targets.map(
+        (target, i) => [resolve(target.path), { path: partials[i]!, bytes: bytes[i]! }] as const,
+      );
       const length = former?.length ?? Buffer.byteLength(headLine(facts));
       return new Journal(path, new Map(places), release, file, mark, length);
     } catch (error) {
@@ -100,8 +102,8 @@ export class Journal {
   }
 
   /** Where an output is written meanwhile. */
-  async partialOf(target: string): Promise<PartialFile> {
-    return this.#partials.get(await finalOf(target))!;
+  partialOf(target: string): PartialFile {
+    return this.#partials.get(resolve(target))!;
   }
 
   /** An output was opened; what it has is flushed before the journal counts it. */
@@ -151,10 +153,14 @@ export class Journal {
   }
 
   async #settle(): Promise<void> {
-    // The disk may be full, or gone: then what was noted before counts.
-    await this.stop()
-      .then(() => this.#flush())
-      .catch(() => {});
+    // An output that could not be completed may not have been flushed either, and says so only once.
+    const isComplete = this.#stopped;
+    try {
+      await this.stop();
+      if (!isComplete) await this.#flush();
+    } catch {
+      // The disk is full, or gone: what was noted before counts.
+    }
     await this.#file.close().catch(() => {});
   }
 

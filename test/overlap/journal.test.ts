@@ -1,0 +1,96 @@
+// The journal by itself: it counts what is on the disk, and nothing before it is there.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { Journal } from '#warpstage/overlap/journal/journal.js';
+import { readJournal } from '#warpstage/overlap/journal/text.js';
+import { namesIn, temporaryDirectory } from './support.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+const at = (name: string) => join(directory, name);
+const open = () =>
+  Journal.open({ kind: 'test' }, [{ path: at('y.bin'), bytesOf: (rows) => rows }]).then((journal) => {
+    if (!existsSync(at('.y.bin.partial'))) writeFileSync(at('.y.bin.partial'), new Uint8Array(100));
+    return journal;
+  });
+const counted = () => readJournal(readFileSync(at('.y.bin.journal')))!.mark;
+
+test('counts what was written when its output has been flushed, and not before', async () => {
+  const journal = await open();
+  let flushed = () => {};
+  let flushes = 0;
+  journal.add({
+    sync: () => {
+      flushes++;
+      return new Promise((resolve) => {
+        flushed = resolve;
+      });
+    },
+  });
+  journal.written(10);
+  journal.written(10);
+  const settled = journal.settle();
+  await expect.poll(() => flushes).toBe(1);
+  expect(counted()).toEqual({ rows: 0, chunks: 0 });
+  flushed();
+  await settled;
+  expect(counted()).toEqual({ rows: 20, chunks: 2 });
+  await journal.leave();
+  const next = await open();
+  expect(next.begin).toEqual({ rows: 20, chunks: 2 });
+  expect(next.partialOf(at('y.bin'))).toEqual({ path: at('.y.bin.partial'), bytes: 20 });
+  await next.stop();
+  await next.remove();
+  expect(namesIn(directory)).toEqual(['.y.bin.partial']);
+});
+
+test('flushes by itself while the run goes on, and fails it if that fails', async () => {
+  const journal = await open();
+  let failure: Error | undefined;
+  journal.add({
+    sync: async () => {
+      if (failure !== undefined) throw failure;
+    },
+  });
+  journal.written(10);
+  await expect.poll(() => counted().rows, { timeout: 10_000 }).toBe(10);
+  failure = new Error('the disk is gone');
+  await expect
+    .poll(
+      () => {
+        try {
+          journal.written(1);
+          return undefined;
+        } catch (error) {
+          return error;
+        }
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(failure);
+  await expect(journal.stop()).rejects.toBe(failure);
+  failure = undefined;
+  await journal.settle();
+  await journal.leave();
+  expect(counted()).toEqual({ rows: 10, chunks: 1 });
+});
+
+test('counts nothing more once outputs are being completed: a failed flush is told only once', async () => {
+  const journal = await open();
+  let flushes = 0;
+  journal.add({
+    sync: async () => {
+      flushes++;
+    },
+  });
+  journal.written(10);
+  await journal.stop();
+  await journal.settle();
+  await journal.leave();
+  expect(flushes).toBe(0);
+  expect(namesIn(directory)).toEqual([]);
+});
