@@ -127,3 +127,18 @@ test('a command that is complete, but not settled, can still be marked', () => {
   poll();
   expect(made.mark(command)).toBeGreaterThan(0);
 });
+
+test('whoever waits for a command that is recorded waits for its own event, which the lane does not give back', () => {
+  const { made, answers, events, add, poll, settled, asked } = lane();
+  const span = { stop: 77 } as SpanMarks;
+  const first = add(span);
+  made.watch(first);
+  expect(made.mark(first)).toBe(77);
+  const second = add();
+  expect(events()).toBe(0);
+  answers.event = 0;
+  poll();
+  expect(settled).toEqual([1]);
+  expect(asked).toEqual([true]);
+  expect(made.mark(second)).toBe(1);
+});

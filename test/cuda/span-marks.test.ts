@@ -22,11 +22,15 @@ function recording() {
     },
   };
   const spans = new SpanClock(clock as never, pool as never);
-  const mark = (work: Work, previous: SpanMarks | null | undefined, waits = false) =>
+  const mark = (
+    work: Work,
+    previous: SpanMarks | null | undefined,
+    waited: readonly (SpanMarks | null)[] = [],
+  ) =>
     spans.behind(
       work,
-      { stream: 1, previous, waits },
-      spans.before(work, { stream: 1, previous, waits }),
+      { stream: 1, previous, waited },
+      spans.before(work, { stream: 1, previous, waited }),
       performance.now(),
     );
   /** Milliseconds after now: nothing begins before it was issued. */
@@ -106,10 +110,10 @@ test('a copy that the driver let pass the one before it does not begin after its
   expect(read(third)).toEqual([20, 60]);
 });
 
-test('an event before tells of a kernel on an idle stream, and of what waits for other streams', () => {
+test('an event before tells of a kernel on an idle stream, and of what waits for what is not recorded', () => {
   const { mark, reach, read, given } = recording();
   const idle = mark(kernel, undefined);
-  const waits = mark(copyOut, idle, true);
+  const waits = mark(copyOut, idle, [null]);
   const unrecorded = mark(copyIn, null);
   reach(idle, 12, 9);
   reach(waits, 30, 20);
@@ -118,4 +122,21 @@ test('an event before tells of a kernel on an idle stream, and of what waits for
   expect(read(waits)).toEqual([20, 30]);
   expect(read(unrecorded)).toEqual([3, 8]);
   expect(given).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test('what waits for commands of other streams begins when they have ended', () => {
+  const { mark, reach, read, events } = recording();
+  const into = mark(copyIn, undefined);
+  const computed = mark(kernel, undefined, [into]);
+  const before = mark(copyOut, undefined);
+  const out = mark(copyOut, before, [computed]);
+  expect(events()).toBe(4);
+  reach(into, 10);
+  reach(computed, 14);
+  reach(before, 12);
+  reach(out, 20);
+  read(into);
+  expect(read(computed)).toEqual([10, 14]);
+  read(before);
+  expect(read(out)).toEqual([14, 20]);
 });

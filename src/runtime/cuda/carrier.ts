@@ -27,12 +27,13 @@ import type { Launcher } from './launcher.ts';
 import { launchesOf, lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
-import { SpanClock } from './span-marks.ts';
+import { SpanClock, type SpanMarks, type Standing } from './span-marks.ts';
 import { fills } from './staging.ts';
 import { StreamPool } from './stream-pool.ts';
 import { Waiting } from './waiting.ts';
 
 const nobody: readonly Command[] = [];
+const noMarks: Standing['waited'] = [];
 
 /** What the carrier needs of its device. */
 export interface CarrierHost {
@@ -111,16 +112,18 @@ export class CudaCarrier implements Carrier {
     return lane;
   }
 
-  /** Has a lane wait for commands of other lanes; whether there were any. */
-  #waitForOthers(lane: CudaLane, commands: readonly Command[]): boolean {
-    let waits = false;
+  /** Has a lane wait for commands of other lanes; the events of those, as far as they are recorded. */
+  #waitForOthers(lane: CudaLane, commands: readonly Command[]): Standing['waited'] {
+    let waited: (SpanMarks | null)[] | null = null;
     for (const command of commands) {
       if (command.stream === lane.name || command.status !== 'queued') continue;
-      const event = this.#laneOf(command.stream, command.priority).mark(command);
+      const other = this.#laneOf(command.stream, command.priority);
+      const event = other.mark(command);
       this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, event, 0), 'waiting for another stream');
-      waits = true;
+      waited ??= [];
+      waited.push(other.spanOf(command));
     }
-    return waits;
+    return waited ?? noMarks;
   }
 
   carry(command: Command, work: Work): void {
@@ -145,8 +148,8 @@ export class CudaCarrier implements Carrier {
     const lane = this.#laneOf(command.stream, command.priority);
     lane.prepare();
     this.#host.memory.awaitZeroing(lane);
-    const waits = this.#waitForOthers(lane, command.dependencies);
-    lane.add(this.#issuer.issue(command, work, lane, waits, prepared));
+    const waited = this.#waitForOthers(lane, command.dependencies);
+    lane.add(this.#issuer.issue(command, work, lane, waited, prepared));
   }
 
   /** Holds a command back that is behind a host function. */
@@ -230,7 +233,7 @@ export class CudaCarrier implements Carrier {
     if (this.#completion.takeAsked()) this.#waiting.progressed();
     const now = performance.now();
     for (const flight of flights) this.#settle(flight, now);
-    this.#clock.renew(now);
+    if (this.#host.recording.isOn) this.#clock.renew(now);
   }
 
   #settle({ command, work, land, span, activity }: Flight, now: number): void {

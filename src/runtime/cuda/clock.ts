@@ -26,21 +26,24 @@ export class GpuClock {
     this.#stream = Number(stream[0]);
     const { address, bytes } = allocateNative(Float32Array.BYTES_PER_ELEMENT);
     this.#answer = { address, milliseconds: new Float32Array(bytes.buffer, bytes.byteOffset, 1) };
-    this.#origin = this.#measure();
+    const event = pool.take();
+    driver.check(this.#reach(event), 'taking the time');
+    this.#origin = { event, time: performance.now() };
   }
 
-  #measure(): { readonly event: number; readonly time: number } {
-    const event = this.#pool.record(this.#stream);
-    this.#driver.check(this.#driver.cuEventSynchronize(event), 'waiting for an event');
-    return { event, time: performance.now() };
+  /** Waits until the GPU has come to an event. */
+  #reach(event: number): number {
+    return this.#driver.cuEventRecord(event, this.#stream) || this.#driver.cuEventSynchronize(event);
   }
 
-  /** Takes a new origin if the present one is old; `now` is the host's time. */
+  /** Takes a new origin if the present one is old. A GPU that has stopped keeps it; others tell of that. */
   renew(now: number): void {
     if (now - this.#origin.time <= originLifetime) return;
     const former = this.#origin.event;
-    this.#origin = this.#measure();
-    this.#pool.give(former);
+    const event = this.#pool.take();
+    const result = this.#reach(event);
+    this.#pool.give(result === driverResults.success ? former : event);
+    if (result === driverResults.success) this.#origin = { event, time: performance.now() };
   }
 
   /** The host's time of an event; null if it was not reached. */

@@ -29,6 +29,7 @@ export class EventStamp implements Stamp {
   time(): number {
     if (this.#event === 0) return performance.now();
     this.#driver.cuEventSynchronize(this.#event);
+    this.#clock.renew(performance.now());
     return this.#clock.timeOf(this.#event) ?? performance.now();
   }
 

@@ -15,7 +15,7 @@ import type { CudaLane, EventPool, Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import type { PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
-import type { SpanClock } from './span-marks.ts';
+import type { SpanClock, Standing } from './span-marks.ts';
 import { StagedCopy, StagingPool } from './staging.ts';
 
 /** Work for the driver; a host function is none. */
@@ -64,10 +64,16 @@ export class Issuer {
   }
 
   /**
-   * Gives work to a lane's stream, with what records it if that is wanted. `waits`: for commands of other lanes;
-   * `prepared`: null unless it was held back.
+   * Gives work to a lane's stream, with what records it if that is wanted. `waited`: the events of the commands of
+   * other lanes that it waits for; `prepared`: null unless it was held back.
    */
-  issue(command: Command, work: GpuWork, lane: CudaLane, waits: boolean, prepared: Prepared | null): Flight {
+  issue(
+    command: Command,
+    work: GpuWork,
+    lane: CudaLane,
+    waited: Standing['waited'],
+    prepared: Prepared | null,
+  ): Flight {
     const { recording, spans } = this.#host;
     if (!recording.isOn) {
       return { command, work, land: this.#issue(work, lane, prepared), span: null, activity: null };
@@ -79,7 +85,7 @@ export class Issuer {
       const traced = activity.issued(lane.stream, command, work, lane.preparations - before);
       return { command, work, land, span: null, activity: traced };
     }
-    const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waits };
+    const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waited };
     const start = spans.before(work, standing);
     const land = this.#issue(work, lane, prepared);
     const issued = land === null && prepared === null ? command.queued : performance.now();

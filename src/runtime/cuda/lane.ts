@@ -38,6 +38,8 @@ interface Mark {
   /** The last command that it covers. */
   readonly upTo: number;
   readonly event: number;
+  /** Whether it is the event of a command that is recorded, which whoever reads its time gives back. */
+  readonly isRecords: boolean;
 }
 
 /** Events that are used again. */
@@ -125,10 +127,29 @@ export class CudaLane {
   mark(command: Command): number {
     const covering = this.#marks.find(({ upTo }) => upTo >= command.id);
     if (covering !== undefined) return covering.event;
+    const recorded = this.spanOf(command);
+    if (recorded !== null) {
+      this.#marks.push({ upTo: command.id, event: recorded.stop, isRecords: true });
+      return recorded.stop;
+    }
     const event = this.#pool.record(this.stream);
     // A recorder that issues commands may do so when all of these are complete, and only some are settled.
-    this.#marks.push({ upTo: this.#pending.at(-1)?.command.id ?? command.id, event });
+    const upTo = this.#pending.at(-1)?.command.id ?? command.id;
+    this.#marks.push({ upTo, event, isRecords: false });
     return event;
+  }
+
+  /** The events of a command that is pending here; null if it has none, or is known to be complete. */
+  spanOf(command: Command): SpanMarks | null {
+    return this.#pending.findLast((flight) => flight.command === command)?.span ?? null;
+  }
+
+  /** Takes out the marks up to a command. */
+  #dropMarks(last: number): void {
+    while (this.#marks.length > 0 && this.#marks[0]!.upTo <= last) {
+      const { event, isRecords } = this.#marks.shift()!;
+      if (!isRecords) this.#pool.give(event);
+    }
   }
 
   /** From now on `poll` tells when the command is complete. */
@@ -147,7 +168,7 @@ export class CudaLane {
     if (this.#awaited !== null) {
       const result = this.#driver.cuStreamQuery(this.stream);
       if (result === driverResults.success) {
-        for (const { event } of this.#marks.splice(0)) this.#pool.give(event);
+        this.#dropMarks(Number.POSITIVE_INFINITY);
         this.#awaited = null;
         settle(this.#pending.splice(0), true);
         return result;
@@ -159,8 +180,7 @@ export class CudaLane {
       const result = this.#driver.cuEventQuery(event);
       if (result === driverResults.notReady) break;
       if (result !== driverResults.success) return result;
-      this.#marks.shift();
-      this.#pool.give(event);
+      this.#dropMarks(upTo);
       const next = this.#pending.findIndex(({ command }) => command.id > upTo);
       // Out of the list first: whoever hears of it may issue more.
       const complete = this.#pending.splice(0, next < 0 ? this.#pending.length : next);
@@ -182,10 +202,12 @@ export class CudaLane {
     const complete = this.#pending.splice(0, reached);
     const last = complete.at(-1)!.command.id;
     // Marks of these may not be reached yet, but nobody needs them: who waits for one in a stream goes on waiting.
-    while (this.#marks.length > 0 && this.#marks[0]!.upTo <= last)
-      this.#pool.give(this.#marks.shift()!.event);
-    if (this.#pending.length === 0) this.#awaited = null;
-    settle(complete, false);
+    const isLast = this.#pending.length === 0;
+    const asked =
+      (this.#marks[0]?.upTo ?? Number.POSITIVE_INFINITY) <= last || (isLast && this.#awaited !== null);
+    this.#dropMarks(last);
+    if (isLast) this.#awaited = null;
+    settle(complete, asked);
   }
 
   /** Takes every pending command out, when the device is lost or closed. */
