@@ -123,7 +123,7 @@ describe.each(devices)('$name', ({ open, kind }) => {
       expect(event.query()).toBe(true);
       expect(await download(data)).toEqual([0x07070707]);
       expect(() => event.elapsedTime(event)).toThrow(
-        'WS4007: elapsedTime: the start is an event without timing',
+        'WS4007: elapsedTime: the end is an event without timing',
       );
       expect(() => device.createEvent({ timing: 1 as never })).toThrow(
         'WS4007: createEvent: timing must be true or false, and is 1',
