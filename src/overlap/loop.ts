@@ -122,6 +122,7 @@ class Loop {
     } finally {
       signal.removeEventListener('abort', onStop);
       await Promise.all(this.#workers.map((worker) => worker.free()));
+      this.#context.meter.settle();
     }
     signal.throwIfAborted();
     const shares = this.#workers.map(({ rows, chunks }) => ({ rows, chunks }));
@@ -263,12 +264,16 @@ class Loop {
   #issue(worker: Worker, slot: Slot, rows: number): void {
     const { definition, inputs, outputs, accumulators, fixed, settings } = this.#job;
     const { into, compute, out } = slot.streams;
+    const { meter } = this.#context;
+    meter.sample(this.#tuner.isSettled);
+    const device = this.#workers.indexOf(worker);
     const lengths = lengthsOf(this.#job, rows);
     const args: Record<string, unknown> = { ...fixed, ...worker.place.arrays, ...worker.place.accumulated };
     for (const { name, width, inPlace } of inputs) {
       const part = slot.device(name).subarray(0, lengths[name]);
       const begin = this.#rows * width;
       into.memcpyAsync(part, inPlace?.subarray(begin, begin + part.length) ?? slot.host(name, part.length));
+      meter.give(device, 'copy in', part.byteLength);
       args[name] = part;
     }
     const results = outputs.map(({ name }) => slot.device(name).subarray(0, lengths[name]));
@@ -289,6 +294,7 @@ class Loop {
       args as LaunchArguments<Schema>,
     );
     this.#ranOn.add(launched.ranOn);
+    meter.give(device, 'compute');
     worker.previous = slot;
     slot.streams.hasComputed();
     for (const [i, { name, width, ratio, sink }] of outputs.entries()) {
@@ -298,6 +304,7 @@ class Loop {
           ? sink.part(rowsOut(this.#rows, ratio) * width, length)
           : slot.host(name, length);
       out.memcpyAsync(target, results[i]!);
+      meter.give(device, 'copy out', results[i]!.byteLength);
     }
     slot.streams.hasLeft();
   }

@@ -3,49 +3,58 @@
 // Reading and writing are timed here; the devices tell of their copies and kernels through their
 // recorders. No stage of one device does two things at once, so its busy time is the sum of its
 // spans. Several devices copy and compute side by side: then such a stage is as busy as the device
-// that is busiest with it.
+// that is busiest with it. Telling takes time from a GPU's copies: where nobody asks for the spans, and how chunks are
+// cut is settled, a GPU tells of a sample.
 
+import type { Device } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
+import { DeviceStages } from './device-stages.ts';
 import type { Participant } from './devices.ts';
-import {
-  type DeviceReport,
-  type JobReport,
-  type StageName,
-  type StageReport,
-  stageNames,
-} from './options.ts';
-
-type Stages = ReadonlyMap<StageName, { name: StageName; busy: number; bytes: number; operations: number }>;
+import { type DeviceReport, type JobReport, type StageName, stageNames } from './options.ts';
 
 const deviceStages: readonly StageName[] = ['copy in', 'compute', 'copy out'];
+/** Of so many operations of an engine one is told, where a sample is enough. */
+const sampleEvery = 8;
+
+/** A device that is listened to. */
+interface Listened {
+  readonly stages: DeviceStages;
+  readonly device: Device;
+  /** Whether nobody misses what is not told. */
+  readonly maySample: boolean;
+  readonly stop: () => void;
+}
 
 /** Collects what the stages of a run do. */
 export class Meter implements Disposable {
   readonly spans: Span[] = [];
-  readonly #host = newStages();
-  readonly #devices: readonly { readonly stages: Stages; readonly stop: () => void }[];
+  readonly #host = new DeviceStages();
+  readonly #devices: readonly Listened[];
   readonly #trace: boolean;
   readonly #began = performance.now();
+  #isSampling = false;
   #ended = 0;
 
   /** Listens to the devices until disposed; whoever listened before goes on hearing them. */
   constructor(participants: readonly Participant[], trace: boolean) {
     this.#trace = trace;
     this.#devices = participants.map(({ name, device }, position) => {
-      const before = device.recorder;
-      const stages = newStages();
+      const { recorder: before, recording } = device;
+      const stages = new DeviceStages();
       const told =
         participants.length === 1 ? (span: Span) => span : nameIn(name, position, participants.length);
       device.recorder = (span) => {
         before?.(span);
-        this.#add(stages, span, told);
+        stages.tell(span);
+        if (this.#trace) this.spans.push(told(span));
       };
       let listens = true;
       const stop = () => {
         if (listens) device.recorder = before;
         listens = false;
       };
-      return { stages, stop };
+      const isByEvents = device.properties.kind === 'cuda' && recording.times !== 'cupti';
+      return { stages, device, maySample: isByEvents && before === null && !trace, stop };
     });
   }
 
@@ -55,8 +64,32 @@ export class Meter implements Disposable {
     const result = await work();
     const ended = performance.now();
     const span = { name: stage, engine: stage, stream: 'host', queued: started, started, ended };
-    this.#add(this.#host, { ...span, bytes: bytes(result) }, (same) => same);
+    const told = { ...span, bytes: bytes(result) };
+    this.#host.tell(told);
+    if (this.#trace) this.spans.push(told);
     return result;
+  }
+
+  /** Whether a sample of the chunks' operations is enough from now on. */
+  sample(isEnough: boolean): void {
+    if (isEnough === this.#isSampling) return;
+    this.#isSampling = isEnough;
+    for (const { device, stages, maySample } of this.#devices) {
+      if (!maySample) continue;
+      device.recording = { ...device.recording, every: isEnough ? sampleEvery : 1 };
+      if (isEnough) stages.sample();
+    }
+  }
+
+  /** A device, by its position, was given an operation of a chunk. */
+  give(position: number, stage: StageName, bytes = 0): void {
+    this.#devices[position]!.stages.give(stage, bytes);
+  }
+
+  /** All chunks of a pass are through. */
+  settle(): void {
+    this.sample(false);
+    for (const { stages } of this.#devices) stages.settle();
   }
 
   /** Milliseconds since the run began. */
@@ -67,15 +100,14 @@ export class Meter implements Disposable {
   /** The work is done: the wall time ends, and what the devices have still to tell of it is told. */
   stop(): void {
     this.#ended = performance.now();
-    for (const { stop } of this.#devices) stop();
+    this[Symbol.dispose]();
   }
 
   /** The stages and their bound. */
   summary(): Pick<JobReport, 'wall' | 'stages' | 'bound'> {
     const wall = this.#ended - this.#began;
-    const all = [this.#host, ...this.#devices.map(({ stages }) => stages)];
-    const stages: readonly StageReport[] = stageNames.map((name) => {
-      const parts = all.map((one) => one.get(name)!);
+    const stages = stageNames.map((name) => {
+      const parts = this.#all.map((one) => one.report(name));
       return {
         name,
         busy: Math.max(...parts.map(({ busy }) => busy)),
@@ -89,37 +121,25 @@ export class Meter implements Disposable {
     return { wall, stages, bound };
   }
 
-  /** Milliseconds that each stage has worked so far, on the device that has it. */
+  /** Milliseconds that each stage has worked so far, on the device that has it, as far as that is told. */
   busy(): Readonly<Record<StageName, number>> {
-    const times = stageNames.map((name) => {
-      const parts = [this.#host, ...this.#devices.map(({ stages }) => stages)];
-      return [name, Math.max(...parts.map((stages) => stages.get(name)!.busy))];
-    });
+    const times = stageNames.map((name) => [name, Math.max(...this.#all.map((one) => one.busy(name)))]);
     return Object.fromEntries(times) as Record<StageName, number>;
   }
 
   /** What each device did, in the order in which they were given. */
   stagesOfDevices(): readonly DeviceReport['stages'][] {
-    return this.#devices.map(({ stages }) => deviceStages.map((name) => ({ ...stages.get(name)! })));
+    return this.#devices.map(({ stages }) => deviceStages.map((name) => stages.report(name)));
   }
 
   [Symbol.dispose](): void {
+    this.sample(false);
     for (const { stop } of this.#devices) stop();
   }
 
-  #add(stages: Stages, span: Span, told: (span: Span) => Span): void {
-    const stage = stages.get(span.engine as StageName);
-    if (stage !== undefined) {
-      stage.busy += span.ended - span.started;
-      stage.bytes += span.bytes ?? 0;
-      stage.operations++;
-    }
-    if (this.#trace) this.spans.push(told(span));
+  get #all(): readonly DeviceStages[] {
+    return [this.#host, ...this.#devices.map(({ stages }) => stages)];
   }
-}
-
-function newStages(): Stages {
-  return new Map(stageNames.map((name) => [name, { name, busy: 0, bytes: 0, operations: 0 }]));
 }
 
 /** Spans of one of several devices: engine and stream under its name, and numbers that no other device gives. */

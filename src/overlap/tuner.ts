@@ -97,6 +97,11 @@ export class Tuner {
     return this.#steps.at(-1)!;
   }
 
+  /** Whether the stages' times are of no use any more. */
+  get isSettled(): boolean {
+    return this.#phase === 'settled';
+  }
+
   get depth(): number {
     return this.#cut.depth;
   }

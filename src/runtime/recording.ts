@@ -17,6 +17,11 @@ export interface RecordingOptions {
    * says which). Default `events`.
    */
   readonly times?: 'events' | 'cupti';
+  /**
+   * On an NVIDIA GPU, of how many operations of each engine one is recorded, beginning with the next; the others have no
+   * span. An event that takes the time of a copy holds the next one up by some 3 µs. Default 1: all are recorded.
+   */
+  readonly every?: number;
 }
 
 /** Whose times the spans of a device have. */
@@ -50,6 +55,16 @@ export function checkStages({ stages }: RecordingOptions): Extent3 | null {
     code: 'WS4007',
     message: `recording: \`stages.block\` must be the position of a block, and is ${JSON.stringify(block)}`,
     hint: 'give its x, or [x, y, z]; the first block of a grid is 0',
+  });
+}
+
+/** Throws WS4007 if `every` is no count. */
+export function checkEvery({ every = 1 }: RecordingOptions): void {
+  if (Number.isInteger(every) && every >= 1) return;
+  throw new WarpstageError({
+    code: 'WS4007',
+    message: `recording: \`every\` must be a whole number from 1, and is ${String(every)}`,
+    hint: '1 records every operation, 8 each eighth',
   });
 }
 

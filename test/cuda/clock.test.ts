@@ -23,7 +23,7 @@ function clock() {
     cuEventSynchronize: () => 0,
     cuEventElapsedTime: () => answers.elapsed,
   } as unknown as Driver;
-  const made = new GpuClock(driver, new EventPool(driver));
+  const made = new GpuClock(driver, new EventPool(driver, 'timed'));
   return { made, answers, events: () => events, records: () => records };
 }
 

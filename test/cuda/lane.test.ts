@@ -30,7 +30,7 @@ function lane() {
   const reached = new Set<object>();
   const spans = { isReached: (marks: object) => reached.has(marks) };
   const place = { name: 'stream 1', priority: 0, stream: 1 };
-  const made = new CudaLane(driver, new EventPool(driver), spans, place);
+  const made = new CudaLane(driver, new EventPool(driver, 'timed'), spans, place);
   let id = 0;
   const add = (span: SpanMarks | null = null) => {
     const command = new Command(++id, { name: 'stream 1', priority: 0 }, [], []);
@@ -141,4 +141,20 @@ test('whoever waits for a command that is recorded waits for its own event, whic
   expect(settled).toEqual([1]);
   expect(asked).toEqual([true]);
   expect(made.mark(second)).toBe(1);
+});
+
+test('of a sample, what is reached settles those before it, and is waited for by its own event', () => {
+  const { made, events, add, poll, settled, reached } = lane();
+  const span = { stop: 77 } as SpanMarks;
+  const commands = [add(), add(), add(span), add()];
+  expect(made.mark(commands[2]!)).toBe(77);
+  made.watch(commands[2]!);
+  expect(events()).toBe(0);
+  poll();
+  expect(settled).toEqual([]);
+  reached.add(span);
+  poll();
+  expect(settled).toEqual([1, 2, 3]);
+  made.mark(commands[3]!);
+  expect(events()).toBe(1);
 });

@@ -33,7 +33,13 @@ import { CommandEvent } from '../event.ts';
 import { noCudaHere } from '../native-kernels.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
-import { checkStages, positionOf, type RecordedTimes, type RecordingOptions } from '../recording.ts';
+import {
+  checkEvery,
+  checkStages,
+  positionOf,
+  type RecordedTimes,
+  type RecordingOptions,
+} from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { assign } from './assignments.ts';
@@ -195,6 +201,7 @@ export class CpuDevice implements Device {
   }
 
   set recording(options: RecordingOptions) {
+    checkEvery(options);
     this.#stages.block = checkStages(options);
     this.#recording = options;
   }

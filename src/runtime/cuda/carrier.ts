@@ -52,6 +52,7 @@ export class CudaCarrier implements Carrier {
   readonly #host: CarrierHost;
   readonly #driver: Driver;
   readonly #pool: EventPool;
+  readonly #marks: EventPool;
   readonly #streams: StreamPool;
   readonly #clock: GpuClock;
   readonly #spans: SpanClock;
@@ -68,7 +69,8 @@ export class CudaCarrier implements Carrier {
   constructor(host: CarrierHost) {
     this.#host = host;
     this.#driver = host.driver;
-    this.#pool = new EventPool(host.driver);
+    this.#pool = new EventPool(host.driver, 'timed');
+    this.#marks = new EventPool(host.driver, 'untimed');
     this.#streams = new StreamPool(host.driver);
     this.#clock = new GpuClock(host.driver, this.#pool);
     this.#spans = new SpanClock(this.#clock, this.#pool);
@@ -106,7 +108,7 @@ export class CudaCarrier implements Carrier {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
       const stream = this.#streams.take(priority);
-      lane = new CudaLane(this.#driver, this.#pool, this.#spans, { name, priority, stream });
+      lane = new CudaLane(this.#driver, this.#marks, this.#spans, { name, priority, stream });
       this.#lanes.set(name, lane);
     }
     return lane;
@@ -368,6 +370,7 @@ export class CudaCarrier implements Carrier {
     this.#issuer.close();
     this.#clock.close();
     this.#pool.close();
+    this.#marks.close();
   }
 }
 

@@ -75,7 +75,7 @@ export class Issuer {
     prepared: Prepared | null,
   ): Flight {
     const { recording, spans } = this.#host;
-    if (!recording.isOn) {
+    if (!recording.takes(work)) {
       return { command, work, land: this.#issue(work, lane, prepared), span: null, activity: null };
     }
     const activity = recording.activityOf(work);

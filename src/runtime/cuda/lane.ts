@@ -14,8 +14,8 @@ import type { Traced } from './cupti/activity.ts';
 import { type Driver, driverResults } from './driver.ts';
 import type { SpanClock, SpanMarks } from './span-marks.ts';
 
-/** CU_EVENT_DEFAULT: with times. */
-const eventFlags = 0;
+/** CU_EVENT_DEFAULT and CU_EVENT_DISABLE_TIMING. */
+const eventFlags = { timed: 0, untimed: 2 } as const;
 /** A lane that nobody asks makes a mark after so many commands, so that they do not pile up. */
 const markEvery = 512;
 
@@ -42,20 +42,25 @@ interface Mark {
   readonly isRecords: boolean;
 }
 
-/** Events that are used again. */
+/**
+ * Events that are used again. One that takes the time holds the engine of copies up for some 3 µs; one that does not, not
+ * measurably.
+ */
 export class EventPool {
   readonly #driver: Driver;
+  readonly #flags: number;
   readonly #free: number[] = [];
 
-  constructor(driver: Driver) {
+  constructor(driver: Driver, kind: keyof typeof eventFlags) {
     this.#driver = driver;
+    this.#flags = eventFlags[kind];
   }
 
   take(): number {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     const event = [0];
-    this.#driver.check(this.#driver.cuEventCreate(event, eventFlags), 'creating an event');
+    this.#driver.check(this.#driver.cuEventCreate(event, this.#flags), 'creating an event');
     return Number(event[0]);
   }
 
@@ -123,7 +128,7 @@ export class CudaLane {
     if (flight.span === null && this.#pending.length % markEvery === 0) this.mark(flight.command);
   }
 
-  /** An event that is reached when the command, which is not settled, is complete. */
+  /** An event that is reached when the command, which is not settled, is complete; good until this lane is polled. */
   mark(command: Command): number {
     const covering = this.#marks.find(({ upTo }) => upTo >= command.id);
     if (covering !== undefined) return covering.event;
@@ -194,9 +199,10 @@ export class CudaLane {
 
   #pollRecorded(settle: Settle): void {
     let reached = 0;
-    for (const { span } of this.#pending) {
-      if (span === null || !this.#spans.isReached(span)) break;
-      reached += 1;
+    for (const [position, { span }] of this.#pending.entries()) {
+      if (span === null) continue;
+      if (!this.#spans.isReached(span)) break;
+      reached = position + 1;
     }
     if (reached === 0) return;
     const complete = this.#pending.splice(0, reached);

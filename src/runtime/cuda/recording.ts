@@ -2,7 +2,13 @@
 
 import type { Span } from '../../timeline/span.ts';
 import type { Command, Work } from '../command.ts';
-import { checkStages, type RecordedTimes, type RecordingOptions, stagesElsewhere } from '../recording.ts';
+import {
+  checkEvery,
+  checkStages,
+  type RecordedTimes,
+  type RecordingOptions,
+  stagesElsewhere,
+} from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { ActivitySpans, type ToldActivity } from './cupti/activity.ts';
 import { type CuptiSession, cuptiSession } from './cupti/session.ts';
@@ -20,6 +26,8 @@ export class GpuRecording {
   /** Why CUPTI is not used although it was wanted. */
   #refusal: string | null = null;
   #unrecorded = 0;
+  /** How many operations each engine was given since `every` was set. */
+  readonly #positions = new Map<string, number>();
 
   /** `context` is that of the driver in which the device works. */
   constructor(context: number) {
@@ -43,8 +51,10 @@ export class GpuRecording {
 
   set options(options: RecordingOptions) {
     if (checkStages(options) !== null) throw stagesElsewhere('a GPU');
+    checkEvery(options);
     this.resolve();
     this.#options = options;
+    this.#positions.clear();
     if (options.times === 'cupti') {
       // What it takes to start is not to be part of what is recorded.
       const session = cuptiSession();
@@ -97,9 +107,20 @@ export class GpuRecording {
     this.#recorder?.(spanOf(command, work, engineOf(work), activity ?? command, activity));
   }
 
-  /** Whether the next command is to be recorded. */
+  /** Whether commands are recorded, all or some. */
   get isOn(): boolean {
     return this.#recorder !== null;
+  }
+
+  /** Whether a command that comes next is to be recorded. */
+  takes(work: Work): boolean {
+    if (this.#recorder === null) return false;
+    const { every = 1 } = this.#options;
+    if (every === 1) return true;
+    const engine = engineOf(work);
+    const position = this.#positions.get(engine) ?? 0;
+    this.#positions.set(engine, position + 1);
+    return position % every === 0;
   }
 
   /**

@@ -1,0 +1,73 @@
+// What the stages of one device did in a run, by the spans that it tells of.
+//
+// While chunks go through, a device may tell of a sample only: then a stage's time is that of the sample, in
+// proportion to all that the stage was given. The loop says what that was. Before the first chunk and behind the
+// last one everything is told.
+
+import type { Span } from '../timeline/span.ts';
+import { type StageName, type StageReport, stageNames } from './options.ts';
+
+type Sums = { busy: number; bytes: number; operations: number };
+
+export class DeviceStages {
+  /** Outside the chunks, and of chunks that are through. */
+  readonly #settled = newSums();
+  /** Of the chunks that are under way: what was told, and what was given. */
+  #told = newSums();
+  #given = newSums();
+  #isSampled = false;
+
+  /** From now on, until the chunks are through, not everything is told. */
+  sample(): void {
+    this.#isSampled = true;
+  }
+
+  /** A stage was given an operation of a chunk. */
+  give(stage: StageName, bytes: number): void {
+    const sum = this.#given[stage];
+    sum.bytes += bytes;
+    sum.operations++;
+  }
+
+  /** The device told of an operation. */
+  tell({ engine, started, ended, bytes = 0 }: Span): void {
+    const sum = this.#told[engine as StageName];
+    if (sum === undefined) return;
+    sum.busy += ended - started;
+    sum.bytes += bytes;
+    sum.operations++;
+  }
+
+  /** No chunk is under way any more. */
+  settle(): void {
+    for (const stage of stageNames) {
+      const [told, given, settled] = [this.#told[stage], this.#given[stage], this.#settled[stage]];
+      const all = this.#isSampled && told.operations > 0 ? given : told;
+      const share = told.bytes > 0 ? all.bytes / told.bytes : all.operations / Math.max(1, told.operations);
+      settled.busy += told.busy * share;
+      settled.bytes += all.bytes;
+      settled.operations += all.operations;
+    }
+    [this.#told, this.#given, this.#isSampled] = [newSums(), newSums(), false];
+  }
+
+  /** Milliseconds that a stage has worked, of what was told. */
+  busy(stage: StageName): number {
+    return this.#settled[stage].busy + this.#told[stage].busy;
+  }
+
+  report(stage: StageName): StageReport {
+    const [told, settled] = [this.#told[stage], this.#settled[stage]];
+    return {
+      name: stage,
+      busy: told.busy + settled.busy,
+      bytes: told.bytes + settled.bytes,
+      operations: told.operations + settled.operations,
+    };
+  }
+}
+
+function newSums(): Record<StageName, Sums> {
+  const sums = stageNames.map((name) => [name, { busy: 0, bytes: 0, operations: 0 }]);
+  return Object.fromEntries(sums) as Record<StageName, Sums>;
+}
