@@ -52,6 +52,7 @@ export function promiseHostFunctions({ open, kernels, cancelsAtOnce }: Promised)
       const y = device.alloc('i32', 4);
       const result = new Int32Array(4);
       stream!.memsetAsync(y, 1);
+      await stream!.synchronize();
       const held = await holdUp(stream!);
       stream!.memsetAsync(y, 2);
       stream!.memcpyAsync(result, y);
@@ -154,7 +155,9 @@ export function promiseHostFunctions({ open, kernels, cancelsAtOnce }: Promised)
       stream!.memsetAsync(y, 1);
       const held = await holdUp(stream!);
       stream!.memcpyAsync(typed, y);
-      expect(() => other!.memcpyAsync(z, typed)).toThrow(/^WS4007: /);
+      expect(() => other!.memcpyAsync(z, typed)).toThrow(
+        'WS4007: memcpy host to device: the source is still to be filled',
+      );
       held.open();
       await stream!.synchronize();
       other!.memcpyAsync(z, typed);
@@ -345,11 +348,7 @@ export function promiseHostFunctions({ open, kernels, cancelsAtOnce }: Promised)
     await device.synchronize();
     device.recorder = null;
     spans.sort((a, b) => a.id! - b.id!);
-    expect(spans.map(({ name, engine }) => [name, engine === 'host'])).toEqual([
-      ['memset', false],
-      ['between', true],
-      ['memset', false],
-    ]);
+    expect(spans.map(({ name }) => name)).toEqual(['memset', 'between', 'memset']);
     const [first, between, last] = spans as [Span, Span, Span];
     expect(last.queued).toBeLessThanOrEqual(between.started + 1);
     // The clocks of a GPU and of its host agree to some microseconds.

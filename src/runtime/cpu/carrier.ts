@@ -12,7 +12,8 @@ import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
 import type { GraphWork } from '../graph-work.ts';
-import { callHost, type HostWork } from '../host-call.ts';
+import { callHost, type HostWork, sourceBehindFunction } from '../host-call.ts';
+import { KeepAlive } from '../keep-alive.ts';
 import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
 import type { Engines } from './engines.ts';
 import {
@@ -69,8 +70,8 @@ export class CpuCarrier implements Carrier {
   readonly #thrown = new Map<number, WarpstageError>();
   readonly #cancellations = new Cancellations();
   #rung = false;
-  #watched = 0;
-  #keepAlive: ReturnType<typeof setInterval> | null = null;
+  /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
+  readonly #keepAlive = new KeepAlive();
   #closed: Promise<void> | null = null;
 
   constructor(host: CarrierHost, board: Board, createEngines: (events: CpuCarrier) => Engines) {
@@ -193,7 +194,9 @@ export class CpuCarrier implements Carrier {
   /** Blocks until no command in flight has still to fill a part of this pageable memory. */
   waitForLandings(buffer: ArrayBufferLike): void {
     for (const flight of this.#flights.values()) {
-      if (flight.assignment?.landing?.buffer === buffer) this.#block(flight);
+      if (flight.assignment?.landing?.buffer !== buffer) continue;
+      if (waitsForFunction(flight)) throw sourceBehindFunction();
+      this.#block(flight);
     }
   }
 
@@ -254,7 +257,7 @@ export class CpuCarrier implements Carrier {
         this.#freeSlots.push(slotOf(dependency.ticket));
     }
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
-    if (flight.watched && --this.#watched === 0) this.#letGo();
+    if (flight.watched) this.#keepAlive.remove();
     command.settle(failure, started, ended);
     const stages = this.#stages.get(ticket);
     this.#stages.delete(ticket);
@@ -294,16 +297,9 @@ export class CpuCarrier implements Carrier {
     if (flight === undefined) return;
     if (!flight.watched) {
       flight.watched = true;
-      // Neither threads nor ports keep the process alive, so that a device that is left open does
-      // not; who awaits a command does.
-      if (++this.#watched === 1) this.#keepAlive = setInterval(silently, 2 ** 30);
+      this.#keepAlive.add();
     }
     if (isComplete(this.#board.watchFromMain(flight.ticket))) this.poll();
-  }
-
-  #letGo(): void {
-    if (this.#keepAlive !== null) clearInterval(this.#keepAlive);
-    this.#keepAlive = null;
   }
 
   // What the engines say
@@ -393,6 +389,6 @@ export class CpuCarrier implements Carrier {
       this.#board.advance(ticket, State.cancelling, State.failed, silently);
     }
     this.poll();
-    this.#letGo();
+    this.#keepAlive.letGo();
   }
 }

@@ -22,8 +22,8 @@ interface Entry {
   readonly turn: (isWatched: boolean) => void;
   /** How many entries it waits for. */
   waitsFor: number;
-  /** The entries that wait for it. */
-  readonly behind: Entry[];
+  /** The entries that wait for it; none any more when it has left. */
+  behind: Entry[];
   isWatched: boolean;
 }
 
@@ -83,10 +83,14 @@ export class HeldBack {
   }
 
   #add(told: Pick<Entry, 'command' | 'work' | 'stream' | 'turn'>, before: readonly Command[]): Entry {
-    const held = new Set(before.flatMap((one) => this.#entries.get(one) ?? []));
+    const held: Entry[] = [];
     const last = this.#last.get(told.stream);
-    if (last !== undefined) held.add(last);
-    const entry = { ...told, order: ++this.#issued, waitsFor: held.size, behind: [], isWatched: false };
+    if (last !== undefined) held.push(last);
+    for (const one of before) {
+      const entry = this.#entries.get(one);
+      if (entry !== undefined && !held.includes(entry)) held.push(entry);
+    }
+    const entry = { ...told, order: ++this.#issued, waitsFor: held.length, behind: [], isWatched: false };
     for (const one of held) one.behind.push(entry);
     this.#last.set(told.stream, entry);
     return entry;
@@ -105,12 +109,13 @@ export class HeldBack {
     // All whose turn it is now, before any of it is done: others have their turn only after these.
     const ready: Entry[] = [];
     const left = [entry];
-    for (const { behind } of left) {
-      for (const next of behind) {
+    for (const one of left) {
+      for (const next of one.behind) {
         if (--next.waitsFor > 0) continue;
         ready.push(next);
         if (next.work?.kind !== 'host') left.push(next);
       }
+      one.behind = [];
     }
     ready.sort((a, b) => a.order - b.order);
     for (const next of ready) {

@@ -4,7 +4,8 @@
 // simulation is told of it at the host's virtual time; a command is settled when both are through
 // with it, in the order of virtual time. The host's time goes on by what issuing costs, and by
 // waiting. When all of a program's code waits for something, time goes on to the first command
-// that anybody awaits. So nothing here depends on how fast this machine is.
+// that anybody awaits. So nothing here depends on how fast this machine is, but for host functions that
+// await something: nobody can say what, so other commands are settled meanwhile.
 
 import { type Carrier, Command, type Stamp, type Work } from '../command.ts';
 import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
@@ -29,6 +30,11 @@ export interface Executor extends Carrier {
 /** Virtual milliseconds that asking costs at least, so that a loop of queries gets on. */
 const queryTime = 1e-3;
 
+const isFunction = ({ work }: Flight) => work.kind === 'host';
+
+/** Lets the event loop turn once. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 export class ModelCarrier implements Carrier {
   readonly #model: EngineModel;
   readonly #times: OperationTimes;
@@ -42,6 +48,8 @@ export class ModelCarrier implements Carrier {
   /** The host's virtual time. */
   #now = 0;
   #waiting = false;
+  /** Called when there may be something to settle again, while all that is awaited waits for functions. */
+  #stir: () => void = () => {};
 
   constructor(
     model: EngineModel,
@@ -112,7 +120,8 @@ export class ModelCarrier implements Carrier {
   }
 
   waitForOldest(): boolean {
-    const [oldest] = this.#flights.values();
+    const held = this.#behind(isFunction);
+    const oldest = [...this.#flights.values()].find(({ executed }) => !held.has(executed));
     if (oldest === undefined) return false;
     this.#waitFor(oldest);
     this.#settleComplete();
@@ -121,12 +130,24 @@ export class ModelCarrier implements Carrier {
 
   /** Settles what is complete at the host's time, in the order of virtual time. */
   #settleComplete(): void {
+    // A host function is called by the thread that asks here, when that is at leisure.
+    const held = this.#behind(isFunction);
     for (const flight of this.#complete()) {
-      // A host function is called by the thread that asks here, when that is at leisure.
-      if (flight.work.kind === 'host' && flight.executed.status === 'queued') return;
+      if (held.has(flight.executed)) continue;
       this.#executor.finish(flight.executed);
       this.#settle(flight);
     }
+  }
+
+  /** What has still to be executed of some commands and of all that waits for them. */
+  #behind(isOne: (flight: Flight) => boolean): Set<Command> {
+    const behind = new Set<Command>();
+    for (const flight of this.#flights.values()) {
+      const { executed } = flight;
+      if (executed.status !== 'queued') continue;
+      if (isOne(flight) || executed.dependencies.some((one) => behind.has(one))) behind.add(executed);
+    }
+    return behind;
   }
 
   #complete(): Flight[] {
@@ -151,6 +172,7 @@ export class ModelCarrier implements Carrier {
   watch(command: Command): void {
     if (!this.#flights.has(command)) return;
     this.#awaited.add(command);
+    this.#stir();
     if (this.#waiting) return;
     this.#waiting = true;
     // By then, all code that can go on without waiting has done so.
@@ -158,24 +180,46 @@ export class ModelCarrier implements Carrier {
   }
 
   async #wait(): Promise<void> {
+    /** Functions that await something. */
+    const late = new Set<Command>();
     while (this.#awaited.size > 0) {
-      this.#simulation.completeFirst([...this.#awaited].map(({ id }) => id));
+      const behind = this.#behind(({ executed }) => late.has(executed));
+      const awaited = [...this.#awaited].filter((one) => !behind.has(this.#flights.get(one)!.executed));
+      if (awaited.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#stir = resolve;
+        });
+        continue;
+      }
+      this.#simulation.completeFirst(awaited.map(({ id }) => id));
       this.#now = Math.max(this.#now, this.#simulation.now);
       for (const flight of this.#complete()) {
-        await this.#executed(flight);
-        this.#settle(flight);
+        const { executed } = flight;
+        const waits = executed.dependencies.some((one) => one.status === 'queued' && behind.has(one));
+        if (!waits) await this.#execution(flight);
+        if (executed.status !== 'queued') {
+          this.#settle(flight);
+          continue;
+        }
+        behind.add(executed);
+        if (!waits) late.add(executed);
       }
       // Whoever awaited goes on now, and issues more or awaits again.
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
     }
     this.#waiting = false;
   }
 
-  #executed({ executed }: Flight): Promise<void> {
-    return new Promise((resolve) => {
+  /** Resolves when the command was executed, or if it is a function, when that awaits something. */
+  async #execution(flight: Flight): Promise<void> {
+    const { executed } = flight;
+    const settled = new Promise<void>((resolve) => {
       executed.whenSettled(resolve);
       this.#executor.watch(executed);
     });
+    if (!isFunction(flight)) return settled;
+    await Promise.race([settled, turn()]);
+    executed.whenSettled(() => this.#stir());
   }
 
   /** What it costs the host to have a stream wait for what others do: an event is recorded there, and waited for. */
