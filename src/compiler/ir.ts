@@ -24,6 +24,7 @@ import type { HalfFormat } from '../kernel/half.ts';
 import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
+import type { WarpCall, WarpOperator } from './ir-warps.ts';
 
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
@@ -296,29 +297,6 @@ export type Statement =
 
 export type AtomicOperator = 'add' | 'sub' | 'min' | 'max' | 'and' | 'or' | 'xor' | 'exch' | 'cas';
 
-/**
- * What the lanes of a warp do together. `shfl` and its like give the value of another lane; `ballot` the
- * lanes whose value is true; `match` the lanes with the same value; `reduce` all values in one. For
- * `activemask` nobody waits: it gives lanes that happen to be here, the calling one among them.
- */
-export type WarpOperator =
-  | 'shfl'
-  | 'shflUp'
-  | 'shflDown'
-  | 'shflXor'
-  | 'ballot'
-  | 'any'
-  | 'all'
-  | 'matchAny'
-  | 'matchAll'
-  | 'reduceAdd'
-  | 'reduceMin'
-  | 'reduceMax'
-  | 'reduceAnd'
-  | 'reduceOr'
-  | 'reduceXor'
-  | 'activemask';
-
 /** An intrinsic with an effect. The name is that of the table of intrinsics. */
 export type Call =
   | {
@@ -331,29 +309,9 @@ export type Call =
       readonly operator?: WarpOperator;
       readonly range: Range;
     }
-  /**
-   * Lanes exchange values: none goes on before all that take part are here. Of those, threads that returned
-   * are not expected. It orders no memory.
-   */
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'warp';
-      readonly operator: WarpOperator;
-      readonly group: Extract<Group, { kind: 'tile' }>;
-      /** As of a sync. */
-      readonly mask?: Expression;
-      /** What the lane brings: bool for votes, an integer for `reduce…`, else any number. */
-      readonly value: Expression;
-      /** Of shuffles, an i32 of which the low five bits count: the lane, the distance or the bits to flip. */
-      readonly lane: Expression | null;
-      /** Lanes among which a shuffle counts: a power of two, at most the group's size. */
-      readonly width: number;
-      /** Gets the result, or null: of value's type; u32 for `ballot` and `match`, bool for `any` and `all`. */
-      readonly result: number | null;
-      readonly range: Range;
-    }
   | BarrierCall
   | PipelineCall
+  | WarpCall
   /** Reads a clock into an f64 variable: nanoseconds, or cycles of the processor. */
   | {
       readonly kind: 'call';

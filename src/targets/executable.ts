@@ -19,7 +19,8 @@
 // when a range of blocks begins. A program whose grid synchronises is run by one thread, all blocks in
 // one range; there each block has an arena of its own, one after the other from the given address.
 
-import type { ArrayReference, Group, Program, ValueType, WarpOperator } from '../compiler/ir.ts';
+import type { ArrayReference, Group, Program, ValueType } from '../compiler/ir.ts';
+import type { WarpOperator } from '../compiler/ir-warps.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { StageClock } from './stage-marks.ts';

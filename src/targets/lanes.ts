@@ -4,7 +4,8 @@
 // shuffle reads follows PTX: the low five bits of its operand count, and where they lead out of
 // the lane's part of the warp it keeps its own value (but shflXor may read an earlier part).
 
-import type { Expression, Group, Program, WarpOperator } from '../compiler/ir.ts';
+import type { Expression, Group, Program } from '../compiler/ir.ts';
+import type { WarpOperator } from '../compiler/ir-warps.ts';
 import { forEachStatement } from './analysis/walk.ts';
 
 export const warpSize = 32;

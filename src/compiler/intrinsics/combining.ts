@@ -8,7 +8,8 @@
 import type { Combination } from '../../kernel/intrinsics/entry.ts';
 import { binary, builtin, compare, conditional, constant, numberConstant } from '../build.ts';
 import { openOf } from '../common-type.ts';
-import type { BinaryOperator, Expression, WarpOperator } from '../ir.ts';
+import type { BinaryOperator, Expression } from '../ir.ts';
+import type { WarpOperator } from '../ir-warps.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
 import { type Numeric, number, type Value } from '../values.ts';

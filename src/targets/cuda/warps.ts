@@ -1,7 +1,8 @@
 // What the lanes of a warp do together, in CUDA C++: the instructions of the hardware, under the
 // mask of the tile or the one that the kernel gives.
 
-import type { Call, Program, WarpOperator } from '../../compiler/ir.ts';
+import type { Call, Program } from '../../compiler/ir.ts';
+import type { WarpOperator } from '../../compiler/ir-warps.ts';
 import type { ExpressionWriter } from './expressions.ts';
 import { forEachCall } from './lowering.ts';
 import { identifier } from './types.ts';

@@ -5,7 +5,8 @@
 // is kept for those who read it, and lanes that come later begin another.
 
 import { binaryOperation, type Value } from '../../compiler/arithmetic.ts';
-import type { BinaryOperator, Call, WarpOperator } from '../../compiler/ir.ts';
+import type { BinaryOperator, Call } from '../../compiler/ir.ts';
+import type { WarpOperator } from '../../compiler/ir-warps.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import {
   type LaneMeeting,

@@ -19,8 +19,8 @@ import type {
   Expression,
   Program,
   Statement,
-  WarpOperator,
 } from '../../compiler/ir.ts';
+import type { WarpOperator } from '../../compiler/ir-warps.ts';
 import { forEachOperand, forEachStatement } from '../analysis/walk.ts';
 import { type Absence, absences, type LaneMeeting, maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
 import { ExchangeWriter } from './exchange-writer.ts';
