@@ -1,58 +1,22 @@
-// Whatever goes wrong with a run: the error says it, and nothing is left behind, neither files
-// nor memory on the device, which stays usable.
+// What cannot be run: wrong inputs, outputs and options. The error says which and why, and nothing is left
+// behind, neither files nor memory on the device, which stays usable.
 
 import { execFileSync } from 'node:child_process';
-import { linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, symlinkSync } from 'node:fs';
 import { parquetWriteFile } from 'hyparquet-writer';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Device, job, kernel, open, type RunOptions, run } from 'warpstage';
+import { describe, test } from 'vitest';
+import { job, run } from 'warpstage';
 import { affine, centred, groups, lookUp, statistics } from './jobs.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, npyFile } from './support.ts';
+import { Untouched, x } from './untouched.ts';
 
-let device: Device;
-beforeAll(async () => {
-  device = await open('cpu', { memory: 16 << 20, threads: 2 });
-});
-afterAll(() => device.close());
-
-let directory: string;
-let before: string[];
-const x = Float32Array.from({ length: 4000 }, (_, i) => i);
-
-beforeEach(() => {
-  directory = temporaryDirectory();
-  writeFileSync(at('x.bin'), new Uint8Array(x.buffer));
-  writeFileSync(at('x.npy'), npyFile({ shape: [4000], data: x }));
-  writeFileSync(at('y.npy'), 'from before');
-  before = namesIn(directory);
-});
-
-afterEach(async () => {
-  expect(namesIn(directory)).toEqual(before);
-  expect(readFileSync(at('y.npy'), 'utf8')).toBe('from before');
-  await expect.poll(() => device.memory.allocations, { message: 'arrays left on the device' }).toBe(0);
-  expect(device.recorder).toBeNull();
-  const { outputs } = await run(affine, { input: Float32Array.of(1, 2), device });
-  expect([...outputs.y!]).toEqual([3, 5]);
-});
-
-const at = (name: string) => join(directory, name);
-
-/** Adds a file to what is there from the beginning. */
-function given(name: string, contents: Uint8Array | string): string {
-  writeFileSync(at(name), contents);
-  before = namesIn(directory);
-  return at(name);
-}
-
-const attempt = (options: Partial<RunOptions>) =>
-  run(affine, { input: at('x.npy'), output: at('y.npy'), device, chunk: 100, ...options });
+const untouched = new Untouched();
+const { at, attempt, given, keep } = untouched;
 
 describe('inputs', () => {
   test.each([
     ['a file that is not there', () => at('z.npy'), 'WS5003', 'z.npy cannot be read: it does not exist'],
-    ['a directory', () => directory, 'WS5003', 'cannot be read: it is a directory'],
+    ['a directory', () => untouched.directory, 'WS5003', 'cannot be read: it is a directory'],
     ['an empty .npy file', () => given('z.npy', ''), 'WS5003', 'z.npy is empty'],
     [
       'a truncated one',
@@ -121,8 +85,8 @@ describe('inputs', () => {
         { name: 'b', data: ['p', 'q', 'r'], type: 'STRING' },
       ],
     });
-    before = namesIn(directory);
-    const options = { input: filename, device };
+    keep();
+    const options = { input: filename, device: untouched.device };
     await expectFailure(
       run(statistics, options),
       'WS5005',
@@ -135,18 +99,18 @@ describe('inputs', () => {
   test('inputs of different lengths, known before or found out', async () => {
     const input = [new Int32Array(10), new Float64Array(9)];
     await expectFailure(
-      run(statistics, { input, device }),
+      run(statistics, { input, device: untouched.device }),
       'WS5005',
       "the array given for 'a' has 10 rows, and the array given for 'b' has 9",
     );
     const streams = input.map((array) => ({ stream: [array] }));
     await expectFailure(
-      run(statistics, { input: streams, device, chunk: 4 }),
+      run(statistics, { input: streams, device: untouched.device, chunk: 4 }),
       'WS5005',
       "the stream given for 'b' ends after 9 rows, and the stream given for 'a' has more",
     );
     await expectFailure(
-      run(statistics, { input: at('x.bin'), device }),
+      run(statistics, { input: at('x.bin'), device: untouched.device }),
       'WS5005',
       'the job reads 2 inputs (a, b), and 1 was given',
       'Parquet',
@@ -157,29 +121,29 @@ describe('inputs', () => {
     const pairs = groups(2, 1, 'error');
     const input = new Int32Array(9);
     await expectFailure(
-      run(pairs, { input, device }),
+      run(pairs, { input, device: untouched.device }),
       'WS5008',
       "setting 'width', the elements of a row, must be given",
     );
     await expectFailure(
-      run(pairs, { input, device, settings: { width: 2 } }),
+      run(pairs, { input, device: untouched.device, settings: { width: 2 } }),
       'WS5005',
       'has 9 elements, which make no whole rows of 2',
     );
     await expectFailure(
-      run(pairs, { input, device, settings: { width: 3 } }),
+      run(pairs, { input, device: untouched.device, settings: { width: 3 } }),
       'WS5005',
       "output 'sums' takes 2 rows of input at a time, and the input has 3 rows",
       "remainder: 'drop' or 'partial'",
     );
     const stream = { stream: [input] };
     await expectFailure(
-      run(pairs, { input: stream, device, settings: { width: 3 } }),
+      run(pairs, { input: stream, device: untouched.device, settings: { width: 3 } }),
       'WS5005',
       'the input has 3 rows',
     );
     await expectFailure(
-      run(pairs, { input: stream, device, settings: { width: 2 } }),
+      run(pairs, { input: stream, device: untouched.device, settings: { width: 2 } }),
       'WS5005',
       'its last row has 1 of 2 elements',
     );
@@ -188,7 +152,7 @@ describe('inputs', () => {
   test('rows of different widths', async () => {
     const table = given('table.npy', npyFile({ shape: [4, 2], data: new Float32Array(8) }));
     const input = [new Uint8Array(3), table];
-    const wrong = run(lookUp, { input, device, settings: { columns: 4 } });
+    const wrong = run(lookUp, { input, device: untouched.device, settings: { columns: 4 } });
     await expectFailure(
       wrong,
       'WS5005',
@@ -200,17 +164,22 @@ describe('inputs', () => {
   test('a stream for a job of several passes', async () => {
     const input = { stream: [new Float64Array(4)] };
     const message = "input 'x' is a stream, which can be read once, and the job reads it 2 times";
-    await expectFailure(run(centred, { input, device }), 'WS5005', message, 'save it to a file first');
+    await expectFailure(
+      run(centred, { input, device: untouched.device }),
+      'WS5005',
+      message,
+      'save it to a file first',
+    );
     execFileSync('mkfifo', [at('in')]);
-    before = namesIn(directory);
-    await expectFailure(run(centred, { input: at('in'), device }), 'WS5005', message);
+    keep();
+    await expectFailure(run(centred, { input: at('in'), device: untouched.device }), 'WS5005', message);
   });
 });
 
 describe('outputs', () => {
   const impossible: readonly (readonly [what: string, output: () => unknown, message: string])[] = [
     ['in no directory', () => at('no/y.npy'), 'cannot be written: its directory does not exist'],
-    ['that is a directory', () => directory, 'it is a directory'],
+    ['that is a directory', () => untouched.directory, 'it is a directory'],
     [
       'that is the input',
       () => at('x.npy'),
@@ -237,7 +206,7 @@ describe('outputs', () => {
   test('that are the input by another path', async () => {
     symlinkSync(at('x.npy'), at('soft.npy'));
     linkSync(at('x.npy'), at('hard.npy'));
-    before = namesIn(directory);
+    keep();
     for (const name of ['soft.npy', 'hard.npy']) {
       await expectFailure(attempt({ output: at(name) }), 'WS5006', `${name} is an input of the job`);
     }
@@ -246,20 +215,35 @@ describe('outputs', () => {
   test('that are one file', async () => {
     const input = new Int32Array(4);
     const output = [at('z.bin'), at('z.bin')];
-    const both = run(groups(2, 1, 'error'), { input, output, device, settings: { width: 1 } });
+    const both = run(groups(2, 1, 'error'), {
+      input,
+      output,
+      device: untouched.device,
+      settings: { width: 1 },
+    });
     await expectFailure(both, 'WS5006', 'z.bin is given for two outputs');
   });
 
   test('of which one cannot be written: none appears', async () => {
     const input = new Int32Array(400);
     const output = [at('z.bin'), '/dev/full'];
-    const both = run(groups(2, 1, 'error'), { input, output, device, settings: { width: 1 }, chunk: 10 });
+    const both = run(groups(2, 1, 'error'), {
+      input,
+      output,
+      device: untouched.device,
+      settings: { width: 1 },
+      chunk: 10,
+    });
     await expectFailure(both, 'WS5006', '/dev/full cannot be written');
   });
 
   test('of a job that has none', async () => {
     const output = at('z.npy');
-    const none = run(statistics, { input: [new Int32Array(), new Float64Array()], output, device });
+    const none = run(statistics, {
+      input: [new Int32Array(), new Float64Array()],
+      output,
+      device: untouched.device,
+    });
     await expectFailure(none, 'WS5006', 'the job writes no output, and one was given');
   });
 });
@@ -295,137 +279,10 @@ describe('options', () => {
   test('a setting that must be given', async () => {
     const wanting = job({ ...affine.definition, settings: { a: {}, b: 0 } } as never);
     await expectFailure(
-      run(wanting, { input: at('x.npy'), device }),
+      run(wanting, { input: at('x.npy'), device: untouched.device }),
       'WS5008',
       'setting a must be given',
       '--set a=1',
     );
-  });
-});
-
-describe('kernels', () => {
-  /** Writes where it must not, in the chunk that begins at `at`. */
-  const faulty = job({
-    kernel: kernel(
-      { y: 'f32[]', x: 'readonly f32[]', start: 'index', at: 'index' },
-      ({ y, x, start, at }, cuda) => {
-        const i = cuda.thisGrid().threadRank();
-        if (i < y.length) y[i] = x[i]!;
-        if (start === at && i === 5) y[y.length + 7] = 1;
-      },
-      { name: 'faulty' },
-    ),
-    inputs: { x: {} },
-    outputs: { y: {} },
-    settings: { at: 300 },
-    offset: 'start',
-  });
-
-  test.each([1, 4])('that fault stop the run (%i in flight)', async (depth) => {
-    const failing = run(faulty, { input: at('x.npy'), output: at('y.npy'), device, chunk: 100, depth });
-    await expectFailure(failing, 'WS3001', /y\[107\].*100 elements|107/);
-  });
-
-  test('that never end are cancelled with the run', async () => {
-    const endless = job({
-      kernel: kernel(
-        { y: 'f32[]', x: 'readonly f32[]' },
-        ({ y, x }) => {
-          for (;;) y[0] = x[0]!;
-        },
-        { name: 'endless' },
-      ),
-      inputs: { x: {} },
-      outputs: { y: {} },
-    });
-    const signal = AbortSignal.timeout(100);
-    const stopped = run(endless, { input: at('x.npy'), output: at('y.npy'), device, chunk: 100, signal });
-    await expectFailure(stopped, 'WS5009', 'the job was stopped before its end');
-  });
-
-  test('functions of the job that throw, or give what cannot be', async () => {
-    const { definition } = lookUp;
-    const with_ = (scale: () => unknown) =>
-      job({ ...definition, arrays: { ...definition.arrays, scale } } as never);
-    const input = [new Uint8Array(2), new Float32Array(8)];
-    const settings = { columns: 2 };
-    const boom = run(
-      with_(() => {
-        throw new TypeError('boom');
-      }),
-      { input, device, settings },
-    );
-    await expect(boom).rejects.toThrow(new TypeError('boom'));
-    const wrong = run(
-      with_(() => [1, 2]),
-      { input, device, settings },
-    );
-    await expectFailure(
-      wrong,
-      'WS5007',
-      "arrays.scale of the job must be a Float32Array (the kernel's f32[]), and is [1, 2]",
-    );
-    const blocks = job({
-      ...statistics.definition,
-      launch: ({ rows }: { rows: number }) => ({ grid: rows === 10 ? 2 : 3, block: 4 }),
-    } as never);
-    const data = [new Int32Array(15), new Float64Array(15)];
-    await expectFailure(
-      run(blocks, { input: data, device, chunk: 10 }),
-      'WS5007',
-      'launch of the job gives 3 blocks for a chunk',
-    );
-  });
-});
-
-describe('interruption', () => {
-  test.each([0, 1, 7, 39])('after %i chunks leaves nothing', async (chunks) => {
-    const controller = new AbortController();
-    if (chunks === 0) controller.abort();
-    let done = 0;
-    const stopped = attempt({
-      signal: controller.signal,
-      onProgress: () => {
-        if (++done === chunks) controller.abort();
-      },
-    });
-    await expectFailure(
-      stopped,
-      'WS5009',
-      'the job was stopped before its end; nothing of its output is left',
-    );
-  });
-
-  test('of a stream that never gives anything', async () => {
-    const stream = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
-    await expectFailure(attempt({ input: stream, signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
-  });
-
-  test('of pipes that nobody fills, and nobody empties', async () => {
-    execFileSync('mkfifo', [at('in'), at('out')]);
-    before = namesIn(directory);
-    await expectFailure(attempt({ input: at('in'), signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
-    await expectFailure(attempt({ output: at('out'), signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
-  });
-
-  test('by a callback that throws', async () => {
-    const onProgress = () => {
-      throw new RangeError('no more');
-    };
-    await expect(attempt({ onProgress })).rejects.toThrow(new RangeError('no more'));
-  });
-
-  test('leaves other work on the device alone', async () => {
-    const stream = device.createStream();
-    const array = device.alloc('f32', 3);
-    stream.memcpyAsync(array, Float32Array.of(1, 2, 3));
-    const controller = new AbortController();
-    const stopped = attempt({ signal: controller.signal, onProgress: () => controller.abort() });
-    await expectFailure(stopped, 'WS5009', 'stopped');
-    const back = new Float32Array(3);
-    stream.memcpyAsync(back, array);
-    await stream.destroy();
-    expect([...back]).toEqual([1, 2, 3]);
-    array.free();
   });
 });
