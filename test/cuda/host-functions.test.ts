@@ -122,6 +122,24 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       await device.close();
     });
 
+    test('a copy from a device that was closed meanwhile fails', async () => {
+      fake.devices(2);
+      const { device, stream, y, open: release } = await behind();
+      const second = await open('cuda:1');
+      stream.memsetAsync(y, 1);
+      stream.memcpyAsync(y, second.alloc('i32', 4));
+      await second.close();
+      release();
+      await expect(stream.synchronize()).rejects.toThrow(
+        'WS4006: a copy from or to another device was not done: the device was closed',
+      );
+      const result = new Int32Array(4);
+      stream.memcpyAsync(result, y);
+      await stream.synchronize();
+      expect(result[0]).toBe(0x01010101);
+      await device.close();
+    });
+
     test('a stream can be destroyed, and is given back when all of it is done', async () => {
       const { device, stream, y, open } = await behind();
       const controller = new AbortController();

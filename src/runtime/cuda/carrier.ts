@@ -9,6 +9,7 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import { Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Stamp, Work } from '../command.ts';
+import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { sourceBehindFunction } from '../host-call.ts';
 import { aborted, cancelled } from './cancelled.ts';
@@ -301,6 +302,15 @@ export class CudaCarrier implements Carrier {
     for (const lane of busy) this.#check(lane.block(lane.pending.at(-1)!.command));
     this.poll();
     return true;
+  }
+
+  /** Fails copies that are held back and use memory that is about to go. */
+  giveUp(uses: (work: CopyWork) => boolean): void {
+    for (const { command, work } of this.#held.commands) {
+      const copies = work.kind === 'graph' ? work.nodes.map((node) => node.work) : [work];
+      if (!copies.some((one) => one.kind === 'copy' && uses(one))) continue;
+      this.#held.fail(command, deviceClosed('a copy from or to another device was not done'));
+    }
   }
 
   // Errors

@@ -14,6 +14,7 @@ import {
 } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import { deviceClosed } from '../closed.ts';
+import { allocationsOf } from '../copies.ts';
 import type {
   CudaKernelOptions,
   Device,
@@ -238,7 +239,7 @@ export class CudaDevice implements Device {
     openDevices.delete(this);
     this.#carrier.close();
     this.#recording.close();
-    for (const device of openDevices) device.#finishCopies();
+    for (const device of openDevices) device.#finishCopies(this.#reach);
     const { context } = this.#gpu;
     if (!context.lost) {
       this.#launcher.close();
@@ -248,8 +249,9 @@ export class CudaDevice implements Device {
     context.close();
   }
 
-  /** Before page-locked memory of another device goes, which commands of this one may still use. */
-  #finishCopies(): void {
+  /** Before memory of another device goes, which commands of this one may still use. */
+  #finishCopies(reach: Reach): void {
+    this.#carrier.giveUp((work) => allocationsOf(work).some((allocation) => allocation.reach === reach));
     try {
       this.#carrier.drain();
     } catch {
