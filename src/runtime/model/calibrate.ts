@@ -87,8 +87,8 @@ const small = 64;
 /** Streams that take turns where it counts that each operation is in another than the one before. */
 const streamsInTurn = 8;
 /** Rounds of issuing until the compiler of JavaScript is through, and those that count; for each round that was asked for. */
-const warmRounds = 40;
-const timedRounds = 60;
+const warmRounds = 15;
+const timedRounds = 15;
 
 type Direction = 'in' | 'out';
 
@@ -304,43 +304,57 @@ class Bench implements Disposable {
 
   /**
    * Milliseconds of the host that issuing takes, as schedules issue: streams that have work, each operation on a
-   * part of its own, and a program whose code has been run often. What disturbs the host only makes it longer, so
-   * of the rounds the first quarter counts.
+   * part of its own, and a program whose code has been run often. A clock that is asked between operations would
+   * count as one; so whole rounds are timed, and what an operation takes is what rounds with one more of it take more, in
+   * proportion to a round.
    */
   async issueTimes(): Promise<Pick<EngineModel, 'issueTime' | 'launchTime' | 'eventTime'>> {
     const device = this.#device;
     const streams = Array.from({ length: 32 }, () => device.createStream());
     using done = device.createEvent();
     const part = Math.min(this.#data.length / small, 64 * block);
-    const times = { in: [] as number[], launch: [] as number[], out: [] as number[], join: [] as number[] };
-    for (let round = 0; round < (warmRounds + timedRounds) * this.#rounds; ++round) {
-      const spent = { in: 0, launch: 0, out: 0, join: 0 };
+    const round = (ins: number, launches: number, outs: number) => {
+      const start = performance.now();
       for (const [i, stream] of streams.entries()) {
         const [begin, end] = [i * part, (i + 1) * part];
-        const start = performance.now();
-        this.#copy('in', stream, begin, end);
-        const copied = performance.now();
-        stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin });
-        const launched = performance.now();
-        this.#copy('out', stream, begin, end);
-        spent.in += copied - start;
-        spent.launch += launched - copied;
-        spent.out += performance.now() - launched;
+        for (let time = 0; time < ins; ++time) this.#copy('in', stream, begin, end);
+        for (let time = 0; time < launches; ++time)
+          stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin });
+        for (let time = 0; time < outs; ++time) this.#copy('out', stream, begin, end);
       }
-      const joining = performance.now();
-      // The default stream waits for all of them: for each, an event is recorded and waited for.
-      device.defaultStream.record(done);
-      spent.join = performance.now() - joining;
-      await done.synchronize();
-      if (round < warmRounds * this.#rounds) continue;
-      for (const name of ['in', 'launch', 'out', 'join'] as const)
-        times[name].push(spent[name] / streams.length);
+      return performance.now() - start;
+    };
+    const times = { plain: [] as number[], in: [] as number[], launch: [] as number[], out: [] as number[] };
+    const joins: number[] = [];
+    for (let turn = 0; turn < (warmRounds + timedRounds) * this.#rounds; ++turn) {
+      const spent = {
+        plain: () => round(1, 1, 1),
+        in: () => round(2, 1, 1),
+        launch: () => round(1, 2, 1),
+        out: () => round(1, 1, 2),
+      };
+      for (const name of ['plain', 'in', 'launch', 'out'] as const) {
+        const time = spent[name]();
+        const joining = performance.now();
+        // The default stream waits for all of them: for each, an event is recorded and waited for.
+        device.defaultStream.record(done);
+        const join = performance.now() - joining;
+        await done.synchronize();
+        if (turn < warmRounds * this.#rounds) continue;
+        times[name].push(time);
+        joins.push(join);
+      }
     }
     for (const stream of streams) await stream.destroy();
+    const plain = median(times.plain);
+    const more = (name: 'in' | 'launch' | 'out') => Math.max(0, median(times[name]) - plain);
+    const [copy, launch] = [(more('in') + more('out')) / 2, more('launch')];
+    const all = 2 * copy + launch;
+    const ofRound = all === 0 ? 0 : plain / streams.length / all;
     return {
-      issueTime: (firstQuarter(times.in) + firstQuarter(times.out)) / 2,
-      launchTime: firstQuarter(times.launch),
-      eventTime: firstQuarter(times.join) / 2,
+      issueTime: copy * ofRound,
+      launchTime: launch * ofRound,
+      eventTime: median(joins) / streams.length / 2,
     };
   }
 }
@@ -368,11 +382,6 @@ class StreamsOf implements AsyncDisposable {
     for (const event of this.#ended) event.destroy();
     for (const stream of this.all) await stream.destroy();
   }
-}
-
-function firstQuarter(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 2]!;
 }
 
 function median(values: readonly number[]): number {
