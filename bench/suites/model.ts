@@ -22,7 +22,7 @@ const name = env.MODEL_DEVICE ?? 'cuda';
 const largest = Number(env.MODEL_MIB ?? 2048) * 2 ** 20;
 /** Rounds that warm up, and that count, of a size. */
 const sizes = [
-  { bytes: 16 * 2 ** 20, warm: 15, rounds: 31 },
+  { bytes: 16 * 2 ** 20, warm: 60, rounds: 51 },
   { bytes: 256 * 2 ** 20, warm: 2, rounds: 9 },
   { bytes: 2048 * 2 ** 20, warm: 1, rounds: 3 },
 ] as const;
@@ -132,19 +132,23 @@ async function timesOn(
   return new Map(schedules.map(({ work, times }) => [work, times]));
 }
 
-/** Milliseconds of the kernel alone, as a function of its threads, from two sizes. */
+/**
+ * Milliseconds of the kernel alone, as a function of its threads, from two sizes; behind a large one, so that a small
+ * one does not wait to be issued.
+ */
 async function kernelTimeOn(device: Device): Promise<(threads: number) => number> {
   const sizes = [MiB / 4, 16 * MiB];
   using data = device.alloc('f32', sizes[1]!);
   const stream = device.createStream();
   const medians: number[] = [];
   for (const threads of sizes) {
-    const launch = () => stream.launch(process, { grid: threads / block, block }, { a: data, offset: 0 });
+    const launch = (count = threads) =>
+      stream.launch(process, { grid: count / block, block }, { a: data, offset: 0 });
     const times: number[] = [];
     for (let round = -2; round < 9; ++round) {
       using start = device.createEvent();
       using stop = device.createEvent();
-      launch();
+      launch(sizes[1]);
       stream.record(start);
       launch();
       stream.record(stop);
