@@ -70,6 +70,7 @@ function freedomOf({ plan, places, accumulators, outputs, rows }: BoundJob): Fre
     granularity: mayShrink ? granularityOf(outputs) : null,
     greatestDepth: isOne && plan.auto.depth ? Math.max(plan.depth, Math.min(8, plan.affordable)) : null,
     rows,
+    engines: places.every(({ device }) => device.properties.kind === 'cuda'),
   };
 }
 

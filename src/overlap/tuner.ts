@@ -3,7 +3,7 @@
 // A run begins with the cut that was planned. When its first chunks are through, the next ones are timed,
 // stage by stage; then a few of half the length, which tells what a chunk costs beside its bytes. With that the
 // rest of the job is predicted for other cuts. Where one promises enough, it is tried, and kept if the
-// rows really go faster. Predictions know nothing of what stages take from each other (processors, caches, a
+// rows really go faster. A GPU's engine that hardly rests by then leaves nothing to try. Predictions know nothing of what stages take from each other (processors, caches, a
 // disk), so a trial decides and not they. A user's own chunk or depth stays. Chunks of a job with accumulators
 // keep their length, since which rows a block adds up must not depend on how fast a machine is.
 //
@@ -32,6 +32,8 @@ export interface Freedom {
   readonly greatestDepth: number | null;
   /** Rows of the whole; undefined if only the end tells. */
   readonly rows: number | undefined;
+  /** Whether copies and kernels have engines of their own, which no other cut makes faster: those of a GPU. */
+  readonly engines: boolean;
 }
 
 /** Milliseconds that each stage has worked since a run began. */
@@ -40,6 +42,8 @@ export type Busy = Readonly<Record<StageName, number>>;
 /** How much faster a cut must be predicted to be tried, and be measured to be kept. */
 const worthTrying = 1.05;
 const worthKeeping = 1.02;
+/** What a GPU's engines do. */
+const engineStages = ['copy in', 'compute', 'copy out'] as const;
 /** A chunk has at least so many bytes of inputs and outputs. */
 const leastBytes = 2 ** 20;
 /** Of chunks in flight that many must be left for a change to pay. */
@@ -151,7 +155,8 @@ export class Tuner {
         break;
       case 'timing':
         this.#full = passage;
-        if (this.#freedom.granularity === null) this.#decide();
+        if (this.#isAtLimit(passage)) this.#settle();
+        else if (this.#freedom.granularity === null) this.#decide();
         else {
           this.#halvesToGive = 2 * depth + 4;
           this.#enter('shrinking', depth + 1);
@@ -197,6 +202,12 @@ export class Tuner {
   #isLongEnough(): boolean {
     const { rows } = this.#freedom;
     return rows === undefined || rows - this.#given >= leastRounds * this.depth * this.#cut.chunkRows;
+  }
+
+  /** Whether an engine worked for so much of the time that no other cut can be worth trying. */
+  #isAtLimit({ busy, milliseconds }: Passage): boolean {
+    const longest = Math.max(...engineStages.map((stage) => busy[stage]));
+    return this.#freedom.engines && longest * worthTrying > milliseconds;
   }
 
   /** Tries the cut that promises most, if it promises enough. */

@@ -8,7 +8,7 @@ import { type CutStep, type Freedom, Tuner } from '#warpstage/overlap/tuner.js';
 
 const MiB = 2 ** 20;
 const first: CutStep = { row: 0, chunkRows: 4 * MiB, chunkBytes: 32 * MiB, depth: 2, why: 'usual' };
-const free: Freedom = { granularity: 1, greatestDepth: 8, rows: 4000 * MiB };
+const free: Freedom = { granularity: 1, greatestDepth: 8, rows: 4000 * MiB, engines: false };
 
 type Cost = (rows: number, depth: number) => number;
 
@@ -55,6 +55,19 @@ const even: Partial<Record<StageName, Cost>> = {
 };
 
 describe('the tuner', () => {
+  test('leaves the cut as it is where an engine of a GPU hardly rests', () => {
+    // Each chunk costs something beside its bytes, so that shorter ones are found out about only if they are tried.
+    const costs: Partial<Record<StageName, Cost>> = { 'copy in': (rows) => 1 + rows / MiB };
+    const shortest = (engines: boolean) =>
+      Math.min(...play(new Tuner(first, { ...free, engines }), 4000 * MiB, costs).chunks);
+    expect(shortest(true)).toBe(4 * MiB);
+    expect(shortest(false)).toBe(2 * MiB);
+    // One that rests is helped.
+    const tuner = new Tuner(first, { ...free, engines: true });
+    play(tuner, 4000 * MiB, even);
+    expect(tuner.steps.length).toBeGreaterThan(1);
+  });
+
   test('puts more chunks in flight where stages wait for each other, and says by how much it helped', () => {
     const still = play(
       new Tuner(first, { ...free, granularity: null, greatestDepth: null }),
@@ -105,6 +118,7 @@ describe('the tuner', () => {
           granularity: fc.constantFrom(null, 1, 3, 64),
           greatestDepth: fc.constantFrom(null, 2, 3, 8),
           rows: fc.constantFrom(undefined, 900 * MiB),
+          engines: fc.boolean(),
         }),
         fc.array(fc.double({ min: 0, max: 3, noNaN: true }), { minLength: 10, maxLength: 10 }),
         (freedom, numbers) => {

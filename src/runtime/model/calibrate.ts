@@ -8,6 +8,7 @@
 import { kernel } from '../../kernel/kernel.ts';
 import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../device.ts';
 import type { EngineModel } from './engines.ts';
+import { type IssueTimes, measureIssue, median } from './issue-times.ts';
 
 /** How much a calibration moves and computes. */
 export interface CalibrationSize {
@@ -86,10 +87,6 @@ const small = 64;
 
 /** Streams that take turns where it counts that each operation is in another than the one before. */
 const streamsInTurn = 8;
-/** Rounds of issuing until the compiler of JavaScript is through, and those that count; for each round that was asked for. */
-const warmRounds = 15;
-const timedRounds = 15;
-
 type Direction = 'in' | 'out';
 
 class Bench implements Disposable {
@@ -302,60 +299,18 @@ class Bench implements Disposable {
     };
   }
 
-  /**
-   * Milliseconds of the host that issuing takes, as schedules issue: streams that have work, each operation on a
-   * part of its own, and a program whose code has been run often. A clock that is asked between operations would
-   * count as one; so whole rounds are timed, and what an operation takes is what rounds with one more of it take more, in
-   * proportion to a round.
-   */
-  async issueTimes(): Promise<Pick<EngineModel, 'issueTime' | 'launchTime' | 'eventTime'>> {
-    const device = this.#device;
-    const streams = Array.from({ length: 32 }, () => device.createStream());
-    using done = device.createEvent();
+  /** Milliseconds of the host that issuing takes. */
+  issueTimes(): Promise<IssueTimes> {
     const part = Math.min(this.#data.length / small, 64 * block);
-    const round = (ins: number, launches: number, outs: number) => {
-      const start = performance.now();
-      for (const [i, stream] of streams.entries()) {
-        const [begin, end] = [i * part, (i + 1) * part];
-        for (let time = 0; time < ins; ++time) this.#copy('in', stream, begin, end);
-        for (let time = 0; time < launches; ++time)
-          stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin });
-        for (let time = 0; time < outs; ++time) this.#copy('out', stream, begin, end);
-      }
-      return performance.now() - start;
-    };
-    const times = { plain: [] as number[], in: [] as number[], launch: [] as number[], out: [] as number[] };
-    const joins: number[] = [];
-    for (let turn = 0; turn < (warmRounds + timedRounds) * this.#rounds; ++turn) {
-      const spent = {
-        plain: () => round(1, 1, 1),
-        in: () => round(2, 1, 1),
-        launch: () => round(1, 2, 1),
-        out: () => round(1, 1, 2),
-      };
-      for (const name of ['plain', 'in', 'launch', 'out'] as const) {
-        const time = spent[name]();
-        const joining = performance.now();
-        // The default stream waits for all of them: for each, an event is recorded and waited for.
-        device.defaultStream.record(done);
-        const join = performance.now() - joining;
-        await done.synchronize();
-        if (turn < warmRounds * this.#rounds) continue;
-        times[name].push(time);
-        joins.push(join);
-      }
-    }
-    for (const stream of streams) await stream.destroy();
-    const plain = median(times.plain);
-    const more = (name: 'in' | 'launch' | 'out') => Math.max(0, median(times[name]) - plain);
-    const [copy, launch] = [(more('in') + more('out')) / 2, more('launch')];
-    const all = 2 * copy + launch;
-    const ofRound = all === 0 ? 0 : plain / streams.length / all;
-    return {
-      issueTime: copy * ofRound,
-      launchTime: launch * ofRound,
-      eventTime: median(joins) / streams.length / 2,
-    };
+    const copies = (['in', 'out'] as const).map(
+      (direction) => (stream: Stream, begin: number) => this.#copy(direction, stream, begin, begin + part),
+    );
+    return measureIssue(this.#device, this.#rounds, part, {
+      in: copies[0]!,
+      launch: (stream, begin) =>
+        stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin }),
+      out: copies[1]!,
+    });
   }
 }
 
@@ -382,9 +337,4 @@ class StreamsOf implements AsyncDisposable {
     for (const event of this.#ended) event.destroy();
     for (const stream of this.all) await stream.destroy();
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1]!;
 }
