@@ -43,36 +43,50 @@ export function findFunction(fn: AnyFunction, text: string): FoundFunction | und
   return answer ?? undefined;
 }
 
+/**
+ * Scripts of files, by V8's number for them. To list the scripts for a session, V8 goes through all of a process
+ * and their texts, which takes longer than all the rest; so for the kernels of a file it is done once. Scripts
+ * without a file (of eval and the like) are as many as there are calls, and are not kept.
+ */
+const ofFiles = new Map<string, Script>();
+
 function askInspector(fn: AnyFunction, text: string): FoundFunction | null {
   const inspector = globalThis.process?.getBuiltinModule?.('node:inspector');
   if (!inspector) return null;
   const session = new inspector.Session();
   session.connect();
   try {
-    const scripts = new Map<string, Debugger.ScriptParsedEventDataType>();
-    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params));
-    session.post('Debugger.enable');
     const location = functionLocation(session, fn);
-    const script = location && scripts.get(location.scriptId);
+    if (!location) return null;
+    const script = ofFiles.get(location.scriptId) ?? scriptOf(session, location.scriptId);
     if (!script) return null;
-
-    let scriptText = '';
-    session.post('Debugger.getScriptSource', { scriptId: script.scriptId }, (error, answer) => {
-      if (!error) scriptText = answer.scriptSource;
-    });
+    if (script.url !== '') ofFiles.set(location.scriptId, script);
     const line = location.lineNumber - script.startLine + 1;
     const column = (location.columnNumber ?? 0) - (line === 1 ? script.startColumn : 0) + 1;
-    const inside = offsetAt(scriptText, { line, column });
+    const inside = offsetAt(script.text, { line, column });
     if (inside === undefined) return null;
     // V8 points at the parameters, or at the start of an arrow function: the text begins there or before.
-    const offset = scriptText.lastIndexOf(text, inside);
+    const offset = script.text.lastIndexOf(text, inside);
     if (offset < 0 || offset + text.length <= inside) return null;
-    const { url, sourceMapURL, startLine, startColumn } = script;
-    const sourceMapUrl = sourceMapURL || mapBeforeMark(scriptText);
-    return { script: { url, sourceMapUrl, text: scriptText, startLine, startColumn }, offset };
+    return { script, offset };
   } finally {
     session.disconnect();
   }
+}
+
+function scriptOf(session: Session, scriptId: string): Script | null {
+  let parsed: Debugger.ScriptParsedEventDataType | undefined;
+  session.on('Debugger.scriptParsed', ({ params }) => {
+    if (params.scriptId === scriptId) parsed = params;
+  });
+  session.post('Debugger.enable');
+  if (parsed === undefined) return null;
+  let text = '';
+  session.post('Debugger.getScriptSource', { scriptId }, (error, answer) => {
+    if (!error) text = answer.scriptSource;
+  });
+  const { url, sourceMapURL, startLine, startColumn } = parsed;
+  return { url, sourceMapUrl: sourceMapURL || mapBeforeMark(text), text, startLine, startColumn };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createKernelSource, locationOf } from '#warpstage/diagnostics/source.js';
 
 const file = fileURLToPath(import.meta.url);
@@ -86,6 +87,19 @@ test('offsets outside the text are moved into it', () => {
 test('a function keeps its source', () => {
   expect(createKernelSource(arrow, 'k')).toBe(createKernelSource(arrow, 'k'));
   expect(createKernelSource(arrow, 'other').name).toBe('other');
+});
+
+test('the scripts of the process are listed once for the functions of a file', () => {
+  const listings = () => asked.mock.calls.filter(([what]) => (what as string) === 'Debugger.enable').length;
+  const asked = vi.spyOn(Session.prototype, 'post');
+  const functions = [(x: number) => x + 50, (x: number) => x + 51];
+  for (const [i, fn] of functions.entries()) {
+    expect(locate(fn, 'x +')).toMatchObject({ file, line: placeOf('x + 50').line });
+    expect(asked).toHaveBeenCalledWith('Runtime.getProperties', expect.anything(), expect.anything());
+    expect(listings()).toBeLessThanOrEqual(1 - i);
+    asked.mockClear();
+  }
+  asked.mockRestore();
 });
 
 test('locating leaves nothing on the global object', () => {
