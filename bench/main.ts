@@ -3,6 +3,7 @@
 // Prints a table of ratios measured side by side in one run. --json prints the rows alone;
 // --save also writes them, with the machine, to bench/results/<suite>.json.
 
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -69,6 +70,7 @@ else {
 }
 if (values.save) {
   const machine = {
+    ...gpus(),
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
@@ -77,4 +79,18 @@ if (values.save) {
   };
   mkdirSync('bench/results', { recursive: true });
   writeFileSync(`bench/results/${name}.json`, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+}
+
+/** The GPUs and their driver, as it names them itself. */
+function gpus(): { readonly gpu?: string } {
+  try {
+    const lines = execFileSync('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader'], {
+      encoding: 'utf8',
+    })
+      .trim()
+      .split('\n');
+    return { gpu: `${lines.length} ${lines[0]!.replace(', ', ', driver ')}` };
+  } catch {
+    return {};
+  }
 }
