@@ -7,19 +7,20 @@ import { defineConfig } from 'vitest/config';
 /** Put fakes of NVIDIA's libraries in the place of the real ones, load the package anew, or stop a GPU. */
 const alone = ['test/cuda/**/*.test.ts', 'test/overlap/gpu-failures.test.ts'];
 
+/** Milliseconds, far more than any test takes by itself: a machine may have other things to do. */
+const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
-    // vitest's own choice is one fewer, which leaves half of a machine with two idle.
+    // vitest's own choice is one fewer, which leaves half of a machine with two idle. It stands here alone, as
+    // what a project says would come before `--maxWorkers`.
     maxWorkers: availableParallelism(),
-    // Far more than any test takes by itself: a machine may have other things to do.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
     coverage: { provider: 'v8', include: ['dist/**/*.js'] },
     // One group after the other: vitest ends a worker that is shared when the next file is none of its project.
     projects: [
       {
-        extends: true,
         test: {
+          ...timeouts,
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: alone,
@@ -29,7 +30,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { extends: true, test: { name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+      { test: { ...timeouts, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
     ],
   },
 });
