@@ -86,6 +86,7 @@ export class CudaCarrier implements Carrier {
       pool: this.#pool,
       cancellations: this.#cancellations,
       settleFillings: (memory) => this.#settleFillings(memory),
+      settleOldestCopy: () => this.#settleOldestCopy(),
       attempt: (call) => this.#attempt(call),
     });
     this.#functions = new HostFunctions({
@@ -287,12 +288,24 @@ export class CudaCarrier implements Carrier {
   /** Blocks until nothing in flight has still to fill a part of this pageable memory. */
   #settleFillings(memory: ArrayBufferLike): void {
     if (this.#held.commands.some(({ work }) => fills(work, memory))) throw sourceBehindFunction();
-    for (const lane of this.#lanes.values()) {
-      const last = lane.pending.findLast(({ work }) => fills(work, memory));
-      if (last === undefined) continue;
-      this.#check(lane.block(last.command));
-      this.poll();
+    for (const { pending } of this.#lanes.values()) {
+      const last = pending.findLast(({ work }) => fills(work, memory));
+      if (last !== undefined) this.#finish(last.command);
     }
+  }
+
+  /** Blocks until the oldest staged copy in flight is settled; false if there is none. Those held back keep what they have. */
+  #settleOldestCopy(): boolean {
+    const [oldest] = [...this.#lanes.values()]
+      .flatMap((lane) => lane.pending.find(({ land, work }) => land !== null && work.kind === 'copy') ?? [])
+      .sort((a, b) => a.command.id - b.command.id);
+    if (oldest !== undefined) this.#finish(oldest.command);
+    return oldest !== undefined && oldest.command.status !== 'queued';
+  }
+
+  #finish(command: Command): void {
+    this.#check(this.#laneOf(command.stream, command.priority).block(command));
+    this.poll();
   }
 
   /** Waits until all that the driver was given is done, for memory that is short; false if that was nothing. */
@@ -306,11 +319,7 @@ export class CudaCarrier implements Carrier {
 
   /** Fails copies that are held back and use memory that is about to go. */
   giveUp(uses: (work: CopyWork) => boolean): void {
-    for (const { command, work } of this.#held.commands) {
-      const copies = work.kind === 'graph' ? work.nodes.map((node) => node.work) : [work];
-      if (!copies.some((one) => one.kind === 'copy' && uses(one))) continue;
-      this.#held.fail(command, deviceClosed('a copy from or to another device was not done'));
-    }
+    this.#held.failCopies(uses, deviceClosed('a copy from or to another device was not done'));
   }
 
   // Errors

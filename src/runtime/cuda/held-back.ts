@@ -11,6 +11,7 @@
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command, Work } from '../command.ts';
+import type { CopyWork } from '../copies.ts';
 
 interface Entry {
   readonly order: number;
@@ -133,6 +134,14 @@ export class HeldBack {
       const dependent = behind.filter((next) => next.command?.dependencies.includes(failed));
       failed.settle(failure, failed.queued, performance.now());
       failing.push(...dependent);
+    }
+  }
+
+  /** Fails the copies among what is held, and in its graphs, of which this is true. */
+  failCopies(which: (work: CopyWork) => boolean, failure: WarpstageError): void {
+    for (const { command, work } of this.commands) {
+      const parts: readonly Work[] = work.kind === 'graph' ? work.nodes.map((node) => node.work) : [work];
+      if (parts.some((part) => part.kind === 'copy' && which(part))) this.fail(command, failure);
     }
   }
 

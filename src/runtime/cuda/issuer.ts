@@ -38,6 +38,8 @@ export interface IssuerHost {
   readonly pool: EventPool;
   /** Waits until nothing has still to fill a part of this pageable memory, which is about to be read. */
   settleFillings(memory: ArrayBufferLike): void;
+  /** Blocks until the oldest copy in flight that is staged is settled; false if there is none. */
+  settleOldestCopy(): boolean;
   readonly cancellations: Cancellations;
   /** Calls what calls the driver outside of the issue of a command. */
   attempt(call: () => void): void;
@@ -53,7 +55,7 @@ export class Issuer {
   constructor(host: IssuerHost) {
     this.#host = host;
     this.#driver = host.driver;
-    this.#staging = new StagingPool(host.pinned);
+    this.#staging = new StagingPool(host.pinned, () => host.settleOldestCopy());
     this.#graphs = new Graphs(host.driver, host.pool, (work, stream) => this.#give(work, stream));
   }
 

@@ -25,19 +25,19 @@ interface Stage {
 export class StagingPool {
   readonly #pinned: PinnedMemory;
   readonly #free = new Map<number, Stage[]>();
+  readonly #settleOldest: () => boolean;
   #used = 0;
 
-  constructor(pinned: PinnedMemory) {
+  /** `settleOldest` waits for a copy in flight that has a stretch; false if there is none. */
+  constructor(pinned: PinnedMemory, settleOldest: () => boolean) {
     this.#pinned = pinned;
+    this.#settleOldest = settleOldest;
   }
 
-  /** Whether so many bytes more are too many. */
-  isFull(bytes: number): boolean {
-    return this.#used > 0 && this.#used + bytes > mostBytes;
-  }
-
+  /** A stretch for so many bytes. Where copies in flight have too many, it waits for the oldest of them. */
   take(bytes: number): Stage {
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, leastBytes)));
+    while (this.#used + size > mostBytes && this.#settleOldest());
     let stage = this.#free.get(size)?.pop();
     if (stage === undefined) {
       const { buffer, begin } = this.#pinned.allocateAligned(size);
