@@ -80,8 +80,12 @@ export class CommandQueue {
   #beforeByDefault(lane: Lane): readonly Command[] {
     if (this.#mode === 'perThread') return nothing;
     let others = nothing;
-    if (lane.blocking) others = this.defaultLane.frontier;
-    else if (lane === this.defaultLane) {
+    if (lane.blocking) {
+      // An event of the default stream leaves it the ends of all other streams, for every operation to look at.
+      if (this.defaultLane.frontier.every(({ status }) => status === 'done'))
+        this.defaultLane.frontier = nothing;
+      others = this.defaultLane.frontier;
+    } else if (lane === this.defaultLane) {
       others = [...this.#lanes].flatMap((other) => (other.blocking ? other.frontier : []));
     }
     if (others.length === 0) return nothing;
