@@ -91,10 +91,11 @@ export function verdict(figures: OverlapFigures): string {
   const { bound, nearness, achieved, engines, wall } = figures;
   if (bound === null || bound.busy === 0) return 'There was nothing to do.';
   const others = engines.reduce((sum, engine) => sum + engine.busy, 0) - bound.busy;
+  // What was idle counts against it, so that this is the least.
   const hidden =
-    others < worthHiding * wall
+    others < worthHiding * wall || achieved === 0
       ? ''
-      : ` Of the other stages' time, ${formatShare(achieved)} passed while something else was running.`;
+      : ` Of the other stages' time, at least ${formatShare(achieved)} passed while something else was running.`;
   if (nearness < bindsFrom) {
     return (
       `No stage bound it: the busiest, ${bound.name}, worked ${formatShare(nearness)} of the time; ` +

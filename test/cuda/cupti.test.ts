@@ -59,7 +59,6 @@ function expectRecords(spans: readonly Span[], rounds: number): void {
 
 describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
   beforeAll(() => {
     fake = installFakeCuda();
   });
@@ -68,7 +67,6 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     fake.cuptiReset();
   });
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

@@ -39,14 +39,12 @@ async function errorOf(promise: Promise<unknown>): Promise<WarpstageError> {
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
   });
   beforeEach(() => fake.reset());
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

@@ -18,7 +18,6 @@ const step = kernel(
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
@@ -29,7 +28,6 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   });
   afterAll(() => {
     fake.reset();
-    process.env = environment;
     fake.remove();
   });
 

@@ -12,7 +12,6 @@ const one = { grid: 1, block: 32 };
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
@@ -22,7 +21,6 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     vi.resetModules();
   });
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

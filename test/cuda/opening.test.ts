@@ -9,7 +9,6 @@ const illegalAddress = 700;
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
@@ -20,7 +19,6 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   });
   afterEach(() => expect(fake.retained()).toBe(0));
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

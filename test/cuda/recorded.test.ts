@@ -7,7 +7,6 @@ import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
@@ -17,7 +16,6 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   });
   afterAll(() => {
     fake.reset();
-    process.env = environment;
     fake.remove();
   });
 

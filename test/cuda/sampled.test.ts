@@ -17,7 +17,6 @@ const double = job({
 describe.skipIf(!canFake || gpus > 0)('a recorder of a sample', () => {
   let fake: FakeCuda;
   let device: Device;
-  const environment = { ...process.env };
   beforeAll(async () => {
     fake = installFakeCuda();
     fake.reset();
@@ -29,7 +28,6 @@ describe.skipIf(!canFake || gpus > 0)('a recorder of a sample', () => {
   });
   afterAll(async () => {
     await device.close();
-    process.env = environment;
     fake.remove();
   });
 

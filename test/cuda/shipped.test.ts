@@ -11,7 +11,6 @@ const one = { grid: 1, block: 32 };
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
   let folder: string;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
@@ -24,7 +23,6 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

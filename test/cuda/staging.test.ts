@@ -10,7 +10,6 @@ const MiB = 2 ** 20;
 describe.skipIf(!canFake || gpus > 0)('staging memory', () => {
   let fake: FakeCuda;
   let device: Device;
-  const environment = { ...process.env };
   beforeAll(async () => {
     fake = installFakeCuda();
     fake.reset();
@@ -19,7 +18,6 @@ describe.skipIf(!canFake || gpus > 0)('staging memory', () => {
   });
   afterAll(async () => {
     await device.close();
-    process.env = environment;
     fake.remove();
   });
 

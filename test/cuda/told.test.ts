@@ -34,7 +34,6 @@ async function errorOf(promise: Promise<unknown>): Promise<WarpstageError> {
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
   let device: Device;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
@@ -45,7 +44,6 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     return () => device.close();
   });
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

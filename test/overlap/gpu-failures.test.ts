@@ -13,14 +13,12 @@ import { namesIn, npyFile, temporaryDirectory } from './support.ts';
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  const environment = { ...process.env };
 
   beforeAll(() => {
     fake = installFakeCuda();
   });
   beforeEach(() => fake.reset());
   afterAll(() => {
-    process.env = environment;
     fake.remove();
   });
 

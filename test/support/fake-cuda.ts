@@ -73,10 +73,12 @@ export interface FakeCuda {
   readonly cuptiHold: () => void;
   /** A buffer is full after so many records. */
   readonly cuptiMost: (records: number) => void;
+  /** Takes it away; the environment is as it was before. */
   readonly remove: () => void;
 }
 
 export function installFakeCuda(): FakeCuda {
+  const environment = { ...process.env };
   const folder = mkdtempSync(join(tmpdir(), 'warpstage-fake-'));
   const path = join(folder, 'libfake.so');
   const source = fileURLToPath(new URL('./fake-cuda.c', import.meta.url));
@@ -119,6 +121,9 @@ export function installFakeCuda(): FakeCuda {
     cuptiDrop: bound('cupti_drop', 'void', 'int'),
     cuptiHold: bound('cupti_hold', 'void'),
     cuptiMost: bound('cupti_most', 'void', 'int'),
-    remove: () => rmSync(folder, { recursive: true }),
+    remove: () => {
+      process.env = environment;
+      rmSync(folder, { recursive: true });
+    },
   };
 }
