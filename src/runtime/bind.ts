@@ -109,6 +109,7 @@ export class LaunchBinder {
       cooperative,
       signal: checkSignal(kernel.name, configuration.signal),
       ranOn: describeExecutable(executable),
+      variantOf: null,
     };
     this.#remember(kernel, configuration, given, parameters, work);
     return work;

@@ -42,6 +42,9 @@ export interface Stamp {
   release(): void;
 }
 
+const noCommands: readonly Command[] = [];
+const noAllocations: readonly Allocation[] = [];
+
 /** One operation of a stream. */
 export class Command {
   /** Ascending in the order of issue; a command's dependencies have smaller ids. */
@@ -58,8 +61,9 @@ export class Command {
   readonly after: readonly number[];
   #dependencies: readonly Command[];
   #uses: readonly Allocation[];
-  #listeners: (() => void)[] = [];
-  #unfinished: readonly Command[] = [];
+  /** Null as long as there are none: most commands have none. */
+  #listeners: (() => void)[] | null = null;
+  #unfinished = noCommands;
   #status: 'queued' | 'done' | 'failed' = 'queued';
   #failure: WarpstageError | null = null;
 
@@ -99,8 +103,9 @@ export class Command {
 
   /** Calls back when the command is settled; at once if it is. */
   whenSettled(listener: () => void): void {
-    if (this.#status === 'queued') this.#listeners.push(listener);
-    else listener();
+    if (this.#status !== 'queued') listener();
+    else if (this.#listeners === null) this.#listeners = [listener];
+    else this.#listeners.push(listener);
   }
 
   /** Marks it done, or failed, and gives back what it held. */
@@ -114,11 +119,11 @@ export class Command {
         before.status === 'queued' ? [before] : before.unfinished,
       );
     }
-    this.#dependencies = [];
+    this.#dependencies = noCommands;
     for (const allocation of this.#uses) allocation.release();
-    this.#uses = [];
+    this.#uses = noAllocations;
     const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    this.#listeners = null;
+    if (listeners !== null) for (const listener of listeners) listener();
   }
 }

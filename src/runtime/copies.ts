@@ -46,7 +46,7 @@ export interface CopyWork {
   readonly source: Side;
   readonly box: Box;
   /** One side is another GPU's memory. */
-  readonly peer?: boolean;
+  readonly peer: boolean;
 }
 
 export interface SetWork {
@@ -144,10 +144,13 @@ function resolvePeer(device: Device, operand: DeviceMemoryArray, purpose: string
   return { memory, element, length, peer: true };
 }
 
+function isOnDevice({ memory, peer }: Resolved): boolean {
+  return memory.kind === 'device' || peer === true;
+}
+
 function direction(destination: Resolved, source: Resolved): Direction {
-  const side = ({ memory, peer }: Resolved) => (memory.kind === 'device' || peer ? 'device' : 'host');
-  const [from, to] = [side(source), side(destination)] as const;
-  return `${from} to ${to}`;
+  if (isOnDevice(source)) return isOnDevice(destination) ? 'device to device' : 'device to host';
+  return isOnDevice(destination) ? 'host to device' : 'host to host';
 }
 
 /** A typed array of the host as elements of the other side: as vectors, or as the bits of floats of 16. */
@@ -186,13 +189,12 @@ export function copyWork(device: Device, destination: Operand, source: Operand):
     );
   }
   const bytes = to.length * elementBytes[to.element];
-  const layout = { row: bytes, plane: bytes };
   return {
     kind: 'copy',
     direction: direction(to, from),
-    ...(to.peer || from.peer ? { peer: true } : {}),
-    destination: { memory: to.memory, ...layout },
-    source: { memory: from.memory, ...layout },
+    peer: to.peer === true || from.peer === true,
+    destination: { memory: to.memory, row: bytes, plane: bytes },
+    source: { memory: from.memory, row: bytes, plane: bytes },
     box: { width: bytes, height: 1, depth: 1 },
   };
 }
@@ -259,7 +261,7 @@ export function copyBoxWork(
   return {
     kind: 'copy',
     direction: direction(to, from),
-    ...(to.peer || from.peer ? { peer: true } : {}),
+    peer: to.peer === true || from.peer === true,
     destination: toSide,
     source: fromSide,
     box: flattened(box, toSide, fromSide),
@@ -320,7 +322,12 @@ export function pieces(work: CopyWork): readonly CopyWork[] {
 export function allocationsOf(work: CopyWork | SetWork): readonly Allocation[] {
   if (work.kind === 'set') return [work.allocation];
   const { source, destination } = work;
-  return [source.memory, destination.memory].flatMap((memory) =>
-    memory.kind !== 'pageable' && memory.allocation !== undefined ? [memory.allocation] : [],
-  );
+  const from = allocationOf(source.memory);
+  const to = allocationOf(destination.memory);
+  if (from === undefined) return to === undefined ? [] : [to];
+  return to === undefined ? [from] : [from, to];
+}
+
+function allocationOf(memory: Memory): Allocation | undefined {
+  return memory.kind === 'pageable' ? undefined : memory.allocation;
 }

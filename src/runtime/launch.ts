@@ -37,6 +37,8 @@ export interface LaunchWork {
   readonly signal: AbortSignal | null;
   /** What carries it out, in words. */
   readonly ranOn: string;
+  /** The launch that this one repeats with other scalars, if it was taken over from one. */
+  readonly variantOf: LaunchWork | null;
 }
 
 /** What a timeline calls a kernel: where it has no name of its own, that of the variable that it is kept in. */

@@ -81,10 +81,13 @@ export class CommandQueue {
     if (this.#mode === 'perThread') return nothing;
     let others = nothing;
     if (lane.blocking) {
-      // An event of the default stream leaves it the ends of all other streams, for every operation to look at.
-      if (this.defaultLane.frontier.every(({ status }) => status === 'done'))
-        this.defaultLane.frontier = nothing;
       others = this.defaultLane.frontier;
+      if (others.length === 0) return nothing;
+      // An event of the default stream leaves it the ends of all other streams, for every operation to look at.
+      if (others.every(({ status }) => status === 'done')) {
+        this.defaultLane.frontier = nothing;
+        return nothing;
+      }
     } else if (lane === this.defaultLane) {
       others = [...this.#lanes].flatMap((other) => (other.blocking ? other.frontier : []));
     }

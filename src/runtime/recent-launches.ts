@@ -4,6 +4,8 @@
 // A launch repeats another if kernel, grid, block, signal and all arguments are the same. If only
 // scalars differ, what was bound is taken over with the new values, where nothing that was
 // decided for the launch can depend on them: the width of the index, the sizes of shared arrays.
+// Programs that go through chunks repeat their launches in turn, so the one that came next the last time is
+// looked at first.
 
 import type { Value } from '../compiler/arithmetic.ts';
 import { type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
@@ -18,6 +20,8 @@ type Given = Readonly<Record<string, unknown>>;
 export type ScalarForm = (position: number, value: number | boolean) => Value;
 
 interface Recent {
+  /** The launch that came after this one the last time: the same ones often come in the same order. */
+  next: Recent | null;
   readonly grid: Extent;
   readonly block: Extent;
   readonly names: readonly string[];
@@ -30,7 +34,7 @@ interface Recent {
 }
 
 /** So many launches are remembered of each kernel. */
-const capacity = 16;
+const capacity = 64;
 /** Scalars of these types are passed as they are given. */
 const plainTypes: readonly string[] = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'];
 /** A scalar of type index within these bounds leaves the index as wide as it is. */
@@ -39,19 +43,27 @@ const indexLimit = 2 ** 31;
 /** The launches of one kernel. */
 export class RecentLaunches {
   readonly #recent: Recent[] = [];
-  #next = 0;
+  #replaced = 0;
+  #last: Recent | null = null;
 
   /** The work of a launch that repeats a former one, or null. */
   find(configuration: LaunchConfiguration, given: Given): LaunchWork | null {
     if (configuration === undefined || given === undefined || given === null) return null;
     if (configuration.cooperative) return null;
-    let similar: Recent | null = null;
+    const expected = this.#last?.next ?? null;
+    const repeated = expected === null ? null : repeat(expected, configuration, given);
+    if (repeated !== null) return this.#follow(expected!, repeated);
     for (const recent of this.#recent) {
-      const match = matchOf(recent, configuration, given);
-      if (match === 'same') return recent.work;
-      if (match === 'similar') similar ??= recent;
+      const work = repeat(recent, configuration, given);
+      if (work !== null) return this.#follow(recent, work);
     }
-    return similar === null ? null : this.#vary(similar, given);
+    return null;
+  }
+
+  #follow(recent: Recent, work: LaunchWork): LaunchWork {
+    if (this.#last !== null) this.#last.next = recent;
+    this.#last = recent;
+    return work;
   }
 
   add(
@@ -66,7 +78,8 @@ export class RecentLaunches {
     const names = Object.keys(given);
     const sized = program.sharedArrays.some(({ count }) => count.kind !== 'constant');
     const schema = names.map((name) => parameters.find((parameter) => parameter.name === name)!);
-    this.#remember({
+    const recent: Recent = {
+      next: null,
       grid: copyOf(configuration.grid),
       block: copyOf(configuration.block),
       names,
@@ -79,27 +92,31 @@ export class RecentLaunches {
       types: schema.map((parameter) => (parameter.kind === 'scalar' ? parameter.type : 'i32')),
       work,
       form,
-    });
+    };
+    this.#recent[this.#replaced] = recent;
+    this.#replaced = (this.#replaced + 1) % capacity;
+    this.#follow(recent, work);
   }
+}
 
-  #remember(recent: Recent): void {
-    this.#recent[this.#next] = recent;
-    this.#next = (this.#next + 1) % capacity;
-  }
+/** The work of a launch, taken over from a former one; null if it does not repeat that. */
+function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given): LaunchWork | null {
+  const match = matchOf(recent, configuration, given);
+  return match === 'same' ? recent.work : match === 'similar' ? vary(recent, given) : null;
+}
 
-  /** The work of a launch of which only scalars differ; null if one of them is not what it should be. */
-  #vary({ names, types, scalars, work, form }: Recent, given: Given): LaunchWork | null {
-    const values = [...work.values];
-    for (const [i, name] of names.entries()) {
-      const position = scalars[i]!;
-      if (position === null) continue;
-      const value = given[name];
-      if (scalarProblem(types[i]!, value) !== null) return null;
-      if (types[i] === 'index' && !(Number(value) < indexLimit && Number(value) >= -indexLimit)) return null;
-      if (position >= 0) values[position] = form(position, value as number | boolean);
-    }
-    return { ...work, values };
+/** The work of a launch of which only scalars differ; null if one of them is not what it should be. */
+function vary({ names, types, scalars, work, form }: Recent, given: Given): LaunchWork | null {
+  const values = [...work.values];
+  for (let i = 0; i < names.length; ++i) {
+    const position = scalars[i]!;
+    if (position === null) continue;
+    const value = given[names[i]!];
+    if (scalarProblem(types[i]!, value) !== null) return null;
+    if (types[i] === 'index' && !(Number(value) < indexLimit && Number(value) >= -indexLimit)) return null;
+    if (position >= 0) values[position] = form(position, value as number | boolean);
   }
+  return { ...work, values, variantOf: work };
 }
 
 function copyOf(extent: Extent): Extent {
@@ -124,14 +141,12 @@ function sameArray(a: unknown, b: unknown): boolean {
   );
 }
 
-function matchOf(
-  recent: Recent,
-  { grid, block, signal }: LaunchConfiguration,
-  given: Given,
-): 'same' | 'similar' | null {
+type Match = 'same' | 'similar';
+
+function matchOf(recent: Recent, { grid, block, signal }: LaunchConfiguration, given: Given): Match | null {
   const { names, values, scalars, work } = recent;
   if (work.signal !== (signal ?? null)) return null;
-  let match: 'same' | 'similar' = 'same';
+  let match: Match = 'same';
   for (let i = 0; i < names.length; ++i) {
     const value = given[names[i]!];
     if (Object.is(value, values[i]) || sameArray(value, values[i])) continue;

@@ -1,10 +1,18 @@
 // What streams, repeated launches and host functions promise on every device: CPU and GPU alike.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Device, DeviceArray, Stream } from 'warpstage';
+import { type Device, type DeviceArray, kernel, type Stream } from 'warpstage';
 import { devices } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { closeGate, download as downloadOn, errorOf, gate, one, step } from './device-work.ts';
+
+const addScalars = kernel(
+  { y: 'f64[]', at: 'index', i: 'i32', u: 'u32', f: 'f32', d: 'f64', flag: 'bool' },
+  ({ y, at, i, u, f, d, flag }, cuda) => {
+    if (at >= y.length) return;
+    y[at] = y[at]! + (cuda.f64(i) + cuda.f64(u) + cuda.f64(f) + d + (flag ? 1 : 0));
+  },
+);
 
 sayWithoutGpu();
 
@@ -164,6 +172,30 @@ describe.each(devices)('$name', ({ open, kind }) => {
       const final = [1, 2, 2, -3].reduce((value, a) => value * 3 + a, 0);
       expect(await download(x)).toEqual(new Array(8).fill(final));
       expect(await download(y)).toEqual([...new Array(4).fill(final), 0, 0, 0, 0]);
+    });
+
+    test('in any order, more of them than are remembered, take the scalars of each', async () => {
+      const [count, size] = [80, 4];
+      const y = device.alloc('f64', count * size);
+      stream.memsetAsync(y, 0);
+      const parts = Array.from({ length: count }, (_, i) => y.subarray(size * i, size * (i + 1)));
+      const expected = new Float64Array(count * size);
+      for (let launch = 0; launch < 4 * count; ++launch) {
+        const part = (launch < 2 * count ? launch : launch * launch) % count;
+        // Every ninth position needs a wider index, and writes nothing.
+        const at = launch % 9 === 8 ? 2 ** 31 + launch : launch % size;
+        const [i, u, f, d] = [-launch, 2 ** 31 + launch, launch / 4, launch / 3];
+        stream.launch(
+          addScalars,
+          { grid: 1, block: 1 },
+          { y: parts[part]!, at, i, u, f, d, flag: launch % 2 === 1 },
+        );
+        if (at < size) expected[size * part + at]! += i + u + f + d + (launch % 2);
+      }
+      const host = new Float64Array(count * size);
+      stream.memcpyAsync(host, y);
+      await stream.synchronize();
+      expect(host).toEqual(expected);
     });
 
     test('stop by their own signal, not by that of the former one', async () => {

@@ -112,6 +112,7 @@ export const cuda: Target = {
           allocations: [],
           signal: null,
           cooperative: synchronisesGrid(program),
+          variantOf: null,
           ranOn: 'cuda',
         },
         0,

@@ -9,14 +9,14 @@ import type { HostWork } from '../host-call.ts';
 import type { LaunchWork } from '../launch.ts';
 import type { Channels } from './channels.ts';
 import { Copy3D, forEachRow } from './copy3d.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, driverResults } from './driver.ts';
 import { Graphs } from './graphs.ts';
 import type { CudaLane, EventPool, Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import type { PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
 import type { SpanClock, Standing } from './span-marks.ts';
-import { StagedCopy, StagingPool } from './staging.ts';
+import { type Address, reachedAsItIs, StagedCopy, StagingPool } from './staging.ts';
 
 /** Work for the driver; a host function is none. */
 export type GpuWork = Exclude<Work, HostWork>;
@@ -98,7 +98,7 @@ export class Issuer {
   /** Gives work to a stream; what is left to do when it is complete. */
   #issue(work: GpuWork, lane: CudaLane, prepared: Prepared | null): Flight['land'] {
     const { stream } = lane;
-    if (work.kind === 'copy') return this.#copy(work, stream, prepared?.staged ?? this.#stage(work));
+    if (work.kind === 'copy') return this.#copy(work, stream, prepared?.staged ?? null);
     if (work.kind === 'launch' && sitesOf(work.executable) !== undefined) return this.#launch(work, lane);
     if (work.kind === 'graph') this.#graphs.launch(work, stream);
     else this.#give(work, stream);
@@ -134,7 +134,7 @@ export class Issuer {
         driver.check(driver.cuMemsetD8Async(work.address, work.byte, work.bytes, stream), 'memsetAsync');
         break;
       case 'copy':
-        this.#transfer(new StagedCopy(work, this.#host.pinned, this.#staging, () => {}), work, stream);
+        this.#copy(work, stream, null);
         break;
       case 'host':
         throw new TypeError('a host function is not for the GPU');
@@ -146,9 +146,19 @@ export class Issuer {
     return new StagedCopy(work, pinned, this.#staging, (read) => this.#host.settleFillings(read));
   }
 
-  #copy(work: CopyWork, stream: number, staged: StagedCopy): Flight['land'] {
+  #copy(work: CopyWork, stream: number, prepared: StagedCopy | null): Flight['land'] {
+    const { pinned } = this.#host;
+    if (prepared === null) {
+      const from = reachedAsItIs(work.source, pinned);
+      const to = reachedAsItIs(work.destination, pinned);
+      if (from !== null && to !== null) {
+        this.#transfer(from, to, work, stream);
+        return null;
+      }
+    }
+    const staged = prepared ?? this.#stage(work);
     try {
-      this.#transfer(staged, work, stream);
+      this.#transfer(staged.from, staged.to, work, stream);
     } catch (error) {
       staged.release();
       throw error;
@@ -156,14 +166,14 @@ export class Issuer {
     return staged.isStaged ? staged.land : null;
   }
 
-  #transfer({ from, to }: StagedCopy, { direction, box, peer }: CopyWork, stream: number): void {
+  #transfer(from: Address, to: Address, { direction, box, peer }: CopyWork, stream: number): void {
     const driver = this.#driver;
     if (box.height === 1 && box.depth === 1) {
       const copied = driver.cuMemcpyAsync(to.address, from.address, box.width, stream);
-      driver.check(copied, `memcpyAsync ${direction}`);
+      if (copied !== driverResults.success) driver.check(copied, `memcpyAsync ${direction}`);
       return;
     }
-    if (peer !== true) {
+    if (!peer) {
       const description = this.#copy3D.describe(from, to, box);
       driver.check(driver.cuMemcpy3DAsync_v2(description, stream), 'a copy of rows');
       return;

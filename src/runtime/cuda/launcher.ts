@@ -1,19 +1,18 @@
 // Launches: modules loaded once, arguments packed as the entry's parameters lie in memory.
 //
 // What was packed for a piece of work is kept with it, so that a launch that is repeated copies a
-// few bytes into the native memory that the driver reads, or none if it was the last one too.
+// few bytes into the native memory that the driver reads, and only its scalars if it was the last one too.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { type Extent3, elementBytes } from '../../kernel/types.ts';
-import { sharedAlignment } from '../../targets/cuda/generate.ts';
+import type { Extent3 } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
-import { DeviceMemoryArray } from '../arrays.ts';
 import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
 import type { ToldLaunch } from './channels.ts';
 import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { allocateNative, type NativeMemory } from './native.ts';
+import { type Parameters, packParameters, setScalars } from './parameters.ts';
 
 type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 
@@ -35,14 +34,10 @@ interface Loaded {
   shared: number;
 }
 
-interface Packed {
+interface Packed extends Parameters {
   readonly loaded: Loaded;
   readonly grid: Extent3;
   readonly block: Extent3;
-  readonly parameters: Uint8Array;
-  readonly sharedBytes: number;
-  /** Where among the parameters the channel is, and behind it the launch's number; null for a kernel that tells nothing. */
-  readonly channelAt: number | null;
 }
 
 export class Launcher {
@@ -71,21 +66,30 @@ export class Launcher {
 
   /** Loads the kernel of a launch that comes later. */
   prepare(work: LaunchWork): void {
-    this.#packed.set(work, this.#packed.get(work) ?? this.#pack(work));
+    this.#packedOf(work);
+  }
+
+  /** What was packed for a launch, or for the one that it repeats with other scalars. */
+  #packedOf(work: LaunchWork): Packed {
+    const bound = work.variantOf ?? work;
+    let packed = this.#packed.get(bound);
+    if (packed === undefined) {
+      packed = this.#pack(bound);
+      this.#packed.set(bound, packed);
+    }
+    return packed;
   }
 
   /** `told`: of a kernel that tells something, its channel and number. */
   launch(work: LaunchWork, stream: number, told: ToldLaunch | null = null): void {
-    let packed = this.#packed.get(work);
-    if (packed === undefined) {
-      packed = this.#pack(work);
-      this.#packed.set(work, packed);
-    }
+    const packed = this.#packedOf(work);
     if (packed !== this.#last) {
-      this.#native.bytes.set(packed.parameters, headBytes);
-      this.#native.view.setUint32(sizeOffset, packed.parameters.length, true);
+      this.#native.bytes.set(packed.bytes, headBytes);
+      this.#native.view.setUint32(sizeOffset, packed.bytes.length, true);
       this.#last = packed;
     }
+    // The last launch may have been one with other scalars.
+    setScalars(this.#native.view, headBytes, packed.scalars, work.values);
     const { loaded, grid, block, sharedBytes, channelAt } = packed;
     if (channelAt !== null) {
       if (told === null) throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
@@ -156,7 +160,8 @@ export class Launcher {
   #pack(work: LaunchWork): Packed {
     const executable = work.executable as CudaExecutable;
     const loaded = this.#load(executable);
-    const { parameters, sharedBytes, channelAt } = packParameters(work, executable);
+    const parameters = packParameters(work, executable);
+    const { sharedBytes } = parameters;
     if (sharedBytes > Math.max(loaded.shared, plainShared)) {
       this.#driver.check(
         this.#driver.cuFuncSetAttribute(loaded.handle, functionAttribute.maxDynamicShared, sharedBytes),
@@ -165,78 +170,11 @@ export class Launcher {
       loaded.shared = sharedBytes;
     }
     const { block } = executable.program;
-    return { loaded, grid: work.grid, block, parameters, sharedBytes, channelAt };
+    return { ...parameters, loaded, grid: work.grid, block };
   }
 
   /** Unloads every module. */
   close(): void {
     for (const module of this.#modules) this.#driver.cuModuleUnload(module);
   }
-}
-
-/** The parameters as they lie in memory, and the bytes of dynamic shared memory. */
-function packParameters(
-  { values, shared }: LaunchWork,
-  { program, shared: places, plainPointers, sites }: CudaExecutable,
-): Pick<Packed, 'parameters' | 'sharedBytes' | 'channelAt'> {
-  const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length + 1));
-  const view = new DataView(bytes.buffer);
-  let at = 0;
-  const align = (bytes: number) => {
-    at = Math.ceil(at / bytes) * bytes;
-    const here = at;
-    at += bytes;
-    return here;
-  };
-  const index = (value: number) => {
-    if (program.indexType === 'i64') setWide(view, align(8), value);
-    else view.setInt32(align(4), value, true);
-  };
-  for (const [id, parameter] of program.parameters.entries()) {
-    const value = values[id]!;
-    if (value instanceof DeviceMemoryArray) {
-      setWide(view, align(8), value.address);
-      if (!plainPointers) index(value.length);
-      continue;
-    }
-    if (parameter.kind === 'array') throw new TypeError(`no array for ${parameter.name}`);
-    switch (parameter.type) {
-      case 'bool':
-        view.setUint8(align(1), value ? 1 : 0);
-        break;
-      case 'i32':
-        view.setInt32(align(4), Number(value), true);
-        break;
-      case 'u32':
-        view.setUint32(align(4), Number(value), true);
-        break;
-      case 'f32':
-        view.setFloat32(align(4), Number(value), true);
-        break;
-      case 'f64':
-        view.setFloat64(align(8), Number(value), true);
-        break;
-      default:
-        view.setBigInt64(align(8), BigInt.asIntN(64, BigInt(value)), true);
-    }
-  }
-  let end = 0;
-  for (const [id, { element }] of program.sharedArrays.entries()) {
-    const { length } = shared[id]!;
-    const offset = Math.ceil(end / sharedAlignment) * sharedAlignment;
-    end = offset + length * elementBytes[element];
-    if (places[id] === null) {
-      view.setUint32(align(4), offset, true);
-      index(length);
-    }
-  }
-  const channelAt = sites === undefined ? null : align(8);
-  if (sites !== undefined) align(4);
-  return { parameters: bytes.slice(0, at), sharedBytes: end, channelAt };
-}
-
-/** Writes an integer that a number holds exactly as 64 bits; faster than by way of a bigint. */
-function setWide(view: DataView, at: number, value: number): void {
-  view.setUint32(at, value >>> 0, true);
-  view.setInt32(at + 4, Math.floor(value / 2 ** 32), true);
 }

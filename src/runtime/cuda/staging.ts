@@ -65,6 +65,14 @@ export interface Address {
   readonly plane: number;
 }
 
+/** A side of a copy that the engines reach as it is; null if only the main thread reaches it. */
+export function reachedAsItIs({ memory, row, plane }: Side, pinned: PinnedMemory): Address | null {
+  if (memory.kind === 'device') return { onDevice: true, address: memory.address, row, plane };
+  if (memory.kind === 'pageable') return null;
+  const begin = pinned.addressOf(memory.buffer);
+  return begin === undefined ? null : { onDevice: false, address: begin + memory.offset, row, plane };
+}
+
 /** The bytes of memory that only the main thread reaches, or null. */
 function pageable(memory: Memory, pinned: PinnedMemory): Uint8Array | null {
   if (memory.kind === 'pageable') return memory.bytes;
@@ -97,12 +105,12 @@ export class StagedCopy {
     const written = pageable(destination.memory, pinned);
     try {
       if (read !== null) waitFor(read.buffer);
-      this.from = this.#reach(source, read, pinned);
+      this.from = this.#reach(source, pinned);
       if (read !== null) {
         const stage = this.#stages[0]!.bytes;
         copyBox(stage, { ...denseLayout(box), offset: 0 }, read, { ...source, offset: 0 }, box);
       }
-      this.to = this.#reach(destination, written, pinned);
+      this.to = this.#reach(destination, pinned);
     } catch (error) {
       this.release();
       throw error;
@@ -111,11 +119,9 @@ export class StagedCopy {
     this.#landing = written === null ? null : { bytes: written, stage: this.#stages.at(-1)! };
   }
 
-  #reach({ memory, row, plane }: Side, bytes: Uint8Array | null, pinned: PinnedMemory): Address {
-    if (memory.kind === 'device') return { onDevice: true, address: memory.address, row, plane };
-    if (bytes === null && memory.kind === 'shared') {
-      return { onDevice: false, address: pinned.addressOf(memory.buffer)! + memory.offset, row, plane };
-    }
+  #reach(side: Side, pinned: PinnedMemory): Address {
+    const reached = reachedAsItIs(side, pinned);
+    if (reached !== null) return reached;
     const { box } = this.#work;
     const stage = this.#pool.take(boxBytes(box));
     this.#stages.push(stage);

@@ -206,7 +206,7 @@ function kindsOf(work: Work): readonly number[] {
 
 /** Calls of the driver: rows between GPUs are copied one by one. */
 function callsOf(work: Work): number {
-  return work.kind === 'copy' && work.peer === true ? work.box.height * work.box.depth : 1;
+  return work.kind === 'copy' && work.peer ? work.box.height * work.box.depth : 1;
 }
 
 function bytesOf(work: Work): number | null {
