@@ -19,6 +19,7 @@ describe.each(['h200', 'k20c'])('the rates of model:%s', (name) => {
     expect(measured.kernelOverhead).toBeCloseTo(expected.kernelOverhead, 4);
     expect(measured.switchTime).toBeCloseTo(expected.switchTime, 3);
     expect(measured.signalTime).toBeCloseTo(expected.signalTime, 4);
+    expect(measured.bothWaysOverhead).toBeCloseTo(expected.bothWaysOverhead, 3);
     expect(measured).toMatchObject({ name: expected.name, copyEngines: expected.copyEngines });
   });
 });

@@ -82,7 +82,7 @@ describe('the post', () => {
   );
 
   test('two directions that share the bus slow each other down, for as long as both run', () => {
-    const model = { ...presets.h200!, issueTime: 0, bothWays: 1.1 };
+    const model = { ...presets.h200!, issueTime: 0, bothWays: 1.1, bothWaysOverhead: 0 };
     const copy = (id: number, kind: Kind, duration: number): Operation => ({
       id,
       kind,
@@ -93,6 +93,13 @@ describe('the post', () => {
     const [into, out] = simulate(model, [copy(0, 'host to device', 10), copy(1, 'device to host', 5)]);
     expect(out!.ended).toBeCloseTo(5.5, 9);
     expect(into!.ended).toBeCloseTo(5.5 + 5, 9);
+    // The second finds the first under way, and takes longer to begin.
+    const slow = { ...model, bothWaysOverhead: 1 };
+    const [first, second] = simulate(slow, [copy(0, 'host to device', 10), copy(1, 'device to host', 5)]);
+    expect(second!.ended).toBeCloseTo(6.6, 9);
+    expect(first!.ended).toBeCloseTo(6.6 + 4, 9);
+    const [alone] = simulate(slow, [copy(0, 'device to host', 5)]);
+    expect(alone!.ended).toBeCloseTo(5, 9);
   });
 });
 
@@ -126,7 +133,14 @@ const models = fc
   .map(({ preset, issueTime }): EngineModel => ({ ...presets[preset]!, issueTime }));
 
 describe('queues', () => {
-  const model = { ...units(presets.h200!), switchTime: 0, signalTime: 0, copyOverhead: 0, bothWays: 1 };
+  const model = {
+    ...units(presets.h200!),
+    switchTime: 0,
+    signalTime: 0,
+    copyOverhead: 0,
+    bothWays: 1,
+    bothWaysOverhead: 0,
+  };
   const starts = (list: readonly Operation[], kind: Kind) =>
     simulate(model, list)
       .filter(({ operation }) => operation.kind === kind)
@@ -204,7 +218,7 @@ describe('any schedule on any device', () => {
   test('all work is done, once, and no engine does more', () => {
     fc.assert(
       fc.property(models, operations, (model, list) => {
-        const plain = { ...model, bothWays: 1, switchTime: 0 };
+        const plain = { ...model, bothWays: 1, bothWaysOverhead: 0, switchTime: 0 };
         const stays = simulate(plain, list);
         expect(stays.map(({ operation }) => operation.id)).toEqual(list.map(({ id }) => id));
         const busy = stays.reduce((sum, { started, ended }) => sum + ended - started, 0);
@@ -225,6 +239,7 @@ describe('any schedule on any device', () => {
             hardwareQueues: 1,
             copyQueues: 1,
             bothWays: 1,
+            bothWaysOverhead: 0,
             switchTime: 0,
             signalTime: 0,
             delayedSignal: false,
@@ -251,7 +266,7 @@ describe('any schedule on any device', () => {
             .join();
         const copies = two!.filter(({ operation }) => operation.kind.includes(' to '));
         const shared =
-          model.bothWays > 1 &&
+          (model.bothWays > 1 || model.bothWaysOverhead > 0) &&
           copies.some((a) =>
             copies.some(
               (b) => a.operation.kind !== b.operation.kind && a.started < b.ended && b.started < a.ended,
@@ -296,9 +311,10 @@ describe('any schedule on any device', () => {
       fc.property(models, operations, (model, list) => {
         for (const { operation, started, ended } of simulate(model, list)) {
           const slowest = operation.kind === 'kernel' ? 1 : model.bothWays;
+          const more = model.switchTime + model.bothWaysOverhead;
           expect(ended - started).toBeGreaterThanOrEqual(operation.duration - 1e-6);
           expect(ended - started).toBeLessThanOrEqual(
-            (operation.duration + (operation.kind === 'kernel' ? 0 : model.switchTime)) * slowest + 1e-6,
+            (operation.duration + (operation.kind === 'kernel' ? 0 : more)) * slowest + 1e-6,
           );
         }
       }),

@@ -50,6 +50,9 @@ export async function calibrate(
   const out = await bench.copies('out');
   const kernels = await bench.kernels();
   const copyOverhead = (into.overhead + out.overhead) / 2;
+  const switchTime = ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2;
+  const rate = Math.min(into.rate, out.rate);
+  const bothWays = await bench.bothWays(rate);
   return {
     name: properties.name,
     computeCapability: properties.computeCapability,
@@ -58,7 +61,8 @@ export async function calibrate(
     hardwareQueues: 8,
     copyQueues: 4,
     delayedSignal: false,
-    bothWays: await bench.bothWays(into.rate, out.rate),
+    bothWays,
+    bothWaysOverhead: await bench.bothWaysOverhead({ rate, bothWays, copyOverhead, switchTime }),
     hostToDevice: into.rate,
     deviceToHost: out.rate,
     pageableHostToDevice: await bench.pageable('in'),
@@ -67,7 +71,7 @@ export async function calibrate(
     operationRate: kernels.operationRate,
     copyOverhead,
     kernelOverhead: kernels.overhead,
-    switchTime: ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2,
+    switchTime,
     signalTime: await bench.signalTime({
       copyOverhead,
       kernelOverhead: kernels.overhead,
@@ -223,10 +227,11 @@ class Bench implements Disposable {
   }
 
   /**
-   * How many times slower the directions are together than the slower of them alone. What is copied out begins
-   * elsewhere in each turn: which part of the host's memory is read while which is written makes a difference.
+   * How many times slower the directions are together than the slower of them alone, whose rate is given. What is
+   * copied out begins elsewhere in each turn: which part of the host's memory is read while which is written makes a
+   * difference.
    */
-  async bothWays(into: number, out: number): Promise<number> {
+  async bothWays(rate: number): Promise<number> {
     const [, other] = this.#streams;
     const elements = this.#data.length;
     using begun = this.#device.createEvent();
@@ -244,7 +249,37 @@ class Bench implements Disposable {
       other.record(ended);
       stream.waitEvent(ended);
     });
-    return Math.max(1, together / turns / (this.#bytes / Math.min(into, out)));
+    return Math.max(1, together / turns / (this.#bytes / rate));
+  }
+
+  /**
+   * What a copy takes more, beside being slowed down, while both directions run: small copies of both that wait behind
+   * a large one, each in another stream than the one before.
+   */
+  async bothWaysOverhead(
+    known: Pick<EngineModel, 'bothWays' | 'copyOverhead' | 'switchTime'> & { readonly rate: number },
+  ): Promise<number> {
+    await using streams = new StreamsOf(this.#device, 2 * streamsInTurn);
+    using begun = this.#device.createEvent();
+    const elements = this.#data.length;
+    const part = elements / small;
+    const turns = 2;
+    const together = await this.#time(
+      (first) => {
+        first.record(begun);
+        for (const stream of streams.all.slice(1)) stream.waitEvent(begun);
+        for (let i = 0; i < turns * small; ++i) {
+          const [begin, stream] = [(i % small) * part, i % streamsInTurn];
+          this.#copy('in', streams.all[stream]!, begin, begin + part);
+          this.#copy('out', streams.all[streamsInTurn + stream]!, begin, begin + part);
+        }
+        streams.join();
+      },
+      (first) => this.#copy('in', first, 0, elements),
+      streams.all[0],
+    );
+    const alone = this.#bytes / small / known.rate + known.copyOverhead + known.switchTime;
+    return Math.max(0, together / (turns * small) / known.bothWays - alone);
   }
 
   async pageable(direction: Direction): Promise<number> {

@@ -72,6 +72,7 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   copyQueues: count,
   delayedSignal: truth,
   bothWays: ['a number from 1 on', (value) => typeof value === 'number' && value >= 1],
+  bothWaysOverhead: time,
   hostToDevice: rate,
   deviceToHost: rate,
   pageableHostToDevice: rate,

@@ -26,6 +26,8 @@ export interface EngineModel {
   readonly delayedSignal: boolean;
   /** How many times slower each direction is while both run, as they share the bus; 1 if they do not. */
   readonly bothWays: number;
+  /** What a copy takes more, before it is slowed down, if it begins while one in the other direction runs. */
+  readonly bothWaysOverhead: number;
   readonly hostToDevice: number;
   readonly deviceToHost: number;
   /** From and to pageable memory. */

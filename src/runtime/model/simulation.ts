@@ -157,11 +157,15 @@ export class Simulation {
   }
 
   /** How fast a running operation goes. */
-  private rate(entry: Entry): number {
-    const { kind } = entry.operation;
-    if (kind === 'kernel' || kind === 'none') return 1;
+  private rate({ operation }: Entry): number {
+    return this.otherWayRuns(operation) ? 1 / this.model.bothWays : 1;
+  }
+
+  /** Whether a copy in the other direction runs. */
+  private otherWayRuns({ kind }: Operation): boolean {
+    if (kind === 'kernel' || kind === 'none') return false;
     const other = kind === 'host to device' ? 'device to host' : 'host to device';
-    return this.running.some(({ operation }) => operation.kind === other) ? 1 / this.model.bothWays : 1;
+    return this.running.some(({ operation }) => operation.kind === other);
   }
 
   /** When something happens next: an operation ends, or its end becomes known. */
@@ -249,6 +253,7 @@ export class Simulation {
     if (kind === 'host to device' || kind === 'device to host') {
       const last = this.lastCopy.get(entry.engine);
       if (last !== undefined && last.operation.stream !== stream) entry.left += this.model.switchTime;
+      if (this.otherWayRuns(entry.operation)) entry.left += this.model.bothWaysOverhead;
       this.lastCopy.set(entry.engine, entry);
     }
     if (entry.left <= tick) this.end(entry);
