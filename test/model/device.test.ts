@@ -224,6 +224,30 @@ describe('the host', () => {
     expect(queries).toBeLessThan(1010);
   });
 
+  test('issues slowly for a millisecond after it has waited for one', async () => {
+    const fields = { issueTime: 0.25, launchTime: 0.25, issueAfterWait: 2 };
+    await using device = await openUnits(fields, { execute: false });
+    const host = device.allocPinned('f32', 1);
+    const y = device.alloc('f32', 1);
+    const queued: number[] = [];
+    device.recorder = (span) => queued.push(span.queued);
+    const issue = (count: number) => {
+      for (let i = 0; i < count; ++i) device.defaultStream.memcpyAsync(y, host);
+    };
+    issue(2);
+    await device.synchronize();
+    // Copies of one element take no time to speak of: the host has not waited for long. To ask takes as long as to issue.
+    issue(2);
+    device.defaultStream.launch(double, { grid: 1, block: 1 }, { a: y });
+    await device.synchronize();
+    issue(4);
+    await device.synchronize();
+    const steps = queued.slice(1).map((time, i) => Math.round((time - queued[i]!) * 1e3) / 1e3);
+    expect(steps.slice(0, 4)).toEqual([0.25, 0.5, 0.25, 0.25]);
+    // The fifth waits for the kernel's millisecond before.
+    expect(steps.slice(5)).toEqual([0.5, 0.25, 0.25]);
+  });
+
   test('who awaits the earlier goes on first, whoever asked first', async () => {
     await using device = await openUnits();
     using host = device.allocPinned('f32', 3 * floats);

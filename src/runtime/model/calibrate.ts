@@ -345,12 +345,18 @@ class Bench implements Disposable {
     const copies = (['in', 'out'] as const).map(
       (direction) => (stream: Stream, begin: number) => this.#copy(direction, stream, begin, begin + part),
     );
-    return measureIssue(this.#device, this.#rounds, part, {
-      in: copies[0]!,
-      launch: (stream, begin) =>
-        stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin }),
-      out: copies[1]!,
-    });
+    return measureIssue(
+      this.#device,
+      this.#rounds,
+      part,
+      {
+        in: copies[0]!,
+        launch: (stream, begin) =>
+          stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin }),
+        out: copies[1]!,
+      },
+      (stream) => this.#copy('in', stream, 0, this.#data.length),
+    );
   }
 }
 

@@ -30,6 +30,10 @@ export interface Executor extends Carrier {
 /** Virtual milliseconds that asking costs at least, so that a loop of queries gets on. */
 const queryTime = 1e-3;
 
+/** Milliseconds without issuing anything after which the host is slow to issue, and for how long it is. */
+const longWait = 1;
+const slowFor = 1;
+
 const isFunction = ({ work }: Flight) => work.kind === 'host';
 
 /** Lets the event loop turn once. */
@@ -47,6 +51,10 @@ export class ModelCarrier implements Carrier {
   readonly #awaited = new Set<Command>();
   /** The host's virtual time. */
   #now = 0;
+  /** When it issued something last. */
+  #issued = 0;
+  /** Until then, issuing takes longer. */
+  #slowUntil = 0;
   #waiting = false;
   /** Called when there may be something to settle again, while all that is awaited waits for functions. */
   #stir: () => void = () => {};
@@ -75,12 +83,8 @@ export class ModelCarrier implements Carrier {
     );
     const time = this.#times.of(work);
     this.#executor.carry(executed, work);
-    this.#now +=
-      time.issue +
-      this.#joinTime(
-        stream,
-        before.map((flight) => flight.command),
-      );
+    const commands = before.map((flight) => flight.command);
+    this.#issueFor(time.issue + this.#joinTime(stream, commands));
     command.queued = this.#now;
     const flight = { command, work, kind: time.kind, executed };
     this.#flights.set(command, flight);
@@ -95,7 +99,7 @@ export class ModelCarrier implements Carrier {
       },
       this.#now,
     );
-    if (time.blocksHost) this.#waitFor(flight);
+    if (time.blocksHost) this.#waitForFirst([command.id]);
   }
 
   #numberOf(stream: string): number {
@@ -113,17 +117,24 @@ export class ModelCarrier implements Carrier {
     this.#settleComplete();
   }
 
-  /** The host waits for a command where it stands. */
-  #waitFor({ command }: Flight): void {
-    this.#simulation.completeFirst([command.id]);
+  /** The host waits until the first of some commands is complete. */
+  #waitForFirst(ids: readonly number[]): void {
+    this.#simulation.completeFirst(ids);
     this.#now = Math.max(this.#now, this.#simulation.now);
+  }
+
+  /** The host's time goes on by what issuing takes. */
+  #issueFor(time: number): void {
+    if (this.#now - this.#issued >= longWait) this.#slowUntil = this.#now + slowFor;
+    this.#now += this.#now < this.#slowUntil ? time * this.#model.issueAfterWait : time;
+    this.#issued = this.#now;
   }
 
   waitForOldest(): boolean {
     const held = this.#behind(isFunction);
     const oldest = [...this.#flights.values()].find(({ executed }) => !held.has(executed));
     if (oldest === undefined) return false;
-    this.#waitFor(oldest);
+    this.#waitForFirst([oldest.command.id]);
     this.#settleComplete();
     return true;
   }
@@ -191,8 +202,7 @@ export class ModelCarrier implements Carrier {
         });
         continue;
       }
-      this.#simulation.completeFirst(awaited.map(({ id }) => id));
-      this.#now = Math.max(this.#now, this.#simulation.now);
+      this.#waitForFirst(awaited.map(({ id }) => id));
       for (const flight of this.#complete()) {
         const { executed } = flight;
         const waits = executed.dependencies.some((one) => one.status === 'queued' && behind.has(one));
@@ -229,7 +239,7 @@ export class ModelCarrier implements Carrier {
 
   stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
     const pending = behind.filter((command) => this.#flights.has(command));
-    this.#now += this.#model.eventTime + this.#joinTime(stream.name, pending);
+    this.#issueFor(this.#model.eventTime + this.#joinTime(stream.name, pending));
     const recorded = this.#now;
     const known = ({ stream: other, ended }: Command) =>
       other === stream.name ? ended : ended + this.#model.signalTime;

@@ -60,6 +60,8 @@ const time: Check = [
   (value) => typeof value === 'number' && value >= 0,
 ];
 
+const factor: Check = ['a number from 1 on', (value) => typeof value === 'number' && value >= 1];
+
 const checks: Readonly<Record<keyof EngineModel, Check>> = {
   name: ['a text', (value) => typeof value === 'string' && value !== ''],
   computeCapability: [
@@ -71,7 +73,7 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   hardwareQueues: count,
   copyQueues: count,
   delayedSignal: truth,
-  bothWays: ['a number from 1 on', (value) => typeof value === 'number' && value >= 1],
+  bothWays: factor,
   bothWaysOverhead: time,
   hostToDevice: rate,
   deviceToHost: rate,
@@ -87,6 +89,7 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   issueTime: time,
   launchTime: time,
   eventTime: time,
+  issueAfterWait: factor,
   threadsAtOnce: count,
   multiProcessors: count,
   memory: ['a number of bytes, at least 65536', (value) => isCount(value) && (value as number) >= 65536],

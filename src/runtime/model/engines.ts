@@ -47,6 +47,8 @@ export interface EngineModel {
   readonly issueTime: number;
   readonly launchTime: number;
   readonly eventTime: number;
+  /** How many times as long that takes in the millisecond after the host has waited for one or longer: its caches are cold then. */
+  readonly issueAfterWait: number;
   /** How many threads run at the same time: a kernel of fewer leaves room for another. */
   readonly threadsAtOnce: number;
   readonly multiProcessors: number;

@@ -55,6 +55,7 @@ function ofPost(
     issueTime: 0,
     launchTime: 0,
     eventTime: 0,
+    issueAfterWait: 1,
   };
 }
 
@@ -118,5 +119,6 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     issueTime: 0.0032,
     launchTime: 0.0067,
     eventTime: 0.00116,
+    issueAfterWait: 1,
   },
 };
