@@ -74,18 +74,22 @@ function describe(model: EngineModel): string {
   const rows = [
     ['copies to the device', `${rate(model.hostToDevice)}, pageable ${rate(model.pageableHostToDevice)}`],
     ['copies from the device', `${rate(model.deviceToHost)}, pageable ${rate(model.pageableDeviceToHost)}`],
-    ['both directions at once', `each ${model.bothWays.toFixed(2)} times slower`],
+    [
+      'both directions at once',
+      `each ${model.bothWays.toFixed(2)} times slower, and ${time(model.bothWaysOverhead)} more a copy`,
+    ],
     ['kernels, bound by memory', rate(model.memoryRate)],
     ['kernels, bound by arithmetic', `${(model.operationRate / 1e6).toPrecision(3)} G operations/s`],
     [
       'an operation takes beside its work',
-      `copy ${time(model.copyOverhead)}, kernel ${time(model.kernelOverhead)}`,
+      `copy in ${time(model.hostToDeviceOverhead)}, out ${time(model.deviceToHostOverhead)}, kernel ${time(model.kernelOverhead)}`,
     ],
     ['another engine hears of it after', time(model.signalTime)],
     [
       'issuing takes the host',
       `copy ${time(model.issueTime)}, launch ${time(model.launchTime)}, event ${time(model.eventTime)}`,
     ],
+    ['after it has waited, that is', `${model.issueAfterWait.toFixed(2)} times as long`],
   ] as const;
   const width = Math.max(...rows.map(([name]) => name.length));
   return `${model.name}\n${rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('')}`;

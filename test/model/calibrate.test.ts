@@ -15,7 +15,8 @@ describe.each(['h200', 'k20c'])('the rates of model:%s', (name) => {
     const expected = presets[name]!;
     const rates = ['hostToDevice', 'deviceToHost', 'memoryRate', 'bothWays', 'pageableHostToDevice'] as const;
     for (const rate of rates) expect(measured[rate] / expected[rate], rate).toBeCloseTo(1, 1);
-    expect(measured.copyOverhead).toBeCloseTo(expected.copyOverhead, 4);
+    expect(measured.hostToDeviceOverhead).toBeCloseTo(expected.hostToDeviceOverhead, 4);
+    expect(measured.deviceToHostOverhead).toBeCloseTo(expected.deviceToHostOverhead, 4);
     expect(measured.kernelOverhead).toBeCloseTo(expected.kernelOverhead, 4);
     expect(measured.switchTime).toBeCloseTo(expected.switchTime, 3);
     expect(measured.signalTime).toBeCloseTo(expected.signalTime, 4);

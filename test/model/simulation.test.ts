@@ -137,7 +137,8 @@ describe('queues', () => {
     ...units(presets.h200!),
     switchTime: 0,
     signalTime: 0,
-    copyOverhead: 0,
+    hostToDeviceOverhead: 0,
+    deviceToHostOverhead: 0,
     bothWays: 1,
     bothWaysOverhead: 0,
   };

@@ -6,9 +6,10 @@
 // the queue and the host's pace does not count.
 
 import { kernel } from '../../kernel/kernel.ts';
-import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../device.ts';
+import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
 import type { EngineModel } from './engines.ts';
 import { type IssueTimes, measureIssue, median } from './issue-times.ts';
+import { StreamsOf } from './streams-of.ts';
 
 /** How much a calibration moves and computes. */
 export interface CalibrationSize {
@@ -49,7 +50,7 @@ export async function calibrate(
   const into = await bench.copies('in');
   const out = await bench.copies('out');
   const kernels = await bench.kernels();
-  const copyOverhead = (into.overhead + out.overhead) / 2;
+  const overheads = { hostToDeviceOverhead: into.overhead, deviceToHostOverhead: out.overhead };
   const switchTime = ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2;
   const rate = Math.min(into.rate, out.rate);
   const bothWays = await bench.bothWays(rate);
@@ -62,18 +63,18 @@ export async function calibrate(
     copyQueues: 4,
     delayedSignal: false,
     bothWays,
-    bothWaysOverhead: await bench.bothWaysOverhead({ rate, bothWays, copyOverhead, switchTime }),
+    bothWaysOverhead: await bench.bothWaysOverhead(into, out, { bothWays, switchTime }),
     hostToDevice: into.rate,
     deviceToHost: out.rate,
     pageableHostToDevice: await bench.pageable('in'),
     pageableDeviceToHost: await bench.pageable('out'),
     memoryRate: kernels.memoryRate,
     operationRate: kernels.operationRate,
-    copyOverhead,
+    ...overheads,
     kernelOverhead: kernels.overhead,
     switchTime,
     signalTime: await bench.signalTime({
-      copyOverhead,
+      ...overheads,
       kernelOverhead: kernels.overhead,
       memoryRate: kernels.memoryRate,
       hostToDevice: into.rate,
@@ -92,6 +93,12 @@ const small = 64;
 /** Streams that take turns where it counts that each operation is in another than the one before. */
 const streamsInTurn = 8;
 type Direction = 'in' | 'out';
+
+/** Copies of a direction: bytes a millisecond, and what each takes beside. */
+interface Copies {
+  readonly rate: number;
+  readonly overhead: number;
+}
 
 class Bench implements Disposable {
   readonly #device: Device;
@@ -148,7 +155,7 @@ class Bench implements Disposable {
     else stream.memcpyAsync(this.#back.subarray(begin, end), this.#other.subarray(begin, end));
   }
 
-  async copies(direction: Direction): Promise<{ readonly rate: number; readonly overhead: number }> {
+  async copies(direction: Direction): Promise<Copies> {
     const elements = this.#data.length;
     const whole = (stream: Stream) => this.#copy(direction, stream, 0, elements);
     const large = await this.#time(whole, whole);
@@ -194,7 +201,12 @@ class Bench implements Disposable {
   async signalTime(
     known: Pick<
       EngineModel,
-      'copyOverhead' | 'kernelOverhead' | 'hostToDevice' | 'deviceToHost' | 'memoryRate'
+      | 'hostToDeviceOverhead'
+      | 'deviceToHostOverhead'
+      | 'kernelOverhead'
+      | 'hostToDevice'
+      | 'deviceToHost'
+      | 'memoryRate'
     >,
   ): Promise<number> {
     await using streams = new StreamsOf(this.#device, streamsInTurn);
@@ -223,7 +235,8 @@ class Bench implements Disposable {
     await this.#device.synchronize();
     const bytes = 4 * block;
     const work = bytes / known.hostToDevice + bytes / known.deviceToHost + (2 * bytes) / known.memoryRate;
-    return Math.max(0, (time / small - 2 * known.copyOverhead - known.kernelOverhead - work) / 3);
+    const overheads = known.hostToDeviceOverhead + known.deviceToHostOverhead + known.kernelOverhead;
+    return Math.max(0, (time / small - overheads - work) / 3);
   }
 
   /**
@@ -257,7 +270,9 @@ class Bench implements Disposable {
    * a large one, each in another stream than the one before.
    */
   async bothWaysOverhead(
-    known: Pick<EngineModel, 'bothWays' | 'copyOverhead' | 'switchTime'> & { readonly rate: number },
+    into: Copies,
+    out: Copies,
+    known: Pick<EngineModel, 'bothWays' | 'switchTime'>,
   ): Promise<number> {
     await using streams = new StreamsOf(this.#device, 2 * streamsInTurn);
     using begun = this.#device.createEvent();
@@ -278,8 +293,9 @@ class Bench implements Disposable {
       (first) => this.#copy('in', first, 0, elements),
       streams.all[0],
     );
-    const alone = this.#bytes / small / known.rate + known.copyOverhead + known.switchTime;
-    return Math.max(0, together / (turns * small) / known.bothWays - alone);
+    const alone = ({ rate, overhead }: Copies) => this.#bytes / small / rate + overhead + known.switchTime;
+    const slower = Math.max(alone(into), alone(out));
+    return Math.max(0, together / (turns * small) / known.bothWays - slower);
   }
 
   async pageable(direction: Direction): Promise<number> {
@@ -357,30 +373,5 @@ class Bench implements Disposable {
       },
       (stream) => this.#copy('in', stream, 0, this.#data.length),
     );
-  }
-}
-
-/** Streams that go when the scope is left, with events by which the first waits for all. */
-class StreamsOf implements AsyncDisposable {
-  readonly all: readonly Stream[];
-  readonly #ended: readonly Event[];
-
-  constructor(device: Device, count: number) {
-    this.all = Array.from({ length: count }, () => device.createStream({ nonBlocking: true }));
-    this.#ended = this.all.map(() => device.createEvent());
-  }
-
-  /** Has the first stream wait for what all the others have been given. */
-  join(): void {
-    const [first, ...others] = this.all;
-    for (const [i, stream] of others.entries()) {
-      stream.record(this.#ended[i]!);
-      first!.waitEvent(this.#ended[i]!);
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const event of this.#ended) event.destroy();
-    for (const stream of this.all) await stream.destroy();
   }
 }

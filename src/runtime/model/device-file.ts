@@ -82,7 +82,8 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   memoryRate: rate,
   // JSON has no infinity; null stands for it.
   operationRate: ['a number of operations a millisecond, above 0, or null for no limit', isRate],
-  copyOverhead: time,
+  hostToDeviceOverhead: time,
+  deviceToHostOverhead: time,
   kernelOverhead: time,
   switchTime: time,
   signalTime: time,

@@ -36,8 +36,9 @@ export interface EngineModel {
   /** Bytes a millisecond that a kernel reads and writes, and its operations a millisecond. */
   readonly memoryRate: number;
   readonly operationRate: number;
-  /** What a copy and a kernel take on their engine beside their work. */
-  readonly copyOverhead: number;
+  /** What a copy of either direction and a kernel take on their engine beside their work. */
+  readonly hostToDeviceOverhead: number;
+  readonly deviceToHostOverhead: number;
   readonly kernelOverhead: number;
   /** What a copy engine takes to go over from one stream to another. */
   readonly switchTime: number;

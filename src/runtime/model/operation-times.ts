@@ -79,15 +79,19 @@ export class OperationTimes {
     const model = this.#model;
     const bytes = boxBytes(box);
     const pageable = source.memory.kind === 'pageable' || destination.memory.kind === 'pageable';
-    const copy = (kind: EngineKind, rate: number) => {
-      const duration = model.copyOverhead + bytes / rate;
+    const copy = (kind: EngineKind, rate: number, overhead = 0) => {
+      const duration = overhead + bytes / rate;
       return { kind, duration, issue: model.issueTime, share: 1, blocksHost: pageable };
     };
     switch (direction) {
-      case 'host to device':
-        return copy('host to device', pageable ? model.pageableHostToDevice : model.hostToDevice);
-      case 'device to host':
-        return copy('device to host', pageable ? model.pageableDeviceToHost : model.deviceToHost);
+      case 'host to device': {
+        const rate = pageable ? model.pageableHostToDevice : model.hostToDevice;
+        return copy('host to device', rate, model.hostToDeviceOverhead);
+      }
+      case 'device to host': {
+        const rate = pageable ? model.pageableDeviceToHost : model.deviceToHost;
+        return copy('device to host', rate, model.deviceToHostOverhead);
+      }
       case 'device to device':
         // Read and written in the device's memory, by its processors.
         return this.#onCompute((2 * bytes) / model.memoryRate, 1);
