@@ -3,7 +3,8 @@
 // The device is calibrated by single operations, and the kernel is measured alone at two sizes;
 // nothing is fitted to a schedule. Then the same code issues each schedule to the device and to
 // the virtual one. The schedules of a size are measured in turn, round after round, after rounds that warm
-// up: small ones take as long as JavaScript takes to issue them, and its compiler needs a while. Which order the
+// up: small ones take as long as JavaScript takes to issue them, and its compiler needs a while. The host is half as
+// fast at times as at others, for seconds; so what issuing costs is measured in turn with the schedules. Which order the
 // operations of many streams get into can hang on microseconds, and the host's pace varies by more; so a prediction is
 // the median of predictions at several paces. `ratio` is that over the median of the measured: 1 is exact, below 1 is
 // too optimistic. MODEL_DEVICE chooses the device (default `cuda`), MODEL_MIB the largest size; MODEL_RAW names a
@@ -18,6 +19,7 @@ import { process } from '../../examples/overlap/program.ts';
 import { calibrate } from '../../src/runtime/model/calibrate.ts';
 import { modelText } from '../../src/runtime/model/device-file.ts';
 import type { EngineModel } from '../../src/runtime/model/engines.ts';
+import { IssueMeter, type IssueTimes } from '../../src/runtime/model/issue-times.ts';
 import type { Suite } from '../main.ts';
 import { median, type Row } from '../measure.ts';
 
@@ -99,12 +101,16 @@ interface Schedule {
   readonly times: number[];
 }
 
-/** The milliseconds of each schedule of a size, by name, round by round. */
+/** Turns in which issuing is measured, in a round of schedules. */
+const turnsOfRound = 2;
+
+/** The milliseconds of each schedule of a size, by name, round by round. `meter` takes part in the rounds. */
 async function timesOn(
   device: Device,
   bytes: number,
   warm: number,
   rounds: number,
+  meter: IssueMeter | null = null,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const length = bytes / 4;
   using host = device.allocPinned('f32', length);
@@ -132,6 +138,8 @@ async function timesOn(
       await stop.synchronize();
       if (round >= 0) times.push(stop.elapsedTime(start));
     }
+    if (round < 0) await meter?.warmUp(0);
+    else for (let turn = 0; turn < turnsOfRound; ++turn) await meter?.turn();
   }
   for (const stream of all) await stream.destroy();
   return new Map(schedules.map(({ work, times }) => [work, times]));
@@ -207,9 +215,14 @@ async function schedules(): Promise<Row[]> {
   console.error(modelText(model));
   const rows: Row[] = [];
   const raw: Record<string, readonly number[]> = {};
+  const issued: Record<number, IssueTimes> = {};
   for (const { bytes, warm, rounds } of sizes.filter((size) => size.bytes <= largest)) {
-    const measured = await timesOn(device, bytes, warm, rounds);
-    const predicted = await predictionsOf(model, kernelTime, bytes);
+    await using meter = new IssueMeter(device);
+    const measured = await timesOn(device, bytes, warm, rounds, meter);
+    const { times: issueTimes } = meter;
+    console.error(`${bytes / MiB} MiB: ${JSON.stringify(issueTimes)}`);
+    const predicted = await predictionsOf({ ...model, ...issueTimes }, kernelTime, bytes);
+    issued[bytes / MiB] = issueTimes;
     for (const [work, times] of measured) {
       const prediction = median(predicted.get(work)!);
       const ratio = prediction / median(times);
@@ -221,7 +234,7 @@ async function schedules(): Promise<Row[]> {
   }
   if (env.MODEL_RAW !== undefined) {
     const kernel = [2 ** 14, 2 ** 18, 2 ** 22, 2 ** 26].map((threads) => [threads, kernelTime(threads)]);
-    writeFileSync(env.MODEL_RAW, JSON.stringify({ model, kernel, raw }));
+    writeFileSync(env.MODEL_RAW, JSON.stringify({ model, issued, kernel, raw }));
   }
   const errors = rows.map(({ ratio }) => Math.abs(ratio - 1));
   console.error(`median error ${percent(median(errors))}, worst ${percent(Math.max(...errors))}`);

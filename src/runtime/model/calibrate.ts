@@ -8,7 +8,7 @@
 import { kernel } from '../../kernel/kernel.ts';
 import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
 import type { EngineModel } from './engines.ts';
-import { type IssueTimes, measureIssue, median } from './issue-times.ts';
+import { IssueMeter, median } from './issue-times.ts';
 import { StreamsOf } from './streams-of.ts';
 
 /** How much a calibration moves and computes. */
@@ -23,11 +23,6 @@ const copyKernel = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) 
   y[i] = x[i]! + 1;
 });
 
-const offsetKernel = kernel({ y: 'f32[]', offset: 'index' }, ({ y, offset }, cuda) => {
-  const i = offset + cuda.thisGrid().threadRank();
-  y[i] = y[i]! + 1;
-});
-
 /** Multiplications and additions of each thread of `arithmetic`. */
 const operationsOfThread = 4096;
 
@@ -39,6 +34,10 @@ const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) =
 });
 
 const block = 256;
+
+/** Milliseconds that the host issues to be warm, and to be measured, for each round. */
+const warmUpTime = 200;
+const issueTime = 400;
 
 /** Measures the device's rates. Engines and rules are those of its properties. */
 export async function calibrate(
@@ -54,6 +53,10 @@ export async function calibrate(
   const switchTime = ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2;
   const rate = Math.min(into.rate, out.rate);
   const bothWays = await bench.bothWays(rate);
+  await using meter = new IssueMeter(device);
+  await meter.warmUp(warmUpTime * rounds);
+  await meter.run(issueTime * rounds);
+  const { times: issueTimes } = meter;
   return {
     name: properties.name,
     computeCapability: properties.computeCapability,
@@ -80,7 +83,7 @@ export async function calibrate(
       hostToDevice: into.rate,
       deviceToHost: out.rate,
     }),
-    ...(await bench.issueTimes()),
+    ...issueTimes,
     threadsAtOnce: properties.multiProcessorCount * 2048,
     multiProcessors: properties.multiProcessorCount,
     memory: properties.totalGlobalMemory,
@@ -353,25 +356,5 @@ class Bench implements Disposable {
       operationRate: (few.length * operationsOfThread) / computing,
       overhead,
     };
-  }
-
-  /** Milliseconds of the host that issuing takes. */
-  issueTimes(): Promise<IssueTimes> {
-    const part = Math.min(this.#data.length / small, 64 * block);
-    const copies = (['in', 'out'] as const).map(
-      (direction) => (stream: Stream, begin: number) => this.#copy(direction, stream, begin, begin + part),
-    );
-    return measureIssue(
-      this.#device,
-      this.#rounds,
-      part,
-      {
-        in: copies[0]!,
-        launch: (stream, begin) =>
-          stream.launch(offsetKernel, { grid: part / block, block }, { y: this.#data, offset: begin }),
-        out: copies[1]!,
-      },
-      (stream) => this.#copy('in', stream, 0, this.#data.length),
-    );
   }
 }

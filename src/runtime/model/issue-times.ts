@@ -2,106 +2,138 @@
 // a program whose code has been run often.
 //
 // A clock that is asked between operations would count as one. So whole rounds are timed: what an operation takes
-// is what rounds with one more of it take more, in proportion to a round. Where the host has waited for a
-// millisecond before, its caches are cold, and a round takes longer.
+// is what rounds with one more of it take more, in proportion to a round. Where the host has waited for some
+// milliseconds before, its caches are cold, and a round takes longer. Besides, a host is slower by half for a tenth of
+// a second or a whole one, whatever runs on it: turns that are spread over some time tell what it mostly is.
 
-import type { Device, Stream } from '../device.ts';
+import { kernel } from '../../kernel/kernel.ts';
+import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../device.ts';
 import type { EngineModel } from './engines.ts';
 
 /** Milliseconds of the host. */
 export type IssueTimes = Pick<EngineModel, 'issueTime' | 'launchTime' | 'eventTime' | 'issueAfterWait'>;
 
-/** Issues one operation on the part that begins at an element. */
-type Issue = (stream: Stream, begin: number) => void;
+const addOne = kernel({ y: 'f32[]', offset: 'index' }, ({ y, offset }, cuda) => {
+  const i = offset + cuda.thisGrid().threadRank();
+  y[i] = y[i]! + 1;
+});
 
 const streamCount = 32;
-/**
- * Milliseconds that a program is run to be warm, at least and at most, for each round that was asked for; and how often
- * it must have become no faster.
- */
-const warm = 150;
-const warmest = 450;
-const stillTurns = 6;
-/** Turns that count, for each round that was asked for. */
-const timedRounds = 10;
+const block = 256;
+/** Elements of a part: 64 KiB. */
+const part = 64 * block;
+/** How often all parts are copied to have the host wait: a millisecond or more of any bus. */
+const copiesOfWait = 64;
+/** Every so many turns, a round after a wait is timed. */
+const waitEvery = 4;
 
-/**
- * `part` is the length of a part, `rounds` how often each thing is measured. `occupy` gives a stream work for some
- * milliseconds.
- */
-export async function measureIssue(
-  device: Device,
-  rounds: number,
-  part: number,
-  issue: { readonly in: Issue; readonly launch: Issue; readonly out: Issue },
-  occupy: (stream: Stream) => void,
-): Promise<IssueTimes> {
-  const streams = Array.from({ length: streamCount }, () => device.createStream());
-  using done = device.createEvent();
-  const round = (ins: number, launches: number, outs: number) => {
+type Kind = 'plain' | 'in' | 'launch' | 'out';
+
+export class IssueMeter implements AsyncDisposable {
+  readonly #device: Device;
+  readonly #streams: readonly Stream[];
+  readonly #done: Event;
+  readonly #data: DeviceArray<'f32'>;
+  readonly #host: PinnedArray<'f32'>;
+  readonly #back: PinnedArray<'f32'>;
+  readonly #rounds: Record<Kind, number[]> = { plain: [], in: [], launch: [], out: [] };
+  readonly #joins: number[] = [];
+  readonly #afterWait: number[] = [];
+  #turns = 0;
+
+  constructor(device: Device) {
+    this.#device = device;
+    this.#streams = Array.from({ length: streamCount }, () => device.createStream());
+    this.#done = device.createEvent();
+    this.#data = device.alloc('f32', streamCount * part);
+    this.#host = device.allocPinned('f32', streamCount * part);
+    this.#back = device.allocPinned('f32', streamCount * part);
+    this.#host.array.fill(1);
+  }
+
+  /** Has turns for so many milliseconds, and forgets what it measured: the code of the program is compiled then. */
+  async warmUp(milliseconds: number): Promise<void> {
+    await this.run(milliseconds);
+    for (const list of [...Object.values(this.#rounds), this.#joins, this.#afterWait]) list.length = 0;
+  }
+
+  /** Has turns for so many milliseconds, and at least one. */
+  async run(milliseconds: number): Promise<void> {
+    const begun = performance.now();
+    do await this.turn();
+    while (performance.now() - begun < milliseconds);
+  }
+
+  /** Times a round of each kind. */
+  async turn(): Promise<void> {
+    if (this.#turns++ % waitEvery === 0) {
+      const [stream] = this.#streams;
+      for (let copy = 0; copy < copiesOfWait; ++copy) stream!.memcpyAsync(this.#data, this.#host);
+      await stream!.synchronize();
+      this.#afterWait.push(this.#round(1, 1, 1));
+      await this.#join();
+    }
+    // Whatever was before: from here on the caches are warm.
+    this.#round(1, 1, 1);
+    await this.#join();
+    await this.#time('plain', 1, 1, 1);
+    await this.#time('in', 2, 1, 1);
+    await this.#time('launch', 1, 2, 1);
+    await this.#time('out', 1, 1, 2);
+  }
+
+  async #time(kind: Kind, ins: number, launches: number, outs: number): Promise<void> {
+    this.#rounds[kind].push(this.#round(ins, launches, outs));
+    this.#joins.push(await this.#join());
+  }
+
+  /** Milliseconds that issuing a round takes: so many operations of each kind in every stream. */
+  #round(ins: number, launches: number, outs: number): number {
+    const [data, host, back] = [this.#data, this.#host, this.#back];
     const start = performance.now();
-    for (const [i, stream] of streams.entries()) {
-      for (let time = 0; time < ins; ++time) issue.in(stream, i * part);
-      for (let time = 0; time < launches; ++time) issue.launch(stream, i * part);
-      for (let time = 0; time < outs; ++time) issue.out(stream, i * part);
+    for (const [i, stream] of this.#streams.entries()) {
+      const begin = i * part;
+      const end = begin + part;
+      for (let time = 0; time < ins; ++time)
+        stream.memcpyAsync(data.subarray(begin, end), host.subarray(begin, end));
+      for (let time = 0; time < launches; ++time)
+        stream.launch(addOne, { grid: part / block, block }, { y: data, offset: begin });
+      for (let time = 0; time < outs; ++time)
+        stream.memcpyAsync(back.subarray(begin, end), data.subarray(begin, end));
     }
     return performance.now() - start;
-  };
-  /** Milliseconds of turns, and of the joins in them. */
-  const turns = async (count: number) => {
-    const times = {
-      plain: [] as number[],
-      in: [] as number[],
-      launch: [] as number[],
-      out: [] as number[],
-    };
-    const joins: number[] = [];
-    const take = async (list: number[], time: number) => {
-      list.push(time);
-      const joining = performance.now();
-      // The default stream waits for all of them: for each, an event is recorded and waited for.
-      device.defaultStream.record(done);
-      joins.push(performance.now() - joining);
-      await done.synchronize();
-    };
-    for (let turn = 0; turn < count; ++turn) {
-      await take(times.plain, round(1, 1, 1));
-      await take(times.in, round(2, 1, 1));
-      await take(times.launch, round(1, 2, 1));
-      await take(times.out, round(1, 1, 2));
-    }
-    return { ...times, joins };
-  };
-  // The compiler of JavaScript takes some thousand calls, and at times begins anew: until it brings no more.
-  const begun = performance.now();
-  const runsFor = () => (performance.now() - begun) / rounds;
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let still = 0; runsFor() < warm || (still < stillTurns && runsFor() < warmest); ) {
-    const { plain } = await turns(2 * rounds);
-    const now = median(plain);
-    still = now < 0.97 * fastest ? 0 : still + 1;
-    fastest = Math.min(fastest, now);
   }
-  const { joins, ...times } = await turns(timedRounds * rounds);
-  const cold: number[] = [];
-  for (let turn = 0; turn < 2 * rounds; ++turn) {
-    occupy(streams[0]!);
-    await device.synchronize();
-    cold.push(round(1, 1, 1));
+
+  /** Waits for all streams; milliseconds that the host needs to say so. */
+  async #join(): Promise<number> {
+    const start = performance.now();
+    // The default stream waits for all of them: for each, an event is recorded and waited for.
+    this.#device.defaultStream.record(this.#done);
+    const time = performance.now() - start;
+    await this.#done.synchronize();
+    return time;
   }
-  await device.synchronize();
-  for (const stream of streams) await stream.destroy();
-  const plain = median(times.plain);
-  const more = (name: 'in' | 'launch' | 'out') => Math.max(0, median(times[name]) - plain);
-  const [copy, launch] = [(more('in') + more('out')) / 2, more('launch')];
-  const all = 2 * copy + launch;
-  const ofRound = all === 0 ? 0 : plain / streams.length / all;
-  return {
-    issueTime: copy * ofRound,
-    launchTime: launch * ofRound,
-    eventTime: median(joins) / streams.length / 2,
-    issueAfterWait: plain === 0 ? 1 : Math.max(1, median(cold) / plain),
-  };
+
+  /** What was measured since the warm-up. */
+  get times(): IssueTimes {
+    const plain = median(this.#rounds.plain);
+    const more = (kind: Kind) => Math.max(0, median(this.#rounds[kind]) - plain);
+    const [copy, launch] = [(more('in') + more('out')) / 2, more('launch')];
+    const all = 2 * copy + launch;
+    const ofRound = all === 0 ? 0 : plain / streamCount / all;
+    return {
+      issueTime: copy * ofRound,
+      launchTime: launch * ofRound,
+      eventTime: median(this.#joins) / streamCount / 2,
+      issueAfterWait: plain === 0 ? 1 : Math.max(1, median(this.#afterWait) / plain),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stream of this.#streams) await stream.destroy();
+    this.#done.destroy();
+    for (const array of [this.#data, this.#host, this.#back]) array.free();
+  }
 }
 
 export function median(values: readonly number[]): number {
