@@ -7,7 +7,7 @@
 // virtual device, which lives in another time, they tell all: there reading and writing take what they take here,
 // and copies and kernels what they would take there.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
@@ -91,14 +91,21 @@ export async function plan<V, O extends OutputArrays>(
   try {
     const sample = async (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) => {
       const marks: Mark[] = [];
-      const output = sampleOutputs(work as Job<unknown, OutputArrays>, folder, options.output);
-      const onProgress = ({ rows, elapsed }: Progress) => marks.push({ rows, elapsed });
+      const own = await mkdtemp(join(folder, 'sample-'));
+      const output = await sampleOutputs(work as Job<unknown, OutputArrays>, own, options.output);
+      let progressed = performance.now();
+      const onProgress = ({ rows, elapsed }: Progress) => {
+        marks.push({ rows, elapsed });
+        progressed = performance.now();
+      };
       const result = await run(
         work,
         { ...options, ...settings, output, device, trace: true, onProgress },
         true,
       );
-      return { ...result, marks };
+      const finishing = performance.now() - progressed;
+      await rm(own, { recursive: true });
+      return { ...result, marks, finishing };
     };
     const first = await sample({ rows: 1 });
     const again = await sample({ rows: 1 });
@@ -135,6 +142,7 @@ export async function plan<V, O extends OutputArrays>(
           depth,
           wall: large.report.wall,
           cold: Math.max(0, first.report.wall - again.report.wall),
+          finishing: large.finishing,
         });
     return summarise(large.report, costs, usual, walls, predicted, about);
   } finally {
@@ -201,22 +209,36 @@ function summarise(
   };
 }
 
-// The sample's outputs go where the real ones will, so that they take as long, under names of their own.
+// The sample's outputs go where the real ones will, so that they take as long, under names of their own; they replace a
+// file where the real ones do.
 
 function sampleFolder(output: RunOptions['output']): string {
   const [path] = pathsOf(output);
   return join(path === undefined ? '.' : dirname(resolve(path)), '.warpstage-plan-');
 }
 
-function sampleOutputs(
+async function sampleOutputs(
   work: Job<unknown, OutputArrays> | Sequence<unknown, OutputArrays>,
   folder: string,
   output: RunOptions['output'],
-): Readonly<Record<string, OutputData>> {
+): Promise<Readonly<Record<string, OutputData>>> {
   const paths = pathsOf(output);
   const names = Object.keys(jobsOf(work).at(-1)!.definition.outputs ?? {});
-  return Object.fromEntries(
-    names.map((name, i) => [name, join(folder, `${i}-${basename(paths[i] ?? `${name}.raw`)}`)]),
+  const outputs: Record<string, OutputData> = {};
+  for (const [i, name] of names.entries()) {
+    const path = paths[i];
+    const own = join(folder, `${i}-${basename(path ?? `${name}.raw`)}`);
+    const replaces = path !== undefined && (await isFile(path));
+    if (replaces) await writeFile(own, '');
+    outputs[name] = own;
+  }
+  return outputs;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (about) => about.isFile(),
+    () => false,
   );
 }
 

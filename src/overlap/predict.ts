@@ -96,16 +96,21 @@ export interface Sample {
   readonly wall: number;
   /** Milliseconds that only a first run takes: to compile, and to start what starts once. */
   readonly cold: number;
+  /**
+   * Milliseconds from its last row to its end, which grow with what was written: where an output replaces a file, file
+   * systems write it out before the new one has the name.
+   */
+  readonly finishing: number;
 }
 
 /**
  * Milliseconds of the whole by a sample of it: what the sample took, with the slow start that every run has, and
  * for each row beyond as much as when the pipeline was full.
  */
-export function extrapolate(marks: readonly Mark[], { rows, depth, wall, cold }: Sample): Walls {
+export function extrapolate(marks: readonly Mark[], { rows, depth, wall, cold, finishing }: Sample): Walls {
   const last = marks.at(-1);
-  const known = wall + cold;
-  if (last === undefined) return [known, known, known];
+  if (last === undefined) return [wall + cold, wall + cold, wall + cold];
+  const known = wall + cold + finishing * Math.max(0, rows / last.rows - 1);
   const full = marks.slice(Math.max(0, Math.min(2 * depth, marks.length - 2)));
   const ofRow = (from: Mark, to: Mark) =>
     to.rows === from.rows ? last.elapsed / last.rows : (to.elapsed - from.elapsed) / (to.rows - from.rows);

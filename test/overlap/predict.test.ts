@@ -1,6 +1,6 @@
 // Predictions of a job: the loop in numbers, and plans made by trying the beginning of an input.
 
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -79,7 +79,7 @@ describe('the whole by a sample', () => {
       return { rows: 10 * (i + 1), elapsed };
     });
   };
-  const known = { rows: 1000, depth: 2, wall: 5 + 19 * 4 + 3, cold: 2 };
+  const known = { rows: 1000, depth: 2, wall: 5 + 19 * 4 + 3, cold: 2, finishing: 0 };
 
   test('is what the sample took, and as much for each row beyond it as when the pipeline was full', () => {
     const marks = marksOf(
@@ -112,6 +112,8 @@ describe('the whole by a sample', () => {
     expect(extrapolate([], known)).toEqual([86, 86, 86]);
     expect(extrapolate([{ rows: 1000, elapsed: 7 }], { ...known, wall: 8 })).toEqual([10, 10, 10]);
     expect(extrapolate([{ rows: 500, elapsed: 7 }], { ...known, wall: 8 })[0]).toBe(17);
+    // What the end takes grows with what was written.
+    expect(extrapolate([{ rows: 500, elapsed: 7 }], { ...known, wall: 9, finishing: 1 })[0]).toBe(19);
   });
 });
 
@@ -126,6 +128,15 @@ describe('a plan', () => {
     expect(planned.best.wall).toBeGreaterThan(0);
     for (const stage of stageNames) expect(planned.stages[stage]).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual(['x.npy']);
+  });
+
+  test('leaves an output that is there as it is', async () => {
+    const folder = temporaryDirectory();
+    const output = join(folder, 'y.raw');
+    writeFileSync(output, 'of another run');
+    await plan(affine, { input: new Float32Array(1000), output });
+    expect(readdirSync(folder)).toEqual(['y.raw']);
+    expect(readFileSync(output, 'utf8')).toBe('of another run');
   });
 
   test('of a job on this machine comes with a range, and says how run would begin', async () => {
