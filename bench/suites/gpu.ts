@@ -5,6 +5,7 @@ import { type Device, deviceFunction, kernel, open, type Stream } from 'warpstag
 import { Counterpart } from '../counterpart.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, median, type Row } from '../measure.ts';
+import { issuing } from './gpu-issue.ts';
 import { compilation, processes } from './gpu-process.ts';
 
 const rounds = 11;
@@ -239,6 +240,7 @@ async function transfers(): Promise<Row[]> {
 export const suite: Suite = {
   light: lightKernel,
   launch: launches,
+  issue: issuing,
   transfer: transfers,
   process: processes,
   compile: compilation,
