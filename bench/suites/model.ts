@@ -3,8 +3,8 @@
 // The device is calibrated by single operations, and the kernel is measured alone at two sizes;
 // nothing is fitted to a schedule. Then the same code issues each schedule to the device and to
 // the virtual one. The schedules of a size are measured in turn, round after round, after rounds that warm
-// up: small ones take as long as JavaScript takes to issue them, and its compiler needs a while. The host is half as
-// fast at times as at others, for seconds; so what issuing costs is measured in turn with the schedules. Which order the
+// up: small ones take as long as JavaScript takes to issue them, and its compiler needs a while. The host is slower
+// by half at times, for seconds; so what issuing costs is measured in turn with the schedules. Which order the
 // operations of many streams get into can hang on microseconds, and the host's pace varies by more; so a prediction is
 // the median of predictions at several paces. `ratio` is that over the median of the measured: 1 is exact, below 1 is
 // too optimistic. MODEL_DEVICE chooses the device (default `cuda`), MODEL_MIB the largest size; MODEL_RAW names a
