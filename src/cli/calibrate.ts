@@ -73,6 +73,8 @@ function describe(model: EngineModel): string {
   // A tenth of a microsecond tells one machine from another here.
   const time = (milliseconds: number) =>
     milliseconds < 0.01 ? `${(1000 * milliseconds).toFixed(1)} us` : formatDuration(milliseconds);
+  const operations = (billions: number) =>
+    billions < 1000 ? `${billions.toPrecision(3)} G` : `${(billions / 1000).toPrecision(3)} T`;
   const rows = [
     ['copies to the device', `${rate(model.hostToDevice)}, pageable ${rate(model.pageableHostToDevice)}`],
     ['copies from the device', `${rate(model.deviceToHost)}, pageable ${rate(model.pageableDeviceToHost)}`],
@@ -81,7 +83,7 @@ function describe(model: EngineModel): string {
       `each ${model.bothWays.toFixed(2)} times slower, and ${time(model.bothWaysOverhead)} more a copy`,
     ],
     ['kernels, bound by memory', rate(model.memoryRate)],
-    ['kernels, bound by arithmetic', `${(model.operationRate / 1e6).toPrecision(3)} G operations/s`],
+    ['kernels, bound by arithmetic', `${operations(model.operationRate / 1e6)} operations/s`],
     [
       'an operation takes beside its work',
       `copy in ${time(model.hostToDeviceOverhead)}, out ${time(model.deviceToHostOverhead)}, kernel ${time(model.kernelOverhead)}`,

@@ -24,8 +24,9 @@ const copyKernel = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) 
   y[i] = x[i]! + 1;
 });
 
-/** Multiplications and additions of each thread of `arithmetic`. */
-const operationsOfThread = 4096;
+/** Rounds of each thread of `arithmetic`, and the operations of one as a kernel's text is taken: two, and two of the loop. */
+const pairs = 2048;
+const operationsOfPair = 4;
 
 const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) => {
   const i = cuda.thisGrid().threadRank();
@@ -354,16 +355,12 @@ class Bench implements Disposable {
     const threads = Math.min(y.length, this.#device.properties.multiProcessorCount * 2048 * 4);
     const few = y.subarray(0, threads - (threads % block));
     const computing = await this.#time((stream) =>
-      stream.launch(
-        arithmetic,
-        { grid: few.length / block, block },
-        { y: few, pairs: operationsOfThread / 2 },
-      ),
+      stream.launch(arithmetic, { grid: few.length / block, block }, { y: few, pairs }),
     );
     const overhead = Math.max(0, (many - large) / (small - 1));
     return {
       memoryRate: (2 * this.#bytes) / Math.max(large - overhead, large / 2),
-      operationRate: (few.length * operationsOfThread) / computing,
+      operationRate: (few.length * pairs * operationsOfPair) / computing,
       overhead,
     };
   }

@@ -112,7 +112,7 @@ export const presets: Readonly<Record<string, EngineModel>> = {
     pageableHostToDevice: 5.5e6,
     pageableDeviceToHost: 5.4e6,
     memoryRate: 2.6e9,
-    operationRate: 2.71e10,
+    operationRate: 5.42e10,
     hostToDeviceOverhead: 0.0028,
     deviceToHostOverhead: 0.0022,
     kernelOverhead: 0.0028,
