@@ -7,15 +7,15 @@
 // virtual device, which lives in another time, they tell all: there reading and writing take what they take here,
 // and copies and kernels what they would take there.
 
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
 import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
+import { assignInputs, inputFiles } from './inputs.ts';
 import type { Job, OutputArrays } from './job.ts';
-import type { JobReport, JobResult, OutputData, Progress, RunOptions } from './options.ts';
+import type { JobReport, JobResult, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
+import { assignOutputs, checkOutputs } from './outputs.ts';
 import {
   bestCut,
   type Cut,
@@ -31,6 +31,7 @@ import {
 import { problem } from './problem.ts';
 import { run } from './run.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
+import { withTrialOutputs } from './trial-outputs.ts';
 
 /** What a run takes, as far as planning needs it. */
 export interface PlanOptions extends Pick<RunOptions, 'input' | 'output' | 'settings' | 'signal'> {
@@ -86,27 +87,26 @@ export async function plan<V, O extends OutputArrays>(
     throw problem('WS5007', 'a sequence of jobs cannot be planned as a whole', 'plan its jobs one by one');
   }
   const began = performance.now();
+  const jobs = jobsOf(work);
+  const destinations = assignOutputs(jobs[0]!.definition, options.output);
+  await checkOutputs(destinations.values(), await inputFiles(assignInputs(jobs, options.input).values()));
   const { device, close } = await openFor(options.device);
-  const folder = await mkdtemp(sampleFolder(options.output));
   try {
-    const sample = async (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) => {
-      const marks: Mark[] = [];
-      const own = await mkdtemp(join(folder, 'sample-'));
-      const output = await sampleOutputs(work as Job<unknown, OutputArrays>, own, options.output);
-      let progressed = performance.now();
-      const onProgress = ({ rows, elapsed }: Progress) => {
-        marks.push({ rows, elapsed });
-        progressed = performance.now();
-      };
-      const result = await run(
-        work,
-        { ...options, ...settings, output, device, trace: true, onProgress },
-        true,
-      );
-      const finishing = performance.now() - progressed;
-      await rm(own, { recursive: true });
-      return { ...result, marks, finishing };
-    };
+    const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>
+      withTrialOutputs(destinations, async (output) => {
+        const marks: Mark[] = [];
+        let progressed = performance.now();
+        const onProgress = ({ rows, elapsed }: Progress) => {
+          marks.push({ rows, elapsed });
+          progressed = performance.now();
+        };
+        const result = await run(
+          work,
+          { ...options, ...settings, output, device, trace: true, onProgress },
+          true,
+        );
+        return { ...result, marks, finishing: performance.now() - progressed };
+      });
     const first = await sample({ rows: 1 });
     const again = await sample({ rows: 1 });
     const { totalRows, chunkRows, depth } = first.report;
@@ -146,7 +146,6 @@ export async function plan<V, O extends OutputArrays>(
         });
     return summarise(large.report, costs, usual, walls, predicted, about);
   } finally {
-    await rm(folder, { recursive: true, force: true });
     await close();
   }
 }
@@ -207,45 +206,6 @@ function summarise(
     best: { ...withRows(best), wall: (wall * best.wall) / predicted },
     ...about,
   };
-}
-
-// The sample's outputs go where the real ones will, so that they take as long, under names of their own; they replace a
-// file where the real ones do.
-
-function sampleFolder(output: RunOptions['output']): string {
-  const [path] = pathsOf(output);
-  return join(path === undefined ? '.' : dirname(resolve(path)), '.warpstage-plan-');
-}
-
-async function sampleOutputs(
-  work: Job<unknown, OutputArrays> | Sequence<unknown, OutputArrays>,
-  folder: string,
-  output: RunOptions['output'],
-): Promise<Readonly<Record<string, OutputData>>> {
-  const paths = pathsOf(output);
-  const names = Object.keys(jobsOf(work).at(-1)!.definition.outputs ?? {});
-  const outputs: Record<string, OutputData> = {};
-  for (const [i, name] of names.entries()) {
-    const path = paths[i];
-    const own = join(folder, `${i}-${basename(path ?? `${name}.raw`)}`);
-    const replaces = path !== undefined && (await isFile(path));
-    if (replaces) await writeFile(own, '');
-    outputs[name] = own;
-  }
-  return outputs;
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (about) => about.isFile(),
-    () => false,
-  );
-}
-
-/** The files among outputs that are given in their order. */
-function pathsOf(output: RunOptions['output']): readonly string[] {
-  const list = Array.isArray(output) ? (output as readonly OutputData[]) : [output];
-  return list.flatMap((one) => (typeof one === 'string' && one !== '-' ? [one] : []));
 }
 
 /** The device that is meant; a virtual one only times. */

@@ -139,6 +139,33 @@ describe('a plan', () => {
     expect(readFileSync(output, 'utf8')).toBe('of another run');
   });
 
+  test.each([
+    [
+      'a directory that is not there',
+      'no/y.raw',
+      'WS5006: .*y.raw cannot be written: its directory does not exist',
+    ],
+    ['a directory', '.', 'WS5006: .* cannot be written: it is a directory'],
+    ['the input', 'x.raw', 'WS5006: .*x.raw is an input of the job, and cannot be its output as well'],
+  ])('refuses %s as an output, as a run does, and leaves nothing', async (_, name, message) => {
+    const folder = temporaryDirectory();
+    const input = join(folder, 'x.raw');
+    writeFileSync(input, new Float32Array(1000));
+    const about = { input, output: join(folder, name) };
+    await expect(run(affine, about)).rejects.toThrow(new RegExp(message));
+    await expect(plan(affine, about)).rejects.toThrow(new RegExp(message));
+    expect(readdirSync(folder)).toEqual(['x.raw']);
+  });
+
+  test('writes to no device, pipe or array', async () => {
+    const output = new Float32Array(1000).fill(7);
+    const input = new Float32Array(1000);
+    expect((await plan(affine, { input, output })).rows).toBe(1000);
+    expect(output.every((value) => value === 7)).toBe(true);
+    expect((await plan(affine, { input, output: '/dev/null' })).rows).toBe(1000);
+    expect(readdirSync('/dev').filter((name) => name.startsWith('.warpstage'))).toEqual([]);
+  });
+
   test('of a job on this machine comes with a range, and says how run would begin', async () => {
     const input = new Float32Array(6_000_000);
     const planned = await plan(affine, { input });

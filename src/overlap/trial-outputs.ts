@@ -1,0 +1,52 @@
+// Where the trials of a plan write: beside the real outputs, so that it takes as long, under names of their own; over a file
+// where the real ones replace one. What is not to be a regular file is collected in memory, since a trial may not
+// write there. Nothing is left of a trial.
+
+import { access, constants, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isPinned } from './inputs.ts';
+import type { OutputData, OutputFile } from './options.ts';
+import { outputFile } from './outputs.ts';
+import { unwritable } from './problem.ts';
+
+/** Outputs by name; those that are missing are collected in memory. */
+type Outputs = Readonly<Record<string, OutputData>>;
+
+/** Has `attempt` write to outputs of its own in the places of the real ones, and removes them. */
+export async function withTrialOutputs<T>(
+  destinations: ReadonlyMap<string, OutputData>,
+  attempt: (outputs: Outputs) => Promise<T>,
+): Promise<T> {
+  const folders: string[] = [];
+  try {
+    const outputs: Record<string, OutputData> = {};
+    for (const [name, data] of destinations) {
+      if (isPinned(data) || ArrayBuffer.isView(data)) continue;
+      const { file, format } = outputFile(data);
+      const own = file === '-' ? null : await ownFile(file, folders);
+      if (own !== null) outputs[name] = { file: own, format } satisfies OutputFile;
+    }
+    return await attempt(outputs);
+  } finally {
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A name for a trial's output, in a new folder beside the real one; null if that is there and no regular file. */
+async function ownFile(path: string, folders: string[]): Promise<string | null> {
+  try {
+    const about = await stat(path).catch(() => null);
+    if (about?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (about !== null && !about.isFile()) return null;
+    const final = about === null ? resolve(path) : await realpath(path);
+    // A file that must not be written is not replaced either.
+    if (about !== null) await access(final, constants.W_OK);
+    const folder = await mkdtemp(join(dirname(final), '.warpstage-plan-'));
+    folders.push(folder);
+    const own = join(folder, basename(final));
+    if (about !== null) await writeFile(own, '');
+    return own;
+  } catch (cause) {
+    throw unwritable(path, cause, 'check that its directory exists and may be written');
+  }
+}
