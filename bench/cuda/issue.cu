@@ -2,26 +2,16 @@
 // copies out of 16 MiB over as many streams as the argument says, V1 (stream by stream) or V2 (step by step).
 // Prints medians: {"V1": {"issue": microseconds an operation, "all": microseconds}, "V2": …}
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+#include "measure.h"
 
 __global__ void process(float* a, int offset) {
   int i = offset + blockIdx.x * blockDim.x + threadIdx.x;
   float x = i, s = sinf(x), c = cosf(x);
   a[i] += sqrtf(s * s + c * c);
-}
-
-static double now() {
-  using namespace std::chrono;
-  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
-}
-
-static double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 int main(int count, char** arguments) {

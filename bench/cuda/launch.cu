@@ -1,24 +1,14 @@
 // What a launch costs in C++: the driver's call alone, and with a synchronisation behind it.
 // Prints microseconds, medians of many rounds: {"issue": …, "wait": …}
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <vector>
+
+#include "measure.h"
 
 __global__ void scale(float* y, const float* x, float a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = a * x[i] + 1;
-}
-
-static double now() {
-  using namespace std::chrono;
-  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
-}
-
-static double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 int main() {

@@ -2,10 +2,11 @@
 // targets/executable.ts.
 
 import type { Value } from '../compiler/arithmetic.ts';
-import type { Program, ValueType } from '../compiler/ir.ts';
+import type { Program } from '../compiler/ir.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { launchRecordBytes } from '../targets/executable.ts';
 import type { ArrayPlace, SharedPlace } from './launch.ts';
+import { setScalar } from './scalar-bytes.ts';
 
 /** What a record says. */
 export interface LaunchRecord {
@@ -34,7 +35,7 @@ export function encodeRecord(
   program.parameters.forEach((parameter, i) => {
     const value = values[i]!;
     if (typeof value === 'object') pair(value.address, value.length);
-    else if (parameter.kind === 'scalar') writeScalar(view, slot, parameter.type, value);
+    else if (parameter.kind === 'scalar') setScalar(view, slot, parameter.type, value);
     slot += 16;
   });
   for (const { offset, length } of shared) {
@@ -42,28 +43,4 @@ export function encodeRecord(
     slot += 16;
   }
   return bytes;
-}
-
-function writeScalar(view: DataView, at: number, type: ValueType, value: Value): void {
-  switch (type) {
-    case 'bool':
-    case 'u32':
-      view.setUint32(at, Number(value), true);
-      break;
-    case 'i32':
-      view.setInt32(at, Number(value), true);
-      break;
-    case 'f32':
-      view.setFloat32(at, Number(value), true);
-      break;
-    case 'f64':
-      view.setFloat64(at, Number(value), true);
-      break;
-    case 'i64':
-      view.setBigInt64(at, BigInt(value), true);
-      break;
-    case 'u64':
-      view.setBigUint64(at, BigInt(value), true);
-      break;
-  }
 }

@@ -7,6 +7,7 @@ import { sharedAlignment } from '../../targets/cuda/generate.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import type { LaunchWork } from '../launch.ts';
+import { setScalar } from '../scalar-bytes.ts';
 
 type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 type ProgramParameter = CudaExecutable['program']['parameters'][number];
@@ -83,28 +84,6 @@ export function setScalars(
   values: LaunchWork['values'],
 ): void {
   for (const { position, at, type } of scalars) setScalar(view, begin + at, type, values[position] as Value);
-}
-
-function setScalar(view: DataView, at: number, type: ScalarType, value: Value): void {
-  switch (type) {
-    case 'bool':
-      view.setUint8(at, value ? 1 : 0);
-      break;
-    case 'i32':
-      view.setInt32(at, Number(value), true);
-      break;
-    case 'u32':
-      view.setUint32(at, Number(value), true);
-      break;
-    case 'f32':
-      view.setFloat32(at, Number(value), true);
-      break;
-    case 'f64':
-      view.setFloat64(at, Number(value), true);
-      break;
-    default:
-      view.setBigInt64(at, BigInt.asIntN(64, BigInt(value)), true);
-  }
 }
 
 /** Writes an integer that a number holds exactly as 64 bits; faster than by way of a bigint. */

@@ -10,7 +10,7 @@ import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
 import type { EngineModel } from './engines.ts';
 import { IssueMeter, type IssueTimes, median } from './issue-times.ts';
 import { knownModel } from './known.ts';
-import { StreamsOf } from './streams-of.ts';
+import { ScopedStreams } from './scoped-streams.ts';
 
 /** How much a calibration moves and computes. */
 export interface CalibrationSize {
@@ -193,7 +193,7 @@ class Bench implements Disposable {
 
   /** Milliseconds of small copies that wait behind a large one, in so many streams in turn. */
   async #timeOfParts(direction: Direction, count: number): Promise<number> {
-    await using streams = new StreamsOf(this.#device, count);
+    await using streams = new ScopedStreams(this.#device, count);
     const elements = this.#data.length;
     const part = elements / small;
     return await this.#time(
@@ -223,7 +223,7 @@ class Bench implements Disposable {
       | 'memoryRate'
     >,
   ): Promise<number> {
-    await using streams = new StreamsOf(this.#device, streamsInTurn);
+    await using streams = new ScopedStreams(this.#device, streamsInTurn);
     const [chain, ...waiting] = streams.all as [Stream, ...Stream[]];
     using ended = this.#device.createEvent();
     const elements = this.#data.length;
@@ -288,7 +288,7 @@ class Bench implements Disposable {
     out: Copies,
     known: Pick<EngineModel, 'bothWays' | 'switchTime'>,
   ): Promise<number> {
-    await using streams = new StreamsOf(this.#device, 2 * streamsInTurn);
+    await using streams = new ScopedStreams(this.#device, 2 * streamsInTurn);
     using begun = this.#device.createEvent();
     const elements = this.#data.length;
     const part = elements / small;

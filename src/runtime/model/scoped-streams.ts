@@ -2,7 +2,7 @@
 
 import type { Device, Event, Stream } from '../device.ts';
 
-export class StreamsOf implements AsyncDisposable {
+export class ScopedStreams implements AsyncDisposable {
   readonly all: readonly Stream[];
   readonly #ended: readonly Event[];
 
