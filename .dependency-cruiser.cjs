@@ -8,6 +8,7 @@ const rooms = [
   'runtime',
   'checker',
   'host',
+  'formats',
   'overlap',
   'timeline',
   'cli',

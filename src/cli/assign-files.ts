@@ -1,6 +1,6 @@
 // Which of the files on the command line is what: inputs, operands, outputs.
 
-import type { Dtype } from '../overlap/dtype.ts';
+import type { Dtype } from '../formats/dtype.ts';
 import type { Job } from '../overlap/job.ts';
 import type { InputData } from '../overlap/options.ts';
 import { jobsOf, type Sequence } from '../overlap/sequence.ts';

@@ -16,7 +16,7 @@ let code = await runCommandLine(process.argv.slice(2), processTerminal());
 // What was printed is out before the process ends; a timer or handle that a module left open does not hold it.
 await Promise.all([process.stdout, process.stderr].map((s) => new Promise((done) => s.write('', done))));
 if (code === 0 && failure !== undefined && failure.code !== 'EPIPE') {
-  const { unwritable } = await import('../overlap/problem.ts');
+  const { unwritable } = await import('../diagnostics/problem.ts');
   const { reportFailure } = await import('./failure.ts');
   code = reportFailure(
     unwritable('standard output', failure),

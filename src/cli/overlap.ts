@@ -8,7 +8,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { unwritable } from '../overlap/problem.ts';
+import { unwritable } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import { published } from '../runtime/model/presets.ts';
 import type { Span } from '../timeline/span.ts';

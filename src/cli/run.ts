@@ -5,9 +5,9 @@
 
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { type Dtype, dtypeBytes } from '../formats/dtype.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { OpenDevices } from '../overlap/devices.ts';
-import { type Dtype, dtypeBytes } from '../overlap/dtype.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import { timesInWords } from '../runtime/recording.ts';

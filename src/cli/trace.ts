@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { unreadable } from '../overlap/problem.ts';
+import { unreadable } from '../diagnostics/problem.ts';
 import type { Trace } from '../timeline/page.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { parsePort } from './values.ts';

@@ -5,7 +5,7 @@
 
 import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { unwritable } from '../overlap/problem.ts';
+import { unwritable } from '../diagnostics/problem.ts';
 
 const hint = 'check that its directory exists and may be written';
 

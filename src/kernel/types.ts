@@ -92,6 +92,9 @@ export interface HostArrays {
   f64x2: Float64Array;
 }
 
+/** A typed array that can be an array of a kernel. */
+export type TypedArray = HostArrays[ElementType];
+
 /** The typed array constructor of each element type. */
 export const hostArrays = {
   i8: Int8Array,

@@ -4,6 +4,9 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { count, problem } from '../diagnostics/problem.ts';
+import { npyHeader } from '../formats/npy-header.ts';
+import type { Source } from '../formats/source.ts';
 import { parseSchema } from '../kernel/parameters.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
 import { Accumulator } from './accumulate.ts';
@@ -23,14 +26,11 @@ import { isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import { factsOf } from './journal/facts.ts';
 import { type Mark, nothingWritten } from './journal/text.ts';
-import { npyHeader } from './npy-header.ts';
 import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from './options.ts';
 import { type OpenOutputs, outputFile } from './outputs.ts';
 import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
-import { count, problem } from './problem.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
-import type { Source } from './sources/source.ts';
 import { WindowReader } from './window.ts';
 
 /** What a job is bound to. */

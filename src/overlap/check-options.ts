@@ -1,9 +1,9 @@
 // The options of run() and plan(), as JavaScript gives them: an object, of names that are known. A misspelt
 // `output` would else be a result that goes nowhere.
 
+import { problem } from '../diagnostics/problem.ts';
 import type { RunOptions } from './options.ts';
 import type { PlanOptions } from './plan-job.ts';
-import { problem } from './problem.ts';
 
 const runNames = {
   input: true,

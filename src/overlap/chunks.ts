@@ -1,6 +1,7 @@
 // A job bound to its data, and what follows for a chunk of it: how long its arrays are, how its
 // kernel is launched, which of the rows that were read it keeps.
 
+import { count, problem } from '../diagnostics/problem.ts';
 import type { ElementType, Extent } from '../kernel/types.ts';
 import { elementBytes } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
@@ -8,7 +9,6 @@ import type { Accumulator } from './accumulate.ts';
 import type { Place } from './constants.ts';
 import type { AnyDefinition, ChunkContext } from './job.ts';
 import { granularityOf, type Plan, type Ratio, rowsOut } from './plan.ts';
-import { count, problem } from './problem.ts';
 import type { Sink } from './sinks/sink.ts';
 import type { WindowReader } from './window.ts';
 

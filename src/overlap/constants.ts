@@ -1,15 +1,15 @@
 // What is on a device from the first chunk to the last: constant arrays and accumulators.
 
+import { problem } from '../diagnostics/problem.ts';
+import type { Source } from '../formats/source.ts';
+import { newArray } from '../formats/typed-arrays.ts';
 import type { ElementType } from '../kernel/types.ts';
 import type { DeviceArray, Stream } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
 import type { Participant } from './devices.ts';
-import { newArray } from './elements.ts';
 import { arrayProblem } from './fields.ts';
 import type { AnyDefinition, ArrayDeclaration, JobContext, TypedArray } from './job.ts';
-import { problem } from './problem.ts';
 import { collectingSink } from './sinks/memory.ts';
-import type { Source } from './sources/source.ts';
 
 /** Arrays on a device that live as long as a pass. */
 export class ResidentArrays {

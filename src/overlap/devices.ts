@@ -4,10 +4,10 @@
 // A name may stand for several: `cuda:0,cuda:1`, and `cuda:*` is every GPU of the machine. Each gets a
 // name of its own, by which reports and timelines tell them apart.
 
+import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import { type OpenOptions, open } from '../runtime/open.ts';
 import type { RunOptions } from './options.ts';
-import { problem } from './problem.ts';
 
 /** A device that takes part in a run. */
 export interface Participant {

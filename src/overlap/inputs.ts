@@ -4,20 +4,21 @@
 // file serves all streamed inputs, each with its column.
 
 import { realpath, stat } from 'node:fs/promises';
+import { counted, problem } from '../diagnostics/problem.ts';
+import { type ByteReader, openBytes, StreamBytes } from '../formats/bytes.ts';
+import type { Dtype } from '../formats/dtype.ts';
+import { npySource, rawSource } from '../formats/element-source.ts';
+import { hasNpyMagic } from '../formats/npy-header.ts';
+import type { ParquetFile } from '../formats/parquet-file.ts';
+import type { Source, Wanted } from '../formats/source.ts';
+import { ThreadedColumn } from '../formats/threaded-column.ts';
 import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
 import { PinnedMemoryArray } from '../runtime/arrays.ts';
 import type { PinnedArray } from '../runtime/device.ts';
-import type { Dtype } from './dtype.ts';
 import { type CopyBytes, copyHere } from './host-copies.ts';
 import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
-import { hasNpyMagic } from './npy-header.ts';
+import { MemoryBytes } from './memory-bytes.ts';
 import type { InputData, InputFile, InputStream, RunOptions } from './options.ts';
-import { counted, problem } from './problem.ts';
-import { type ByteReader, MemoryBytes, openBytes, StreamBytes } from './sources/bytes.ts';
-import { npySource, rawSource } from './sources/elements.ts';
-import type { ParquetFile } from './sources/parquet.ts';
-import type { Source, Wanted } from './sources/source.ts';
-import { ThreadedColumn } from './sources/threaded-column.ts';
 
 /** Rows whose decoding takes longer than the start of a thread. */
 const rowsForThread = 200_000;
@@ -120,7 +121,7 @@ export class OpenInputs {
     let table = this.#tables.get(path);
     if (table === undefined) {
       // Loaded when it is needed: most jobs have no tables, and start sooner without the decoders.
-      const { ParquetFile } = await import('./sources/parquet.ts');
+      const { ParquetFile } = await import('../formats/parquet-file.ts');
       table = await ParquetFile.open(path);
       this.#tables.set(path, table);
       this.#opened.push(table);

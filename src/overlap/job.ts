@@ -11,11 +11,10 @@
 // the job is made, for callers without types (declaration.ts).
 
 import type { DeviceFunction, Kernel, Schema } from '../kernel/kernel.ts';
-import type { ElementType, Extent, HostArrays, ScalarType } from '../kernel/types.ts';
+import type { ElementType, Extent, HostArrays, ScalarType, TypedArray } from '../kernel/types.ts';
 import { checkDefinition } from './declaration.ts';
 
-/** A typed array that can be an array of a kernel. */
-export type TypedArray = HostArrays[ElementType];
+export type { TypedArray };
 
 /** Names of the arrays of a schema. */
 export type ArrayNames<S extends Schema> = {

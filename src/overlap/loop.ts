@@ -12,12 +12,12 @@
 // stops between two chunks and keeps its memory, for which another may start again.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { count, problem } from '../diagnostics/problem.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { elementBytes } from '../kernel/types.ts';
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
 import type { Meter } from './meter.ts';
 import { granularityOf, type Plan, rowsOut } from './plan.ts';
-import { count, problem } from './problem.ts';
 import { PinnedSink } from './sinks/pinned.ts';
 import type { Slot } from './slot.ts';
 import { type CutStep, type Freedom, Tuner } from './tuner.ts';

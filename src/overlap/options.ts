@@ -1,8 +1,8 @@
 // What a run of a job takes and gives: its options, its progress, its result and its report.
 
+import type { Dtype } from '../formats/dtype.ts';
 import type { Device, PinnedArray } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
-import type { Dtype } from './dtype.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
 import type { CutStep } from './tuner.ts';
 

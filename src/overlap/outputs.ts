@@ -1,6 +1,8 @@
 // The outputs of a run: which goes where, and the sinks opened for them. They appear together
 // when all are complete, or not at all; then a journal may say how far they are, for the next run.
 
+import { count, problem } from '../diagnostics/problem.ts';
+import { npyHeader } from '../formats/npy-header.ts';
 import type { ElementType } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import { type CopyBytes, copyHere } from './host-copies.ts';
@@ -8,9 +10,7 @@ import { fileIdentity, isPinned } from './inputs.ts';
 import type { AnyDefinition, TypedArray } from './job.ts';
 import { type Flushed, Journal, type Target } from './journal/journal.ts';
 import type { Facts, Mark } from './journal/text.ts';
-import { npyHeader } from './npy-header.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import { count, problem } from './problem.ts';
 import { needsShape, openFileSink } from './sinks/file.ts';
 import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
 import { PinnedSink } from './sinks/pinned.ts';

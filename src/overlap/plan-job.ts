@@ -7,6 +7,7 @@
 // virtual device, which lives in another time, they tell all: there reading and writing take what they take here,
 // and copies and kernels what they would take there.
 
+import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
@@ -28,7 +29,6 @@ import {
   stageTimes,
   type Walls,
 } from './predict.ts';
-import { problem } from './problem.ts';
 import { run } from './run.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { withTrialOutputs } from './trial-outputs.ts';

@@ -7,6 +7,7 @@
 
 import type { Code } from '../diagnostics/codes.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
+import { counted, problem } from '../diagnostics/problem.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
@@ -22,7 +23,6 @@ import { Meter } from './meter.ts';
 import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
 import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
 import type { PlanRequest } from './plan.ts';
-import { counted, problem } from './problem.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';

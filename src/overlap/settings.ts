@@ -2,10 +2,10 @@
 // which a file's shape may give.
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { parseSchema, scalarProblem } from '../kernel/parameters.ts';
 import { settingDeclaration } from './declaration.ts';
 import type { AnyDefinition, Job, SettingValue, Width } from './job.ts';
-import { problem } from './problem.ts';
 
 export type Settings = Readonly<Record<string, SettingValue>>;
 

@@ -6,10 +6,10 @@
 // other slots are at work: page-locked memory above all takes its time, since it is filled with zeros and
 // locked page by page. A GPU that stays open keeps some for the next run.
 
+import { viewElements } from '../formats/typed-arrays.ts';
 import { type ElementType, elementBytes, lanesOf } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from '../runtime/device.ts';
 import { ChunkStreams, type CopyStreams } from './chunk-streams.ts';
-import { viewElements } from './elements.ts';
 import type { TypedArray } from './job.ts';
 
 /** An array parameter that streams, and the elements that a full chunk has of it. */

@@ -4,10 +4,10 @@
 
 import { access, constants, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { unwritable } from '../diagnostics/problem.ts';
 import { isPinned } from './inputs.ts';
 import type { OutputData, OutputFile } from './options.ts';
 import { outputFile } from './outputs.ts';
-import { unwritable } from './problem.ts';
 
 /** Outputs by name; those that are missing are collected in memory. */
 type Outputs = Readonly<Record<string, OutputData>>;

@@ -6,12 +6,12 @@
 // the next chunk begins with those. What lies beyond the first and last row is zeros or the
 // nearest row again.
 
+import { count, problem } from '../diagnostics/problem.ts';
+import type { Source } from '../formats/source.ts';
+import { fillElements, newArray, setElements } from '../formats/typed-arrays.ts';
 import type { ElementType } from '../kernel/types.ts';
-import { fillElements, newArray, setElements } from './elements.ts';
+import { Head } from './head.ts';
 import type { TypedArray } from './job.ts';
-import { count, problem } from './problem.ts';
-import { Head } from './sources/head.ts';
-import type { Source } from './sources/source.ts';
 
 export interface WindowShape {
   /** Elements of a row. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ThreadedColumn } from '#warpstage/formats/threaded-column.js';
 import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
-import { ThreadedColumn } from '#warpstage/overlap/sources/threaded-column.js';
 import { file, readAll } from './reading.ts';
 import { expectFailure, temporaryDirectory } from './support.ts';
 

@@ -2,10 +2,10 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readNpyHeader } from '#warpstage/formats/npy-header.js';
 import type { TypedArray } from '#warpstage/overlap/job.js';
-import { readNpyHeader } from '#warpstage/overlap/npy-header.js';
+import { MemoryBytes } from '#warpstage/overlap/memory-bytes.js';
 import { openFileSink } from '#warpstage/overlap/sinks/file.js';
-import { MemoryBytes } from '#warpstage/overlap/sources/bytes.js';
 import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
 
 const options = {

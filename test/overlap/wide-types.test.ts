@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Device, decodeF16, encodeF16, job, kernel, open, run } from 'warpstage';
-import { readNpyHeader } from '#warpstage/overlap/npy-header.js';
-import { MemoryBytes } from '#warpstage/overlap/sources/bytes.js';
+import { readNpyHeader } from '#warpstage/formats/npy-header.js';
+import { MemoryBytes } from '#warpstage/overlap/memory-bytes.js';
 import { expectFailure, npyFile, temporaryDirectory } from './support.ts';
 
 let device: Device;

@@ -8,9 +8,9 @@ import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
-import type { Dtype } from '../dtype.ts';
+import { count } from '../../diagnostics/problem.ts';
+import type { Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
-import { count } from '../problem.ts';
 import type { Settings } from '../settings.ts';
 import type { Facts } from './text.ts';
 

@@ -10,7 +10,7 @@
 import { type FileHandle, open, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { count, problem, unreadable, unwritable } from '../problem.ts';
+import { count, problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
 import { differencesOf } from './facts.ts';
 import { lockPath } from './lock.ts';
 import { type Facts, headLine, type Mark, markLine, nothingWritten, readJournal } from './text.ts';

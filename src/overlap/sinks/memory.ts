@@ -1,10 +1,10 @@
 // Typed arrays as sinks: one that the caller gave, or one that is made.
 
+import { count, problem } from '../../diagnostics/problem.ts';
+import { newArray, setElements } from '../../formats/typed-arrays.ts';
 import { type ElementType, hostArrays } from '../../kernel/types.ts';
-import { newArray, setElements } from '../elements.ts';
 import { type CopyBytes, copyHere } from '../host-copies.ts';
 import type { TypedArray } from '../job.ts';
-import { count, problem } from '../problem.ts';
 import { bytesOf, type Sink } from './sink.ts';
 
 /** Collects an output in memory. */

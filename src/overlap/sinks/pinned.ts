@@ -1,8 +1,8 @@
 // Page-locked arrays of the caller as outputs: the device copies straight into them, so that nothing
 // is left to write.
 
+import { count, problem } from '../../diagnostics/problem.ts';
 import type { PinnedArray } from '../../runtime/device.ts';
-import { count, problem } from '../problem.ts';
 import type { MemorySink } from './memory.ts';
 
 /** An output whose chunks are where they belong as soon as they have left the device. */

@@ -1,8 +1,8 @@
 // Streams as sinks: standard output and named pipes. What was written cannot be taken back.
 
 import type { Writable } from 'node:stream';
+import { unwritable } from '../../diagnostics/problem.ts';
 import type { TypedArray } from '../job.ts';
-import { unwritable } from '../problem.ts';
 import { bytesOf, type Sink } from './sink.ts';
 
 /** A sink over a stream of Node. */

@@ -5,14 +5,14 @@
 // is not shared goes through memory that is. It answers one request at a time.
 
 import { Worker } from 'node:worker_threads';
-import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
-import { hostArrays } from '../../kernel/types.ts';
-import { builtModule } from '../../runtime/cpu/built-module.ts';
-import type { Dtype } from '../dtype.ts';
-import { setElements } from '../elements.ts';
-import type { TypedArray } from '../job.ts';
-import { unreadable } from '../problem.ts';
+import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { unreadable } from '../diagnostics/problem.ts';
+import type { TypedArray } from '../kernel/types.ts';
+import { hostArrays } from '../kernel/types.ts';
+import { builtModule } from '../runtime/cpu/built-module.ts';
+import type { Dtype } from './dtype.ts';
 import type { Source, Wanted } from './source.ts';
+import { setElements } from './typed-arrays.ts';
 
 /** What the thread begins with. */
 export interface ColumnTask {

@@ -1,10 +1,10 @@
 // One column of a Parquet file: decoded a range of rows at a time, converted as it is read.
 
 import type { DecodedArray, parquetScan } from 'hyparquet';
-import { blockLength, type Dtype, encode } from '../dtype.ts';
-import type { TypedArray } from '../job.ts';
-import { count, problem } from '../problem.ts';
-import { unfit } from './elements.ts';
+import { count, problem } from '../diagnostics/problem.ts';
+import type { TypedArray } from '../kernel/types.ts';
+import { blockLength, type Dtype, encode } from './dtype.ts';
+import { unfit } from './element-source.ts';
 import type { Source, Wanted } from './source.ts';
 
 type Scan = Awaited<ReturnType<typeof parquetScan>>;

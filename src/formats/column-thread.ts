@@ -1,10 +1,10 @@
 // The thread that decodes a column (see threaded-column.ts).
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { WarpstageError } from '../../diagnostics/error.ts';
-import { hostArrays } from '../../kernel/types.ts';
-import type { TypedArray } from '../job.ts';
-import { ParquetFile } from './parquet.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
+import type { TypedArray } from '../kernel/types.ts';
+import { hostArrays } from '../kernel/types.ts';
+import { ParquetFile } from './parquet-file.ts';
 import type { ColumnAnswer, ColumnRequest, ColumnTask } from './threaded-column.ts';
 
 const { path, wanted } = workerData as ColumnTask;

@@ -1,8 +1,8 @@
 // Typed arrays of whatever elements. TypeScript cannot see that two arrays of one job hold the
 // same kind of number, bigints or not; this is the one place that says so.
 
+import type { TypedArray } from '../kernel/types.ts';
 import { type ElementType, hostArrays } from '../kernel/types.ts';
-import type { TypedArray } from './job.ts';
 
 /** A value of an element: a bigint in arrays of 64-bit integers. */
 export type ElementValue = number | bigint;

@@ -1,7 +1,7 @@
 // The errors that files, streams and the data in them give: which code, and what to say.
 
-import type { Code } from '../diagnostics/codes.ts';
-import { WarpstageError } from '../diagnostics/error.ts';
+import type { Code } from './codes.ts';
+import { WarpstageError } from './error.ts';
 
 /** What an error number of the system means, for a person. */
 const meanings: Readonly<Record<string, string>> = {

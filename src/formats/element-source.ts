@@ -1,5 +1,8 @@
 // A source of elements over bytes: raw data, and .npy files behind their header.
 
+import { count, counted, problem } from '../diagnostics/problem.ts';
+import type { TypedArray } from '../kernel/types.ts';
+import type { ByteReader } from './bytes.ts';
 import {
   blockLength,
   conversionProblem,
@@ -8,11 +11,8 @@ import {
   describeType,
   dtypeBytes,
   encode,
-} from '../dtype.ts';
-import type { TypedArray } from '../job.ts';
-import { type NpyHeader, readNpyHeader } from '../npy-header.ts';
-import { count, counted, problem } from '../problem.ts';
-import type { ByteReader } from './bytes.ts';
+} from './dtype.ts';
+import { type NpyHeader, readNpyHeader } from './npy-header.ts';
 import type { Source, Wanted } from './source.ts';
 
 /** Bytes that are read at once where they have to be converted. */

@@ -16,10 +16,10 @@ import {
   type SchemaTree,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { WarpstageError } from '../../diagnostics/error.ts';
-import type { Dtype } from '../dtype.ts';
-import { count, problem, unreadable } from '../problem.ts';
-import { checkConversion } from './elements.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
+import { count, problem, unreadable } from '../diagnostics/problem.ts';
+import type { Dtype } from './dtype.ts';
+import { checkConversion } from './element-source.ts';
 import { ColumnSource, hasNulls, type RowRange } from './parquet-column.ts';
 import type { Wanted } from './source.ts';
 

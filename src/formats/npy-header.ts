@@ -4,10 +4,10 @@
 // with exactly three keys. It says everything that we need, and what we cannot read is named
 // together with the line of Python that mends it.
 
+import { count, problem } from '../diagnostics/problem.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
+import type { ByteReader } from './bytes.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
-import { count, problem } from './problem.ts';
-import type { ByteReader } from './sources/bytes.ts';
 
 /** What a header says. */
 export interface NpyHeader {

@@ -6,9 +6,9 @@
 // the block into the kernel's type, which also finds the first value that does not fit.
 
 import { decodeHalf, encodeHalf } from '../kernel/half.ts';
+import type { TypedArray } from '../kernel/types.ts';
 import { type ElementType, type NumberElement, numberBytes } from '../kernel/types.ts';
-import { isWide, setElements, viewElements } from './elements.ts';
-import type { TypedArray } from './job.ts';
+import { isWide, setElements, viewElements } from './typed-arrays.ts';
 
 /** An element type of a file. `bool` is a byte, 0 for false. */
 export type Dtype = NumberElement | 'bool';

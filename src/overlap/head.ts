@@ -1,7 +1,7 @@
 // The beginning of a source: its first elements, and then its end.
 
-import type { TypedArray } from '../job.ts';
-import type { Source } from './source.ts';
+import type { Source } from '../formats/source.ts';
+import type { TypedArray } from './job.ts';
 
 export class Head implements Pick<Source, 'read' | 'skip'> {
   readonly #whole: Source;

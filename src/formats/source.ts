@@ -4,9 +4,8 @@
 // so a source may answer one with several reads side by side. Whatever its format, it writes
 // straight into the page-locked array that is copied to the device.
 
-import type { ElementType } from '../../kernel/types.ts';
-import type { Conversion, Dtype } from '../dtype.ts';
-import type { TypedArray } from '../job.ts';
+import type { ElementType, TypedArray } from '../kernel/types.ts';
+import type { Conversion, Dtype } from './dtype.ts';
 
 /** Elements of one input, in their order. */
 export interface Source {

@@ -1,11 +1,10 @@
-// Bytes in their order, from a file, a stream or memory: what raw and .npy sources are made of.
+// Bytes in their order, from a file or a stream: what raw and .npy sources are made of.
 
 import { constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { type CopyBytes, copyHere } from '../host-copies.ts';
-import { unreadable } from '../problem.ts';
+import { unreadable } from '../diagnostics/problem.ts';
 
 /** Bytes in their order. */
 export interface ByteReader {
@@ -159,29 +158,4 @@ export class StreamBytes implements ByteReader {
     if (this.#stream instanceof Readable) this.#stream.destroy();
     else this.#pieces.return?.()?.catch(() => {});
   }
-}
-
-/** Bytes that are in memory already. */
-export class MemoryBytes implements ByteReader {
-  readonly name: string;
-  readonly size: number;
-  readonly #bytes: Uint8Array;
-  readonly #copy: CopyBytes;
-  #position = 0;
-
-  constructor(name: string, array: ArrayBufferView, copy: CopyBytes = copyHere) {
-    this.name = name;
-    this.#copy = copy;
-    this.#bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-    this.size = array.byteLength;
-  }
-
-  async read(into: Uint8Array): Promise<number> {
-    const taken = this.#bytes.subarray(this.#position, this.#position + into.length);
-    this.#position += taken.length;
-    await this.#copy(into.subarray(0, taken.length), taken);
-    return taken.length;
-  }
-
-  async close(): Promise<void> {}
 }
