@@ -91,15 +91,15 @@ export function kernel<const S extends Schema>(
   body: (data: BodyData<S>, cuda: Cuda) => void,
   options: KernelOptions = {},
 ): Kernel<S> {
-  parseSchema(schema);
+  const own = schemaOf(schema, parseSchema);
   checkBody(body, 'kernel');
-  const own = options.name ?? body.name;
+  const given = options.name ?? body.name;
   return Object.freeze({
     kind: 'kernel',
     get name(): string {
-      return own || (namesOfExports.get(this) ?? 'kernel');
+      return given || (namesOfExports.get(this) ?? 'kernel');
     },
-    schema,
+    schema: own,
     body,
     fma: options.fma === true,
   });
@@ -132,9 +132,17 @@ export function deviceFunction<const S extends DeviceSchema, R>(
   schema: S,
   body: (data: BodyData<S>, cuda: Cuda) => R,
 ): DeviceFunction<S, R> {
-  parseDeviceSchema(schema);
+  const own = schemaOf(schema, parseDeviceSchema);
   checkBody(body, 'deviceFunction');
-  return Object.freeze({ kind: 'deviceFunction', schema, body });
+  return Object.freeze({ kind: 'deviceFunction', schema: own, body });
+}
+
+/** The schema as it is now, read and checked: what is compiled does not change with the caller's object. */
+export function schemaOf<S extends DeviceSchema>(schema: S, parse: (schema: S) => unknown): S {
+  const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
+  const own = isObject ? Object.freeze({ ...schema }) : schema;
+  parse(own);
+  return own;
 }
 
 function checkBody(body: unknown, maker: 'kernel' | 'deviceFunction'): void {

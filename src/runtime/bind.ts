@@ -18,7 +18,7 @@ import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, checkResident, threadsOf } from './extents.ts';
 import { kernelInWords, type LaunchWork } from './launch.ts';
 import { checkLanguage } from './native-kernels.ts';
-import { RecentLaunches } from './recent-launches.ts';
+import { RecentLaunches, type ScalarForm } from './recent-launches.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
 
 /** How kernels become executables on a device. */
@@ -71,13 +71,16 @@ export class LaunchBinder {
       });
     }
     checkLanguage(kernel, this.#device);
+    // What is checked is what is remembered: a getter may give something else the next time.
+    const taken = { ...configuration };
+    const values = { ...given };
     const { properties } = this.#device;
-    const block = checkBlock(kernel.name, configuration?.block, properties);
-    const grid = checkGrid(kernel.name, configuration?.grid, properties);
-    const { cooperative = false } = configuration;
+    const block = checkBlock(kernel.name, taken.block, properties);
+    const grid = checkGrid(kernel.name, taken.grid, properties);
+    const { cooperative = false } = taken;
     if (cooperative && properties.kind !== 'cuda') checkResident(kernel.name, grid, block);
     const parameters = parseSchema(kernel.schema);
-    const checked = checkArguments(this.#device, kernel.name, parameters, given);
+    const checked = checkArguments(this.#device, kernel.name, parameters, values);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
     const { program, sources, executable, assignedName } = this.#compile(
       kernel,
@@ -89,12 +92,12 @@ export class LaunchBinder {
       }),
     );
 
-    const values = program.parameters.map((parameter) => {
+    const operands = program.parameters.map((parameter) => {
       if (parameter.kind === 'array') return checked.arrays[parameter.name]!;
       return typedValue(parameter.type, checked.scalars[parameter.name]!);
     });
-    const { places, bytes } = placeSharedArrays(program, sources, values, grid, properties);
-    const arrays = values.filter((value) => value instanceof DeviceMemoryArray);
+    const { places, bytes } = placeSharedArrays(program, sources, operands, grid, properties);
+    const arrays = operands.filter((value) => value instanceof DeviceMemoryArray);
     const work: LaunchWork = {
       kind: 'launch',
       name: kernel.name,
@@ -102,36 +105,27 @@ export class LaunchBinder {
       sources,
       executable,
       grid,
-      values,
+      values: operands,
       shared: places,
       sharedBytes: bytes,
       allocations: arrays.map(({ allocation }) => allocation),
       cooperative,
-      signal: checkSignal(kernel.name, configuration.signal),
+      signal: checkSignal(kernel.name, taken.signal),
       ranOn: describeExecutable(executable),
       variantOf: null,
     };
-    this.#remember(kernel, configuration, given, parameters, work);
+    const launch = { grid: taken.grid, block: taken.block, given: values, scalars: checked.scalars, work };
+    this.#recentOf(kernel).add({ ...launch, form: formOf(program) }, parameters);
     return work;
   }
 
-  #remember(
-    kernel: Kernel,
-    configuration: LaunchConfiguration,
-    given: Readonly<Record<string, unknown>>,
-    parameters: readonly SchemaParameter[],
-    work: LaunchWork,
-  ): void {
+  #recentOf(kernel: Kernel): RecentLaunches {
     let recent = this.#recent.get(kernel);
     if (recent === undefined) {
       recent = new RecentLaunches();
       this.#recent.set(kernel, recent);
     }
-    const types = work.executable.program.parameters;
-    recent.add(configuration, given ?? {}, parameters, work, (position, value) => {
-      const parameter = types[position]!;
-      return parameter.kind === 'scalar' ? typedValue(parameter.type, value) : value;
-    });
+    return recent;
   }
 
   #compile(kernel: Kernel, specialisation: Specialisation, alignments: readonly number[]): Compiled {
@@ -170,6 +164,14 @@ export class LaunchBinder {
     }
     return id;
   }
+}
+
+/** How numbers come to be the values of a program's parameters. */
+function formOf({ parameters }: Program): ScalarForm {
+  return (position, value) => {
+    const parameter = parameters[position]!;
+    return parameter.kind === 'scalar' ? typedValue(parameter.type, value) : value;
+  };
 }
 
 function checkSignal(kernel: string, signal: unknown): AbortSignal | null {

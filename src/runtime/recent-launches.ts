@@ -1,15 +1,17 @@
 // Launches that were bound before: most launches repeat one of the last few, so that their
 // arguments need no second check.
 //
-// A launch repeats another if kernel, grid, block, signal and all arguments are the same. If only
-// scalars differ, what was bound is taken over with the new values, where nothing that was
-// decided for the launch can depend on them: the width of the index, the sizes of shared arrays.
+// A launch repeats another if kernel, grid, block, signal and all arguments are the same. Arguments are compared by
+// what they were at the launch, not by which object they are: a vector may be changed between two launches. If only
+// numbers differ, what was bound is taken over with the new ones, where nothing that was decided for the launch can
+// depend on them: the width of the index, the sizes of shared arrays.
 // Programs that go through chunks repeat their launches in turn, so the one that came next the last time is
 // looked at first.
 
 import type { Value } from '../compiler/arithmetic.ts';
-import { type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
-import type { Extent } from '../kernel/types.ts';
+import type { Program } from '../compiler/ir.ts';
+import { type ScalarValue, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
+import { componentNames, type Extent, lanesOf, type ScalarType, vectorTypes } from '../kernel/types.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { LaunchConfiguration } from './device.ts';
 import type { LaunchWork } from './launch.ts';
@@ -17,7 +19,36 @@ import type { LaunchWork } from './launch.ts';
 type Given = Readonly<Record<string, unknown>>;
 
 /** Turns a scalar into the form that a program's type has. */
-export type ScalarForm = (position: number, value: number | boolean) => Value;
+export type ScalarForm = (position: number, value: ScalarValue) => Value;
+
+/** A launch that was bound, as it was given. */
+export interface BoundLaunch {
+  readonly grid: Extent;
+  readonly block: Extent;
+  /** The arguments, read once. */
+  readonly given: Given;
+  /** The numbers among them, by the names of the program's parameters: `a`, `v.x`. */
+  readonly scalars: Readonly<Record<string, ScalarValue>>;
+  readonly work: LaunchWork;
+  readonly form: ScalarForm;
+}
+
+/** A number of an argument: a scalar is one, a vector has one for each component. */
+interface Part {
+  /** The component; null for a scalar. */
+  readonly key: string | null;
+  readonly type: ScalarType;
+  readonly value: unknown;
+  /** Its position among the work's values; null where the launch depends on it. */
+  readonly position: number | null;
+}
+
+interface Argument {
+  readonly name: string;
+  readonly value: unknown;
+  /** Null for what is the same only as a whole: arrays, constants, device functions. */
+  readonly parts: readonly Part[] | null;
+}
 
 interface Recent {
   /** The launch that came after this one the last time: the same ones often come in the same order. */
@@ -25,10 +56,7 @@ interface Recent {
   readonly grid: Extent;
   readonly block: Extent;
   readonly names: readonly string[];
-  readonly values: readonly unknown[];
-  /** For each argument: its position among the work's values if it is a scalar that may differ. */
-  readonly scalars: readonly (number | null)[];
-  readonly types: readonly (SchemaParameter & { readonly kind: 'scalar' })['type'][];
+  readonly arguments: readonly Argument[];
   readonly work: LaunchWork;
   readonly form: ScalarForm;
 }
@@ -36,8 +64,8 @@ interface Recent {
 /** So many launches are remembered of each kernel. */
 const capacity = 64;
 /** Scalars of these types are passed as they are given. */
-const plainTypes: readonly string[] = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'];
-/** A scalar of type index within these bounds leaves the index as wide as it is. */
+const plainTypes: readonly ScalarType[] = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'];
+/** An index goes with 32 bits from the negative of this on, up to below it. */
 const indexLimit = 2 ** 31;
 
 /** The launches of one kernel. */
@@ -66,30 +94,16 @@ export class RecentLaunches {
     return work;
   }
 
-  add(
-    configuration: LaunchConfiguration,
-    given: Given,
-    parameters: readonly SchemaParameter[],
-    work: LaunchWork,
-    form: ScalarForm,
-  ): void {
-    if (configuration.cooperative) return;
-    const { program } = work.executable;
-    const names = Object.keys(given);
-    const sized = program.sharedArrays.some(({ count }) => count.kind !== 'constant');
-    const schema = names.map((name) => parameters.find((parameter) => parameter.name === name)!);
+  add(launch: BoundLaunch, parameters: readonly SchemaParameter[]): void {
+    const { grid, block, given, work, form } = launch;
+    if (work.cooperative) return;
+    const taken = parameters.filter(({ name }) => Object.hasOwn(given, name));
     const recent: Recent = {
       next: null,
-      grid: copyOf(configuration.grid),
-      block: copyOf(configuration.block),
-      names,
-      values: names.map((name) => given[name]),
-      scalars: schema.map((parameter) =>
-        parameter.kind === 'scalar' && plainTypes.includes(parameter.type) && !sized
-          ? program.parameters.findIndex(({ name }) => name === parameter.name)
-          : null,
-      ),
-      types: schema.map((parameter) => (parameter.kind === 'scalar' ? parameter.type : 'i32')),
+      grid: copyOf(grid),
+      block: copyOf(block),
+      names: taken.map(({ name }) => name),
+      arguments: taken.map((parameter) => argumentOf(parameter, launch)),
       work,
       form,
     };
@@ -99,24 +113,32 @@ export class RecentLaunches {
   }
 }
 
-/** The work of a launch, taken over from a former one; null if it does not repeat that. */
-function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given): LaunchWork | null {
-  const match = matchOf(recent, configuration, given);
-  return match === 'same' ? recent.work : match === 'similar' ? vary(recent, given) : null;
+function argumentOf(parameter: SchemaParameter, { given, scalars, work }: BoundLaunch): Argument {
+  const { program } = work.executable;
+  const { name } = parameter;
+  const isSized = program.sharedArrays.some(({ count }) => count.kind !== 'constant');
+  const part = (key: string | null, type: ScalarType, value: unknown): Part => {
+    const own = key === null ? name : `${name}.${key}`;
+    const varies = !isSized && plainTypes.includes(type);
+    return { key, type, value, position: varies ? positionOf(program, own) : null };
+  };
+  switch (parameter.kind) {
+    case 'scalar':
+      return { name, value: given[name], parts: [part(null, parameter.type, given[name])] };
+    case 'vector': {
+      const { component } = vectorTypes[parameter.type];
+      const keys = componentNames.slice(0, lanesOf(parameter.type));
+      return { name, value: null, parts: keys.map((key) => part(key, component, scalars[`${name}.${key}`])) };
+    }
+    default:
+      return { name, value: given[name], parts: null };
+  }
 }
 
-/** The work of a launch of which only scalars differ; null if one of them is not what it should be. */
-function vary({ names, types, scalars, work, form }: Recent, given: Given): LaunchWork | null {
-  const values = [...work.values];
-  for (let i = 0; i < names.length; ++i) {
-    const position = scalars[i]!;
-    if (position === null) continue;
-    const value = given[names[i]!];
-    if (scalarProblem(types[i]!, value) !== null) return null;
-    if (types[i] === 'index' && !(Number(value) < indexLimit && Number(value) >= -indexLimit)) return null;
-    if (position >= 0) values[position] = form(position, value as number | boolean);
-  }
-  return { ...work, values, variantOf: work };
+/** Where a program has a scalar; null if it has none of this name. */
+function positionOf({ parameters }: Program, name: string): number | null {
+  const position = parameters.findIndex((parameter) => parameter.name === name);
+  return position < 0 ? null : position;
 }
 
 function copyOf(extent: Extent): Extent {
@@ -141,22 +163,40 @@ function sameArray(a: unknown, b: unknown): boolean {
   );
 }
 
-type Match = 'same' | 'similar';
-
-function matchOf(recent: Recent, { grid, block, signal }: LaunchConfiguration, given: Given): Match | null {
-  const { names, values, scalars, work } = recent;
-  if (work.signal !== (signal ?? null)) return null;
-  let match: Match = 'same';
-  for (let i = 0; i < names.length; ++i) {
-    const value = given[names[i]!];
-    if (Object.is(value, values[i]) || sameArray(value, values[i])) continue;
-    if (scalars[i] === null) return null;
-    match = 'similar';
+/** The work of a launch, taken over from a former one; null if it does not repeat that. Reads each argument once. */
+function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given): LaunchWork | null {
+  const { work } = recent;
+  if (work.signal !== (configuration.signal ?? null)) return null;
+  /** The work's values with those that differ; null as long as none does. */
+  let varied: LaunchWork['values'][number][] | null = null;
+  for (const { name, value: former, parts } of recent.arguments) {
+    if (!Object.hasOwn(given, name)) return null;
+    const value = given[name];
+    if (parts === null) {
+      if (Object.is(value, former) || sameArray(value, former)) continue;
+      return null;
+    }
+    for (const part of parts) {
+      const now = part.key === null ? value : (value as Given | null | undefined)?.[part.key];
+      if (Object.is(now, part.value)) continue;
+      if (part.position === null || !isInterchangeable(part, now)) return null;
+      varied ??= [...work.values];
+      varied[part.position] = recent.form(part.position, now as ScalarValue);
+    }
   }
-  let count = 0;
-  for (const _ in given) count += 1;
-  if (count !== names.length || !sameExtent(recent.grid, grid) || !sameExtent(recent.block, block))
+  for (const name in given) if (!recent.names.includes(name)) return null;
+  if (!sameExtent(recent.grid, configuration.grid) || !sameExtent(recent.block, configuration.block))
     return null;
   for (const allocation of work.allocations) if (allocation.freed) return null;
-  return match;
+  return varied === null ? work : { ...work, values: varied, variantOf: work };
+}
+
+/** Whether a number may come in the place of a former one: it is right, and needs an index as wide. */
+function isInterchangeable({ type, value: former }: Part, value: unknown): boolean {
+  if (scalarProblem(type, value) !== null) return false;
+  return type !== 'index' || isWide(value as number) === isWide(former as number);
+}
+
+function isWide(value: number): boolean {
+  return value >= indexLimit || value < -indexLimit;
 }

@@ -34,10 +34,11 @@ export function takeVector(
   }
   const given = value as Readonly<Record<string, unknown>>;
   return names.flatMap((one) => {
+    const component = given[one];
     const problem =
-      given[one] === undefined ? 'is missing' : scalarProblem(vectorTypes[type].component, given[one]);
+      component === undefined ? 'is missing' : scalarProblem(vectorTypes[type].component, component);
     if (problem !== null) return [{ argument: `${name}.${one}`, problem }];
-    scalars[`${name}.${one}`] = given[one] as number;
+    scalars[`${name}.${one}`] = component as number;
     return [];
   });
 }

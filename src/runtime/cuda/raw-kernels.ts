@@ -8,8 +8,8 @@ import type { Specialisation, Specialised } from '../../compiler/specialise.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { lineAndColumn } from '../../diagnostics/lines.ts';
 import type { KernelSource } from '../../diagnostics/source.ts';
-import type { Kernel } from '../../kernel/kernel.ts';
-import { parseSchema } from '../../kernel/parameters.ts';
+import { type Kernel, schemaOf } from '../../kernel/kernel.ts';
+import { parseSchema, type ScalarValue } from '../../kernel/parameters.ts';
 import type { Schema } from '../../kernel/schema.ts';
 import type { Executable } from '../../targets/executable.ts';
 import type { CudaKernelOptions, Device } from '../device.ts';
@@ -59,7 +59,8 @@ export class RawKernels {
 
   /** Makes a kernel of a text. */
   make<S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S> {
-    const { name, schema } = checkOptions(source, options);
+    const own = checkOptions(source, options);
+    const { name, schema } = own;
     const parameters = parseSchema(schema);
     const wrong = parameters.find(({ kind }) => kind === 'function');
     if (wrong !== undefined) {
@@ -77,7 +78,7 @@ export class RawKernels {
         hint: `pass one of ${Object.keys(valueTypes).join(', ')}, and convert it in the source`,
       });
     }
-    const raw: Raw = { source, options: options as unknown as CudaKernelOptions<Schema> };
+    const raw: Raw = { source, options: own as unknown as CudaKernelOptions<Schema> };
     const kernel = nativeKernel(this.#device, name, schema);
     this.#kernels.set(kernel as unknown as Kernel, raw);
     const defaults = parameters.flatMap((one) =>
@@ -146,7 +147,7 @@ export class RawKernels {
     const suffix = architecture === 90 || architecture === 100 ? 'a' : '';
     const flags = [
       '--std=c++17',
-      ...Object.entries(constants).map(([name, value]) => `--define-macro=${name}=${String(value)}`),
+      ...Object.entries(constants).map(([name, value]) => `--define-macro=${name}=${textOf(value)}`),
       ...(options.options ?? []),
     ];
     const file = `${fileName(options.name)}.cu`;
@@ -157,6 +158,11 @@ export class RawKernels {
     const all = [`--gpu-architecture=sm_${architecture}${suffix}`, ...flags];
     return this.#compiler.compile(source, file, all, options.name);
   }
+}
+
+/** A constant as C++ has it: `-0` alone would be an integer there. */
+function textOf(value: ScalarValue): string {
+  return Object.is(value, -0) ? '-0.0' : String(value);
 }
 
 /** The text as messages show it. */
@@ -173,6 +179,7 @@ function fileName(name: string): string {
   return name.replace(/<.*$/s, '').replace(/.*::/, '') || 'kernel';
 }
 
+/** The options as they are now, checked: what is compiled later does not change with the caller's object. */
 function checkOptions<S extends Schema>(
   source: unknown,
   options: CudaKernelOptions<S>,
@@ -186,9 +193,9 @@ function checkOptions<S extends Schema>(
   if (typeof source !== 'string') throw problem(`the source must be a string, and is ${typeof source}`);
   if (typeof options?.name !== 'string' || options.name === '')
     throw problem('`name` must name a __global__ function');
-  const { sharedMemory = 0 } = options;
+  const { name, sharedMemory = 0, options: more = [] } = options;
   if (!Number.isSafeInteger(sharedMemory) || sharedMemory < 0) {
     throw problem(`\`sharedMemory\` must be a number of bytes, and is ${String(sharedMemory)}`);
   }
-  return options;
+  return { name, schema: schemaOf(options.schema, parseSchema), sharedMemory, options: [...more] };
 }
