@@ -10,6 +10,7 @@ import type { CheckFinding } from '../checker/report.ts';
 import { issueData, WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { formatIssues } from '../diagnostics/render.ts';
+import { stageParts } from '../targets/stage-spans.ts';
 import type { NamedCase } from './check-cases.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { listNames } from './failure.ts';
@@ -115,7 +116,9 @@ async function writeStages(path: string, cases: readonly NamedCase[]): Promise<v
   const traces = cases.flatMap(({ name, kernel, launch }) => {
     try {
       const spans = traceStages(kernel, launch);
-      return spans.length === 0 ? [] : [{ title: name, facts: {}, unit: 'steps' as const, spans }];
+      return spans.length === 0
+        ? []
+        : [{ title: name, facts: {}, unit: 'steps' as const, spans, lanes: stageParts }];
     } catch (error) {
       // The findings tell of it.
       if (error instanceof WarpstageError) return [];

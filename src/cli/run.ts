@@ -185,9 +185,9 @@ async function runJob(
     if (options.trace !== undefined) prepareRecording(opened, options.stages);
     const result = await stream(run, named, assigned, opened, options, context);
     if (options.trace !== undefined) {
-      const { chunks, chunkRows, depth, ranOn } = result.report;
+      const { chunks, chunkRows, depth, ranOn, wall } = result.report;
       const facts = { chunks, chunkRows, depth, ranOn: ranOn.join('; '), times: timesOf(opened) };
-      await writeTrace(options.trace, result.spans, { title: titleOf(named, result), facts });
+      await writeTrace(options.trace, result.spans, { title: titleOf(named, result), wall, facts });
     }
     tell(named, assigned, result, options, context.terminal);
   } finally {

@@ -7,8 +7,7 @@ import { writeWhole } from './write-whole.ts';
 
 /** Writes the trace of a run. */
 export function writeTrace(path: string, spans: readonly Span[], about: TraceDescription): Promise<void> {
-  const { title, facts = {} } = about;
-  if (isPage(path)) return writeTracePage(path, [{ title, facts, spans }]);
+  if (isPage(path)) return writeTracePage(path, [{ facts: {}, ...about, spans }]);
   return writeWhole(path, chromeTrace(spans, about));
 }
 

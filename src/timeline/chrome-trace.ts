@@ -1,10 +1,11 @@
 // Spans as a trace file in Chrome's JSON format, which Perfetto (ui.perfetto.dev) opens.
 //
-// Every engine is a track. Each span is one complete event on its engine's track, with the
-// stream, the bytes, the grid and the time it waited among its arguments; arrows lead from each
-// operation of a stream to the next. What blocks of kernels did with the stages of their pipelines is a
-// second process, with a track for each thing that is done, or several where two of them overlap. The
-// text comes in pieces, so that a large trace is never one string.
+// Every engine is a track, or several where its spans overlap (`compute`, `compute 2`): events of one track
+// never do, for Perfetto drops an event that begins in another and ends after it. Each span is one
+// complete event, with the stream, the bytes, the grid and the time it waited among its arguments;
+// arrows lead from each operation of a stream to the next. What blocks of kernels did with the stages of
+// their pipelines is a second process. Times are whole nanoseconds from the origin, rounded before anything is
+// subtracted. The text comes in pieces, so that a large trace is never one string.
 
 import { inFlowOrder } from './overlap.ts';
 import type { Span } from './span.ts';
@@ -13,6 +14,8 @@ import type { Span } from './span.ts';
 export interface TraceDescription {
   /** Names the process, for example `affine on cpu`. */
   readonly title: string;
+  /** Milliseconds that the whole took, where that is more than from the first span to the last. */
+  readonly wall?: number;
   /** Further facts, shown under the trace's metadata. */
   readonly facts?: Readonly<Record<string, string | number>>;
 }
@@ -30,17 +33,18 @@ const spansPerPiece = 512;
  * await writeFile('timeline.json', chromeTrace(spans, { title: 'my schedule' }));
  */
 export function* chromeTrace(spans: readonly Span[], description: TraceDescription): Generator<string> {
-  const tracks = new Map(
-    inFlowOrder(new Set(spans.map((span) => span.engine))).map((name, i) => [name, i + 1]),
-  );
   const origin = spans.reduce((earliest, span) => Math.min(earliest, span.queued, span.started), Infinity);
+  const clock = new Clock(origin);
+  const { tracks, trackOf } = tracksOf(spans, clock);
   const arrows = streamArrows(spans);
+  const { title, wall, facts = {} } = description;
 
-  yield `{"displayTimeUnit":"ms","otherData":${JSON.stringify(description.facts ?? {})},"traceEvents":[\n`;
-  const names: object[] = [{ ph: 'M', pid: 1, name: 'process_name', args: { name: description.title } }];
-  for (const [name, tid] of tracks) {
-    names.push({ ph: 'M', pid: 1, tid, name: 'thread_name', args: { name } });
-    names.push({ ph: 'M', pid: 1, tid, name: 'thread_sort_index', args: { sort_index: tid } });
+  const own = wall === undefined ? '' : `"wallMilliseconds":${wall},`;
+  yield `{"displayTimeUnit":"ms",${own}"otherData":${JSON.stringify(facts)},"traceEvents":[\n`;
+  const names: object[] = [{ ph: 'M', pid: 1, name: 'process_name', args: { name: title } }];
+  for (const [i, name] of tracks.entries()) {
+    names.push({ ph: 'M', pid: 1, tid: i + 1, name: 'thread_name', args: { name } });
+    names.push({ ph: 'M', pid: 1, tid: i + 1, name: 'thread_sort_index', args: { sort_index: i + 1 } });
   }
   yield names.map((event) => JSON.stringify(event)).join(',\n');
 
@@ -51,22 +55,21 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
     }
     yield piece;
   }
-  yield* stageEvents(spans, origin);
+  yield* stageEvents(spans, clock);
   yield '\n]}\n';
 
   function* eventsOf(span: Span, id: number): Generator<object> {
-    const place = { pid: 1, tid: tracks.get(span.engine)! };
-    const ts = microseconds(span.started - origin);
+    const place = { pid: 1, tid: trackOf[id]! + 1 };
+    const times = clock.times(span);
     yield {
       ph: 'X',
       ...place,
       name: span.name,
       cat: span.engine,
-      ts,
-      dur: microseconds(span.ended - span.started),
+      ...times,
       args: {
         stream: span.stream,
-        waited_ms: microseconds(span.started - span.queued) / 1000,
+        waited_ms: (clock.at(span.started) - clock.at(span.queued)) / 1e6,
         ...(span.id === undefined ? {} : { id: span.id }),
         ...(span.after === undefined ? {} : { after: span.after }),
         ...(span.bytes === undefined ? {} : { bytes: span.bytes }),
@@ -74,7 +77,7 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
         ...(span.grid === undefined ? {} : { grid: span.grid.join(' x ') }),
       },
     };
-    const arrow = { ...place, name: span.stream, cat: 'stream', ts };
+    const arrow = { ...place, name: span.stream, cat: 'stream', ts: times.ts };
     const { from, leads } = arrows[id]!;
     if (from !== undefined) yield { ph: 'f', bp: 'e', id: from, ...arrow };
     if (leads) yield { ph: 's', id, ...arrow };
@@ -82,43 +85,59 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
 }
 
 /** The events of stages. Their arguments say of which operation they are, and of which block. */
-function* stageEvents(spans: readonly Span[], origin: number): Generator<string> {
-  const place = { pid: 2 };
-  const tracks = new Map<string, number>();
-  /** When a track is free again; no two events of one overlap. */
-  const free = new Map<string, number>();
-  const event = (content: object) => `,\n${JSON.stringify({ ...content, ...place })}`;
-  const track = (part: string, started: number, ended: number): string => {
-    for (let row = 1; ; row++) {
-      const name = row === 1 ? part : `${part} ${row}`;
-      if ((free.get(name) ?? -Infinity) > started) continue;
-      free.set(name, ended);
-      return name;
-    }
-  };
-  for (const [position, { stages, name: kernel, id }] of spans.entries()) {
-    if (stages === undefined) continue;
-    const block = stages.block.join(', ');
-    let piece = tracks.size === 0 ? event({ ph: 'M', name: 'process_name', args: { name: 'stages' } }) : '';
-    for (const span of [...stages.spans].sort((a, b) => a.started - b.started)) {
-      const name = track(span.engine, span.started, span.ended);
-      if (!tracks.has(name)) {
-        const tid = tracks.size + 1;
-        tracks.set(name, tid);
-        piece += event({ ph: 'M', tid, name: 'thread_name', args: { name } });
-      }
-      piece += event({
-        ph: 'X',
-        tid: tracks.get(name)!,
-        name: span.name,
-        cat: span.engine,
-        ts: microseconds(span.started - origin),
-        dur: microseconds(span.ended - span.started),
-        args: { stream: span.stream, kernel, block, of: id ?? position, id: span.id, after: span.after },
-      });
-    }
-    yield piece;
+function* stageEvents(spans: readonly Span[], clock: Clock): Generator<string> {
+  const staged = spans.flatMap(({ stages, name: kernel, id }, position) =>
+    stages === undefined
+      ? []
+      : stages.spans.map((span) => ({ span, kernel, of: id ?? position, block: stages.block.join(', ') })),
+  );
+  if (staged.length === 0) return;
+  const { tracks, trackOf } = tracksOf(
+    staged.map(({ span }) => span),
+    clock,
+  );
+  const event = (content: object) => `,\n${JSON.stringify({ ...content, pid: 2 })}`;
+  let piece = event({ ph: 'M', name: 'process_name', args: { name: 'stages' } });
+  for (const [i, name] of tracks.entries()) {
+    piece += event({ ph: 'M', tid: i + 1, name: 'thread_name', args: { name } });
   }
+  for (const [i, { span, ...launch }] of staged.entries()) {
+    piece += event({
+      ph: 'X',
+      tid: trackOf[i]! + 1,
+      name: span.name,
+      cat: span.engine,
+      ...clock.times(span),
+      args: { stream: span.stream, ...launch, id: span.id, after: span.after },
+    });
+    if (i % spansPerPiece !== 0) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
+/** The names of the tracks in the order of the flow, and for each span the position of its own. */
+function tracksOf(spans: readonly Span[], clock: Clock): { tracks: string[]; trackOf: Int32Array } {
+  const engines = inFlowOrder(new Set(spans.map(({ engine }) => engine)));
+  /** For each engine when each of its rows is free again. */
+  const free = new Map(engines.map((name): [string, number[]] => [name, []]));
+  const rows = new Int32Array(spans.length);
+  for (const position of [...spans.keys()].sort((a, b) => spans[a]!.started - spans[b]!.started)) {
+    const { engine, started, ended } = spans[position]!;
+    const ends = free.get(engine)!;
+    const open = ends.findIndex((end) => end <= clock.at(started));
+    const row = open < 0 ? ends.length : open;
+    ends[row] = clock.at(ended);
+    rows[position] = row;
+  }
+  const first = new Map<string, number>();
+  const tracks: string[] = [];
+  for (const [engine, ends] of free) {
+    first.set(engine, tracks.length);
+    tracks.push(...ends.map((_, row) => (row === 0 ? engine : `${engine} ${row + 1}`)));
+  }
+  return { tracks, trackOf: rows.map((row, position) => first.get(spans[position]!.engine)! + row) };
 }
 
 /** For each span the one before it in its stream, if there is one, and whether one comes after it. */
@@ -138,7 +157,26 @@ function streamArrows(spans: readonly Span[]): { from?: number; leads: boolean }
   return arrows;
 }
 
-/** Milliseconds to microseconds, in whole nanoseconds. */
-function microseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1e6) / 1000;
+/** Milliseconds as whole nanoseconds from an origin, and these as the microseconds of a trace file. */
+class Clock {
+  readonly #origin: number;
+
+  constructor(origin: number) {
+    this.#origin = origin;
+  }
+
+  at(milliseconds: number): number {
+    return Math.round((milliseconds - this.#origin) * 1e6);
+  }
+
+  times({ started, ended }: Span): { ts: number; dur: number } {
+    const [from, to] = [this.at(started), this.at(ended)];
+    return { ts: microseconds(from), dur: microseconds(to - from) };
+  }
+}
+
+/** The least number whose thousandfold is so many nanoseconds when its fraction is cut off, as Perfetto does. */
+function microseconds(nanoseconds: number): number {
+  const amount = nanoseconds / 1000;
+  return Math.trunc(amount * 1000) < nanoseconds ? amount * (1 + Number.EPSILON) : amount;
 }

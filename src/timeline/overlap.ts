@@ -1,6 +1,6 @@
 // What spans say about overlap: how long each engine was busy, and how much of that was hidden.
 //
-// No engine does two things at once (span.ts), so an engine's busy time is the sum of its spans.
+// An engine's busy time is the time in which at least one of its spans ran: kernels may share an engine.
 // Without any overlap a schedule takes the sum of all busy times; with perfect overlap it takes
 // as long as its busiest engine. Where the wall time lies between the two is the overlap that
 // was achieved.
@@ -23,12 +23,17 @@ export interface OverlapFigures {
   readonly engines: readonly Busy[];
   /** Milliseconds from the first span's start to the last one's end. */
   readonly wall: number;
-  /** The busiest engine; null if there was no span. */
+  /** The busiest engine that works, and does not wait; null if there was no span. */
   readonly bound: Busy | null;
   /** The busiest engine's share of the wall time: 1 is as fast as that engine allows. */
   readonly nearness: number;
   /** 0: one after the other. 1: everything hidden behind the busiest engine. */
   readonly achieved: number;
+}
+
+/** Whether spans of an engine are threads that wait for a stage (`BlockStages`), which is no work. */
+export function isWaiting(engine: string): boolean {
+  return engine === 'acquire' || engine === 'wait';
 }
 
 /** The order in which data passes through the engines; what is not named here comes last. */
@@ -64,23 +69,47 @@ export function inFlowOrder(names: Iterable<string>): string[] {
  * console.log(`bound by ${bound?.name}, ${Math.round(100 * achieved)} % of the rest hidden`);
  */
 export function measureOverlap(spans: Iterable<Span>): OverlapFigures {
-  const engines = new Map<string, { name: string; busy: number; bytes: number; operations: number }>();
-  let first = Infinity;
-  let last = -Infinity;
+  const engines = new Map<string, Span[]>();
+  let [first, last] = [Infinity, -Infinity];
   for (const span of spans) {
-    let engine = engines.get(span.engine);
-    if (engine === undefined) {
-      engine = { name: span.engine, busy: 0, bytes: 0, operations: 0 };
-      engines.set(span.engine, engine);
-    }
-    engine.busy += span.ended - span.started;
-    engine.bytes += span.bytes ?? 0;
-    engine.operations++;
+    const own = engines.get(span.engine);
+    if (own === undefined) engines.set(span.engine, [span]);
+    else own.push(span);
     first = Math.min(first, span.started);
     last = Math.max(last, span.ended);
   }
-  const inOrder = inFlowOrder(engines.keys()).map((name) => engines.get(name)!);
+  const inOrder = inFlowOrder(engines.keys()).map((name) => busyOf(name, engines.get(name)!));
   return overlapOf(inOrder, engines.size === 0 ? 0 : last - first);
+}
+
+function busyOf(name: string, spans: Span[]): Busy {
+  spans.sort((a, b) => a.started - b.started);
+  let [busy, bytes, until] = [0, 0, -Infinity];
+  for (const span of spans) {
+    busy += Math.max(0, span.ended - Math.max(span.started, until));
+    bytes += span.bytes ?? 0;
+    until = Math.max(until, span.ended);
+  }
+  return { name, busy, bytes, operations: spans.length };
+}
+
+/**
+ * Engines of several devices as stages of the job: `cuda:0 copy in` and `cuda:1 copy in` are one, as busy
+ * as the busier of them.
+ */
+export function asStages(engines: readonly Busy[]): Busy[] {
+  const stages = new Map<string, Busy>();
+  for (const engine of engines) {
+    const { task: name } = partsOfEngine(engine.name);
+    const { busy, bytes, operations } = stages.get(name) ?? { busy: 0, bytes: 0, operations: 0 };
+    stages.set(name, {
+      name,
+      busy: Math.max(busy, engine.busy),
+      bytes: bytes + engine.bytes,
+      operations: operations + engine.operations,
+    });
+  }
+  return [...stages.values()];
 }
 
 /** The figures of engines whose busy times are known already. */
@@ -88,6 +117,7 @@ export function overlapOf(engines: readonly Busy[], wall: number): OverlapFigure
   let bound: Busy | null = null;
   let serial = 0;
   for (const engine of engines) {
+    if (isWaiting(engine.name)) continue;
     serial += engine.busy;
     if (bound === null || engine.busy > bound.busy) bound = engine;
   }

@@ -28,8 +28,15 @@ export function readTrace(path: string, text: string): Trace {
   } catch (error) {
     throw notATrace(`${path} is not JSON: ${(error as Error).message}`, error);
   }
-  const { traceEvents = content, otherData = {} } = (content ?? {}) as Record<string, unknown>;
+  const {
+    traceEvents = content,
+    otherData = {},
+    wallMilliseconds: wall,
+  } = (content ?? {}) as Record<string, unknown>;
   if (!Array.isArray(traceEvents)) throw notATrace(`${path} has no \`traceEvents\``);
+  if (traceEvents.some((event) => typeof event !== 'object' || event === null)) {
+    throw notATrace(`${path} has an event that is not an object`);
+  }
   const events = traceEvents as readonly TraceEvent[];
   const named = (kind: string) => events.filter(({ ph, name }) => ph === 'M' && name === kind);
   const lanes = new Map(
@@ -44,13 +51,20 @@ export function readTrace(path: string, text: string): Trace {
     const own = stages.get(span.id ?? position);
     return own === undefined ? span : { ...span, stages: own };
   });
-  const shown = [...lanes].filter(([track]) => operations.some(({ pid, tid }) => `${pid} ${tid}` === track));
+  const shownAs = new Map(operations.map((event, i) => [`${event.pid} ${event.tid}`, spans[i]!.engine]));
+  const shown = [...lanes.keys()].flatMap((track) => shownAs.get(track) ?? []);
   return {
     title: typeof title === 'string' ? title : path,
     facts: otherData as Trace['facts'],
     spans,
-    lanes: shown.map(([, name]) => name),
+    lanes: [...new Set(shown)],
+    ...(typeof wall === 'number' ? { wall } : {}),
   };
+}
+
+/** Whether an event is one of those that warpstage writes: its category is its engine, on whichever track it is. */
+function isOwn({ cat, args }: TraceEvent): boolean {
+  return typeof cat === 'string' && typeof args?.waited_ms === 'number' && typeof args.stream === 'string';
 }
 
 /** Whether an event tells of a stage of a block's pipelines. */
@@ -72,30 +86,35 @@ function stagesOf(path: string, events: readonly TraceEvent[]): ReadonlyMap<numb
   return found;
 }
 
-function spanOf(
-  path: string,
-  { name, cat, pid, tid, ts, dur = 0, args = {} }: TraceEvent,
-  lanes: ReadonlyMap<string, string>,
-): Span {
+function spanOf(path: string, event: TraceEvent, lanes: ReadonlyMap<string, string>): Span {
+  const { name, cat, pid, tid, ts, dur = 0, args = {} } = event;
   if (typeof ts !== 'number' || typeof dur !== 'number') {
     throw notATrace(`${path} has an event \`${String(name)}\` without a time`);
   }
-  const started = ts / 1000;
+  const started = milliseconds(ts);
   const { stream, waited_ms: waited, id, after, bytes, grid, channel } = args;
   const blocks = typeof grid === 'string' ? grid.split(' x ').map(Number) : [];
   return {
     name: String(name),
-    engine: lanes.get(`${pid} ${tid}`) ?? String(cat ?? `thread ${String(tid)}`),
+    engine: isOwn(event)
+      ? String(cat)
+      : (lanes.get(`${pid} ${tid}`) ?? String(cat ?? `thread ${String(tid)}`)),
     stream: typeof stream === 'string' ? stream : `process ${String(pid)}`,
-    queued: started - (typeof waited === 'number' ? waited : 0),
+    queued: milliseconds(ts - (typeof waited === 'number' ? waited * 1000 : 0)),
     started,
-    ended: (ts + dur) / 1000,
+    ended: milliseconds(ts + dur),
     ...(typeof id === 'number' ? { id } : {}),
     ...(Array.isArray(after) ? { after: after.map(Number) } : {}),
     ...(typeof bytes === 'number' ? { bytes } : {}),
     ...(typeof channel === 'string' ? { channel } : {}),
     ...(blocks.length === 3 ? { grid: blocks as unknown as [number, number, number] } : {}),
   };
+}
+
+/** Microseconds of a file in milliseconds: whole nanoseconds, unless they count from so long ago that there are none. */
+function milliseconds(microseconds: number): number {
+  const nanoseconds = microseconds * 1000;
+  return Math.abs(nanoseconds) < 2 ** 52 ? Math.round(nanoseconds) / 1e6 : microseconds / 1000;
 }
 
 function notATrace(message: string, cause?: unknown): WarpstageError {

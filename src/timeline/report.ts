@@ -6,6 +6,7 @@
 import { type Busy, type OverlapFigures, overlapOf } from './overlap.ts';
 import { formatBytes, formatCount, formatDuration, formatRate, formatShare } from './quantities.ts';
 import { type Column, tableLines } from './table.ts';
+import { boundOf, verdict } from './verdict.ts';
 
 /** What a report is made of. */
 export interface ReportData {
@@ -44,12 +45,6 @@ export interface DeviceFigures {
   readonly stages: readonly Busy[];
 }
 
-/** A busiest stage below this share of the wall time did not bind the job: its stages waited on each other. */
-const bindsFrom = 0.5;
-
-/** Of the wall time: where the other stages took less in all, there was nothing to hide. */
-const worthHiding = 0.05;
-
 /**
  * The text of a report, in lines of at most `width` characters.
  *
@@ -66,7 +61,7 @@ export function reportText(data: ReportData, width = 80): string {
   const head = [...wrap(data.title, width), ...wrap(amounts, width), ...taken];
   const { devices = [] } = data;
   const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
-  const cut = choice(data, figures.nearness < bindsFrom ? undefined : figures.bound?.name);
+  const cut = choice(data, boundOf(figures)?.name);
   const told = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
   return [...head, '', ...stageTable(figures, width), ...shares, '', ...told].join('\n');
 }
@@ -84,28 +79,6 @@ function choice({ chosen }: ReportData, bound: string | undefined): string | und
     return `${from}chunks of ${formatBytes(chunkBytes)}, ${formatCount(depth)} in flight (${why})`;
   });
   return `auto: ${steps.join('; ')}${bound === undefined ? '' : `: bound by ${bound}`}`;
-}
-
-/** Which stage bound the job, how near it came to that bound, and how much was hidden behind it. */
-export function verdict(figures: OverlapFigures): string {
-  const { bound, nearness, achieved, engines, wall } = figures;
-  if (bound === null || bound.busy === 0) return 'There was nothing to do.';
-  const others = engines.reduce((sum, engine) => sum + engine.busy, 0) - bound.busy;
-  // What was idle counts against it, so that this is the least.
-  const hidden =
-    others < worthHiding * wall || achieved === 0
-      ? ''
-      : ` Of the other stages' time, at least ${formatShare(achieved)} passed while something else was running.`;
-  if (nearness < bindsFrom) {
-    return (
-      `No stage bound it: the busiest, ${bound.name}, worked ${formatShare(nearness)} of the time; ` +
-      `the rest went into starting up and waiting between stages.${hidden}`
-    );
-  }
-  return (
-    `Bound by ${bound.name}: it worked ${formatShare(nearness)} of the time, so the whole ran at ` +
-    `${formatShare(nearness)} of the speed that ${bound.name} alone allows.${hidden}`
-  );
 }
 
 function stageTable(figures: OverlapFigures, width: number): string[] {

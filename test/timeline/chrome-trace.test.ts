@@ -1,7 +1,9 @@
 // The trace file: valid JSON in Chrome's format, whatever the spans are called and however many there are.
 
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chromeTrace } from '#warpstage/timeline/chrome-trace.js';
+import { readTrace } from '#warpstage/timeline/read-trace.js';
 import type { Span } from '#warpstage/timeline/span.js';
 
 interface TraceEvent {
@@ -100,4 +102,76 @@ test('names are escaped, no span is lost in a long trace, and no trace is one lo
 
 test('a trace without spans is valid too', () => {
   expect(parse([]).traceEvents.map((event) => event.name)).toEqual(['process_name']);
+});
+
+/** Times as clocks give them: any fraction of a nanosecond, one span after the other or at the same time. */
+const anySpans = fc
+  .array(
+    fc.record({
+      engine: fc.constantFrom('copy in', 'compute', 'compute 2'),
+      gap: fc.oneof(fc.constant(0), fc.double({ min: -0.01, max: 0.01, noNaN: true })),
+      length: fc.double({ min: 0, max: 0.01, noNaN: true }),
+      waited: fc.double({ min: 0, max: 0.01, noNaN: true }),
+    }),
+    { minLength: 1, maxLength: 40 },
+  )
+  .chain((steps) => fc.tuple(fc.constant(steps), fc.double({ min: 0, max: 1e7, noNaN: true })))
+  .map(([steps, origin]) => {
+    let at = origin;
+    return steps.map(({ engine, gap, length, waited }): Span => {
+      const started = Math.max(origin, at + gap);
+      at = started + length;
+      return { name: 'k', engine, stream: 's', queued: started - waited, started, ended: at };
+    });
+  });
+
+/** A file's microseconds as the nanoseconds that Perfetto makes of them. */
+const inPerfetto = (microseconds: number) => Math.trunc(microseconds * 1000);
+
+test('events of one track never overlap, by the nanosecond in which Perfetto reads them', () => {
+  const check = (spans: readonly Span[]) => {
+    const tracks = new Map<string, { from: number; to: number }[]>();
+    for (const { ph, pid, tid, ts, dur } of parse(spans).traceEvents) {
+      if (ph !== 'X') continue;
+      const track = tracks.get(`${pid} ${tid}`) ?? [];
+      tracks.set(`${pid} ${tid}`, [
+        ...track,
+        { from: inPerfetto(ts!), to: inPerfetto(ts!) + inPerfetto(dur!) },
+      ]);
+    }
+    for (const events of tracks.values()) {
+      events.sort((a, b) => a.from - b.from || a.to - b.to);
+      for (const [i, { from }] of events.entries()) {
+        if (i > 0) expect(from).toBeGreaterThanOrEqual(events[i - 1]!.to);
+      }
+    }
+  };
+  const stages = (spans: Span[]): Span[] => [{ ...spans[0]!, stages: { block: [0, 0, 0], spans } }];
+  fc.assert(
+    fc.property(anySpans, (list) => check(list)),
+    { numRuns: 300 },
+  );
+  fc.assert(fc.property(anySpans, (list) => check(stages(list))));
+});
+
+test('what is read back has the same engines and times, to the nanosecond', () => {
+  fc.assert(
+    fc.property(anySpans, (list) => {
+      const read = readTrace('t.json', [...chromeTrace(list, { title: 't', wall: 12.5 })].join(''));
+      expect(read.wall).toBe(12.5);
+      expect(new Set(read.lanes)).toEqual(new Set(list.map(({ engine }) => engine)));
+      const origin = Math.min(...list.map(({ queued, started }) => Math.min(queued, started)));
+      for (const [i, { engine, queued, started, ended }] of list.entries()) {
+        const span = read.spans[i]!;
+        expect(span.engine).toBe(engine);
+        for (const [time, written] of [
+          [span.queued, queued],
+          [span.started, started],
+          [span.ended, ended],
+        ] as const) {
+          expect(Math.abs(time - (written - origin))).toBeLessThan(2e-6);
+        }
+      }
+    }),
+  );
 });

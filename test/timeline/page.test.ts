@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Span, tracePage } from 'warpstage';
+import { job, kernel, run, type Span, tracePage } from 'warpstage';
+import { reportText } from '#warpstage/timeline/report.js';
 
 const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -89,14 +90,50 @@ describe.skipIf(executable === undefined)('the page, in Chromium', () => {
     const page = await show(one);
     expect(await page.title()).toBe('a schedule');
     expect(await page.locator('#summary').innerText()).toContain(
-      '6.00 ms in all. Bound by copy in, which was busy for 67 % of it; 75 % of what could be hidden behind it was hidden.',
+      '6.00 ms in all. Bound by copy in: it worked 67 % of the time, so the whole ran at 67 % of the speed that ' +
+        "copy in alone allows. Of the other stages' time, at least 75 % passed while something else was running.",
     );
     const rows = await page.locator('#summary tbody').first().locator('tr').allInnerTexts();
-    expect(rows.map((row) => row.split('\t').slice(0, 4))).toEqual([
-      ['copy in', '4.00 ms', '33 %', '4'],
-      ['compute', '4.00 ms', '33 %', '4'],
-      ['copy out', '4.00 ms', '33 %', '4'],
+    expect(rows.map((row) => row.split('\t').slice(0, 6))).toEqual([
+      ['copy in', '4.00 ms', '67 %', '1000 MiB/s', '4.00 MiB', '4'],
+      ['compute', '4.00 ms', '67 %', '', '', '4'],
+      ['copy out', '4.00 ms', '67 %', '1000 MiB/s', '4.00 MiB', '4'],
     ]);
+    await page.close();
+  });
+
+  test.each([
+    ['one device', 1],
+    ['two devices', 2],
+  ])('its figures are those of the report in the terminal: %s', async (_, devices) => {
+    const affine = job({
+      name: 'affine',
+      kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i < y.length) y[i] = 2 * x[i]!;
+      }),
+      inputs: { x: {} },
+      outputs: { y: {} },
+    });
+    const { report, spans } = await run(affine, {
+      input: new Float32Array(2 ** 18),
+      output: new Float32Array(2 ** 18),
+      device: Array(devices).fill('cpu'),
+      chunk: 2 ** 15,
+      trace: true,
+    });
+    const text = reportText({ ...report, title: 'affine' }, 1000).split('\n');
+    const page = await show([{ title: 'affine', facts: {}, spans, wall: report.wall }]);
+    const shown = (await page.locator('#summary p').first().innerText()).split(' in all. ');
+    expect(text[1]).toContain(`, ${shown[0]}, `);
+    expect(text).toContain(shown[1]);
+    const rows = await page.locator('#summary tbody').first().locator('tr').allInnerTexts();
+    for (const row of rows.map((cells) => cells.split('\t'))) {
+      const line = text.find((other) => other.startsWith(`  ${row[0]} `));
+      if (devices === 1) expect(line).toContain(`${row[1]}  `);
+      if (devices === 1) expect(line).toContain(` ${row[2]} `);
+    }
+    expect(rows.length).toBe(2 + 3 * devices);
     await page.close();
   });
 
@@ -142,6 +179,7 @@ describe.skipIf(executable === undefined)('the page, in Chromium', () => {
       'memcpy host to device on copy in, stream 1, takes 1.00 ms, began at 0.0000 ms',
       'memcpy device to host on copy out, stream 1, takes 1.00 ms, began at 2.0000 ms',
       'scale on compute, stream 2, takes 1.00 ms, began at 2.0000 ms',
+      'memcpy host to device on copy in, stream 1, takes 1.00 ms, began at 2.0000 ms',
     ]);
     await details.locator('li button').first().click();
     expect(await details.locator('h2').innerText()).toBe('memcpy host to device');

@@ -177,6 +177,7 @@ describe('a trace file', () => {
     });
   });
   test.each([
+    ['[null]', 'WS5004: t.json has an event that is not an object'],
     ['{', 'WS5004: t.json is not JSON'],
     ['{}', 'WS5004: t.json has no `traceEvents`'],
     ['[{"ph":"X","name":"a"}]', 'WS5004: t.json has an event `a` without a time'],

@@ -1,8 +1,11 @@
 // What bound a schedule, and what a faster engine would have gained.
 
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { open, type Span } from 'warpstage';
+import { measureOverlap, open, type Span } from 'warpstage';
+import { traceStages } from 'warpstage/check';
 import { criticalPath, predecessors, wallWithFaster } from '#warpstage/timeline/what-if.js';
+import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
 import { measure, type ScheduleName } from '../../examples/overlap/program.ts';
 
 const span = (
@@ -84,5 +87,82 @@ describe('an engine twice as fast', () => {
     };
     const [slow, fast] = [await record(2), await record(1)];
     expect(wallWithFaster(slow.V1, 'compute')).toBeCloseTo(fast.wall, 6);
+  });
+});
+
+/** Spans of all kinds: some overlap on an engine, some wait, some began before the end of what they name. */
+const anySpans = fc
+  .array(
+    fc.record({
+      engine: fc.constantFrom('copy in', 'compute', 'copy', 'acquire', 'wait', 'release'),
+      stream: fc.constantFrom('a', 'b', 'c'),
+      started: fc.integer({ min: 0, max: 60 }),
+      length: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.double({ min: 0, max: 20, noNaN: true })),
+      after: fc.array(fc.nat(12), { maxLength: 3 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((list) =>
+    list.map(({ engine, stream, started, length, after }, id) =>
+      span(engine, stream, started, started + length, { id, after }),
+    ),
+  );
+const wallOf = (spans: readonly Span[]) =>
+  Math.max(...spans.map(({ ended }) => ended)) - Math.min(...spans.map(({ started }) => started));
+
+describe('of any spans', () => {
+  const unified = traceStages(
+    withStagingUnified,
+    {
+      grid: 1,
+      block: 32,
+      arguments: { globalOut: { length: 320 }, globalIn: { length: 320 }, batchCount: 10 },
+    },
+    { copyLatency: 40 },
+  );
+  /** As the property has it, and what a checker's page shows. */
+  const cases = fc.oneof(anySpans, fc.constant(unified));
+
+  test('an engine as fast as it is changes nothing, a faster one delays nothing', () => {
+    fc.assert(
+      fc.property(cases, fc.double({ min: 1, max: 8, noNaN: true }), (spans, factor) => {
+        const [wall, before] = [wallOf(spans), predecessors(spans)];
+        for (const engine of new Set(spans.map(({ engine }) => engine))) {
+          expect(wallWithFaster(spans, engine, 1, before)).toBeCloseTo(wall, 6);
+          const faster = wallWithFaster(spans, engine, factor, before);
+          expect(faster).toBeLessThanOrEqual(wall + 1e-5);
+          expect(faster).toBeGreaterThanOrEqual(wall / factor - 1e-5);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('the critical path and what it waited are the whole time', () => {
+    fc.assert(
+      fc.property(cases, (spans) => {
+        const { engines, waiting } = criticalPath(spans);
+        const sum = [...engines.values()].reduce((a, b) => a + b, waiting);
+        expect(sum).toBeCloseTo(wallOf(spans), 6);
+        for (const time of [waiting, ...engines.values()]) expect(time).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  test('no engine is busy for longer than the whole takes, and one that waits binds nothing', () => {
+    fc.assert(
+      fc.property(cases, (spans) => {
+        const { engines, wall, bound } = measureOverlap(spans);
+        expect(wall).toBe(wallOf(spans));
+        for (const { busy } of engines) expect(busy).toBeLessThanOrEqual(wall + 1e-9);
+        expect(['acquire', 'wait']).not.toContain(bound?.name);
+      }),
+    );
+  });
+
+  test('faster copies shorten the waits for them', () => {
+    const wall = wallOf(unified);
+    expect(wallWithFaster(unified, 'copy')).toBeLessThan(0.75 * wall);
+    expect(wallWithFaster(unified, 'compute')).toBeLessThan(wall);
   });
 });

@@ -14,6 +14,8 @@ export interface Trace {
   readonly unit?: Unit;
   /** Lanes in the order in which they are shown; those that are missing come after. */
   readonly lanes?: readonly string[];
+  /** Milliseconds that the whole took, as the report has it. Default: from the first span's start to the last one's end. */
+  readonly wall?: number;
   /** The time at which the axis begins. Default: when the first span was issued or began. */
   readonly origin?: number;
 }
@@ -39,6 +41,7 @@ export interface EncodedTrace {
   readonly facts: Readonly<Record<string, string | number>>;
   readonly unit: Unit;
   readonly lanes: readonly string[];
+  readonly wall: number | null;
   readonly texts: readonly string[];
   readonly rows: readonly Row[];
 }
@@ -49,7 +52,8 @@ export function originOf(spans: readonly Span[]): number {
 }
 
 /** A trace in columns; its times count from its origin. */
-export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [], origin }: Trace): EncodedTrace {
+export function encodeTrace(trace: Trace): EncodedTrace {
+  const { title, facts, spans, unit = 'ms', lanes = [], origin, wall = null } = trace;
   const texts = new Map<string, number>();
   const text = (value: string) => {
     const found = texts.get(value) ?? texts.size;
@@ -73,10 +77,10 @@ export function encodeTrace({ title, facts, spans, unit = 'ms', lanes = [], orig
       span.channel === undefined ? null : text(span.channel),
     ],
   );
-  return { title, facts, unit, lanes, texts: [...texts.keys()], rows };
+  return { title, facts, unit, lanes, wall, texts: [...texts.keys()], rows };
 }
 
-export function decodeTrace({ title, facts, unit, lanes, texts, rows }: EncodedTrace): Trace {
+export function decodeTrace({ title, facts, unit, lanes, wall, texts, rows }: EncodedTrace): Trace {
   const spans = rows.map(
     ([name, engine, stream, queued, started, ended, id, after, bytes, grid, channel]): Span => ({
       name: texts[name]!,
@@ -92,5 +96,5 @@ export function decodeTrace({ title, facts, unit, lanes, texts, rows }: EncodedT
       ...(channel === null ? {} : { channel: texts[channel]! }),
     }),
   );
-  return { title, facts, unit, spans, lanes };
+  return { title, facts, unit, spans, lanes, ...(wall === null ? {} : { wall }) };
 }

@@ -1,9 +1,10 @@
 // The summary of a trace, as tables: what bound it, how busy each engine was, the critical path, and
 // what each engine would gain if it were twice as fast.
 
-import { measureOverlap } from '../overlap.ts';
-import { formatBytes, formatShare } from '../quantities.ts';
+import { asStages, isWaiting, measureOverlap, overlapOf } from '../overlap.ts';
+import { formatBytes, formatCount, formatRate, formatShare } from '../quantities.ts';
 import type { Span } from '../span.ts';
+import { verdict } from '../verdict.ts';
 import { criticalPath, wallWithFaster } from '../what-if.ts';
 import type { Trace } from './data.ts';
 import { element } from './elements.ts';
@@ -14,35 +15,48 @@ import { durationText, type Unit } from './units.ts';
 const mostReplaced = 20_000;
 
 /** The summary of a trace. */
-export function summaryOf({ title, spans, facts, unit = 'ms' }: Trace, relations: Relations): HTMLElement {
-  const { engines, wall, bound, achieved, nearness } = measureOverlap(spans);
-  const path = criticalPath(spans, relations.before);
+export function summaryOf(trace: Trace, relations: Relations): HTMLElement {
+  const { title, spans, facts, unit = 'ms' } = trace;
   const section = element('section', { class: 'summary' }, [element('h2', {}, [title])]);
-  if (bound === null) {
+  if (spans.length === 0) {
     section.append(element('p', {}, ['Nothing was recorded.']));
     return section;
   }
+  const measured = measureOverlap(spans);
+  // The report's figures: what took the time before the first span and after the last is in them.
+  const wall = Math.max(trace.wall ?? 0, measured.wall);
+  const path = criticalPath(spans, relations.before);
+  const share = (time: number) => formatShare(wall > 0 ? time / wall : 0);
   section.append(
     element('p', {}, [
-      `${durationText(wall, unit)} in all. Bound by ${bound.name}, which was busy for ${formatShare(nearness)} of it; ` +
-        `${formatShare(achieved)} of what could be hidden behind it was hidden.`,
+      `${durationText(wall, unit)} in all. ${verdict(overlapOf(asStages(measured.engines), wall))}`,
     ]),
     table(
       'Engines',
-      ['engine', 'busy', 'idle', 'operations', 'moved', 'on the critical path', 'twice as fast would take'],
-      engines.map(({ name, busy, bytes, operations }) => [
+      [
+        'engine',
+        'busy',
+        'of wall',
+        'rate',
+        'moved',
+        'operations',
+        'on the critical path',
+        'twice as fast would take',
+      ],
+      measured.engines.map(({ name, busy, bytes, operations }) => [
         name,
         durationText(busy, unit),
-        formatShare(Math.max(0, 1 - busy / wall)),
-        String(operations),
+        share(busy),
+        bytes === 0 ? '' : formatRate(bytes, busy),
         bytes === 0 ? '' : formatBytes(bytes),
-        formatShare((path.engines.get(name) ?? 0) / wall),
-        faster(spans, name, wall, relations, unit),
+        formatCount(operations),
+        share(path.engines.get(name) ?? 0),
+        isWaiting(name) ? '' : faster(spans, name, wall, measured.wall, relations, unit),
       ]),
     ),
     element('p', {}, [
-      `The critical path has ${path.positions.length} operations and waits for ${durationText(path.waiting, unit)} ` +
-        'of its time for the host or a signal.',
+      `The critical path has ${formatCount(path.positions.length)} operations; on it, ` +
+        `${durationText(path.waiting, unit)} passed in waiting for the host or a signal.`,
     ]),
   );
   const entries = Object.entries(facts);
@@ -57,16 +71,18 @@ export function summaryOf({ title, spans, facts, unit = 'ms' }: Trace, relations
   return section;
 }
 
+/** What the whole would take. What no span covers stays as it is. */
 function faster(
   spans: readonly Span[],
   engine: string,
   wall: number,
+  covered: number,
   relations: Relations,
   unit: Unit,
 ): string {
   if (spans.length > mostReplaced) return '';
-  const time = wallWithFaster(spans, engine, 2, relations.before);
-  return `${durationText(time, unit)} (${formatShare(Math.max(0, 1 - time / wall))} less)`;
+  const gained = covered - wallWithFaster(spans, engine, 2, relations.before);
+  return `${durationText(wall - gained, unit)} (${formatShare(wall > 0 ? gained / wall : 0)} less)`;
 }
 
 function table(
