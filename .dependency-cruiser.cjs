@@ -2,6 +2,7 @@
 // The timeline's span type may be imported by everybody, as a type.
 const rooms = [
   'diagnostics',
+  'files',
   'kernel',
   'compiler',
   'targets',

@@ -3,13 +3,15 @@
 // Node imports the module itself where it can. Where it cannot strip types (Node 20), or will
 // not (enums, extensionless imports, files in node_modules), jiti loads it. Either way the name
 // `warpstage` in the module means this very package, whether or not it is installed beside the
-// module: a job and the command that runs it belong to one version.
+// module: a job and the command that runs it belong to one version. What jiti makes of a module is
+// kept only where this user alone can write, as it is run the next time.
 
 import { existsSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WarpstageError } from '../diagnostics/error.ts';
+import { cacheFolder } from '../files/cache-folders.ts';
 import { moduleFailure } from './module-failure.ts';
 
 /** A loaded module: its exports by name. */
@@ -112,6 +114,7 @@ async function importWithJiti(path: string): Promise<Readonly<Record<string, unk
   // The source maps lead from a kernel back to the user's line.
   const jiti = createJiti(import.meta.url, {
     sourceMaps: true,
+    fsCache: cacheFolder('modules') ?? false,
     interopDefault: false,
     virtualModules: Object.fromEntries(ours),
   });

@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 // The program `warpstage`. Everything is in command-line.ts, which tests call too.
 //
-// It is loaded after Node was asked to keep what it compiles, where it can (from 22.1).
+// It is loaded after Node was asked to keep what it compiles, where it can (from 22.1): in a folder of this
+// user's own, as Node runs what it finds there.
 
 import nodeModule from 'node:module';
+import { cacheFolder } from '../files/cache-folders.ts';
 
-(nodeModule as { enableCompileCache?(): unknown }).enableCompileCache?.();
+const { enableCompileCache } = nodeModule as { enableCompileCache?(folder: string): unknown };
+const compiled = enableCompileCache && cacheFolder('v8');
+if (compiled) enableCompileCache(compiled);
 const { processTerminal, runCommandLine } = await import('./command-line.ts');
 // A reader that goes away cancels the command (interrupt.ts); any other failure of standard output is told.
 let failure: NodeJS.ErrnoException | undefined;

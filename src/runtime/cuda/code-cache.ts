@@ -9,8 +9,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { cacheFolders } from '../../files/cache-folders.ts';
 
 const magic = 'warpstage code 1\n';
 const digestBytes = 32;
@@ -20,16 +20,6 @@ export interface CodeKey {
   readonly text: string;
   /** Options of the compiler, that of the architecture left out. */
   readonly options: readonly string[];
-}
-
-/** The folders; none if WARPSTAGE_CACHE is empty. */
-export function cacheFolders(environment: NodeJS.ProcessEnv = process.env): readonly string[] {
-  const { WARPSTAGE_CACHE: own, XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = environment;
-  if (own !== undefined) return own.split(delimiter).filter((folder) => folder !== '');
-  if (xdg !== undefined && xdg !== '') return [join(xdg, 'warpstage')];
-  return [
-    process.platform === 'win32' && local ? join(local, 'warpstage') : join(homedir(), '.cache', 'warpstage'),
-  ];
 }
 
 function digest(...parts: readonly (string | Uint8Array)[]): Buffer {

@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolders } from '../cuda/code-cache.ts';
+import { cacheFolders } from '../../files/cache-folders.ts';
 import type { Device } from '../device.ts';
 import { readModel } from './device-file.ts';
 import type { EngineModel } from './engines.ts';
