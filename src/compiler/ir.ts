@@ -23,6 +23,7 @@ import type { Range } from '../diagnostics/source.ts';
 import type { HalfFormat } from '../kernel/half.ts';
 import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
+import type { CoreCall, MbarrierArray } from './ir-core.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
 import type { WarpCall, WarpOperator } from './ir-warps.ts';
 
@@ -60,6 +61,8 @@ export interface Program {
   /** Whether a target may round a product and the sum it goes into once; without it, each is rounded. */
   readonly fma?: boolean;
   readonly barriers: readonly Barrier[];
+  /** Of a program that was lowered for a GPU. */
+  readonly mbarriers?: readonly MbarrierArray[];
   readonly body: readonly Statement[];
 }
 
@@ -312,6 +315,7 @@ export type Call =
   | BarrierCall
   | PipelineCall
   | WarpCall
+  | CoreCall
   /** Reads a clock into an f64 variable: nanoseconds, or cycles of the processor. */
   | {
       readonly kind: 'call';

@@ -44,6 +44,7 @@ export class Names {
   readonly local: readonly string[];
   readonly pipelines: readonly string[];
   readonly barriers: readonly string[];
+  readonly mbarriers: readonly string[];
   readonly variables: readonly string[];
 
   constructor(program: Program) {
@@ -53,6 +54,7 @@ export class Names {
     this.local = program.localArrays.map(unique);
     this.pipelines = program.pipelines.map(unique);
     this.barriers = program.barriers.map(unique);
+    this.mbarriers = (program.mbarriers ?? []).map(unique);
     this.variables = program.variables.map(unique);
   }
 

@@ -5,6 +5,7 @@
 // 1f f32, 1.0 f64), and a conversion is written as a call of the type.
 
 import type { Call, Expression, Group, Program, Statement, View } from './ir.ts';
+import type { CoreOperation } from './ir-core.ts';
 import { componentText, ExpressionPrinter, Names } from './print-expressions.ts';
 
 /** The program as text, one statement a line. */
@@ -36,6 +37,9 @@ export function printProgram(program: Program): string {
     lines.push(
       `barrier ${names.barriers[id]}${many}: group ${printGroup(group)}${completes ? ', completes' : ''}`,
     );
+  });
+  program.mbarriers?.forEach(({ count }, id) => {
+    lines.push(`mbarrier ${names.mbarriers[id]}[${count}]`);
   });
   program.variables.forEach((variable, id) => {
     lines.push(`variable ${names.variables[id]}: ${variable.type}`);
@@ -146,6 +150,8 @@ class StatementPrinter {
         return `${this.#result(call.result)}${call.intrinsic}()`;
       case 'mark':
         return `${this.#pipeline(call.of)}.mark(${call.at}, ${print(call.made)}, ${print(call.batch)})`;
+      case 'core':
+        return `${this.#result(call.result)}${this.#core(call.operation)}`;
       case 'nanosleep':
         return `nanosleep(${print(call.duration)})`;
       case 'quit':
@@ -191,6 +197,26 @@ class StatementPrinter {
       default:
         return call satisfies never;
     }
+  }
+
+  /** The operation with its operands by name, in the order of its declaration. */
+  #core(operation: CoreOperation): string {
+    const { kind, ...operands } = operation;
+    const at =
+      'mbarrier' in operation
+        ? `${this.#names.mbarriers[operation.mbarrier]}[${this.#expressions.print(operation.index)}].`
+        : '';
+    const texts = Object.entries(operands).flatMap(([name, operand]) => {
+      if (name === 'mbarrier' || name === 'index' || operand === null || operand === false) return [];
+      return [operand === true ? name : `${name} ${this.#operand(operand)}`];
+    });
+    return `${at}${kind}(${texts.join(', ')})`;
+  }
+
+  #operand(operand: string | number | Expression | View | Group): string {
+    if (typeof operand !== 'object') return `${operand}`;
+    if ('offset' in operand) return this.#view(operand);
+    return 'range' in operand ? this.#expressions.print(operand) : printGroup(operand);
   }
 
   #mask({ mask }: { readonly mask?: Expression }): string {

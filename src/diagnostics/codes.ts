@@ -40,6 +40,7 @@ export const codes = {
   WS3008: 'a pipeline whose other threads are gone',
   WS3009: 'a wrong use of a barrier',
   WS3010: "a wrong use of a warp's lanes",
+  WS3011: 'a lowered program that breaks a rule of the hardware',
   // 4xxx: memory, streams and devices
   WS4001: 'out of memory',
   WS4002: 'use after free',

@@ -24,6 +24,7 @@ import type {
 } from '#warpstage/compiler/ir.js';
 import { elementValueType } from '#warpstage/compiler/ir.js';
 import type { Barrier } from '#warpstage/compiler/ir-barriers.js';
+import type { CoreOperation, MbarrierArray } from '#warpstage/compiler/ir-core.js';
 import type { Pipeline } from '#warpstage/compiler/ir-pipelines.js';
 import type { Range } from '#warpstage/diagnostics/source.js';
 import type { HalfFormat } from '#warpstage/kernel/half.js';
@@ -56,6 +57,7 @@ export class ProgramBuilder {
   readonly #local: LocalArray[] = [];
   readonly #pipelines: Pipeline[] = [];
   readonly #barriers: Barrier[] = [];
+  readonly #mbarriers: MbarrierArray[] = [];
   readonly name: string;
   readonly block: Extent3;
   readonly indexType: 'i32' | 'i64';
@@ -134,6 +136,10 @@ export class ProgramBuilder {
     return this.#barriers.push({ name, group, count, completes }) - 1;
   }
 
+  mbarrier(name: string, count = 1): number {
+    return this.#mbarriers.push({ name, count }) - 1;
+  }
+
   label(): number {
     this.#labels += 1;
     return this.#labels;
@@ -180,6 +186,7 @@ export class ProgramBuilder {
       localArrays: this.#local,
       pipelines: this.#pipelines,
       barriers: this.#barriers,
+      ...(this.#mbarriers.length === 0 ? {} : { mbarriers: this.#mbarriers }),
       body,
     };
   }
@@ -200,6 +207,7 @@ export function binary(operator: BinaryOperator, left: Expression, right: Expres
 }
 
 export const add = (left: Expression, right: Expression) => binary('add', left, right);
+export const subtract = (left: Expression, right: Expression) => binary('subtract', left, right);
 export const multiply = (left: Expression, right: Expression) => binary('multiply', left, right);
 
 export function unary(operator: UnaryOperator, operand: Expression): Expression {
@@ -279,6 +287,11 @@ export function finish(): Statement {
 
 export function sync(group: Group = { kind: 'block' }): Statement {
   return { kind: 'call', intrinsic: 'sync', group, range: range() };
+}
+
+/** An operation of a lowered program. */
+export function core(operation: CoreOperation, result: VariableHandle | null = null): Statement {
+  return { kind: 'call', intrinsic: 'core', operation, result: result?.id ?? null, range: range() };
 }
 
 export function makePipeline(pipeline: number, producers: Expression | null = null): Statement {

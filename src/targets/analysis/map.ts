@@ -2,6 +2,7 @@
 // a function, innermost first.
 
 import type { Expression, Statement, View } from '../../compiler/ir.ts';
+import { mapCore } from '../../compiler/ir-core.ts';
 
 export interface Mapping {
   readonly expression: (mapped: Expression) => Expression;
@@ -77,6 +78,8 @@ function mapParts(statement: Statement, mapping: Mapping): Statement {
       return { ...statement, time: map(statement.time) };
     case 'mark':
       return { ...statement, made: map(statement.made), batch: map(statement.batch) };
+    case 'core':
+      return { ...statement, operation: mapCore(statement.operation, map) };
     case 'nanosleep':
       return { ...statement, duration: map(statement.duration) };
     case 'makeBarrier':

@@ -1,6 +1,7 @@
 // Ways through the IR that every analysis needs: what a statement or an expression is made of.
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
+import { coreExpressions } from '../../compiler/ir-core.ts';
 
 /** The expressions that an expression is made of. */
 export function operandsOf(expression: Expression): readonly Expression[] {
@@ -66,6 +67,8 @@ export function expressionsOf(statement: Statement): readonly Expression[] {
     case 'consumerWaitFor':
     case 'consumerWaitUntil':
       return [statement.time];
+    case 'core':
+      return coreExpressions(statement.operation);
     case 'nanosleep':
       return [statement.duration];
     case 'mark':

@@ -24,13 +24,14 @@ export class ArrayUses {
       if (statement.kind === 'store') this.of(statement.array).writes.push(statement.range);
       if (statement.kind !== 'call') return;
       if ('array' in statement) this.of(statement.array).updated = true;
-      if ('destination' in statement) {
-        const use = this.of(statement.destination.array);
+      const copy = statement.intrinsic === 'core' ? statement.operation : statement;
+      if ('destination' in copy) {
+        const use = this.of(copy.destination.array);
         use.writes.push(statement.range);
         use.copied = true;
       }
-      if ('source' in statement) {
-        const use = this.of(statement.source.array);
+      if ('source' in copy) {
+        const use = this.of(copy.source.array);
         use.read = true;
         use.copied = true;
       }

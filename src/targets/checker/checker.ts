@@ -21,6 +21,23 @@ export interface CheckerSettings {
   readonly budget: Budget;
 }
 
+/**
+ * What observes one run of a program that was lowered for a GPU. What the user's own text may do wrong is
+ * the matter of the program as it was written: here only what the lowering may do wrong counts.
+ */
+export function observeLowered(
+  program: Program,
+  { unfilled, budget }: Pick<CheckerSettings, 'unfilled' | 'budget'>,
+  findings: Findings,
+): Observation {
+  return {
+    observer: combineObservers([
+      new Races(program, budget, findings, false),
+      new Initialisation(unfilled, budget, findings),
+    ]),
+  };
+}
+
 /** What observes one run of a program, and reports what it finds. */
 export function observeRun(
   program: Program,

@@ -39,6 +39,16 @@ export class BlockClocks {
     this.threads = block.threads.map(({ rank }) => new ThreadClock(this, rank, size));
   }
 
+  /** Knowledge of part of what `general` knows: at first of nothing that its block does. */
+  static within(general: BlockClocks): BlockClocks {
+    const part = new BlockClocks(general.block);
+    for (const clock of part.threads) {
+      clock.seen[clock.rank] = 0;
+      clock.general = general.threads[clock.rank]!;
+    }
+    return part;
+  }
+
   /** A component for what is no thread. */
   addAgent(): number {
     this.#components += 1;
@@ -54,6 +64,8 @@ export class ThreadClock {
   seen: Times;
   /** Of other blocks. */
   foreign: Foreign | null = null;
+  /** All that the thread has seen, where this is a part of it. */
+  general: ThreadClock = this;
   /** What holds all that it knew of other blocks when it last arrived somewhere, and still knows. */
   arrivedAt: Collected | null = null;
 
@@ -67,6 +79,18 @@ export class ThreadClock {
 
   get now(): number {
     return this.seen[this.rank]!;
+  }
+
+  /** What the thread does from now on is told apart from what it did. */
+  tick(): void {
+    this.seen[this.rank]! += 1;
+  }
+
+  /** Takes over all that the thread has seen. */
+  catchUp(): void {
+    this.seen = this.general.seen.slice();
+    this.foreign = this.general.foreign;
+    this.general.tick();
   }
 
   /** Whether it comes after time `time` of a component of a block. */
@@ -104,9 +128,10 @@ class SyncClock {
       block.firstActor,
       known === undefined ? clock.seen.slice() : joined(known, clock.seen),
     );
+    if (clock.general !== clock) return;
     if (foreign !== null && !this.#brought.has(foreign)) this.#bring(foreign);
     clock.arrivedAt = this.#collected;
-    clock.seen[clock.rank]! += 1;
+    clock.tick();
   }
 
   #bring(foreign: Foreign): void {
@@ -132,6 +157,8 @@ class SyncClock {
     const collected = this.#at(phase);
     const own = collected.get(clock.block.firstActor);
     if (own !== undefined) clock.seen = joined(clock.seen, own);
+    // What another block ordered before the copy engine of its own is not ordered before this block's.
+    if (clock.general !== clock) return;
     if (collected.size > (own === undefined ? 0 : 1)) {
       const holdsAll = clock.foreign === null || clock.arrivedAt === collected;
       clock.foreign = holdsAll ? collected : withForeign(clock.foreign!, collected);
@@ -179,8 +206,7 @@ export class Clocks {
   readonly #syncs = new Map<object, SyncClock>();
   #current: BlockClocks | null = null;
 
-  begin(block: Block): BlockClocks {
-    const clocks = new BlockClocks(block);
+  begin(block: Block, clocks = new BlockClocks(block)): BlockClocks {
     this.#blocks.set(block, clocks);
     return clocks;
   }

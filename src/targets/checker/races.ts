@@ -24,10 +24,12 @@ import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import { ArrayUses } from './array-uses.ts';
 import type { Budget } from './budget.ts';
-import { Clocks, type ThreadClock } from './clocks.ts';
+import type { ThreadClock } from './clocks.ts';
+import { type FenceScope, Fences } from './fences.ts';
 import type { Findings } from './finding.ts';
 import { referenceOf, regionsOf } from './launch-arrays.ts';
 import { Sites } from './places.ts';
+import { type FencedSpace, ProxyClocks } from './proxies.ts';
 import { type Conflict, type Party, RaceReports } from './race-reports.ts';
 import { type Access, type Accesses, type Page, Shadow } from './shadow.ts';
 import { CopyGroups, type TrackedCopy } from './tracked-copies.ts';
@@ -54,7 +56,10 @@ export class Races implements PartialObserver {
   readonly #budget: Budget;
   readonly #reports: RaceReports;
   readonly #sites = new Sites();
-  readonly #clocks = new Clocks();
+  readonly #clocks: ProxyClocks;
+  readonly #fences: Fences;
+  /** Before the first fence, nothing is published by one. */
+  #hasFences = false;
   readonly #groups = new CopyGroups();
   readonly #copies: TrackedCopy[] = [];
   /** Copies that may be bound yet. */
@@ -69,6 +74,8 @@ export class Races implements PartialObserver {
 
   constructor(program: Program, budget: Budget, findings: Findings, advice: boolean) {
     this.#uses = new ArrayUses(program);
+    this.#clocks = new ProxyClocks(program);
+    this.#fences = new Fences(this.#clocks);
     this.#bindsAgain = binds(program);
     this.#budget = budget;
     this.#reports = new RaceReports(findings, advice);
@@ -117,6 +124,15 @@ export class Races implements PartialObserver {
     this.#clocks.waited(thread, sync, phase);
   }
 
+  proxyFenced(thread: Thread, space: FencedSpace): void {
+    this.#clocks.fenced(thread, space);
+  }
+
+  fenced(thread: Thread, scope: FenceScope): void {
+    this.#fences.fenced(thread, scope);
+    this.#hasFences = true;
+  }
+
   committed(_thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void {
     for (const copy of copies) {
       const tracked = this.#bindable.get(copy);
@@ -128,7 +144,7 @@ export class Races implements PartialObserver {
     for (const copy of copies) {
       const tracked = this.#bindable.get(copy);
       if (tracked === undefined) continue;
-      tracked.bind({ ...this.#clocks.agentOf(copy.thread, sync), time: phase + 1 });
+      tracked.bind({ ...this.#clocks.general.agentOf(copy.thread, sync), time: phase + 1 });
       if (!this.#bindsAgain) this.#bindable.delete(copy);
     }
   }
@@ -138,7 +154,7 @@ export class Races implements PartialObserver {
   read(thread: Thread, array: Elements, index: number, range: Range, component: number): void {
     const tracked = this.#trackedOf(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
-    const clock = this.#clocks.of(thread);
+    const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
     const part = width / array.lanes;
@@ -151,7 +167,7 @@ export class Races implements PartialObserver {
   write(thread: Thread, array: Elements, index: number, value: Value, range: Range, component: number): void {
     const tracked = this.#trackedOf(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
-    const clock = this.#clocks.of(thread);
+    const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
     const part = width / array.lanes;
@@ -173,9 +189,10 @@ export class Races implements PartialObserver {
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range): void {
+    if (this.#hasFences) this.#fences.operated(thread, array, index);
     const tracked = this.#trackedOf(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
-    const clock = this.#clocks.of(thread);
+    const clock = this.#clocks.general.of(thread);
     const { shadow, firstCell, width } = tracked;
     const first = firstCell + index * width;
     const access = { actor: clock.actor, time: clock.now, site: this.#sites.of(range) };
@@ -190,7 +207,7 @@ export class Races implements PartialObserver {
 
   issued(copy: PendingCopy): void {
     const { thread, call, count, first, stride } = copy;
-    const clock = this.#clocks.of(thread);
+    const clock = this.#clocks.general.of(thread);
     const from = this.#trackedOf(thread, copy.from.elements);
     const to = this.#trackedOf(thread, copy.to.elements);
     // A share of no elements is one of its group's shares too.
@@ -200,19 +217,21 @@ export class Races implements PartialObserver {
     this.#bindable.set(copy, tracked);
     const actor = -this.#copies.push(tracked);
     const site = this.#sites.of(call.range);
+    const reading = this.#clocks.ofCopy(copy, from?.space ?? 'local');
+    const writing = this.#clocks.ofCopy(copy, to?.space ?? 'local');
     for (let i = first; i < count; i += stride) {
       if (from !== null && i < copy.copied) {
         const index = copy.from.offset + i;
         const begin = from.firstCell + index * from.width;
         for (let cell = begin; cell < begin + from.width; cell += 1) {
-          this.#readCell(from, index, from.shadow.page(cell), Shadow.within(cell), clock, actor, site);
+          this.#readCell(from, index, from.shadow.page(cell), Shadow.within(cell), reading, actor, site);
         }
       }
       if (to !== null) {
         const index = copy.to.offset + i;
         const begin = to.firstCell + index * to.width;
         for (let cell = begin; cell < begin + to.width; cell += 1) {
-          this.#writeCell(to, index, to.shadow.page(cell), Shadow.within(cell), clock, actor, site, null);
+          this.#writeCell(to, index, to.shadow.page(cell), Shadow.within(cell), writing, actor, site, null);
         }
       }
     }
@@ -318,7 +337,7 @@ export class Races implements PartialObserver {
   }
 
   #isBefore(actor: number, time: number, clock: ThreadClock): boolean {
-    if (actor < 0) return this.#copies[-actor - 1]!.isSeenBy(clock);
+    if (actor < 0) return this.#copies[-actor - 1]!.isSeenBy(clock.general);
     const rank = actor - clock.block.firstActor;
     if (rank >= 0 && rank < this.#blockSize) return clock.seen[rank]! >= time;
     const foreignRank = (actor - 1) % this.#blockSize;
@@ -367,7 +386,13 @@ export class Races implements PartialObserver {
     const reference = referenceOf(array, thread);
     const { space } = reference;
     // Nobody else reaches a local array, but for copies.
-    const matters = space === 'shared' ? this.#uses.changes(reference) : this.#uses.of(reference).copied;
+    // An mbarrier is no array of the program, and what the copy engine keeps inside has no name.
+    const matters =
+      space === 'shared'
+        ? reference.id < 0
+          ? array.name !== ''
+          : this.#uses.changes(reference)
+        : this.#uses.of(reference).copied;
     const shadow = matters
       ? new Shadow(array.length * array.lanes, elementBytes[componentOf(array.element)], budget)
       : null;

@@ -194,6 +194,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
     else if (call.intrinsic === 'sync') this.syncOfCall(call, out);
     else if ('barrier' in call) this.barriers.write(call, out);
     else if (call.intrinsic === 'memcpyAsync') this.copy(call, out);
+    else if (call.intrinsic === 'core') throw new TypeError('the program is lowered already');
     else if (call.intrinsic === 'mark') throw new TypeError('a GPU does not tell of stages');
     else this.pipelineCall(call, out);
   }

@@ -15,6 +15,7 @@ import { Clock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { KernelFault, misuse } from './fault.ts';
 import type { Grid } from './grid.ts';
+import { Hardware } from './hardware.ts';
 import { type Launch, localArraysOf, poisonShared } from './launch.ts';
 import { BarrierMaker } from './make-barrier.ts';
 import { PipelineMaker } from './make-pipeline.ts';
@@ -38,6 +39,7 @@ export class Block {
   readonly clock = new Clock();
   readonly makers: readonly PipelineMaker[];
   readonly warps: WarpMeetings;
+  readonly hardware: Hardware;
   readonly barrierMakers: readonly BarrierMaker[];
   /** Of a grid that synchronises; else null. */
   readonly grid: Grid | null;
@@ -58,6 +60,7 @@ export class Block {
     this.index = [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
     this.#random = typeof delivery === 'number' ? new Random(delivery, linear) : null;
     this.copies = new Copies(this.#random ?? (delivery as 'eager' | 'late'));
+    this.hardware = new Hardware(program, this.#random ?? (delivery as 'eager' | 'late'));
     this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
     this.warps = new WarpMeetings(size);
     this.barrierMakers = program.barriers.map((barrier) => new BarrierMaker(barrier, size));
@@ -109,6 +112,7 @@ export class Block {
       this.#start(body);
       while (this.isRunning) if (!this.#round()) this.reportDeadlock();
     }
+    this.hardware.blockEnds();
     observer?.blockEnded(this);
   }
 
@@ -121,7 +125,10 @@ export class Block {
   /** Lets every thread that can go on do so, until it must wait. False if none could. */
   round(): boolean {
     if (!this.#round()) return false;
-    if (!this.isRunning) this.launch.observer?.blockEnded(this);
+    if (!this.isRunning) {
+      this.hardware.blockEnds();
+      this.launch.observer?.blockEnded(this);
+    }
     return true;
   }
 
@@ -146,6 +153,7 @@ export class Block {
       progress = true;
       if (this.#random?.oneIn(4)) continue;
       this.copies.pass();
+      this.hardware.flights.pass();
       this.clock.tick();
       const { done, value } = this.#running.get(thread)!.next();
       thread.waiting = done ? null : value;
@@ -153,7 +161,7 @@ export class Block {
       this.#running.delete(thread);
       this.#leave(thread);
     }
-    return progress || this.#letTimePass();
+    return progress || this.hardware.flights.force() || this.#letTimePass();
   }
 
   /** Nobody can go on until a wait times out. False if none does. */
@@ -173,6 +181,7 @@ export class Block {
   }
 
   #leave(thread: Thread): void {
+    this.hardware.threadEnds(thread);
     thread.observer?.threadEnded(thread);
     this.#returned.push(thread.rank);
     for (const barriers of this.#syncs.values()) barriers.leave(thread);

@@ -8,6 +8,7 @@ import { waitsAtSync } from '../waiting.ts';
 import { membership } from './barrier.ts';
 import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
 import { type PendingCopy, shareOfCopy } from './copies.ts';
+import { compileCore } from './core-calls.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
@@ -47,6 +48,8 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
       return effect((thread) => assign(thread, call.result, thread.block.clock.tick()));
     case 'mark':
       throw new TypeError('the interpreter tells its observers of stages');
+    case 'core':
+      return compileCore(program, call);
     case 'nanosleep':
       return compileSleep(program, call);
     case 'consumerRelease':

@@ -17,6 +17,12 @@ import type { Thread } from './thread.ts';
 
 export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 
+/** A copy of a lowered program: one thread's own, for no pipeline. */
+export interface CoreCopy extends Pick<CopyCall, 'range' | 'destination' | 'source' | 'alignment'> {
+  readonly intrinsic: 'core';
+  readonly group: { readonly kind: 'thread' };
+}
+
 /**
  * One thread's share of a copy: elements `first`, `first + stride`, … below `count`, each
  * with all its numbers. From `copied` on they
@@ -26,8 +32,14 @@ export class PendingCopy {
   #delivered = false;
   /** Whether a wait is over that covers it: it is no more on its way, under whichever policy. */
   covered = false;
+  /** A copy that this one goes on with: it is there first. */
+  after: PendingCopy | null = null;
+  /** Whether an arrival at an mbarrier waits for it. */
+  awaited = false;
   readonly thread: Thread;
-  readonly call: CopyCall;
+  readonly call: CopyCall | CoreCopy;
+  /** The path to memory that it takes: the threads' own, or the copy engine's. */
+  readonly proxy: 'generic' | 'async';
   readonly to: Operand;
   readonly from: Operand;
   readonly count: number;
@@ -35,7 +47,14 @@ export class PendingCopy {
   readonly first: number;
   readonly stride: number;
 
-  constructor(thread: Thread, call: CopyCall, operands: CopyOperands, first: number, stride: number) {
+  constructor(
+    thread: Thread,
+    call: CopyCall | CoreCopy,
+    operands: CopyOperands,
+    first: number,
+    stride: number,
+    proxy: PendingCopy['proxy'] = 'generic',
+  ) {
     this.thread = thread;
     this.call = call;
     this.to = operands.to;
@@ -44,6 +63,7 @@ export class PendingCopy {
     this.copied = operands.count - operands.zeroFill;
     this.first = first;
     this.stride = stride;
+    this.proxy = proxy;
   }
 
   get delivered(): boolean {
@@ -58,6 +78,7 @@ export class PendingCopy {
 
   deliver(): void {
     if (this.#delivered) return;
+    this.after?.deliver();
     this.#delivered = true;
     this.thread.observer?.delivered(this);
     const { bits: to, lanes } = this.to.elements;
@@ -134,20 +155,21 @@ export class Copies {
  */
 export function shareOfCopy(
   thread: Thread,
-  call: CopyCall,
+  call: CopyCall | CoreCopy,
   to: Operand,
   from: Operand,
   count: number,
   zeroFill: number,
+  proxy: PendingCopy['proxy'] = 'generic',
 ): PendingCopy {
   checkOperands(thread, call, to, from, count, zeroFill);
   const { rank, size } = membership(call.group, thread.rank, thread.block.threads.length);
-  return new PendingCopy(thread, call, { to, from, count, zeroFill }, rank, size);
+  return new PendingCopy(thread, call, { to, from, count, zeroFill }, rank, size, proxy);
 }
 
 function checkOperands(
   thread: Thread,
-  call: CopyCall,
+  call: CopyCall | CoreCopy,
   to: Operand,
   from: Operand,
   count: number,

@@ -62,6 +62,17 @@ export function barrierMisuse(culprit: Culprit, range: Range, { message, hint }:
   return misuse(culprit, 'WS3009', range, message, hint);
 }
 
+/** A rule of the hardware that a lowered program breaks. */
+export function brokenRule(culprit: Culprit, range: Range, message: string): KernelFault {
+  return misuse(
+    culprit,
+    'WS3011',
+    range,
+    message,
+    'A lowering of warpstage is wrong; please report it with the kernel.',
+  );
+}
+
 /**
  * A wrong use of a copy (WS3005), a pipeline (WS3006), a barrier (WS3009) or a warp's lanes (WS3010), or a
  * budget that ran out (WS3007).

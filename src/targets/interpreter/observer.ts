@@ -81,6 +81,11 @@ export interface Observer {
   /** Phase `phase` of `sync` has completed, and what the thread does from now on comes after it. */
   waited(thread: Thread, sync: object, phase: number, range: Range): void;
 
+  /** What the thread did and knows of this memory comes before what the copy engine is given after it. */
+  proxyFenced(thread: Thread, space: 'shared' | 'global'): void;
+  /** Accesses of the thread are ordered around atomic operations, for who sees those. */
+  fenced(thread: Thread, scope: 'block' | 'device' | 'system'): void;
+
   /** A thread comes to a sync of its group. */
   syncBegan(thread: Thread, group: Group, range: Range): void;
   /** It goes on from there. */

@@ -34,6 +34,8 @@ export function combineObservers(parts: readonly PartialObserver[]): Observer {
     bound: together('bound'),
     arrived: together('arrived'),
     waited: together('waited'),
+    proxyFenced: together('proxyFenced'),
+    fenced: together('fenced'),
     syncBegan: together('syncBegan'),
     syncEnded: together('syncEnded'),
     makeBegan: together('makeBegan'),

@@ -197,6 +197,8 @@ class Planner {
         throw new Refusal('a wait may time out in some threads and not in others', call.range);
       case 'warp':
         throw new TypeError(`${call.operator} is said by syncs and memory here`);
+      case 'core':
+        throw new TypeError('WebAssembly has no operations of a GPU');
       case 'makePipeline':
       case 'producerAcquire':
       case 'producerCommit':

@@ -157,6 +157,7 @@ class RegionWriter {
       case 'clock64':
       case 'consumerWaitPrior':
       case 'warp':
+      case 'core':
         throw new Error(`${call.intrinsic} is a thread's own business`);
       case 'consumerWaitFor':
       case 'consumerWaitUntil':

@@ -4,7 +4,7 @@
 import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { Block } from '../../interpreter/block.ts';
-import type { CopyCall, PendingCopy } from '../../interpreter/copies.ts';
+import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
 import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
@@ -22,7 +22,7 @@ type Told = Pick<Finding, 'code' | 'message' | 'mend'> & { readonly related?: re
 export class Advice implements PartialObserver {
   readonly #findings: Findings;
   readonly #handles: Handles;
-  readonly #seen = new Set<CopyCall | Pipeline>();
+  readonly #seen = new Set<PendingCopy['call'] | Pipeline>();
   /** Where the lanes of a warp committed a batch first, by pipeline, warp and batch. */
   readonly #commits = new Map<string, Range>();
 

@@ -5,7 +5,7 @@
 // the copies of groups.
 
 import type { Range } from '../../../diagnostics/source.ts';
-import type { CopyCall, PendingCopy } from '../../interpreter/copies.ts';
+import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
 import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
@@ -113,7 +113,7 @@ export class UnawaitedCopies implements PartialObserver {
   }
 
   #tell(
-    call: CopyCall,
+    call: PendingCopy['call'],
     copies: readonly PendingCopy[],
     quitAt: Range | null,
     told: Pick<Finding, 'code' | 'message' | 'mend'>,
@@ -131,8 +131,8 @@ export class UnawaitedCopies implements PartialObserver {
   }
 }
 
-function byCall(copies: readonly PendingCopy[]): Map<CopyCall, PendingCopy[]> {
-  const calls = new Map<CopyCall, PendingCopy[]>();
+function byCall(copies: readonly PendingCopy[]): Map<PendingCopy['call'], PendingCopy[]> {
+  const calls = new Map<PendingCopy['call'], PendingCopy[]>();
   for (const copy of copies) {
     const before = calls.get(copy.call);
     if (before === undefined) calls.set(copy.call, [copy]);

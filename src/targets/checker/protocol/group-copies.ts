@@ -43,7 +43,7 @@ export class GroupCopies implements PartialObserver {
 
   issued(copy: PendingCopy): void {
     if (copy.call.group.kind !== 'thread') this.#issueTogether(copy);
-    else if (!('barrier' in copy.call)) this.#issueAlone(copy, this.#handles.ofCopy(copy)?.commits ?? 0);
+    else if ('pipeline' in copy.call) this.#issueAlone(copy, this.#handles.ofCopy(copy)?.commits ?? 0);
   }
 
   /** A copy for a barrier belongs to the phase that it is bound to. */
@@ -77,7 +77,8 @@ export class GroupCopies implements PartialObserver {
     // Threads commit to pipelines of their own as they like; only their copies for the group go in step.
     const handle = this.#handles.ofCopy(copy);
     const batch = handle?.pipeline.declaration.scope === 'thread' ? 0 : (handle?.commits ?? 0);
-    const target = 'barrier' in call ? `barrier ${call.barrier}` : call.pipeline;
+    const target =
+      'barrier' in call ? `barrier ${call.barrier}` : 'pipeline' in call ? call.pipeline : 'none';
     const key = this.#placeOf(copy, `${target} ${which}`, batch);
     const together = this.#together.get(key);
     if (together === undefined) {

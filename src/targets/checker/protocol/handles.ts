@@ -71,7 +71,7 @@ export class Handles implements PartialObserver {
 
   /** The handle that a copy goes by; copies that belong to no pipeline of the program's have none. */
   ofCopy({ thread, call }: PendingCopy): Handle | undefined {
-    if ('barrier' in call) return undefined;
+    if (!('pipeline' in call)) return undefined;
     const made = thread.pipelines[call.pipeline]?.pipeline;
     return made && this.find(made, thread);
   }

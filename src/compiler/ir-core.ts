@@ -1,0 +1,167 @@
+// What the intermediate representation says of a GPU's own synchronisation: the core.
+//
+// The front end makes none of this. A pass of `targets/legalise` replaces pipelines, barriers and
+// copies by these operations, and a GPU target prints them one by one. The interpreter executes
+// them too, under the weakest behaviour that the hardware allows, and the race checker watches: so
+// what is proved is what runs.
+//
+// An mbarrier counts arrivals and bytes. Its phase ends when no arrival and no byte is pending, and
+// the next begins at once. Operations name an object by the number of its array and an index.
+//
+// Orders, as PTX has them: an arrival that releases publishes what its thread did and knows; a wait
+// acquires what was published in the phase that it waited for, and no other. A copy that completes
+// publishes itself alone. The copy engine reads and writes through a proxy of its own: what threads
+// did reaches it through a proxy fence in the same block, on the way to the copy.
+
+import type { Range } from '../diagnostics/source.ts';
+import type { Expression, Group, View } from './ir.ts';
+
+/** Mbarriers in a block's shared memory. */
+export interface MbarrierArray {
+  readonly name: string;
+  readonly count: number;
+}
+
+interface OfMbarrier {
+  readonly mbarrier: number;
+  /** Which of the array: an integer. */
+  readonly index: Expression;
+}
+
+interface Copying {
+  readonly destination: View;
+  readonly source: View;
+  /** Elements, of the program's indexType; both arrays have the same element type. */
+  readonly count: Expression;
+}
+
+export type CoreOperation =
+  | (OfMbarrier & {
+      readonly kind: 'mbarrierInit' /** Arrivals of a phase. */;
+      readonly expected: Expression;
+    })
+  | (OfMbarrier & { readonly kind: 'mbarrierInvalidate' })
+  | (OfMbarrier & {
+      readonly kind: 'mbarrierArrive';
+      /** How many arrivals this is; null: one. */
+      readonly count: Expression | null;
+      /** Bytes that the phase waits for besides, before the arrival counts; null: none. */
+      readonly bytes: Expression | null;
+      /** Whether one arrival less is expected from the next phase on. */
+      readonly drop: boolean;
+      /** A relaxed arrival counts, and publishes nothing. */
+      readonly order: 'release' | 'relaxed';
+    })
+  /** The phase waits for so many bytes more. */
+  | (OfMbarrier & { readonly kind: 'mbarrierExpect'; readonly bytes: Expression })
+  /** An arrival that comes when this thread's earlier chunk copies are done; counted beforehand unless `noIncrement`. */
+  | (OfMbarrier & { readonly kind: 'mbarrierArriveAfterCopies'; readonly noIncrement: boolean })
+  | (OfMbarrier & {
+      readonly kind: 'mbarrierWait';
+      /** The parity of the phase to wait for: an integer, of which the lowest bit counts. */
+      readonly parity: Expression;
+      /**
+       * Which phase that is: an integer from 0. Hardware sees the parity alone, so this is printed nowhere; the
+       * interpreter finds a wait whose parity means another phase. Null where it is not known.
+       */
+      readonly phase: Expression | null;
+      /** Nanoseconds to wait at most, or the time of `globaltimer` to wait until (f64); null: as long as it takes. */
+      readonly limit: Expression | null;
+      readonly until: boolean;
+    })
+  /** The group's threads copy in turns, chunk by chunk of so many bytes, from global to shared memory (cp.async). */
+  | (Copying & {
+      readonly kind: 'copyChunks';
+      readonly chunkBytes: 4 | 8 | 16;
+      readonly group: Group;
+      /** So many elements at the end are set to zero instead, and not read. */
+      readonly zeroFill: Expression | null;
+    })
+  /** What the thread issued since its last commit becomes one group of copies. */
+  | { readonly kind: 'copyCommit' }
+  /** Waits until at most so many of the thread's youngest groups are under way. */
+  | { readonly kind: 'copyWait'; readonly allBut: Expression }
+  /** One thread gives a copy from global to shared memory to the copy engine; its bytes count at an mbarrier. */
+  | (OfMbarrier & Copying & { readonly kind: 'bulkCopy' })
+  /** The same from shared to global memory; it joins the thread's own groups of such copies. */
+  | (Copying & { readonly kind: 'bulkStore' })
+  | { readonly kind: 'bulkCommit' }
+  /** Waits for all but the youngest of these groups: until their sources are read, or until they are done. */
+  | { readonly kind: 'bulkWait'; readonly allBut: Expression; readonly reads: boolean }
+  /** What the thread did and knows of this memory comes before what the copy engine is given after it. */
+  | { readonly kind: 'proxyFence'; readonly space: 'shared' | 'global' }
+  /** Orders accesses around atomic operations; the scope says among whom. */
+  | { readonly kind: 'fence'; readonly scope: 'block' | 'device' | 'system' }
+  /** One of the block's numbered barriers, for so many threads. Who does not wait only arrives. */
+  | {
+      readonly kind: 'namedBarrier';
+      readonly id: Expression;
+      readonly threads: number;
+      readonly waits: boolean;
+    }
+  /** True in one lane of the warp, always the same. All its lanes come together. */
+  | { readonly kind: 'elect' };
+
+/** The operands of an operation that are expressions, by their names. */
+const operandNames = {
+  mbarrierInit: ['index', 'expected'],
+  mbarrierInvalidate: ['index'],
+  mbarrierArrive: ['index', 'count', 'bytes'],
+  mbarrierExpect: ['index', 'bytes'],
+  mbarrierArriveAfterCopies: ['index'],
+  mbarrierWait: ['index', 'parity', 'phase', 'limit'],
+  copyChunks: ['destination', 'source', 'count', 'zeroFill'],
+  copyCommit: [],
+  copyWait: ['allBut'],
+  bulkCopy: ['index', 'destination', 'source', 'count'],
+  bulkStore: ['destination', 'source', 'count'],
+  bulkCommit: [],
+  bulkWait: ['allBut'],
+  proxyFence: [],
+  fence: [],
+  namedBarrier: ['id'],
+  elect: [],
+} as const satisfies { [Kind in CoreOperation['kind']]: readonly OperandName<Kind>[] };
+
+type OperandName<Kind> = Exclude<keyof Extract<CoreOperation, { kind: Kind }>, 'kind'>;
+
+type Operand = Expression | View | null;
+
+const operandsOf = (operation: CoreOperation): readonly (readonly [string, Operand])[] =>
+  operandNames[operation.kind].map((name) => [
+    name,
+    (operation as unknown as Readonly<Record<string, Operand>>)[name]!,
+  ]);
+
+/** The expressions of an operation. */
+export function coreExpressions(operation: CoreOperation): readonly Expression[] {
+  return operandsOf(operation).flatMap(([, operand]) => {
+    if (operand === null) return [];
+    return 'offset' in operand ? [operand.offset] : [operand];
+  });
+}
+
+/** The operation with its expressions replaced. */
+export function mapCore(
+  operation: CoreOperation,
+  map: (expression: Expression) => Expression,
+): CoreOperation {
+  const mapped = operandsOf(operation).map(([name, operand]) => {
+    if (operand === null) return [name, null];
+    return [name, 'offset' in operand ? { ...operand, offset: map(operand.offset) } : map(operand)];
+  });
+  return { ...operation, ...Object.fromEntries(mapped) };
+}
+
+/** An operation of the core as a statement. */
+export interface CoreCall {
+  readonly kind: 'call';
+  readonly intrinsic: 'core';
+  readonly operation: CoreOperation;
+  /**
+   * A variable that gets what the operation gives, or null: whether a wait with a limit is over or a lane is
+   * elected (bool), the number of the phase after the one arrived in (i64).
+   */
+  readonly result: number | null;
+  readonly range: Range;
+}

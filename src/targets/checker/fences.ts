@@ -1,0 +1,66 @@
+// What fences and atomic operations order together.
+//
+// A fence and a later atomic operation publish, at the place of the operation, what the thread had
+// done and seen at the fence. Who operates on that place afterwards and then fences comes after it.
+// An atomic operation keeps what earlier ones have published there. A fence of block scope counts
+// among the threads of a block.
+
+import type { Block } from '../interpreter/block.ts';
+import type { Elements } from '../interpreter/memory.ts';
+import type { Thread } from '../interpreter/thread.ts';
+import type { ProxyClocks } from './proxies.ts';
+
+export type FenceScope = 'block' | 'device' | 'system';
+
+/** What a thread knew at a fence: an object that it arrived at, and others may wait for. */
+interface Published {
+  readonly scope: FenceScope;
+  readonly block: Block;
+}
+
+export class Fences {
+  readonly #clocks: ProxyClocks;
+  /** By thread: its last fence. */
+  readonly #last = new Map<Thread, Published>();
+  /** By thread: what was published where it operated since its last fence. */
+  readonly #read = new Map<Thread, Set<Published>>();
+  /** By memory and address: what was published there, the last of each thread. */
+  readonly #places = new Map<ArrayBufferLike, Map<number, Map<Thread, Published>>>();
+
+  constructor(clocks: ProxyClocks) {
+    this.#clocks = clocks;
+  }
+
+  fenced(thread: Thread, scope: FenceScope): void {
+    const { block } = thread;
+    for (const published of this.#read.get(thread) ?? []) {
+      const inside = published.block === block;
+      if (inside || (scope !== 'block' && published.scope !== 'block')) {
+        this.#clocks.waited(thread, published, 0);
+      }
+    }
+    this.#read.delete(thread);
+    const published = { scope, block };
+    this.#clocks.arrived(thread, published, 0);
+    this.#last.set(thread, published);
+  }
+
+  operated(thread: Thread, { bits }: Elements, index: number): void {
+    const place = this.#placeOf(bits.buffer, bits.byteOffset + index * bits.BYTES_PER_ELEMENT);
+    if (place.size > 0) {
+      const read = this.#read.get(thread) ?? new Set();
+      for (const published of place.values()) read.add(published);
+      this.#read.set(thread, read);
+    }
+    const last = this.#last.get(thread);
+    if (last !== undefined) place.set(thread, last);
+  }
+
+  #placeOf(memory: ArrayBufferLike, address: number): Map<Thread, Published> {
+    const ofMemory = this.#places.get(memory) ?? new Map<number, Map<Thread, Published>>();
+    this.#places.set(memory, ofMemory);
+    const place = ofMemory.get(address) ?? new Map<Thread, Published>();
+    ofMemory.set(address, place);
+    return place;
+  }
+}

@@ -1,0 +1,297 @@
+// The operations of the core, compiled to steps.
+
+import type { Expression, View } from '../../compiler/ir.ts';
+import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
+import { elementBytes } from '../../kernel/types.ts';
+import { warpSize } from '../lanes.ts';
+import { membership } from './barrier.ts';
+import { type CoreCopy, type Operand, type PendingCopy, shareOfCopy } from './copies.ts';
+import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
+import { brokenRule } from './fault.ts';
+import type { Mbarrier } from './mbarrier.ts';
+import { type Elements, elementsAt } from './memory.ts';
+import type { ObservedProgram } from './observer.ts';
+import { effect, type Step } from './step.ts';
+import type { Thread } from './thread.ts';
+
+type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
+
+export function compileCore(program: ObservedProgram, call: CoreCall): Step {
+  const { operation, range, result } = call;
+  const number = (expression: Expression) => compileInteger(program, expression);
+  switch (operation.kind) {
+    case 'mbarrierInit': {
+      const mbarrier = compileMbarrier(program, operation, call);
+      const expected = number(operation.expected);
+      return effect((thread) => mbarrier(thread).init(thread, expected(thread), range));
+    }
+    case 'mbarrierInvalidate': {
+      const mbarrier = compileMbarrier(program, operation, call);
+      return effect((thread) => mbarrier(thread).invalidate(thread, range));
+    }
+    case 'mbarrierArrive': {
+      const mbarrier = compileMbarrier(program, operation, call);
+      const count = operation.count === null ? () => 1 : number(operation.count);
+      const bytes = operation.bytes === null ? () => 0 : number(operation.bytes);
+      const { drop, order } = operation;
+      const releases = order === 'release';
+      return effect((thread) => {
+        const arrival = { count: count(thread), bytes: bytes(thread), drop, releases };
+        const after = mbarrier(thread).arrive(thread, arrival, range);
+        if (result !== null) thread.variables[result] = after;
+      });
+    }
+    case 'mbarrierExpect': {
+      const mbarrier = compileMbarrier(program, operation, call);
+      const bytes = number(operation.bytes);
+      return effect((thread) => mbarrier(thread).expect(thread, bytes(thread), range));
+    }
+    case 'mbarrierArriveAfterCopies': {
+      const mbarrier = compileMbarrier(program, operation, call);
+      return effect((thread) => arriveAfterCopies(thread, mbarrier(thread), operation, call));
+    }
+    case 'mbarrierWait':
+      return compileWait(program, operation, call);
+    case 'copyChunks':
+      return compileChunks(program, operation, call);
+    case 'copyCommit':
+      return effect((thread) => thread.queue.commit(range));
+    case 'copyWait': {
+      const allBut = number(operation.allBut);
+      return effect((thread) => {
+        thread.queue.waitForAllBut(allBut(thread), range);
+        const own = thread.block.hardware.of(thread);
+        own.chunks = own.chunks.filter(({ covered }) => !covered);
+      });
+    }
+    case 'bulkCopy':
+      return compileBulkCopy(program, operation, call);
+    case 'bulkStore':
+      return compileBulkStore(program, operation, call);
+    case 'bulkCommit':
+      return effect((thread) => {
+        const { reads, stores } = thread.block.hardware.of(thread);
+        reads.commit(range);
+        stores.commit(range);
+      });
+    case 'bulkWait': {
+      const allBut = number(operation.allBut);
+      return effect((thread) => {
+        const { reads, stores } = thread.block.hardware.of(thread);
+        reads.waitForAllBut(allBut(thread), range);
+        if (!operation.reads) stores.waitForAllBut(allBut(thread), range);
+      });
+    }
+    case 'proxyFence':
+      return effect((thread) => thread.observer?.proxyFenced(thread, operation.space));
+    case 'fence':
+      return effect((thread) => thread.observer?.fenced(thread, operation.scope));
+    case 'namedBarrier':
+      return compileNamedBarrier(program, operation, call);
+    case 'elect':
+      return effect((thread) => {
+        if (result !== null) thread.variables[result] = thread.rank % warpSize === 0;
+      });
+    default:
+      return operation satisfies never;
+  }
+}
+
+/** An integer as a number, whatever its width. */
+function compileInteger(program: ObservedProgram, expression: Expression): (thread: Thread) => number {
+  const evaluate = compileExpression(program, expression);
+  return (thread) => Number(evaluate(thread));
+}
+
+function compileMbarrier(
+  program: ObservedProgram,
+  { mbarrier, index }: { readonly mbarrier: number; readonly index: Expression },
+  { range }: CoreCall,
+): (thread: Thread) => Mbarrier {
+  const position = compileInteger(program, index);
+  return (thread) => thread.block.hardware.mbarrier(thread, mbarrier, position(thread), range);
+}
+
+/** The mbarrier gets an arrival when the chunk copies that the thread has issued so far are done. */
+function arriveAfterCopies(
+  thread: Thread,
+  mbarrier: Mbarrier,
+  { noIncrement }: Of<'mbarrierArriveAfterCopies'>,
+  { range }: CoreCall,
+): void {
+  const copies = thread.block.hardware.of(thread).chunks.filter(({ covered }) => !covered);
+  for (const copy of copies) copy.awaited = true;
+  thread.block.hardware.owe(copies);
+  mbarrier.announce(thread, noIncrement, range);
+  thread.block.hardware.flights.start({
+    thread,
+    range,
+    what: 'an arrival that waits for copies',
+    land() {
+      for (const copy of copies) copy.deliver();
+      mbarrier.arriveAfter(thread, copies, range);
+    },
+  });
+}
+
+function compileWait(program: ObservedProgram, operation: Of<'mbarrierWait'>, call: CoreCall): Step {
+  const { range, result } = call;
+  const mbarrier = compileMbarrier(program, operation, call);
+  const parity = compileInteger(program, operation.parity);
+  const phase = operation.phase === null ? () => null : compileInteger(program, operation.phase);
+  const limit = operation.limit === null ? null : compileExpression(program, operation.limit);
+  // What each thread waits for: the operands are not looked at again when the wait is over.
+  const waits = new WeakMap<Thread, readonly [Mbarrier, number, number | null]>();
+  return {
+    kind: 'wait',
+    begin(thread) {
+      const awaited = [mbarrier(thread), parity(thread) & 1, phase(thread)] as const;
+      waits.set(thread, awaited);
+      const [at, ofParity, ofPhase] = awaited;
+      const wait = at.begin(thread, ofParity, ofPhase, range);
+      if (limit === null) return wait;
+      const { clock } = thread.block;
+      const time = limit(thread) as number;
+      const deadline = operation.until ? time : clock.now + time;
+      return { ...wait, deadline, ready: () => wait.ready() || clock.isPast(deadline) };
+    },
+    end(thread) {
+      const [at, ofParity, ofPhase] = waits.get(thread)!;
+      const isOver = at.end(thread, ofParity, ofPhase, range);
+      if (result !== null) thread.variables[result] = isOver;
+    },
+  };
+}
+
+function compileNamedBarrier(
+  program: ObservedProgram,
+  operation: Of<'namedBarrier'>,
+  { range }: CoreCall,
+): Step {
+  const id = compileInteger(program, operation.id);
+  const { threads, waits } = operation;
+  if (!waits) return effect((thread) => void thread.block.hardware.meet(thread, id(thread), threads, range));
+  return {
+    kind: 'wait',
+    begin: (thread) => thread.block.hardware.meet(thread, id(thread), threads, range),
+    end: (thread) => thread.block.hardware.leave(thread, id(thread), range),
+  };
+}
+
+interface Operands {
+  readonly to: Operand;
+  readonly from: Operand;
+  readonly count: number;
+}
+
+function compileOperands(
+  program: ObservedProgram,
+  { destination, source, count }: { destination: View; source: View; count: Expression },
+): (thread: Thread) => Operands {
+  const view = ({ array, offset }: View) => {
+    const elements = arrayOf(array);
+    const position = compileIndex(program, offset);
+    return (thread: Thread): Operand => ({ elements: elements(thread), offset: position(thread) });
+  };
+  const [to, from, number] = [view(destination), view(source), compileIndex(program, count)];
+  return (thread) => ({ to: to(thread), from: from(thread), count: number(thread) });
+}
+
+/** A copy by one thread: the whole, or a part of it. */
+function oneThreadsCopy(
+  thread: Thread,
+  { destination, source }: { readonly destination: View; readonly source: View },
+  { range }: CoreCall,
+  { to, from, count }: Operands,
+  { zeroFill = 0, alignment = 1, proxy = 'generic' as PendingCopy['proxy'] } = {},
+): PendingCopy {
+  const place: CoreCopy = {
+    intrinsic: 'core',
+    range,
+    group: { kind: 'thread' },
+    destination,
+    source,
+    alignment,
+  };
+  return shareOfCopy(thread, place, to, from, count, zeroFill, proxy);
+}
+
+function compileChunks(program: ObservedProgram, operation: Of<'copyChunks'>, call: CoreCall): Step {
+  const operands = compileOperands(program, operation);
+  const zeroFill = operation.zeroFill === null ? () => 0 : compileIndex(program, operation.zeroFill);
+  return effect((thread) => {
+    const whole = operands(thread);
+    const zeros = zeroFill(thread);
+    const { rank, size } = membership(operation.group, thread.rank, thread.block.threads.length);
+    const bytes = elementBytes[whole.to.elements.element];
+    const chunk = Math.max(1, operation.chunkBytes / bytes);
+    for (let at = rank * chunk; at < whole.count; at += size * chunk) {
+      const count = Math.min(chunk, whole.count - at);
+      const part = {
+        to: { ...whole.to, offset: whole.to.offset + at },
+        from: { ...whole.from, offset: whole.from.offset + at },
+        count,
+      };
+      const alignment = Math.min(operation.chunkBytes, count * bytes);
+      const left = Math.min(Math.max(zeros - (whole.count - at - count), 0), count);
+      const copy = oneThreadsCopy(thread, operation, call, part, { zeroFill: left, alignment });
+      thread.observer?.issued(copy);
+      thread.queue.add(copy);
+      thread.block.hardware.of(thread).chunks.push(copy);
+      thread.block.copies.issue(copy);
+    }
+  });
+}
+
+function compileBulkCopy(program: ObservedProgram, operation: Of<'bulkCopy'>, call: CoreCall): Step {
+  const { range } = call;
+  const operands = compileOperands(program, operation);
+  const mbarrier = compileMbarrier(program, operation, call);
+  return effect((thread) => {
+    const whole = operands(thread);
+    if (whole.count === 0) return;
+    const bytes = whole.count * elementBytes[whole.to.elements.element];
+    if (bytes % 16 !== 0) throw brokenRule(thread, range, `a bulk copy of ${bytes} bytes, no multiple of 16`);
+    const copy = oneThreadsCopy(thread, operation, call, whole, { alignment: 16, proxy: 'async' });
+    thread.observer?.issued(copy);
+    const at = mbarrier(thread);
+    at.announceBytes(thread, range);
+    thread.block.hardware.owe([copy]);
+    thread.block.hardware.flights.start({
+      thread,
+      range,
+      what: 'a bulk copy',
+      land() {
+        copy.deliver();
+        at.complete(copy, bytes, range);
+      },
+    });
+  });
+}
+
+/** The engine first reads the source, and at another moment writes the destination. */
+function compileBulkStore(program: ObservedProgram, operation: Of<'bulkStore'>, call: CoreCall): Step {
+  const operands = compileOperands(program, operation);
+  return effect((thread) => {
+    const { to, from, count } = operands(thread);
+    const inside: Operand = { elements: likeElements(from.elements, count), offset: 0 };
+    const options = { alignment: 16, proxy: 'async' } as const;
+    const read = oneThreadsCopy(thread, operation, call, { to: inside, from, count }, options);
+    const written = oneThreadsCopy(thread, operation, call, { to, from: inside, count }, options);
+    written.after = read;
+    const { reads, stores } = thread.block.hardware.of(thread);
+    for (const [copy, queue] of [
+      [read, reads],
+      [written, stores],
+    ] as const) {
+      thread.observer?.issued(copy);
+      queue.add(copy);
+      thread.block.copies.issue(copy);
+    }
+  });
+}
+
+/** Memory of the copy engine's own. */
+function likeElements({ element, lanes, bits }: Elements, count: number): Elements {
+  return elementsAt('', element, new ArrayBuffer(count * lanes * bits.BYTES_PER_ELEMENT), 0, count);
+}
