@@ -1,8 +1,10 @@
 // What random programs have found, as small as it became: each case failed once.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { kernel } from 'warpstage';
 import { interpreter } from '../support/interpreter.ts';
 import { add, convert, load, ProgramBuilder, store } from '../support/ir.ts';
+import { runKernel } from '../support/run-kernel.ts';
 import { runProgram } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
@@ -30,4 +32,46 @@ test.each(['u8', 'i8', 'u16', 'i16'] as const)('a uniform element of %s for four
     expect(array).toEqual(expected);
     if (target === wasm) expect(executable).toMatchObject({ vectorised: true });
   }
+});
+
+describe('an index that is the rank and a distance that differs from thread to thread', () => {
+  const schema = { out: 'i32[]', n: 'index' } as const;
+  const distances = {
+    'assigned in a branch': kernel(schema, ({ out, n }, cuda) => {
+      const t = cuda.threadIdx.x;
+      let shift = 0;
+      if (t > n) shift = 1;
+      const at = t + shift;
+      out[t] = at;
+    }),
+    'chosen by a condition': kernel(schema, ({ out, n }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const shift = t > n ? 1 : 0;
+      const at = t + shift;
+      out[t] = at;
+    }),
+    'counted in a loop': kernel(schema, ({ out, n }, cuda) => {
+      const t = cuda.threadIdx.x;
+      let before = 0;
+      for (let i = 0; i < 1; i++) if (i + n < t) before++;
+      const at = t + before;
+      out[t] = at;
+    }),
+    'the difference of two such indices': kernel(schema, ({ out, n }, cuda) => {
+      const t = cuda.threadIdx.x;
+      let at = t;
+      if (t > n) at = t + 1;
+      const shift = at - t;
+      const again = t + shift;
+      out[t] = again;
+    }),
+  };
+  test.each(Object.entries(distances))('%s', (_, made) => {
+    for (const target of [interpreter(), wasm, wasmStates]) {
+      const out = new Int32Array(8);
+      const { fault } = runKernel(target, made, { grid: 1, block: 8, arguments: { out, n: 3 } });
+      expect(fault).toBeNull();
+      expect([...out]).toEqual([0, 1, 2, 3, 5, 6, 7, 8]);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 // Splits affine variables: a variable that is base + c * threadIdx.x wherever it is assigned,
-// with one constant c, keeps the base alone, and whoever reads it adds the rest.
+// with one constant c, keeps the base alone, and its readers add the rest. Where c is 0 there is
+// nothing to add, but the variable may be part of another's base.
 //
 // So an index like `blockIdx.x * blockDim.x + threadIdx.x` becomes uniform: it is computed once
 // for all threads, need not be kept per thread from one region to the next, and what it indexes
@@ -20,7 +21,9 @@ export function splitAffine(program: Program, uniformity: Uniformity): Program {
   const forms = formsWith(program, uniformity, coefficients);
   const restore = (expression: Expression): Expression => {
     const coefficient = expression.kind === 'variable' ? coefficients.get(expression.id) : undefined;
-    return coefficient === undefined ? expression : plusThreads(program, expression, coefficient);
+    return coefficient === undefined || coefficient === 0
+      ? expression
+      : plusThreads(program, expression, coefficient);
   };
   const body = mapStatements(program.body, {
     expression: restore,
@@ -33,7 +36,7 @@ export function splitAffine(program: Program, uniformity: Uniformity): Program {
   return { ...program, body };
 }
 
-/** The variables that can be split, each with its coefficient, none of which is 0. */
+/** The variables that can be split, each with its coefficient. */
 function coefficientsOf(program: Program, uniformity: Uniformity): Map<number, number> {
   const assignments = new Map<number, Expression[]>();
   const excluded = new Set<number>();
@@ -59,7 +62,7 @@ function coefficientsOf(program: Program, uniformity: Uniformity): Map<number, n
     const wrong = [...guesses].filter(([id, coefficient]) =>
       assignments.get(id)!.some((value) => forms.of(value)?.coefficient !== coefficient),
     );
-    if (wrong.length === 0) return new Map([...guesses].filter(([, coefficient]) => coefficient !== 0));
+    if (wrong.length === 0) return guesses;
     for (const [id] of wrong) dropped.add(id);
   }
 }
