@@ -11,10 +11,12 @@ import { entryName } from '#warpstage/targets/cuda/entry-name.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
 import { randomProgram } from '../differential/random-program.ts';
+import { tangledKernel, tangledSchema } from '../differential/random-tangled.ts';
 import { tapes } from '../differential/tape.ts';
 import { guidePrograms, jobPrograms } from '../support/example-programs.ts';
 import { hasNvcc, ptxOf, testCompiling } from '../support/nvcc.ts';
 import * as programs from '../support/programs.ts';
+import { extent3 } from '../support/run-program.ts';
 
 const works: Readonly<Record<string, Program>> = {
   scale: programs.scale({ block: 256 }),
@@ -137,6 +139,24 @@ const randomPrograms = fc
 
 testCompiling('random programs compile', (architecture) =>
   randomPrograms.map((program) => cudaText(program, architecture)),
+);
+
+/** Random kernels of tangled control flow, in both widths of an index. */
+const tangledPrograms = fc.sample(tapes(1000), { numRuns: 16, seed: 20_261_122 }).map((tape, i) => {
+  const { text, block, cooperative } = tangledKernel(tape);
+  const made: Kernel = kernel(tangledSchema, new Function(`return ${text}`)(), { name: 'tangled' });
+  const indexType = i % 2 === 0 ? 'i32' : 'i64';
+  const given = { block: extent3(block), indexType, cooperative, constants: {}, functions: {} } as const;
+  return specialise(made, given).program;
+});
+
+// A random kernel may well ask whether an unsigned number is below 0.
+const pointlessComparison = 186;
+
+testCompiling(
+  'random tangled kernels compile',
+  (architecture) => tangledPrograms.map((program) => cudaText(program, architecture)),
+  [pointlessComparison],
 );
 
 testCompiling('all kernels compile', (architecture) =>

@@ -10,13 +10,19 @@ import { hasTool } from './tools.ts';
 
 export const hasNvcc = hasTool('nvcc');
 
-/** Compiles a text for an architecture, as `sm_` names it; a warning is an error. */
-async function compile(text: string, architecture: string, output: '-ptx' | '-cubin'): Promise<string> {
+/** Compiles a text for an architecture, as `sm_` names it; a warning but one of `allowed` is an error. */
+async function compile(
+  text: string,
+  architecture: string,
+  output: '-ptx' | '-cubin',
+  allowed: readonly number[] = [],
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'warpstage-nvcc-'));
   const [file, out] = [join(folder, 'kernels.cu'), join(folder, 'out')];
   try {
     await writeFile(file, text);
     const options = [`-arch=sm_${architecture}`, '--fmad=false', '-Werror', 'all-warnings', output];
+    if (allowed.length > 0) options.push('-diag-suppress', allowed.join());
     const { stdout } = await promisify(execFile)('nvcc', [...options, '-o', out, file]);
     expect(stdout).toBe('');
     return await readFile(out, 'latin1');
@@ -44,13 +50,18 @@ export function inOneFile(texts: readonly string[]): string {
 }
 
 /**
- * Tests that texts compile for every kind of architecture that is supported.
+ * Tests that texts compile for every kind of architecture that is supported, without a warning but those of
+ * `allowed`, which are about what the kernels themselves say.
  */
-export function testCompiling(what: string, textsFor: (architecture: number) => readonly string[]): void {
+export function testCompiling(
+  what: string,
+  textsFor: (architecture: number) => readonly string[],
+  allowed: readonly number[] = [],
+): void {
   describe.skipIf(!hasNvcc)('nvcc', () => {
     test.each(['75', '80', '90a', '120'])(`${what} for sm_%s without a warning`, async (architecture) => {
       const texts = textsFor(Number.parseInt(architecture, 10));
-      await compile(inOneFile(texts), architecture, '-cubin');
+      await compile(inOneFile(texts), architecture, '-cubin', allowed);
     });
   });
 }

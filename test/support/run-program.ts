@@ -1,5 +1,5 @@
 // Runs a Program on a target of the CPU without a device: plain typed arrays in, the same typed
-// arrays changed, the fault and what was printed.
+// arrays changed, the fault and what was printed. Arrays that share a buffer share memory.
 //
 // Memory is laid out as src/targets/executable.ts says. Between and around the arrays, the
 // launch record and the arena lie guard bytes; a target that writes where it may not is found.
@@ -64,6 +64,13 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
   const grid = extent3(launch.grid);
   const layout = new Layout();
 
+  // Arrays of one buffer overlap as they do there.
+  const buffers = new Map<ArrayBufferLike, number>();
+  const placeOf = ({ buffer, byteOffset }: HostArray): number => {
+    const address = buffers.get(buffer) ?? layout.place(buffer.byteLength, 16);
+    buffers.set(buffer, address);
+    return address + byteOffset;
+  };
   const arrays = program.parameters.map((parameter) => {
     const argument = launch.arguments[parameter.name];
     if (argument === undefined) throw new Error(`no argument for ${parameter.name}`);
@@ -73,7 +80,7 @@ export function runProgram(target: Target, program: Program, launch: ProgramLaun
       throw new Error(`${parameter.name} must have elements of type ${parameter.element}`);
     }
     const length = argument.byteLength / elementBytes[parameter.element];
-    return { argument, length, address: layout.place(argument.byteLength, 16) };
+    return { argument, length, address: placeOf(argument) };
   });
   const scalars = program.parameters.map((parameter) => {
     const argument = launch.arguments[parameter.name];
