@@ -14,31 +14,35 @@ describe('rotation of the loop that fills a pipeline', () => {
     [2, 'groups'],
     [4, 'groups'],
     [7, 'groups'],
-    [2, 'bulk'],
-    [4, 'bulk'],
-    [8, 'bulk'],
-  ] as const)('gives the same results with %i stages by %s, for few and many batches', (stages, lowering) => {
-    const block = 32;
-    const program = stagingUnified({ block, stages, element: 'i32' });
-    const rotated = rotateFillLoops(program, [lowering], newSteadyState());
-    expect(printProgram(rotated)).not.toBe(printProgram(program));
-    for (const batchCount of [0, 1, 2, stages, stages + 1, 13, 40]) {
-      const input = Int32Array.from({ length: block * 2 * Math.max(batchCount, 1) }, (_, i) => i * 7);
-      const run = (which: typeof program) => {
-        const globalOut = new Int32Array(input.length);
-        const launch = { grid: 2, arguments: { globalOut, globalIn: input, batchCount } };
-        expect(runProgram(interpreter('late'), which, launch).fault).toBeNull();
-        return globalOut;
-      };
-      expect(run(rotated)).toEqual(run(program));
-    }
-  });
+    [2, 'bulk', true],
+    [4, 'bulk', false],
+    [4, 'bulk', true],
+    [8, 'bulk', true],
+  ] as const)(
+    'gives the same results with %i stages by %s, for few and many batches',
+    (stages, lowering, spares = false) => {
+      const block = 32;
+      const program = stagingUnified({ block, stages, element: 'i32' });
+      const rotated = rotateFillLoops(program, [lowering], newSteadyState(), () => spares);
+      expect(printProgram(rotated)).not.toBe(printProgram(program));
+      for (const batchCount of [0, 1, 2, stages, stages + 1, 13, 40]) {
+        const input = Int32Array.from({ length: block * 2 * Math.max(batchCount, 1) }, (_, i) => i * 7);
+        const run = (which: typeof program) => {
+          const globalOut = new Int32Array(input.length);
+          const launch = { grid: 2, arguments: { globalOut, globalIn: input, batchCount } };
+          expect(runProgram(interpreter('late'), which, launch).fault).toBeNull();
+          return globalOut;
+        };
+        expect(run(rotated)).toEqual(run(program));
+      }
+    },
+  );
 
   test('rotates the thread-scope kernel too, and leaves other loops alone', () => {
-    expect(printProgram(rotateFillLoops(stagingThreadScope(), [], newSteadyState()))).not.toBe(
+    expect(printProgram(rotateFillLoops(stagingThreadScope(), [], newSteadyState(), () => false))).not.toBe(
       printProgram(stagingThreadScope()),
     );
     const other = collatz();
-    expect(rotateFillLoops(other, [], newSteadyState())).toEqual(other);
+    expect(rotateFillLoops(other, [], newSteadyState(), () => false)).toEqual(other);
   });
 });

@@ -107,7 +107,7 @@ describe('bulk copies', () => {
     const { text, lowerings } = generated(withStagingUnified, { block: 36 });
     const entry = text.slice(text.indexOf('extern "C"'));
     expect(lowerings).toEqual(['bulk']);
-    expect(entry).toContain('if (ws_thread_rank == 0) ws_bulk_copy(');
+    expect(entry).toContain('if (ws_thread_rank == 0) { ws_fence_async(); ws_bulk_copy(');
     expect(entry).not.toContain('ws_wait_in_step(');
   });
 

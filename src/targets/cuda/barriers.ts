@@ -9,7 +9,7 @@ import type { Expression, Group, Program } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { CopyWriter } from './copies.ts';
-import { type Copy, forEachCall, type LoweringOptions, madeInLoops, storesToShared } from './lowering.ts';
+import { type Copy, forEachCall, type LoweringOptions, madeInLoops } from './lowering.ts';
 import type { StatementWriter } from './statements.ts';
 import { identifier } from './types.ts';
 
@@ -19,6 +19,8 @@ export interface GroupCode {
   rank(group: Group): string;
   groupSize(group: Group): number;
   sync(group: Group, range: Range, out: StatementWriter): void;
+  /** Fences what this thread wrote to shared memory, where the copy engine may overwrite it. */
+  fenceWrites(out: StatementWriter): void;
 }
 
 type CopyToBarrier = Extract<Copy, { barrier: number }>;
@@ -28,7 +30,6 @@ export class BarrierWriter {
   private readonly groups: GroupCode;
   private readonly architecture: number;
   private readonly copies: CopyWriter;
-  private readonly writesShared: boolean;
   /** Barriers that may be made again. */
   private readonly remade: ReadonlySet<number>;
   /** Barriers that the copy engine arrives at. */
@@ -47,7 +48,6 @@ export class BarrierWriter {
       alignments,
       (group) => `${groups.rank(group)}, ${groups.groupSize(group)}u`,
     );
-    this.writesShared = storesToShared(program.body);
     this.remade = madeInLoops(program.body, 'barrier');
     forEachCall(program.body, (call) => {
       if (call.intrinsic === 'memcpyAsync' && 'barrier' in call && this.isBulk(call))
@@ -144,6 +144,7 @@ export class BarrierWriter {
     const pointer = this.pointer(call, out);
     const result =
       call.result === null ? '' : `${identifier(this.program.variables[call.result]!.name, call.result)} = `;
+    this.groups.fenceWrites(out);
     if (call.drop) {
       out.line(`${result}ws_arrive_and_drop${kind}(${pointer});`);
       return;
@@ -177,7 +178,8 @@ export class BarrierWriter {
     else out.line(`ws_arrive_after_copies(${this.pointer(call, out)});`);
   }
 
-  private isBulk(copy: CopyToBarrier): boolean {
+  /** Whether the copy engine makes a copy. */
+  isBulk(copy: CopyToBarrier): boolean {
     const { source, destination } = copy;
     if (this.architecture < 90 || this.isCounter(copy.barrier)) return false;
     if (source.array.space !== 'global' || destination.array.space !== 'shared') return false;
@@ -196,7 +198,8 @@ export class BarrierWriter {
     const check = this.copies.check(copy, out);
     if (check !== null) out.line(`if (${this.groups.rank(copy.group)} == 0) ${check}`);
     out.nested(`if (${this.groups.rank(copy.group)} == 0 && ${count} > 0)`, () => {
-      if (this.writesShared) out.line('ws_fence_async();');
+      // What threads read or wrote there before lies before what the engine writes.
+      out.line('ws_fence_async();');
       out.line(`ws_bulk_copy_expected(${this.copies.bulkOperands(copy, out)}, ${this.pointer(copy, out)});`);
     });
   }

@@ -13,6 +13,7 @@ import { synchronisesGrid } from '../grid.ts';
 import { Checks } from './checks.ts';
 import { entryName } from './entry-name.ts';
 import { chooseLowerings, forEachCall, type Lowering, type LoweringOptions } from './lowering.ts';
+import { onlyCopiesMeet } from './only-copies.ts';
 import { PipelineWriter } from './pipelines.ts';
 import { prefetchInLoops } from './prefetch.ts';
 import { prelude } from './prelude.ts';
@@ -70,11 +71,16 @@ function sharedPlaces(program: Program): readonly SharedPlace[] {
 export function generateCuda(original: Program, options: CudaOptions): CudaSource {
   const lowerings = chooseLowerings(original, options);
   const steady = newSteadyState();
-  const rotated = rotateFillLoops(original, lowerings, steady);
+  let proven: boolean | undefined;
+  const onlyCopies = () => {
+    proven ??= onlyCopiesMeet(original, options.alignments);
+    return proven;
+  };
+  const rotated = rotateFillLoops(original, lowerings, steady, onlyCopies);
   prefetchInLoops(rotated, steady);
   const program = unrollStages(rotated, steady);
   const checks = new Checks(program, options.checked ?? false);
-  const pipelines = new PipelineWriter(program, lowerings, options, steady, checks.checked);
+  const pipelines = new PipelineWriter(program, lowerings, options, steady, onlyCopies, checks.checked);
   const out = new StatementWriter(program, pipelines, checks, options.lineDirective);
   const index = valueTypes[program.indexType];
   const shared = sharedPlaces(program);

@@ -164,13 +164,14 @@ interface Flow {
 /**
  * Copies through the copy engine may be issued later than the program says: nobody writes what they
  * read. Half of what should be under way goes to shared memory, the other half to the L2 cache. A stage
- * that is filled later was released some turns ago, so the barrier that says so need not be new.
+ * that is filled later was released some turns ago, so the barrier that says so need not be new, if it has
+ * nothing else to order: S stages with F in flight leave S - F + 1 turns between a release and the copy.
  */
 function flowOf(
   fill: Loop,
   stages: number,
   pipelines: readonly number[],
-  { program, lowerings }: Surroundings,
+  { program, lowerings, onlyCopiesMeet }: Surroundings,
 ): Flow {
   const bulk = pipelines.length > 0 && pipelines.every((pipeline) => lowerings[pipeline] === 'bulk');
   if (!bulk || !mayBeLate(fill, pipelines, program))
@@ -178,7 +179,11 @@ function flowOf(
   const wanted = batchesUnderWay(fill.body, program);
   const inFlight = Math.min(stages, Math.max(2, Math.ceil(wanted / 2)));
   let turnsPerBarrier = 1;
-  while (2 * turnsPerBarrier <= stages - inFlight + 1 && stages % (2 * turnsPerBarrier) === 0)
+  while (
+    onlyCopiesMeet() &&
+    2 * turnsPerBarrier <= stages - inFlight + 1 &&
+    stages % (2 * turnsPerBarrier) === 0
+  )
     turnsPerBarrier *= 2;
   return { inFlight, ahead: Math.max(0, wanted - inFlight), turnsPerBarrier };
 }

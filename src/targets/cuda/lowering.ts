@@ -118,7 +118,8 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
     if (timed.has(id)) return 'barriers';
     if (pipeline.partition !== 'unified' || pipeline.group.kind !== 'block' || !options.blockUniform(id))
       return 'barriers';
-    return options.architecture >= 90 && copies[id]!.every(bulk) ? 'bulk' : 'groups';
+    const engine = options.architecture >= 90 && copies[id]!.length > 0 && copies[id]!.every(bulk);
+    return engine ? 'bulk' : 'groups';
   });
 }
 

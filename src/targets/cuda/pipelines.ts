@@ -8,6 +8,7 @@
 import type { Call, Group, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { BarrierWriter, type GroupCode } from './barriers.ts';
+import { type Calm, calmOf } from './calm.ts';
 import { CopyWriter } from './copies.ts';
 import { Cursor, type Position } from './cursors.ts';
 import {
@@ -39,20 +40,29 @@ export class PipelineWriter implements CallLowering, GroupCode {
   private readonly remade: ReadonlySet<number>;
   /** Whether the kernel's own stores reach shared memory, beside the copies. */
   private readonly writesShared: boolean;
+  /** Whether threads fence before they meet what they wrote to shared memory, for the copy engine. */
+  private readonly fencesWrites: boolean;
   private readonly steady: SteadyState;
+  private readonly onlyCopiesMeet: () => boolean;
   private readonly isApart: (call: Call) => boolean;
   private readonly barriers: BarrierWriter;
+  private readonly calm: Calm;
+  /** Who arrives at the stages of pipelines with bulk copies. */
+  private readonly arrivals: readonly ('one' | 'warps' | 'threads')[];
 
   constructor(
     program: Program,
     lowerings: readonly Lowering[],
     options: Pick<LoweringOptions, 'architecture' | 'alignments'>,
     steady: SteadyState,
+    /** Whether it is proven that copies are all that needs to be ordered (only-copies.ts). */
+    onlyCopiesMeet: () => boolean,
     /** Whether threads may end at any place. */
     checked: boolean,
   ) {
     this.program = program;
     this.steady = steady;
+    this.onlyCopiesMeet = onlyCopiesMeet;
     this.isApart = syncsApart(program);
     this.barriers = new BarrierWriter(program, options, this);
     this.lowerings = lowerings;
@@ -70,6 +80,86 @@ export class PipelineWriter implements CallLowering, GroupCode {
     this.quits = quits;
     this.remade = madeInLoops(program.body, 'pipeline');
     this.writesShared = storesToShared(program.body);
+    this.fencesWrites = this.hasBulkCopies() && (this.writesShared || this.threadsCopyToShared());
+    this.calm = this.calmAround();
+    this.arrivals = this.arrivalsOf();
+  }
+
+  private isBulk(call: Call): boolean {
+    if (call.intrinsic !== 'memcpyAsync') return false;
+    return 'barrier' in call ? this.barriers.isBulk(call) : this.lowerings[call.pipeline] === 'bulk';
+  }
+
+  private hasBulkCopies(): boolean {
+    let has = false;
+    forEachCall(this.program.body, (call) => {
+      has ||= this.isBulk(call);
+    });
+    return has;
+  }
+
+  private threadsCopyToShared(): boolean {
+    let copies = false;
+    forEachCall(this.program.body, (call) => {
+      if (call.intrinsic !== 'memcpyAsync' || this.isBulk(call)) return;
+      copies ||= call.destination.array.space === 'shared';
+    });
+    return copies;
+  }
+
+  /** What lies between barriers of the block and the calls that one thread makes for all. */
+  private calmAround(): Calm {
+    if (!this.lowerings.includes('bulk')) return { afterBarrier: new Set(), fenced: new Set() };
+    const lowering = (call: Call & { pipeline: number }) => this.lowerings[call.pipeline]!;
+    const meets = (call: Call): boolean => {
+      switch (call.intrinsic) {
+        case 'sync':
+          return call.group.kind === 'block' && !this.isApart(call);
+        case 'makePipeline':
+          return lowering(call) !== 'thread' && this.program.pipelines[call.pipeline]!.group.kind === 'block';
+        case 'producerAcquire':
+          return lowering(call) === 'bulk' || lowering(call) === 'groups';
+        case 'consumerWait':
+          return lowering(call) === 'groups';
+        default:
+          return false;
+      }
+    };
+    const idle = (call: Call): boolean => {
+      switch (call.intrinsic) {
+        case 'producerCommit':
+        case 'consumerRelease':
+          return lowering(call) !== 'barriers';
+        case 'quit':
+          return call.result === null;
+        case 'producerAcquire':
+          return lowering(call) === 'thread';
+        case 'nanosleep':
+        case 'clock64':
+        case 'globaltimer':
+          return true;
+        default:
+          return false;
+      }
+    };
+    const copies = (call: Call) => this.isBulk(call) && 'pipeline' in call;
+    return calmOf(this.program, { meets, idle, copies, released: this.steady.released });
+  }
+
+  /**
+   * One thread arrives for all where nothing that others did since the last barrier of the block has to be
+   * ordered; else each warp does, behind what its lanes did.
+   */
+  private arrivalsOf(): readonly ('one' | 'warps' | 'threads')[] {
+    const stirred = new Set<number>();
+    forEachCall(this.program.body, (call) => {
+      if (call.intrinsic !== 'producerCommit' || this.lowerings[call.pipeline] !== 'bulk') return;
+      if (!this.calm.afterBarrier.has(call)) stirred.add(call.pipeline);
+    });
+    const all = this.wholeWarps ? 'warps' : 'threads';
+    return this.lowerings.map((_, pipeline) =>
+      stirred.has(pipeline) && !this.onlyCopiesMeet() ? all : 'one',
+    );
   }
 
   private name(pipeline: number): string {
@@ -155,14 +245,23 @@ export class PipelineWriter implements CallLowering, GroupCode {
   /** The kernel's own sync. Parts of a warp may come to it on different ways, which the plain one forbids. */
   private syncOfCall(call: Extract<Call, { intrinsic: 'sync' }>, out: StatementWriter): void {
     const { group, range } = call;
-    if (group.kind === 'block' && this.isApart(call)) out.line('ws_sync_apart();');
-    else this.sync(group, range, out);
+    if (group.kind === 'block' && this.isApart(call)) {
+      this.fenceWrites(out);
+      out.line('ws_sync_apart();');
+    } else this.sync(group, range, out);
+  }
+
+  /** What threads wrote to shared memory lies before what the copy engine does there after they meet. */
+  fenceWrites(out: StatementWriter): void {
+    if (this.fencesWrites) out.line('ws_fence_async();');
   }
 
   sync(group: Group, range: Range, out: StatementWriter): void {
     const place = () => out.expressions.checks.wait({ range, verb: 'sync', group });
-    if (group.kind === 'block') out.line('__syncthreads();');
-    else if (group.kind === 'tile' && group.size <= 32)
+    if (group.kind === 'block') {
+      this.fenceWrites(out);
+      out.line('__syncthreads();');
+    } else if (group.kind === 'tile' && group.size <= 32)
       out.line(`__syncwarp(ws_tile_mask<${group.size}>(ws_thread_rank));`);
     else if (group.kind === 'tile') out.line(this.tileBarriers.sync(group.size, place()));
     else if (group.kind === 'grid') out.line(`ws_sync_grid(${place().slice(2)});`);
@@ -218,16 +317,19 @@ export class PipelineWriter implements CallLowering, GroupCode {
           // A stage that was never filled counts as released.
           out.line(`ws_wait(&${name}_empty[${stage}], ${phase} ^ 1${place()});`);
         } else if (lowering !== 'thread') {
-          // Everybody has released, and so read, the stage that is filled next. What the threads
-          // themselves wrote there must be ordered before the copy engine's writing too.
-          if (lowering === 'bulk' && this.writesShared) out.line('ws_fence_async();');
+          // All threads have released, and so read, the stage that is filled next.
           this.sync(group, call.range, out);
         }
         return;
       case 'producerCommit':
         if (lowering === 'bulk') {
           const { stage } = this.headAt(call);
-          out.line(`${this.inCopier} ws_arrive_expecting(&${name}_full[${stage}], ${name}_bytes);`);
+          const full = `&${name}_full[${stage}]`;
+          const arrivals = this.arrivals[call.pipeline]!;
+          if (arrivals === 'one') out.line(`${this.inCopier} ws_arrive_expecting(${full}, ${name}_bytes);`);
+          else if (arrivals === 'warps')
+            out.line(`ws_arrive_of_warp(${full}, ws_copying_warp ? ${name}_bytes : 0u);`);
+          else out.line(`ws_arrive_expecting(${full}, ws_thread_rank == 0 ? ${name}_bytes : 0u);`);
           out.line(`${name}_bytes = 0;`);
         } else if (lowering === 'barriers') {
           const { stage } = this.headAt(call);
@@ -269,9 +371,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
       case 'quit':
         if (call.result !== null) {
           const result = identifier(this.program.variables[call.result]!.name, call.result);
-          out.line(
-            lowering === 'thread' ? `${result} = true;` : `${result} = atomicSub(${name}_members, 1u) == 1u;`,
-          );
+          out.line(lowering === 'thread' ? `${result} = true;` : `${result} = ws_quit(${name}_members);`);
         }
         return;
     }
@@ -312,7 +412,9 @@ export class PipelineWriter implements CallLowering, GroupCode {
     if (lowering === 'thread') return;
     const size = this.groupSize(group);
     out.nested('', () => {
-      let [full, empty] = [lowering === 'bulk' ? '1u' : `${size}u`, `${size}u`];
+      let [full, empty] = [`${size}u`, `${size}u`];
+      const arrivals = this.arrivals[call.pipeline];
+      if (lowering === 'bulk' && arrivals !== 'threads') full = arrivals === 'one' ? '1u' : `${size / 32}u`;
       if (partition !== 'unified') {
         const producers = out.expressions.write(call.producers!);
         out.line(
@@ -368,9 +470,9 @@ export class PipelineWriter implements CallLowering, GroupCode {
     out.line(`${when}${this.inCopier} ${inside}ws_prefetch(${operands});`);
   }
 
-  /** Whether all that a stage of a pipeline brings are asynchronous copies, and no writing of the threads. */
+  /** Whether asynchronous copies into a stage are all that its commit has to order before the wait for it. */
   private onlyAsynchronous(pipeline: number): boolean {
-    let only = !this.writesShared;
+    let only = this.onlyCopiesMeet();
     forEachCall(this.program.body, (call) => {
       if (call.intrinsic === 'memcpyAsync' && 'pipeline' in call && call.pipeline === pipeline)
         only &&= this.copies.isAsynchronous(call) && call.zeroFill === null;
@@ -385,11 +487,17 @@ export class PipelineWriter implements CallLowering, GroupCode {
     }
     const name = this.name(copy.pipeline);
     this.prefetch(copy, out);
-    const check = this.copies.check(copy, out);
     const barrier = `&${name}_full[${this.headAt(copy).stage}]`;
-    const bulk = `ws_bulk_copy(${this.copies.bulkOperands(copy, out)}, ${barrier});`;
+    // The copying thread copies for all: it must know of what they did to the stage.
+    if (!this.calm.afterBarrier.has(copy) && !this.onlyCopiesMeet()) this.sync(copy.group, copy.range, out);
     // A thread that fails ends, and another is elected: so the one that tests is the one that copies.
-    out.line(`${this.inCopier} ${check === null ? bulk : `{ ${check} ${bulk} }`}`);
+    const steps = [
+      this.copies.check(copy, out),
+      // What threads read or wrote there before lies before what the engine writes.
+      this.calm.fenced.has(copy) ? null : 'ws_fence_async();',
+      `ws_bulk_copy(${this.copies.bulkOperands(copy, out)}, ${barrier});`,
+    ].filter((step) => step !== null);
+    out.line(`${this.inCopier} ${steps.length === 1 ? steps[0] : `{ ${steps.join(' ')} }`}`);
     out.line(`${name}_bytes += ${this.copies.bytes(copy, out)};`);
   }
 }

@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly program: Program;
   readonly steady: SteadyState;
   readonly lowerings: readonly Lowering[];
+  /** Whether it is proven that copies are all that needs to be ordered (only-copies.ts). */
+  readonly onlyCopiesMeet: () => boolean;
   readonly newLabel: () => number;
   /** Whether the statements stand in a loop. */
   readonly repeated: boolean;
@@ -47,8 +49,16 @@ export function rotateFillLoops(
   program: Program,
   lowerings: readonly Lowering[],
   steady: SteadyState,
+  onlyCopiesMeet: () => boolean,
 ): Program {
-  const around = { program, steady, lowerings, newLabel: newLabels(program.body), repeated: false };
+  const around = {
+    program,
+    steady,
+    lowerings,
+    onlyCopiesMeet,
+    newLabel: newLabels(program.body),
+    repeated: false,
+  };
   return { ...program, body: rotateAll(program.body, around) };
 }
 

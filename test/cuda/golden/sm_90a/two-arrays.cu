@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     return;
   }
   __syncthreads();
-  if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + 0, g_global0_1 + 0, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]);
+  if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + 0, g_global0_1 + 0, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
   p_pipeline_0_bytes += (unsigned)256 * 4u;
   if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + 256, g_global1_2 + 0, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]);
   p_pipeline_0_bytes += (unsigned)256 * 4u;
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     subset_1 = subset_0;
     begin_2 = (int)((unsigned)subset_1 * (unsigned)256);
     __syncthreads();
-    if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + (((int)((unsigned)subset_1 % (unsigned)2) * 2) * 256), g_global0_1 + begin_2, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]);
+    if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + (((int)((unsigned)subset_1 % (unsigned)2) * 2) * 256), g_global0_1 + begin_2, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
     p_pipeline_0_bytes += (unsigned)256 * 4u;
     if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + ((((int)((unsigned)subset_1 % (unsigned)2) * 2) * 256) + 256), g_global1_2 + begin_2, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]);
     p_pipeline_0_bytes += (unsigned)256 * 4u;
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     subset_1 = subset_0;
     begin_2 = (int)((unsigned)subset_1 * (unsigned)256);
     __syncthreads();
-    if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + (((int)((unsigned)subset_1 % (unsigned)2) * 2) * 256), g_global0_1 + begin_2, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]);
+    if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + (((int)((unsigned)subset_1 % (unsigned)2) * 2) * 256), g_global0_1 + begin_2, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
     p_pipeline_0_bytes += (unsigned)256 * 4u;
     if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + ((((int)((unsigned)subset_1 % (unsigned)2) * 2) * 256) + 256), g_global1_2 + begin_2, (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]);
     p_pipeline_0_bytes += (unsigned)256 * 4u;
