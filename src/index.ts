@@ -1,45 +1,80 @@
 // warpstage: CUDA's asynchronous pipelines and streams for TypeScript.
 
 export { type Code, codes } from './diagnostics/codes.ts';
-export { type Issue, type Location, WarpstageError } from './diagnostics/error.ts';
+export {
+  type Issue,
+  type Location,
+  WarpstageError,
+  type WarpstageErrorOptions,
+} from './diagnostics/error.ts';
+export type { AnyFunction, Place } from './diagnostics/source.ts';
+export type { Dtype } from './formats/dtype.ts';
 export type {
   AlignedSize,
   CooperativeGroups,
   Cuda,
   Dim3,
+  Exchanged,
   Grid,
   Pipeline,
   PipelineRole,
   PipelineScope,
   PipelineSharedState,
+  Scalar,
   Thread,
   ThreadBlock,
   Tile,
 } from './kernel/cuda.ts';
+export type { CudaAsync } from './kernel/cuda-async.ts';
+export type { ArrivalToken, Barrier, BarrierArray, CudaBarriers } from './kernel/cuda-barriers.ts';
 export { decodeBF16, decodeF16, encodeBF16, encodeF16 } from './kernel/half.ts';
+export type { Combination } from './kernel/intrinsics.ts';
 export {
   type ArrayArgument,
   deviceFunction,
   type Kernel,
   type KernelOptions,
   kernel,
+  type LaunchArgument,
   type LaunchArguments,
 } from './kernel/kernel.ts';
 export type {
+  BodyData,
   DeviceFunction,
+  DeviceFunctionArguments,
   DeviceSchema,
+  EntryValue,
+  HandleEntry,
+  Handles,
   KernelArray,
+  OptionalNames,
   ReadonlyKernelArray,
   Schema,
+  SchemaEntry,
+  ValueOf,
   Vector2,
   Vector4,
 } from './kernel/schema.ts';
-export type { ElementType, Extent, HostArrays, ScalarType, VectorType } from './kernel/types.ts';
+export type {
+  ElementType,
+  Extent,
+  Extent3,
+  HostArrays,
+  NumberElement,
+  ScalarType,
+  VectorType,
+} from './kernel/types.ts';
 export {
+  type AccumulatorArrays,
   type AccumulatorDeclaration,
+  type AnyDefinition,
   type ArrayDeclaration,
+  type ArrayNames,
   type ChunkContext,
+  type CombineFunction,
+  type ElementOf,
   type FinishContext,
+  type FunctionNames,
   type InputDeclaration,
   type Job,
   type JobContext,
@@ -47,12 +82,18 @@ export {
   job,
   type LaunchShape,
   type OperandDeclaration,
+  type OutputArrays,
   type OutputDeclaration,
+  type ScalarNames,
   type SettingDeclaration,
   type SettingValue,
+  type TypedArray,
+  type Width,
+  type WritableNames,
 } from './overlap/job.ts';
 export type {
   DeviceReport,
+  FileFormat,
   InputData,
   InputFile,
   InputStream,
@@ -62,11 +103,15 @@ export type {
   OutputFile,
   Progress,
   RunOptions,
+  StageName,
   StageReport,
 } from './overlap/options.ts';
 export type { JobPlan, PlanOptions } from './overlap/plan-job.ts';
+export type { Cut } from './overlap/predict.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export { plan, run } from './overlap/start.ts';
+export type { CutStep } from './overlap/tuner.ts';
+export type { Cancelling, SignalShape } from './runtime/abort-signal.ts';
 export type {
   CudaKernelOptions,
   Device,
@@ -79,6 +124,7 @@ export type {
   LaunchConfiguration,
   LaunchInformation,
   MemoryStatistics,
+  Operand,
   PinnedArray,
   Pitched,
   Pitched3D,
@@ -91,5 +137,6 @@ export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
 export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';
 export { type Trace, tracePage } from './timeline/page.ts';
-export { type ReportData, reportText } from './timeline/report.ts';
+export { type CutFigures, type DeviceFigures, type ReportData, reportText } from './timeline/report.ts';
 export type { BlockStages, Span } from './timeline/span.ts';
+export type { Unit } from './timeline/viewer/units.ts';

@@ -35,7 +35,7 @@ export interface ArrayOfLength {
   readonly unfilled?: boolean;
 }
 
-type CheckArgument<T extends SchemaEntry> =
+export type CheckArgument<T extends SchemaEntry> =
   T extends DeviceFunction<infer P, infer R>
     ? DeviceFunction<P, R>
     : T extends `readonly ${infer E extends ElementType}[]`

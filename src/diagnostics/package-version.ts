@@ -1,9 +1,8 @@
-// The version of this package.
+// The version of this package, also in a bundle, which has no package.json beside it.
 
-import { readFileSync } from 'node:fs';
+import { version } from './version.text.js';
 
-/** As package.json has it. */
+/** As package.json had it when the package was built. */
 export function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  return version;
 }

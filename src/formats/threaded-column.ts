@@ -4,12 +4,12 @@
 // The thread (column-thread.ts) writes straight into page-locked memory, which is shared; what
 // is not shared goes through memory that is. It answers one request at a time.
 
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { unreadable } from '../diagnostics/problem.ts';
 import type { TypedArray } from '../kernel/types.ts';
 import { hostArrays } from '../kernel/types.ts';
-import { builtModule } from '../runtime/cpu/built-module.ts';
 import type { Dtype } from './dtype.ts';
 import type { Source, Wanted } from './source.ts';
 import { setElements } from './typed-arrays.ts';
@@ -28,6 +28,19 @@ export type ColumnRequest =
 /** What it answers; nothing is read where elements are left out. */
 export type ColumnAnswer = { readonly read: number } | { readonly issues: readonly Issue[] };
 
+/** The thread's module. It imports the package that reads Parquet, so that it is no text as other threads are. */
+function threadModule(): URL | undefined {
+  if (!import.meta.url) return undefined;
+  const url = new URL('./column-thread.js', import.meta.url);
+  return existsSync(url) ? url : undefined;
+}
+
+/** The same column, in a thread of its own; undefined in a bundle, which has no file of the thread's. */
+export function inThread(column: Source, task: ColumnTask): ThreadedColumn | undefined {
+  const module = threadModule();
+  return module && new ThreadedColumn(column, task, module);
+}
+
 export class ThreadedColumn implements Source {
   readonly name: string;
   readonly dtype: Dtype;
@@ -38,12 +51,12 @@ export class ThreadedColumn implements Source {
   #failure: Error | undefined;
 
   /** `column` is the same column, opened here: it says what is known before anything is read. */
-  constructor(column: Source, task: ColumnTask) {
+  constructor(column: Source, task: ColumnTask, module: URL) {
     this.name = column.name;
     this.dtype = column.dtype;
     this.shape = column.shape;
     this.length = column.length;
-    this.#worker = new Worker(builtModule('./column-thread.js', import.meta.url), { workerData: task });
+    this.#worker = new Worker(module, { workerData: task });
     this.#worker.on('message', (answer: ColumnAnswer) => this.#settle?.(answer));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('its decoding was ended')));

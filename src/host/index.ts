@@ -2,4 +2,4 @@
 
 export { HostPipeline, makePipeline, type PipelineRole } from './pipeline.ts';
 export { type Participants, type PipelineSharedState, pipelineSharedState } from './state.ts';
-export { watchWorker } from './watch.ts';
+export { type WatchedWorker, watchWorker } from './watch.ts';

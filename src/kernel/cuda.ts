@@ -120,7 +120,7 @@ export interface Thread {
 }
 
 /** What casts take. */
-type Scalar = number | bigint | boolean;
+export type Scalar = number | bigint | boolean;
 
 /** What a thread gets of another's value: a truth counts as 0 or 1. */
 export type Exchanged<T extends number | bigint | boolean> = T extends bigint ? bigint : number;

@@ -51,7 +51,7 @@ export interface ArrayArgument<E extends ElementType = ElementType> {
   readonly length: number;
 }
 
-type LaunchArgument<T extends SchemaEntry> =
+export type LaunchArgument<T extends SchemaEntry> =
   T extends DeviceFunction<infer P, infer R>
     ? DeviceFunction<P, R>
     : T extends `readonly ${infer E extends ElementType}[]`

@@ -86,7 +86,7 @@ export type EntryValue<T> =
               ? Handles[T]
               : ValueOf<T>;
 
-interface Handles {
+export interface Handles {
   readonly pipeline: Pipeline;
   readonly barrier: Barrier;
   readonly 'barrier[]': BarrierArray;

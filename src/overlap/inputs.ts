@@ -11,7 +11,7 @@ import { npySource, rawSource } from '../formats/element-source.ts';
 import { hasNpyMagic } from '../formats/npy-header.ts';
 import type { ParquetFile } from '../formats/parquet-file.ts';
 import type { Source, Wanted } from '../formats/source.ts';
-import { ThreadedColumn } from '../formats/threaded-column.ts';
+import { inThread } from '../formats/threaded-column.ts';
 import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
 import { PinnedMemoryArray } from '../runtime/arrays.ts';
 import type { PinnedArray } from '../runtime/device.ts';
@@ -112,9 +112,10 @@ export class OpenInputs {
     const table = await this.#table(path);
     const column = await table.column(wanted);
     if (column.length < rowsForThread) return column;
-    const inThread = new ThreadedColumn(column, { path, wanted });
-    this.#opened.push(inThread);
-    return inThread;
+    const threaded = inThread(column, { path, wanted });
+    if (threaded === undefined) return column;
+    this.#opened.push(threaded);
+    return threaded;
   }
 
   async #table(path: string): Promise<ParquetFile> {

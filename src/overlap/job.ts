@@ -35,13 +35,15 @@ export type ScalarNames<S extends Schema> = {
   string;
 
 /** Names of the device functions of a schema. */
-type FunctionNames<S extends Schema> = {
+export type FunctionNames<S extends Schema> = {
   [K in keyof S]: S[K] extends DeviceFunction ? K : never;
 }[keyof S] &
   string;
 
 /** The element type of an array of a schema. */
-type ElementOf<T> = { [E in ElementType]: T extends `${E}[]` | `readonly ${E}[]` ? E : never }[ElementType];
+export type ElementOf<T> = {
+  [E in ElementType]: T extends `${E}[]` | `readonly ${E}[]` ? E : never;
+}[ElementType];
 
 /** What a setting may be set to. */
 export type SettingValue = number | bigint | boolean;

@@ -1,6 +1,7 @@
 // What a run of a job takes and gives: its options, its progress, its result and its report.
 
 import type { Dtype } from '../formats/dtype.ts';
+import type { Cancelling } from '../runtime/abort-signal.ts';
 import type { Device, PinnedArray } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
@@ -100,7 +101,7 @@ export interface RunOptions {
    */
   readonly resume?: boolean;
   /** Stops the run: outputs are removed, unless it is to be resumed, and the promise rejects with WS5009. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Cancelling;
   /** Called after every chunk. */
   readonly onProgress?: (progress: Progress) => void;
   /** Collects a span of every operation. Default false. */

@@ -9,6 +9,7 @@
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import type { ElementType, Extent, HostArrays } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
+import type { Cancelling } from './abort-signal.ts';
 import type { RecordedTimes, RecordingOptions } from './recording.ts';
 
 /** What `cudaDeviceProp` says of a device, as far as it means something on every kind. */
@@ -82,7 +83,7 @@ export interface Pitched3D<T> extends Pitched<T> {
   readonly height: number;
 }
 
-type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
+export type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
 
 export interface LaunchConfiguration {
   /** Blocks. */
@@ -95,7 +96,7 @@ export interface LaunchConfiguration {
    */
   readonly cooperative?: boolean;
   /** Cancels the kernel, even one that is running. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Cancelling;
 }
 
 export interface LaunchInformation {

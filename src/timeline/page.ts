@@ -1,10 +1,10 @@
 // A timeline as one page of HTML: the traces, the script and the style in it, and nothing from the network.
 //
-// The script and the style are made by the build (`viewer.js`, `viewer.css` beside this module).
+// The script and the style are made by the build (viewer.text.js).
 
-import { readFileSync } from 'node:fs';
 import { withStageTraces } from './stage-traces.ts';
 import { encodeTrace, type Trace } from './viewer/data.ts';
+import { script, style } from './viewer.text.js';
 
 export type { Trace } from './viewer/data.ts';
 
@@ -29,7 +29,7 @@ export function tracePage(traces: readonly Trace[]): string {
 <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
 <link rel="icon" href="data:,">
 <title>${escaped(title)}</title>
-<style>${part('viewer.css')}</style>
+<style>${style}</style>
 </head>
 <body>
 <header>
@@ -58,7 +58,7 @@ export function tracePage(traces: readonly Trace[]): string {
 <form method="dialog"><button>close</button></form>
 </dialog>
 <script type="application/json" id="traces">${data}</script>
-<script>${part('viewer.js').replaceAll('</script', '<\\/script')}</script>
+<script>${script.replaceAll('</script', '<\\/script')}</script>
 </body>
 </html>
 `;
@@ -76,15 +76,6 @@ const helpRows = [
   ['<kbd>e</kbd>', 'lanes by engine or by stream'],
   ['<kbd>Esc</kbd>', 'let go of everything'],
 ] as const;
-
-/** Read when the first page is written. */
-const parts = new Map<string, string>();
-
-function part(name: string): string {
-  const known = parts.get(name) ?? readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
-  parts.set(name, known);
-  return known;
-}
 
 function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

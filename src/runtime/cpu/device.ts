@@ -50,7 +50,7 @@ import { Engines } from './engines.ts';
 import { collectAfter, collectGarbage } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
-import type { RecordedStages, RunnerModule } from './messages.ts';
+import type { RecordedStages, RunnerSource } from './messages.ts';
 import { StageExecutables } from './stage-executables.ts';
 import type { StagingHost } from './staging.ts';
 
@@ -60,7 +60,7 @@ export interface CpuTarget {
   /** The same executable, in a form that tells of the stages of its pipelines. */
   withStages(executable: Executable): Executable;
   /** Where the device's threads find the other half. */
-  readonly runners: RunnerModule;
+  readonly runners: RunnerSource;
   /** Whether several threads may run the blocks of a launch. */
   readonly parallel: boolean;
 }

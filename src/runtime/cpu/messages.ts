@@ -69,11 +69,8 @@ export type Report =
 /** What a block did with the stages of its pipelines; the block by its linear number. */
 export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'marks'>;
 
-/** Where the function is exported that makes runners of a target's executables. */
-export interface RunnerModule {
-  readonly url: string;
-  readonly name: string;
-}
+/** What makes runners of a target's executables: a target of the package, or a function that a module exports. */
+export type RunnerSource = 'wasm' | 'interpreter' | { readonly url: string; readonly name: string };
 
 /** What a thread does: an engine's work, or a member of the crew beside the lead. */
 export type Role = EngineName | { readonly helper: number };
@@ -86,7 +83,7 @@ export interface ThreadData {
   readonly crew: CrewMemory;
   readonly device: WebAssembly.Memory;
   readonly staging: WebAssembly.Memory;
-  readonly runners: RunnerModule;
+  readonly runners: RunnerSource;
   /** The main thread's `clockOffset()`. */
   readonly clockOffset: number;
 }

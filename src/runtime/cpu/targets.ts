@@ -1,15 +1,9 @@
-// The targets of the CPU device: how each compiles a program, and where its runners are.
+// The targets of the CPU device: how each compiles a program, and what runs it.
 //
 // A target is loaded when a device that uses it is opened.
 
 import type { WasmExecutable } from '../../targets/wasm/compile.ts';
-import { builtModule } from './built-module.ts';
 import type { CpuTarget } from './device.ts';
-
-const runnersOf = (folder: 'wasm' | 'interpreter', name: string) => ({
-  url: builtModule(`../../targets/${folder}/runner.js`, import.meta.url).href,
-  name,
-});
 
 /** Loads a target. `delivery` is the interpreter's. */
 export async function loadTarget(
@@ -21,7 +15,7 @@ export async function loadTarget(
     return {
       compile: compileWasm,
       withStages: (executable) => compileWithStages(executable as WasmExecutable),
-      runners: runnersOf(name, 'createWasmRunner'),
+      runners: name,
       parallel: true,
     };
   }
@@ -29,7 +23,7 @@ export async function loadTarget(
   return {
     compile: (program) => interpreterExecutable(program, delivery),
     withStages: (executable) => ({ ...executable }),
-    runners: runnersOf(name, 'createInterpreterRunner'),
+    runners: name,
     parallel: false,
   };
 }

@@ -1,4 +1,7 @@
 // The entry of the device's worker threads.
+//
+// The build makes one text of it and of all that it imports (worker.text.js), which a thread is started
+// with. So it is a script, which awaits nothing at its top level.
 
 import { workerData } from 'node:worker_threads';
 import { Board, engineNames } from './board.ts';
@@ -7,22 +10,28 @@ import { computingTrade, type RunnerFactory, runHelper } from './computing.ts';
 import { copyingTrade } from './copying.ts';
 import { Crew } from './crew.ts';
 import { runEngine } from './engine-loop.ts';
-import type { ThreadData } from './messages.ts';
+import type { RunnerSource, ThreadData } from './messages.ts';
 
-const { role, port, board, crew, device, staging, runners, clockOffset } = workerData as ThreadData;
-
-async function loadRunners(): Promise<RunnerFactory> {
+async function factoryOf(runners: RunnerSource): Promise<RunnerFactory> {
+  if (runners === 'wasm')
+    return (await import('../../targets/wasm/runner.ts')).createWasmRunner as RunnerFactory;
+  if (runners === 'interpreter')
+    return (await import('../../targets/interpreter/runner.ts')).createInterpreterRunner as RunnerFactory;
   const module = (await import(runners.url)) as Record<string, RunnerFactory>;
   return module[runners.name]!;
 }
 
-const now = mainClock(clockOffset);
-const workshop = async () => ({ memory: device, port, create: await loadRunners(), now });
-
-if (typeof role === 'object') {
-  runHelper(role.helper, new Crew(crew), await workshop());
-} else {
+async function start(thread: ThreadData): Promise<void> {
+  const { role, port, board, crew, device, staging, runners, clockOffset } = thread;
+  const now = mainClock(clockOffset);
+  const workshop = async () => ({ memory: device, port, create: await factoryOf(runners), now });
+  if (typeof role === 'object') {
+    runHelper(role.helper, new Crew(crew), await workshop());
+    return;
+  }
   const trade =
     role === 'compute' ? computingTrade(new Crew(crew), await workshop()) : copyingTrade(device, staging);
   runEngine(engineNames.indexOf(role), new Board(board), port, now, trade);
 }
+
+void start(workerData as ThreadData);

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type * as Koffi from 'koffi';
 import { WarpstageError } from '../../diagnostics/error.ts';
 
@@ -31,10 +32,19 @@ export function callAside(call: NativeFunction & Aside, ...args: readonly unknow
 
 let koffi: typeof Koffi | undefined;
 
+/** Where the FFI package is looked for: from this module, or from the program if a bundle has no module's URL. */
+const packages = () =>
+  createRequire(import.meta.url || pathToFileURL(process.argv[1] ?? join(process.cwd(), 'program.js')));
+
+/** Where the FFI package is, for a thread that has no place of its own to look for it. */
+export function foreignFunctionsPath(): string {
+  return packages().resolve('koffi');
+}
+
 /** The FFI package, loaded on first use: it is optional. */
 export function foreignFunctions(): typeof Koffi {
   try {
-    koffi ??= createRequire(import.meta.url)('koffi') as typeof Koffi;
+    koffi ??= packages()('koffi') as typeof Koffi;
     return koffi;
   } catch (cause) {
     throw new WarpstageError(

@@ -6,11 +6,13 @@
 // the devices fall back to events: nothing here throws.
 
 import { isMainThread, Worker } from 'node:worker_threads';
-import { builtModule } from '../../cpu/built-module.ts';
+import { foreignFunctionsPath } from '../library.ts';
 import { allocateNative } from '../native.ts';
 import { Buffers, createBuffers } from './buffers.ts';
 import { type Cupti, openCupti } from './library.ts';
 import { type ActivityRecord, activityKinds, readRecord, type TimeBase, timeBase } from './records.ts';
+import { text } from './thread.text.js';
+import type { CallbackThread } from './thread.ts';
 
 /** How long the thread of the callbacks may take to start, in milliseconds. */
 const startLimit = 5000;
@@ -34,8 +36,9 @@ function start(): CuptiSession | string {
     if (typeof cupti === 'string') return cupti;
     const { memory, views } = createBuffers(allocateNative);
     const buffers = new Buffers(memory);
-    const thread = new Worker(builtModule('./thread.js', import.meta.url), {
-      workerData: memory,
+    const thread = new Worker(text, {
+      eval: true,
+      workerData: { memory, koffi: foreignFunctionsPath() } satisfies CallbackThread,
       execArgv: [],
       name: 'warpstage cupti',
     });

@@ -1,13 +1,24 @@
 // The entry of the thread that answers CUPTI's callbacks; see buffers.ts.
+//
+// The build makes one text of it and of what it imports (thread.text.js), which the thread is started with.
 
+import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import { foreignFunctions } from '../library.ts';
+import type * as Koffi from 'koffi';
 import { type BufferMemory, Buffers, bufferBytes } from './buffers.ts';
 
-const buffers = new Buffers(workerData as BufferMemory);
+/** What the thread is started with. */
+export interface CallbackThread {
+  readonly memory: BufferMemory;
+  /** Where the FFI package is. */
+  readonly koffi: string;
+}
+
+const given = workerData as CallbackThread;
+const buffers = new Buffers(given.memory);
 
 try {
-  const koffi = foreignFunctions();
+  const koffi = createRequire(given.koffi)(given.koffi) as typeof Koffi;
   const callback = (text: string, run: (...values: never[]) => void) =>
     Number(koffi.address(koffi.register(run, koffi.pointer(koffi.proto(text)))));
   const request = callback(

@@ -1,0 +1,129 @@
+// The build: what the compiler makes of src/, and what is made of that.
+//
+//   dist/**/*.js          a module for each source, without its comments
+//   dist/**/*.text.js     programs as text: of the threads, and of the timeline's page, so that a bundle has them too
+//   dist/cjs/             the package for require(), in one file: for Jest and for bundles; Node takes the modules
+//   dist/types/           the public types in a few files, for import (.d.ts) and for require() (.d.cts)
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+
+const entries = { index: 'index', check: 'checker/index', host: 'host/index' };
+/** What the types need beside a project's own `lib`: any target's, and no DOM. */
+const libraries = ['es2020', 'esnext.disposable'].map((lib) => `/// <reference lib="${lib}" />\n`).join('');
+const silent = { logLevel: 'warning', legalComments: 'none' };
+const readable = { ...silent, bundle: true, platform: 'node', minifySyntax: true, minifyWhitespace: true };
+
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+removeLeftovers();
+await stripComments();
+await Promise.all([writeTexts(), rollTypes()]);
+await writeCommonJs();
+
+/** Files under a folder with a certain ending, as paths without it. */
+function stems(folder, ending) {
+  return readdirSync(folder, { recursive: true })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => file.slice(0, -ending.length));
+}
+
+/** Removes modules whose sources are no more, and what older builds made. */
+function removeLeftovers() {
+  const sources = new Set(stems('src', '.ts'));
+  for (const ending of ['.js', '.d.ts'])
+    for (const stem of stems('dist', ending))
+      if (!sources.has(stem) && !sources.has(`${stem}.d`) && !stem.startsWith('types/'))
+        rmSync(join('dist', `${stem}${ending}`));
+  for (const ending of ['.js.map', '.d.ts.map'])
+    for (const stem of stems('dist', ending)) rmSync(join('dist', stem + ending));
+}
+
+async function stripComments() {
+  const modules = stems('dist', '.js').filter((stem) => !stem.endsWith('.text'));
+  await build({
+    ...silent,
+    entryPoints: modules.map((stem) => join('dist', `${stem}.js`)),
+    outdir: 'dist',
+    outbase: 'dist',
+    allowOverwrite: true,
+    target: 'esnext',
+  });
+}
+
+async function writeTexts() {
+  const textOf = async (options) => {
+    const { outputFiles } = await build({ ...silent, write: false, ...options });
+    return outputFiles[0].text;
+  };
+  const threadText = (module) => textOf({ ...readable, entryPoints: [`dist/${module}.js`], format: 'cjs' });
+  const page = { bundle: true, minify: true };
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  writeText('diagnostics/version', { version });
+  writeText('runtime/cpu/worker', { text: await threadText('runtime/cpu/worker') });
+  writeText('runtime/cuda/cupti/thread', { text: await threadText('runtime/cuda/cupti/thread') });
+  writeText('timeline/viewer', {
+    script: await textOf({
+      ...page,
+      entryPoints: ['src/timeline/viewer/main.ts'],
+      format: 'iife',
+      target: 'es2022',
+      tsconfigRaw: {},
+    }),
+    style: await textOf({
+      ...page,
+      entryPoints: ['src/timeline/viewer/style.css'],
+      target: ['chrome123', 'firefox120', 'safari17.5'],
+    }),
+  });
+}
+
+function writeText(module, constants) {
+  const lines = Object.entries(constants).map(
+    ([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`,
+  );
+  writeFileSync(`dist/${module}.text.js`, lines.join(''));
+}
+
+/** One file for all entries, which share their state; each entry is a part of it. */
+async function writeCommonJs() {
+  const contents = Object.entries(entries)
+    .map(([name, module]) => `export * as ${name} from './dist/${module}.js';`)
+    .join('\n');
+  await build({
+    ...readable,
+    stdin: { contents, resolveDir: '.' },
+    packages: 'external',
+    format: 'cjs',
+    outfile: 'dist/cjs/warpstage.cjs',
+    define: { 'import.meta.url': 'moduleUrl' },
+    banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  });
+  for (const name of Object.keys(entries))
+    writeFileSync(`dist/cjs/${name}.cjs`, `module.exports = require('./warpstage.cjs').${name};\n`);
+}
+
+async function rollTypes() {
+  const bundle = await rollup({
+    input: Object.fromEntries(Object.entries(entries).map(([name, module]) => [name, `dist/${module}.d.ts`])),
+    external: /^node:/,
+    plugins: [dts()],
+  });
+  const { output } = await bundle.generate({
+    entryFileNames: '[name].d.ts',
+    chunkFileNames: 'shared.d.ts',
+    minifyInternalExports: false,
+  });
+  rmSync('dist/types', { recursive: true, force: true });
+  mkdirSync('dist/types');
+  for (const { fileName, code } of output) {
+    writeFileSync(`dist/types/${fileName}`, libraries + code);
+    const common = (libraries + code).replaceAll(/(from '\.\/[^']+)\.js'/g, "$1.cjs'");
+    writeFileSync(`dist/types/${fileName.replace('.d.ts', '.d.cts')}`, common);
+  }
+}

@@ -1,0 +1,2 @@
+// Made by the build of package.json.
+export declare const version: string;

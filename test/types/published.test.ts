@@ -1,0 +1,162 @@
+// The published types: a user's project needs nothing but them, whatever its libraries and with
+// everything checked, and it can publish types of its own that are made of them.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Files of the compiler and of Node's types, parsed once. */
+const libraries = new Map<string, ts.SourceFile | undefined>();
+
+/** Compiles a module of a strict project that has no types of the DOM or of Node; gives its errors and declarations. */
+function compile(text: string, options: ts.CompilerOptions = {}, extension = 'ts') {
+  const path = `${root}/test/types/project.${extension}`;
+  const all: ts.CompilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    skipDefaultLibCheck: true,
+    declaration: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
+    types: [],
+    module: ts.ModuleKind.Node16,
+    moduleResolution: ts.ModuleResolutionKind.Node16,
+    ...options,
+  };
+  const host = ts.createCompilerHost(all);
+  const { getSourceFile, fileExists, readFile } = host;
+  host.getSourceFile = (name, ...rest) => {
+    if (name === path) return ts.createSourceFile(name, text, ts.ScriptTarget.ES2022);
+    if (!name.includes('/node_modules/')) return getSourceFile(name, ...rest);
+    const parsed = libraries.get(name) ?? getSourceFile(name, ...rest);
+    libraries.set(name, parsed);
+    return parsed;
+  };
+  host.fileExists = (name) => name === path || fileExists(name);
+  host.readFile = (name) => (name === path ? text : readFile(name));
+  let declarations = '';
+  host.writeFile = (name, written) => {
+    if (/\.d\.[cm]?ts$/.test(name)) declarations = written;
+  };
+  const program = ts.createProgram([path], all, host);
+  const { diagnostics } = program.emit();
+  const errors = [...ts.getPreEmitDiagnostics(program), ...diagnostics].map(
+    ({ file, start = 0, messageText }) => {
+      const line = file ? 1 + ts.getLineAndCharacterOfPosition(file, start).line : 0;
+      return `${file?.fileName.replace(`${root}/`, '')}:${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    },
+  );
+  return { errors: [...new Set(errors)], declarations };
+}
+
+/** A declaration for each function that makes something. */
+const factories = `
+import { deviceFunction, job, kernel, measureOverlap, open, plan, run, sequence, chromeTrace, tracePage } from 'warpstage';
+import { check, checkCase, expectClean, traceStages } from 'warpstage/check';
+import { HostPipeline, makePipeline, pipelineSharedState, watchWorker } from 'warpstage/host';
+
+export const scaled = deviceFunction({ x: 'f32', a: 'f32' }, ({ x, a }) => a * x, );
+export const compute = deviceFunction({ out: 'i32[]', staged: 'readonly i32[]' }, ({ out, staged }, cuda) => {
+  const t = cuda.thisThreadBlock().threadRank();
+  out[t] = staged[t]! * 3 + 1;
+});
+export const axpb = kernel(
+  { y: 'f32[]', x: 'readonly f32[]', a: 'f32', b: 'f32', n: 'constant index = 4', on: 'bool', scaled },
+  ({ y, x, a, b, scaled }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    if (i < y.length) y[i] = scaled({ x: x[i]!, a }) + b;
+  },
+);
+export const wide = kernel({ s: 'u64[]', v: 'f32x4[]', m: 'readonly i8[]' }, ({ s }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const barrier = cuda.barrier(block);
+  const token = barrier.arrive();
+  barrier.wait(token);
+  s[0] = 1n;
+});
+export const sum = kernel({ total: 'f64[]', x: 'readonly f32[]' }, ({ total, x }, cuda) => {
+  cuda.atomicAdd(total, 0, cuda.f64(x[0]!));
+});
+export const affine = job({
+  kernel: kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32' }, ({ y, x, a }) => { y[0] = x[0]! * a; }),
+  inputs: { x: {} },
+  outputs: { y: {} },
+  settings: { a: 1 },
+});
+export const total = job({
+  kernel: sum,
+  inputs: { x: {} },
+  accumulators: { total: { length: 1 } },
+  finish: ({ total }) => ({ total: total[0]! }),
+});
+export const both = sequence([total, { job: affine, settings: ({ total }) => ({ a: total }) }]);
+export const ran = run(affine, { input: new Float32Array(8) });
+export const summed = run(total, { input: new Float32Array(8) });
+export const planned = plan(affine, { input: new Float32Array(8) });
+export const device = open('cpu');
+export const array = device.then((d) => d.alloc('f32', 8));
+export const pinned = device.then((d) => d.allocPinned('i32', 8));
+export const stream = device.then((d) => d.createStream());
+export const clean = expectClean(wide, { grid: 1, block: 32, arguments: { s: { length: 1 }, v: { length: 1 }, m: { length: 1 } } });
+export const checks = [checkCase(sum, { grid: 1, block: 32, arguments: { total: { length: 1 }, x: { length: 1 } } })];
+export const found = check(sum, { grid: 1, block: 32, arguments: { total: { length: 1 }, x: { length: 1 } } });
+export const stages = traceStages(sum, { grid: 1, block: 32, arguments: { total: { length: 1 }, x: { length: 1 } } });
+export const state = pipelineSharedState(2, { producers: 1, consumers: 1 });
+export const pipeline = makePipeline(state, 'producer');
+export { chromeTrace, HostPipeline, measureOverlap, tracePage, watchWorker };
+`;
+
+describe('the published types', () => {
+  test('name everything that a declaration needs, without lib DOM, types of Node or skipLibCheck', () => {
+    const { errors, declarations } = compile(factories);
+    expect(errors).toEqual([]);
+    // What others import is typed, too.
+    expect(declarations).not.toContain(': any');
+    expect(compile(declarations, { declaration: false }, 'd.ts').errors).toEqual([]);
+  });
+
+  test.each([
+    ['from CommonJS', { module: ts.ModuleKind.Node16 }, 'cts'],
+    [
+      'for a bundler',
+      { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+      'ts',
+    ],
+  ])('are whole %s', (_, options, extension) => {
+    expect(compile(factories, options, extension).errors).toEqual([]);
+  });
+
+  test("take Node's signals, and refuse what is none", () => {
+    const text = `import type { RunOptions } from 'warpstage';
+export const taken: Pick<RunOptions, 'signal'> = { signal: new AbortController().signal };
+// @ts-expect-error
+export const refused: Pick<RunOptions, 'signal'> = { signal: { aborted: false } };`;
+    expect(compile(text, { types: ['node'] }).errors).toEqual([]);
+  });
+
+  test('are all exported', () => {
+    const folder = `${root}/dist/types`;
+    const texts = readdirSync(folder)
+      .filter((file) => file.endsWith('.d.ts'))
+      .map((file) => [file, readFileSync(`${folder}/${file}`, 'utf8')] as const);
+    const exported = texts
+      .filter(([file]) => file !== 'shared.d.ts')
+      .flatMap(([, text]) => [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)])
+      .flatMap(([, names]) =>
+        names!.split(',').map((name) => name.trim().replace(/^(type |[\w$]+ as )/, '')),
+      );
+    const declared = texts.flatMap(([, text]) =>
+      Array.from(
+        text.matchAll(/^(?:declare (?:abstract )?class|interface|type) (\w+)/gm),
+        ([, name]) => name!,
+      ),
+    );
+    expect(declared.length).toBeGreaterThan(100);
+    expect(declared.filter((name) => !exported.includes(name))).toEqual([]);
+  });
+});
