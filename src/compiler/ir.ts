@@ -13,8 +13,8 @@
 // - Every statement stands at one place: analyses know it by its identity.
 // - Operands of a binary or compare node have the same type; conversions are explicit.
 // - `index` of the kernel language is the program's `indexType`, i32 or i64.
-// - Loads of 8- and 16-bit elements give i32 (i8, i16) or u32 (u8, u16); stores take the same
-//   and keep the low bits, as typed arrays do. An f16 or bf16 element is loaded and stored as its
+// - Loads of 8- and 16-bit integers, signed or not, give i32, which holds all their values; stores take
+//   an i32 and keep the low bits, as typed arrays do. An f16 or bf16 element is loaded and stored as its
 //   bits, a u32; a conversion with a format makes an f32 of them, and them of an f32.
 // - There are no values of vector types: a load or store of an array of vectors names the
 //   component, and a whole vector is as many accesses one after the other.
@@ -35,10 +35,10 @@ export function elementValueType(element: ElementType): Exclude<ValueType, 'bool
   const component = componentOf(element);
   switch (component) {
     case 'i8':
-    case 'i16':
-      return 'i32';
     case 'u8':
+    case 'i16':
     case 'u16':
+      return 'i32';
     case 'f16':
     case 'bf16':
       return 'u32';

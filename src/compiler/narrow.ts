@@ -1,5 +1,5 @@
 // Values of types that only memory has: integers of 8 and 16 bits, and floats of 16. They are
-// computed with as i32, u32 and f32, and here made what memory would make of them.
+// computed with as i32 and f32, and here made what memory would make of them.
 
 import type { Node } from 'acorn';
 import type { Range } from '../diagnostics/source.ts';
@@ -46,7 +46,7 @@ function narrowedAt(expression: Expression, type: ScalarType, range: Range): Exp
     }
     case 'u8':
     case 'u16': {
-      const mask = numberConstant('u32', type === 'u8' ? 0xff : 0xffff, range);
+      const mask = numberConstant('i32', type === 'u8' ? 0xff : 0xffff, range);
       return binary('and', expression, mask, range);
     }
     case 'f16':

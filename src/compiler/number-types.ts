@@ -57,11 +57,10 @@ export function loadedType(element: ElementType): Exclude<NumberType, 'bool' | '
 export function computedType(type: ScalarType): NumberType {
   switch (type) {
     case 'i8':
-    case 'i16':
-      return 'i32';
     case 'u8':
+    case 'i16':
     case 'u16':
-      return 'u32';
+      return 'i32';
     case 'f16':
     case 'bf16':
       return 'f32';

@@ -119,7 +119,7 @@ class Generator {
       const slot = i % 2;
       switch (type) {
         case 'bool':
-          return [this.#data.storeOwn('u8', slot, convert(value, 'u32'))];
+          return [this.#data.storeOwn('u8', slot, convert(value, 'i32'))];
         default:
           return [this.#data.storeOwn(type, slot, value)];
       }

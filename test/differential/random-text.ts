@@ -17,8 +17,7 @@ export interface Surroundings {
 
 /** What an element of an array is as a value. */
 export function valueTypeOf(element: PlainElement): NumberType {
-  if (element === 'u8' || element === 'u16') return 'u32';
-  return element === 'i8' || element === 'i16' ? 'i32' : element;
+  return element === 'f64' || element === 'f32' || element === 'u32' ? element : 'i32';
 }
 
 export class RandomText {

@@ -64,6 +64,5 @@ export function retyped<K extends Kernel | DeviceFunction>(original: K, element:
 }
 
 function scalarOf(element: ElementType) {
-  if (element === 'u8' || element === 'u16') return 'u32';
-  return element === 'i8' || element === 'i16' ? 'i32' : element;
+  return /^[iu](8|16)$/.test(element) ? 'i32' : element;
 }

@@ -1,6 +1,7 @@
 // Which integers are never negative, so that they round down as they round towards zero.
 
-import type { Expression } from '../ir.ts';
+import type { ElementType } from '../../kernel/types.ts';
+import type { ArrayReference, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 
 /** Whether an expression is never negative, as far as its text shows and unless it overflows. */
@@ -12,6 +13,8 @@ export function isNeverNegative(lowering: Lowering, expression: Expression): boo
     case 'builtin':
     case 'length':
       return true;
+    case 'load':
+      return defined.type === 'u32' || isUnsigned(elementOf(lowering, defined.array));
     case 'convert':
       // i64 holds every u32; an i32 made of one may be negative.
       return defined.operand.type === 'u32' && defined.type === 'i64';
@@ -40,4 +43,16 @@ export function isNeverNegative(lowering: Lowering, expression: Expression): boo
     default:
       return defined.type === 'u32';
   }
+}
+
+function elementOf(lowering: Lowering, { space, id }: ArrayReference): ElementType | null {
+  if (space === 'shared') return lowering.sharedArrays[id]!.element;
+  if (space === 'local') return lowering.localArrays[id]!.element;
+  const parameter = lowering.parameters[id]!;
+  return parameter.kind === 'array' ? parameter.element : null;
+}
+
+/** Whether an element is an i32 that is never negative. */
+function isUnsigned(element: ElementType | null): boolean {
+  return element === 'u8' || element === 'u16';
 }
