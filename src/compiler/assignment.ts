@@ -14,9 +14,11 @@ import { branch } from './conditional.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
 import { refuseElements } from './members.ts';
+import { refuseDefault } from './missing.ts';
 import { isBigintValue, rounded, toBool, toIndex } from './numbers.ts';
 import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
+import { dividedFor } from './quotients.ts';
 import {
   describe,
   isNumeric,
@@ -29,7 +31,7 @@ import {
   type ViewValue,
 } from './values.ts';
 import { componentIndex, componentsOf, componentValue } from './vectors.ts';
-import { loadElement, storeElement } from './views.ts';
+import { elementType, loadElement, storeElement } from './views.ts';
 
 /** Something that can be assigned: all of it, or one component of the vector that it holds. */
 type Target =
@@ -46,8 +48,8 @@ export function assignment(lowering: Lowering, node: AssignmentExpression): Valu
   const { operator, left } = node;
   if (left.type === 'ArrayPattern' || left.type === 'ObjectPattern') return assignPattern(lowering, node);
   if (operator === '=') return assignPlain(lowering, node);
-  if (operator === '&&=' || operator === '||=' || operator === '??=')
-    return assignIf(lowering, node, operator);
+  if (operator === '??=') return refuseDefault(lowering, node);
+  if (operator === '&&=' || operator === '||=') return assignIf(lowering, node, operator);
   const token = operator.slice(0, -1) as BinaryOperator;
   const place = targetOf(lowering, left as AnyNode);
   const [view, index, before, value] = lowering.inOrder<[Value, Value, Value, Value]>(
@@ -91,14 +93,13 @@ function assignPlain(lowering: Lowering, node: AssignmentExpression): Value {
   return write(lowering, elementTarget(lowering, target, place, object, index), value, node);
 }
 
-/** `x &&= y`: assigned only if x holds. Numbers are never missing, so `??=` never assigns. */
+/** `x &&= y`: assigned only if x holds. */
 function assignIf(
   lowering: Lowering,
   node: AssignmentExpression,
-  operator: Extract<AssignmentOperator, '&&=' | '||=' | '??='>,
+  operator: Extract<AssignmentOperator, '&&=' | '||='>,
 ): Value {
   const target = targetOf(lowering, node.left as AnyNode);
-  if (operator === '??=') return readTarget(lowering, target, node.left);
   const place =
     target.kind === 'cell'
       ? target
@@ -265,8 +266,9 @@ function write(lowering: Lowering, target: Target, value: Value, node: AnyNode |
     else assignComponent(lowering, target.cell, target.component, value, right);
     return lowering.isUnused(node) ? value : readTarget(lowering, target, node);
   }
-  const given = rounded(lowering, value);
-  const kept = lowering.isUnused(node) ? given : lowering.settle(given, 'stored');
+  const type = elementType(lowering, target.view);
+  const given = type === undefined ? value : dividedFor(lowering, value, type);
+  const kept = lowering.isUnused(node) ? given : lowering.settle(rounded(lowering, given), 'stored');
   storeElement(
     lowering,
     target.view,

@@ -6,8 +6,8 @@ import { compare, conditional, constant, convert } from './build.ts';
 import type { CompareOperator, Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { type BigintType, fits, isBigint, isFloat } from './number-types.ts';
-import { hasFraction, isBigintValue, literalText, typed } from './numbers.ts';
-import { describe, type Numeric } from './values.ts';
+import { isBigintValue, literalText, typed } from './numbers.ts';
+import { describe, hasFraction, type Numeric } from './values.ts';
 
 /** A comparison with a bigint on at least one side, or null where there is none. */
 export function bigintComparison(

@@ -7,9 +7,10 @@ import { commonType, openOf, refuseBigintMix } from './common-type.ts';
 import type { Expression } from './ir.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
-import { type IntegerType, isInteger } from './number-types.ts';
+import { type IntegerType, isInteger, type NumberType } from './number-types.ts';
 import { isBigintValue, isLiteral, literalText, numeric, sideOf, toType, typed, wrapped } from './numbers.ts';
-import { literal, type Numeric, number, type QuotientValue, type Value } from './values.ts';
+import { truncated } from './quotients.ts';
+import { literal, type Numeric, number, type Value } from './values.ts';
 
 const bitwise = { '&': 'and', '|': 'or', '^': 'xor' } as const;
 const shifts = { '<<': 'shiftLeft', '>>': 'shiftRight', '>>>': 'shiftRight' } as const;
@@ -50,11 +51,6 @@ function whole(lowering: Lowering, value: Value, node: Node, what: string): Nume
   return value.kind === 'quotient' ? truncated(lowering, value) : numeric(lowering, value, node, what);
 }
 
-/** The quotient of two integers, cut to an integer. */
-export function truncated(lowering: Lowering, { type, left, right, node }: QuotientValue): Numeric {
-  return number(type, binary('divide', left, right, lowering.range(node)));
-}
-
 /** An operand of a bit operation: a float becomes the i32 that JavaScript takes it for. */
 function bits(lowering: Lowering, value: Numeric, node: Node): Numeric {
   if (value.kind !== 'number' || isInteger(value.type)) return value;
@@ -72,11 +68,18 @@ function bitwiseOperation(
   if (left.kind === 'number' && right.kind === 'number' && left.type === 'bool' && right.type === 'bool') {
     return number('bool', binary(operator, left.expression, right.expression, range));
   }
-  const operands = [bits(lowering, left, node), bits(lowering, right, node)] as const;
+  const operands = sameSign(lowering, [bits(lowering, left, node), bits(lowering, right, node)], node);
   const type = integerType(lowering, operands, node);
   if (type === null) return openOf(operands, false);
   const [a, b] = operands.map((value) => bitPattern(lowering, value, type, node)) as [Expression, Expression];
   return number(type, binary(operator, a, b, range));
+}
+
+/** Of an i32 and a u32 the bits are what counts: both are taken as u32. */
+function sameSign(lowering: Lowering, operands: readonly Numeric[], node: Node): readonly Numeric[] {
+  const isOf = (type: NumberType) => operands.some((value) => value.kind === 'number' && value.type === type);
+  if (!isOf('i32') || !isOf('u32')) return operands;
+  return operands.map((value) => number('u32', toType(lowering, value, 'u32', node)));
 }
 
 /** The integer type of a bit operation's operands; null while it is open. */

@@ -7,12 +7,13 @@ import type { Given } from './intrinsics/arguments.ts';
 import { useIntrinsic } from './intrinsics/table.ts';
 import type { Lowering } from './lowering.ts';
 import { isFloat } from './number-types.ts';
-import { hasFraction, isBigintValue, numeric, rounded, toType } from './numbers.ts';
+import { isBigintValue, numeric, rounded, toType } from './numbers.ts';
 import { unaryOperation } from './operators.ts';
 import { bindPattern } from './patterns.ts';
 import {
   type ClosureValue,
   describe,
+  hasFraction,
   isNumeric,
   literal,
   number,

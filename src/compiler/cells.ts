@@ -9,12 +9,14 @@ import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { isBigintValue, numeric, rounded, toType } from './numbers.ts';
+import { dividedFor } from './quotients.ts';
 import type { Declaration } from './resolve.ts';
 import {
   describe,
   isNumeric,
   type Numeric,
   number,
+  type QuotientValue,
   type TokenValue,
   type Value,
   type VectorValue,
@@ -102,7 +104,7 @@ export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node)
     assignVector(lowering, cell, value, node);
   } else if (isNumeric(value) || value.kind === 'quotient') {
     hold(lowering, cell, 'number', value, node);
-    assignNumber(lowering, cell, numeric(lowering, value, node), node);
+    assignNumber(lowering, cell, value, node);
   } else if (value.kind === 'text' || value.kind === 'choice') {
     hold(lowering, cell, 'text', value, node);
     cell.variable ??= lowering.newVariable(cell.name, 'i32');
@@ -170,11 +172,13 @@ export function assignComponent(
   if (target.kind === 'variable') emit(lowering, target.id, given, node);
 }
 
-function assignNumber(lowering: Lowering, cell: Cell, value: Numeric, node: Node): void {
+function assignNumber(lowering: Lowering, cell: Cell, assigned: Numeric | QuotientValue, node: Node): void {
   const { inference } = lowering;
-  inference.receives(cell.key, value);
+  inference.receives(cell.key, assigned);
   const type = inference.typeOf(cell.key);
   if (type === undefined) return;
+  const wanted = isInteger(type) ? 'integer' : 'any';
+  const value = numeric(lowering, dividedFor(lowering, assigned, type), node, 'this', wanted);
   inference.meets(value, type);
   const given = value.kind === 'number' ? value.type : null;
   const isOtherKind = value.kind !== 'open' && isBigintValue(value) !== isBigint(type);

@@ -6,8 +6,8 @@
 import type { Node } from 'acorn';
 import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, join, type NumberType } from './number-types.ts';
-import { hasFraction, isBigintValue } from './numbers.ts';
-import { describe, type Numeric, type OpenValue } from './values.ts';
+import { isBigintValue } from './numbers.ts';
+import { describe, hasFraction, type Numeric, type OpenValue } from './values.ts';
 
 /**
  * The type in which numbers are combined, noting what open ones meet. Null while one is open and

@@ -7,6 +7,7 @@ import { commonType } from './common-type.ts';
 import type { CompareOperator, Expression } from './ir.ts';
 import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
+import { refuseComparedValue } from './missing.ts';
 import { fits, isSmallInteger, type NumberType } from './number-types.ts';
 import { numeric, sideOf, toType, typed } from './numbers.ts';
 import { describe, type Numeric, number, type Value } from './values.ts';
@@ -125,9 +126,7 @@ function equalityOfOthers(
     return compare(operator, textCode(lowering, left, node), textCode(lowering, right, node), range);
   }
   const isUndefined = left.kind === 'undefined' || right.kind === 'undefined';
-  if (isUndefined && left.kind !== 'broken' && right.kind !== 'broken') {
-    return lowering.boolConstant((left.kind === right.kind) === (operator === 'equal'), node);
-  }
+  if (isUndefined && left.kind !== 'broken' && right.kind !== 'broken') refuseComparedValue(lowering, node);
   if (isText(left) || isText(right)) {
     const message = `${describe(left)} and ${describe(right)} are never equal`;
     lowering.fail(node, 'WS1004', message, 'compare a string with a string, and a number with a number');

@@ -7,7 +7,7 @@ import { textCode } from './comparisons.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigintValue, isLiteral, rounded, toType } from './numbers.ts';
-
+import { dividedTogether } from './quotients.ts';
 import {
   describe,
   isNumeric,
@@ -87,7 +87,8 @@ function settleSide(lowering: Lowering, side: Side): Side {
 
 /** A value of two, as the test says. Both may be evaluated, one after the other's statements. */
 function merge(lowering: Lowering, test: Expression, one: Value, other: Value, node: Node): Value {
-  const [a, b] = [rounded(lowering, one), rounded(lowering, other)];
+  const [first, second] = dividedTogether(lowering, [one, other]);
+  const [a, b] = [rounded(lowering, first), rounded(lowering, second)];
   const range = lowering.range(node);
   if (a.kind === 'broken' || b.kind === 'broken') return { kind: 'broken' };
   if (isLiteral(a) && isLiteral(b) && isBigintValue(a) === isBigintValue(b)) {

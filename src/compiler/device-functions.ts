@@ -140,7 +140,7 @@ function argumentOf(
     }
     case 'scalar': {
       const type = computedType(parameter.type);
-      const expression = toStored(lowering, value, type, node, what);
+      const expression = toStored(lowering, value, type, node, what, parameter.type);
       return lowering.settle(number(type, narrowed(lowering, expression, parameter.type, node)), name);
     }
     case 'vector':

@@ -18,6 +18,7 @@ import type { Given } from './intrinsics/arguments.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { element, member } from './members.ts';
+import { refuseChain, refuseComparison, refuseDefault } from './missing.ts';
 import { rounded, toBool } from './numbers.ts';
 import { binaryOperation, unaryOperation } from './operators.ts';
 import { propertyName } from './patterns.ts';
@@ -46,9 +47,9 @@ export function lowerValue(lowering: Lowering, node: AnyNode): Value {
     case 'CallExpression':
       return callExpression(lowering, node);
     case 'ChainExpression':
-      // Nothing in a kernel can be missing, so `?.` is `.`.
-      return lowering.value(node.expression);
+      return refuseChain(lowering, node);
     case 'BinaryExpression': {
+      refuseComparison(lowering, node);
       const [left, right] = lowering.inOrder(
         () => lowering.value(node.left),
         () => lowering.value(node.right),
@@ -110,7 +111,6 @@ export function lowerEffect(lowering: Lowering, node: AnyNode): void {
       for (const one of node.expressions) lowering.effect(one);
       break;
     case 'ParenthesizedExpression':
-    case 'ChainExpression':
       lowering.effect(node.expression);
       break;
     case 'ConditionalExpression':
@@ -123,10 +123,11 @@ export function lowerEffect(lowering: Lowering, node: AnyNode): void {
       );
       break;
     case 'LogicalExpression': {
+      if (node.operator === '??') refuseDefault(lowering, node);
       const test = lowering.condition(node.left);
       const right = () => lowering.effect(node.right);
       if (node.operator === '&&') branch(lowering, test, right, null, node);
-      else if (node.operator === '||') branch(lowering, test, () => {}, right, node);
+      else branch(lowering, test, () => {}, right, node);
       break;
     }
     case 'UnaryExpression':
@@ -213,9 +214,8 @@ function callExpression(lowering: Lowering, node: CallExpression): Value {
 }
 
 function logical(lowering: Lowering, node: LogicalExpression): Value {
+  if (node.operator === '??') return refuseDefault(lowering, node);
   const left = lowering.value(node.left);
-  // Nothing in a kernel is null, and undefined is known when it is compiled.
-  if (node.operator === '??') return left.kind === 'undefined' ? lowering.value(node.right) : left;
   const test = toBool(lowering, left, node.left);
   const isBool = left.kind === 'number' && left.type === 'bool';
   const right = () => lowering.value(node.right);

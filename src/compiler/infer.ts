@@ -12,7 +12,7 @@
 // - Nothing at all leaves i32, or f32 if a literal had a fraction, or i64 if it was a bigint.
 
 import { isBigint, isFloat, isInteger, isSmallInteger, join, type NumberType } from './number-types.ts';
-import type { Numeric } from './values.ts';
+import type { Numeric, QuotientValue } from './values.ts';
 
 interface Facts {
   /** The type that it started with, if that was no literal. */
@@ -42,10 +42,12 @@ export class Inference {
     if (!this.#settled.has(key)) this.#settled.set(key, type);
   }
 
-  /** The variable is given a value. */
-  receives(key: string, value: Numeric): void {
+  /** The variable is given a value. A quotient of integers says nothing of its type: it becomes a float in one. */
+  receives(key: string, value: Numeric | QuotientValue): void {
     const facts = this.#factsOf(key);
     switch (value.kind) {
+      case 'quotient':
+        break;
       case 'number':
         facts.hard.add(value.type);
         break;

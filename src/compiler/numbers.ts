@@ -1,6 +1,7 @@
 // Numbers as expressions of a type: conversions, and the type in which numbers are combined.
 
 import type { Node } from 'acorn';
+import type { ScalarType } from '../kernel/types.ts';
 import { convertOperation } from './arithmetic.ts';
 import { compare, conditional, constant, convert, numberConstant } from './build.ts';
 import type { Expression } from './ir.ts';
@@ -14,9 +15,11 @@ import {
   isInteger,
   type NumberType,
 } from './number-types.ts';
+import { dividedFor, refuseQuotient } from './quotients.ts';
 import {
   describe,
   type EitherValue,
+  hasFraction,
   isNumeric,
   type LiteralValue,
   type NumberValue,
@@ -25,10 +28,19 @@ import {
   type Value,
 } from './values.ts';
 
-/** The value as a number, or the error that it is none; `what` names it in the message. */
-export function numeric(lowering: Lowering, value: Value, node: Node, what = 'this'): Numeric {
+/**
+ * The value as a number, or the error that it is none; `what` names it in the message, and `wanted` says what
+ * its place takes.
+ */
+export function numeric(
+  lowering: Lowering,
+  value: Value,
+  node: Node,
+  what = 'this',
+  wanted: 'integer' | 'any' = 'any',
+): Numeric {
   if (isNumeric(value)) return value;
-  if (value.kind === 'quotient') return refuseQuotient(lowering, value);
+  if (value.kind === 'quotient') return refuseQuotient(lowering, value, wanted);
   if (value.kind === 'broken') return lowering.broken();
   return lowering.fail(
     node,
@@ -64,28 +76,6 @@ export function numberHint(value: Value): string {
     default:
       return 'use a number here';
   }
-}
-
-/** A division of integers reached a place that does not say how to round it. */
-export function refuseQuotient(lowering: Lowering, { type, node }: QuotientValue): never {
-  const [a, b] = divisionText(lowering, node);
-  return lowering.fail(
-    node,
-    'WS1005',
-    `'/' divides two integers (${type}), and their quotient need not be one`,
-    `write Math.trunc(${a} / ${b}) for integer division, or cuda.f32(${a}) / ${b}`,
-  );
-}
-
-function divisionText(lowering: Lowering, node: Node): readonly [string, string] {
-  const { parsed, source } = lowering.frame;
-  const text = (part: Node) =>
-    lowering.sources[source]!.text.slice(part.start - parsed.shift, part.end - parsed.shift);
-  if ('operator' in node && node.operator === '/' && 'left' in node && 'right' in node) {
-    const [a, b] = [text(node.left as Node), text(node.right as Node)];
-    if (a.length + b.length < 40) return [a, b];
-  }
-  return ['a', 'b'];
 }
 
 /** The number as an expression of a type, converted whatever it loses; a literal must fit. */
@@ -174,7 +164,7 @@ function openExpression(lowering: Lowering, type: NumberType, node: Node): Expre
 
 /** As an index. */
 export function toIndex(lowering: Lowering, value: Value, node: Node, what: string): Expression {
-  const index = numeric(lowering, value, node, what);
+  const index = numeric(lowering, value, node, what, 'integer');
   lowering.inference.meets(index, 'index');
   if (isBigintValue(index)) {
     lowering.fail(
@@ -235,20 +225,6 @@ export function isLiteral(value: Value): value is LiteralValue | EitherValue {
   return value.kind === 'literal' || value.kind === 'either';
 }
 
-/** Whether a number is a literal that is no integer, or may be one. */
-export function hasFraction(value: Numeric): boolean {
-  switch (value.kind) {
-    case 'literal':
-      return typeof value.value === 'number' && !Number.isInteger(value.value);
-    case 'either':
-      return hasFraction(value.then) || hasFraction(value.otherwise);
-    case 'open':
-      return value.fractional;
-    case 'number':
-      return false;
-  }
-}
-
 /** The type of a literal that is combined with nothing. */
 export function ownType(value: LiteralValue | EitherValue): 'i32' | 'i64' | 'f32' {
   if (isBigintValue(value)) return 'i64';
@@ -257,7 +233,8 @@ export function ownType(value: LiteralValue | EitherValue): 'i32' | 'i64' | 'f32
 
 /**
  * As it is stored: integers keep the low bits and floats are rounded, as in typed arrays; but a
- * float becomes an integer only by a cast.
+ * float becomes an integer only by a cast. `declared` is the type in the user's words, where a value of it is
+ * computed with in another.
  */
 export function toStored(
   lowering: Lowering,
@@ -265,17 +242,19 @@ export function toStored(
   type: NumberType,
   node: Node,
   what: string,
+  declared: ScalarType = type,
 ): Expression {
-  const given = numeric(lowering, value, node, what);
+  const divided = dividedFor(lowering, value, type);
+  const given = numeric(lowering, divided, node, what, isInteger(type) ? 'integer' : 'any');
   lowering.inference.meets(given, type);
   if (given.kind !== 'open' && isBigintValue(given) !== isBigint(type)) {
     lowering.fail(
       node,
       'WS1004',
-      `${what} is ${type}, and is given ${describe(given)}`,
+      `${what} is ${declared}, and is given ${describe(given)}`,
       given.kind === 'literal' && typeof given.value === 'number' && Number.isInteger(given.value)
         ? `write ${given.value}n`
-        : `cast it: cuda.${type}(…)`,
+        : `cast it: cuda.${declared}(…)`,
     );
   }
   const isFractional = given.kind === 'number' ? isFloat(given.type) : hasFraction(given);
@@ -283,8 +262,8 @@ export function toStored(
     lowering.fail(
       node,
       'WS1004',
-      `${what} is ${type}, and is given ${describe(given)}`,
-      `cast it: cuda.${type}(…) drops a fraction`,
+      `${what} is ${declared}, and is given ${describe(given)}`,
+      `cast it: cuda.${declared}(…) drops a fraction`,
     );
   }
   if (type === 'bool' && given.kind === 'number' && given.type !== 'bool') {

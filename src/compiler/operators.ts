@@ -12,6 +12,7 @@ import { literalOperation } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, isInteger } from './number-types.ts';
 import { isBigintValue, isLiteral, numeric, sideOf, toBool, toType, typed, wrapped } from './numbers.ts';
+import { dividedTogether } from './quotients.ts';
 import {
   type EitherValue,
   type LiteralValue,
@@ -29,10 +30,11 @@ const arithmetic = { '+': 'add', '-': 'subtract', '*': 'multiply', '%': 'remaind
 export function binaryOperation(
   lowering: Lowering,
   operator: Token,
-  left: Value,
-  right: Value,
+  first: Value,
+  second: Value,
   node: Node,
 ): Value {
+  const [left, right] = dividedTogether(lowering, [first, second]);
   const other =
     comparisonOperation(lowering, operator, left, right, node) ??
     bitOperation(lowering, operator, left, right, node) ??

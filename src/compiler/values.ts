@@ -216,6 +216,20 @@ export function isNumeric(value: Value): value is Numeric {
   }
 }
 
+/** Whether a number is a literal that is no integer, or may be one. */
+export function hasFraction(value: Numeric): boolean {
+  switch (value.kind) {
+    case 'literal':
+      return typeof value.value === 'number' && !Number.isInteger(value.value);
+    case 'either':
+      return hasFraction(value.then) || hasFraction(value.otherwise);
+    case 'open':
+      return value.fractional;
+    case 'number':
+      return false;
+  }
+}
+
 /** What a value is, in the words of a message. */
 export function describe(value: Value): string {
   switch (value.kind) {

@@ -2,7 +2,7 @@
 
 import type { Node } from 'acorn';
 import type { HalfFormat } from '../kernel/half.ts';
-import { type ElementType, isVectorType, lanesOf, type VectorType } from '../kernel/types.ts';
+import { componentOf, type ElementType, isVectorType, lanesOf, type VectorType } from '../kernel/types.ts';
 import { binary, convert, load, numberConstant, recode } from './build.ts';
 import { type Expression, elementValueType, type LocalArray } from './ir.ts';
 import type { Lowering } from './lowering.ts';
@@ -48,8 +48,8 @@ function position(lowering: Lowering, view: ViewValue, index: Expression, node: 
   return binary('add', view.offset, index, lowering.range(node));
 }
 
-/** The type of an element in the kernel; undefined while it is open. */
-function elementType(lowering: Lowering, { element, inferred }: ViewValue): NumberType | undefined {
+/** The type of an element, or of a component of it, in the kernel; undefined while it is open. */
+export function elementType(lowering: Lowering, { element, inferred }: ViewValue): NumberType | undefined {
   return inferred === null ? loadedType(element) : lowering.inference.typeOf(inferred);
 }
 
@@ -93,10 +93,18 @@ export function storeElement(
     storeComponents(lowering, view, view.element, index, component, value, node, valueNode);
     return;
   }
-  if (view.inferred !== null && isNumeric(value)) lowering.inference.receives(view.inferred, value);
+  if (view.inferred !== null && (isNumeric(value) || value.kind === 'quotient'))
+    lowering.inference.receives(view.inferred, value);
   const type = elementType(lowering, view);
   if (type === undefined) return;
-  const given = toStored(lowering, value, type, valueNode, `an element of '${view.name}'`);
+  const given = toStored(
+    lowering,
+    value,
+    type,
+    valueNode,
+    `an element of '${view.name}'`,
+    view.inferred === null ? componentOf(view.element) : type,
+  );
   lowering.emit({
     kind: 'store',
     array: view.array,

@@ -66,7 +66,7 @@ test('mistakes inside a device function are told at their place, once', () => {
   const half = deviceFunction({ v: 'i32' }, functionOf('({ v }) => {\n  return v / 2;\n}') as () => number);
   const text = '({ h, half }) => { h[0] = half({ v: 1 }); h[1] = half({ v: 2 }); }';
   expect(mistakesIn({ h: 'i32[]', half }, text)).toEqual([
-    "WS1005 2:10 v / 2: '/' divides two integers (i32), and their quotient need not be one (write Math.trunc(v / 2) for integer division, or cuda.f32(v) / 2)",
+    "WS1005 2:10 v / 2: '/' divides two integers (i32), and their quotient need not be one (write Math.trunc(v / 2) for integer division, or cuda.f32(v) / 2 for a float)",
   ]);
 });
 

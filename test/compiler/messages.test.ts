@@ -187,9 +187,9 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
     'WS1009: Math.sqrt is given 2 arguments (it takes (x))',
   ],
   [
-    'half an index in a float',
-    '({ y }, cuda) => { y[0] = «cuda.threadIdx.x / 2» * 1.5; }',
-    "WS1005: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(cuda.threadIdx.x / 2) for integer division, or cuda.f32(cuda.threadIdx.x) / 2)",
+    'half an index and one',
+    '({ y }, cuda) => { y[0] = «cuda.threadIdx.x / 2» + 1; }',
+    "WS1005: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(cuda.threadIdx.x / 2) for integer division, or cuda.f32(cuda.threadIdx.x) / 2 for a float)",
   ],
   [
     'two dimensions, read',
@@ -280,7 +280,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'mistakes in several places',
     '({ y, n }, cuda) => {\n  y[«n / 2»] = 1;\n  y.«push»(2);\n  «for (const v of y) y[0] += v;»\n}',
-    "WS1005: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2)",
+    "WS1005: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division)",
     "WS1003: an array has no 'push' (let each thread read and write elements: y[i] = …)",
     "WS1006: kernels do not have 'for … of' (count: for (let i = 0; i < a.length; i++))",
   ],

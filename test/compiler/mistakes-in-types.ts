@@ -122,10 +122,6 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
       `10 Math.max(i, u): Math.max combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
     ],
     [
-      `h[0] = i & u;`,
-      `10 i & u: a bit operation combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
-    ],
-    [
       `y[0] = i > 3 ? i : u;`,
       `10 i > 3 ? i : u: this choice combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
     ],
@@ -161,27 +157,31 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
   WS1005: [
     [
       `y[n / 2] = 1;`,
-      `5 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2)`,
+      `5 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division)`,
     ],
     [
       `const half = n / 2; y[0] = half;`,
-      `16 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2)`,
+      `16 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2 for a float)`,
     ],
     [
       `h[0] = i / 2 + 1;`,
-      `10 i / 2: '/' divides two integers (i32), and their quotient need not be one (write Math.trunc(i / 2) for integer division, or cuda.f32(i) / 2)`,
+      `10 i / 2: '/' divides two integers (i32), and their quotient need not be one (write Math.trunc(i / 2) for integer division, or cuda.f32(i) / 2 for a float)`,
     ],
     [
-      `y[0] = n / c;`,
-      `10 n / c: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / c) for integer division, or cuda.f32(n) / c)`,
+      `b[0] = n / c;`,
+      `10 n / c: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / c) for integer division)`,
     ],
     [
-      `scale({ out: y, by: n / 2 });`,
-      `23 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2)`,
+      `b[0] = f;`,
+      `WS1004 10 f: an element of 'b' is u8, and is given a number of type f32 (cast it: cuda.u8(…) drops a fraction)`,
+    ],
+    [
+      `h[0] /= i - 1;`,
+      `3 h[0] /= i - 1: '/' divides two integers (i32), and their quotient need not be one (write h[0] = Math.trunc(h[0] / (i - 1)) for integer division)`,
     ],
     [
       `const g = (v) => v; y[0] = g(n / 2);`,
-      `32 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2)`,
+      `32 n / 2: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division, or cuda.f32(n) / 2 for a float)`,
     ],
   ],
 };

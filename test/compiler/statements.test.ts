@@ -14,8 +14,7 @@ const bodies: Readonly<Record<string, string>> = {
   'compound assignments':
     'let a = k; a += 3; a -= 1; a *= 5; a %= 7; a <<= 3; a >>= 1; a |= 64; a &= 127; a ^= 3; y[0] = a; let b = f[0]; b /= 3; b **= 2; f[1] = b;',
   'chained assignments': 'let a, b; a = b = k + 1; y[0] = y[1] = a + b; y[2] = y[0] - y[1];',
-  'logical assignments':
-    'let a = 0; a ||= k; let b = 5; b &&= k + 1; let c = 4; c ??= 9; y[0] = a; y[1] = b; y[2] = c;',
+  'logical assignments': 'let a = 0; a ||= k; let b = 5; b &&= k + 1; y[0] = a; y[1] = b;',
   'commas and ternary statements':
     'let a = 0; a++, a += 2, k > 2 ? y[0] = a : y[1] = a, k > 2 && (y[2] = 4), k > 2 || (y[3] = 5);',
   'short circuits keep effects back':
@@ -66,8 +65,7 @@ const bodies: Readonly<Record<string, string>> = {
     'const [a, , b = 4, ...rest] = [1, 2, undefined, 5, 6]; y[0] = a; y[1] = b; y[2] = rest[1]; const { x, z: w = 7 } = { x: 3 }; y[3] = x; y[4] = w; const [p, q] = y; y[5] = p + q;',
   'var as older targets write it':
     'var a = 1, b; if (k > 0) { var c = 5; b = c; } else { b = 2; } for (var i = 0; i < 3; i++) { var d = i * 2; a += d; } var a; y[0] = a; y[1] = b; y[2] = i; y[3] = c;',
-  'minified literals':
-    'let t = !0, u = !1; y[0] = t && !u ? 1 : 0; y[1] = 1e3; f[0] = 1 / 4; f[1] = -1 / 0; f[2] = void 0 === k ? 1 : 2;',
+  'minified literals': 'let t = !0, u = !1; y[0] = t && !u ? 1 : 0; y[1] = 1e3; f[0] = 1 / 4; f[1] = -1 / 0;',
   'remainders take the sign of the dividend':
     'y[0] = -7 % 3; y[1] = (k - 12) % 5; y[2] = 7 % (k - 8); f[0] = -7.5 % 2; f[1] = f[3] % 1.5;',
   bits: 'y[0] = k & 6 | 8 ^ 3; y[1] = ~k; y[2] = -1 >>> 28; y[3] = -16 >> 2; y[4] = (k - 100) >>> 30; y[5] = 1 << k; y[6] = ~~f[3]; y[7] = f[3] | 0; y[8] = f[4] & 255;',
@@ -84,8 +82,6 @@ const bodies: Readonly<Record<string, string>> = {
     'let a = y.subarray(0), b = y.subarray(8); for (let i = 0; i < 4; i++) { a[i] = i; b[i] = 10 * i; const t = a; a = b; b = t; } y[16] = a[1];',
   'a view with an end that moves':
     'let a = y.subarray(0, 9); for (let i = 0; i < 3; i++) { y[a.length] = i; a = a.subarray(2); } y[20] = a.length; a = a.subarray(1, 2); y[21] = a.length; a = y; y[22] = a.length;',
-  'optional chaining and nullish values':
-    'y?.[0] ?? 0; y[0] = y?.[1] ?? 5; y[1] = (undefined ?? k) + y?.length;',
 };
 
 function arrays() {

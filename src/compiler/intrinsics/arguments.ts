@@ -8,8 +8,9 @@ import type { Expression } from '../ir.ts';
 import type { PipelineScope } from '../ir-pipelines.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
-import { hasFraction, isBigintValue, knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
-import { describe, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
+import { isBigintValue, knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
+import { dividedFor } from '../quotients.ts';
+import { describe, hasFraction, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import type { ArgumentTypes } from './handler.ts';
 
@@ -109,6 +110,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'lanes':
     case 'constant':
     case 'number or quotient':
+    case 'number, bigint or quotient':
     case 'nanoseconds':
       return isNumeric(value) || value.kind === 'quotient';
     case 'count':
@@ -154,6 +156,7 @@ function kindText(kind: ArgumentKind): string {
     case 'number or quotient':
       return 'a number';
     case 'number or bigint':
+    case 'number, bigint or quotient':
       return 'a number or bigint';
     case 'index':
       return 'an integer';
@@ -222,6 +225,8 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'number or bigint': numeric,
   'number or quotient': (lowering, value, node, what) =>
     value.kind === 'quotient' ? value : numberAlone(lowering, value, node, what),
+  'number, bigint or quotient': (lowering, value, node, what) =>
+    value.kind === 'quotient' ? value : numeric(lowering, value, node, what),
   index: toIndex,
   lanes: toLanes,
   constant: knownInteger,
@@ -243,7 +248,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   scope: (_lowering, value) => textOf(value) as PipelineScope,
   role: same,
   nanoseconds: (lowering, value, node, what) =>
-    toType(lowering, numeric(lowering, value, node, what), 'f64', node),
+    toType(lowering, numeric(lowering, dividedFor(lowering, value, 'f64'), node, what), 'f64', node),
   barrier: same,
   'pipeline or barrier': same,
   token: same,

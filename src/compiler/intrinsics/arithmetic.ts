@@ -8,8 +8,9 @@ import type { BinaryOperator, Expression, MathFunction, UnaryOperator } from '..
 import type { Lowering } from '../lowering.ts';
 import { narrowed } from '../narrow.ts';
 import { computedType, isFloat, isInteger, type NumberType } from '../number-types.ts';
-import { isBigintValue, toType, typed } from '../numbers.ts';
+import { isBigintValue, numeric, toType, typed } from '../numbers.ts';
 import { binaryOperation, power } from '../operators.ts';
+import { divided, dividedFor, dividedTogether, truncated } from '../quotients.ts';
 import { describe, literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
 import { toComponent } from '../vectors.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
@@ -23,7 +24,10 @@ type ArithmeticIntrinsic = Extract<
 /** A place in the text. */
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
 type OfOne = Place & { readonly args: { readonly x: Numeric } };
-type OfMany = Place & { readonly args: { readonly numbers: readonly Numeric[] } };
+/** A number, or `a / b` of two integers. */
+type Operand = Numeric | QuotientValue;
+type OfOperand = Place & { readonly args: { readonly x: Operand } };
+type OfMany = Place & { readonly args: { readonly numbers: readonly Operand[] } };
 
 export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'cuda.i8': (call) => cast(call, 'i8'),
@@ -97,7 +101,7 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Math.sqrt': ({ lowering, node, args: { x } }) => {
     if (x.kind === 'literal') return literal(Math.sqrt(Number(x.value)));
     const value = floats(lowering, [x], node);
-    if (value === null) return openOf([x], true);
+    if (value === null) return openOf(settledOf([x]), true);
     return number(value.type, unary('sqrt', value.operands[0]!, lowering.range(node)));
   },
   'Math.tan': (call) => onFloat(call, 'tan', [call.args.x]),
@@ -135,11 +139,18 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Number.NEGATIVE_INFINITY': () => literal(Number.NEGATIVE_INFINITY),
 };
 
-function cast({ lowering, node, args: { x } }: OfOne, to: ScalarType): Value {
+function cast({ lowering, node, args: { x: operand } }: OfOperand, to: ScalarType): Value {
   const type = computedType(to);
+  const x = castOperand(lowering, operand, type, node);
   const given = uncutLiteral(lowering, x, type, node);
   // An open bigint may turn out to be one when its type is settled; either way the cast is the same.
   return number(type, narrowed(lowering, toType(lowering, given, type, node), to, node));
+}
+
+/** Of two integers' quotient a cast to an integer drops the fraction, and one to a float keeps it. */
+function castOperand(lowering: Lowering, x: Operand, type: NumberType, node: Node): Numeric {
+  if (x.kind === 'quotient' && isInteger(type)) return truncated(lowering, x);
+  return numeric(lowering, dividedFor(lowering, x, type), node);
 }
 
 /** A literal is cut and wrapped as any other number. */
@@ -201,23 +212,31 @@ function ofType(lowering: Lowering, x: Numeric, node: Node, apply: (value: Expre
 /** Numbers as floats of one type: f64 if one is, else f32. Null while that is open. */
 function floats(
   lowering: Lowering,
-  values: readonly Numeric[],
+  values: readonly Operand[],
   node: Node,
 ): { type: 'f32' | 'f64'; operands: Expression[] } | null {
-  const common = commonType(lowering, values, node, 'this function');
+  const common = commonType(lowering, settledOf(values), node, 'this function');
   if (common === null) return null;
   const type = isFloat(common) ? common : 'f32';
-  return { type, operands: values.map((value) => toType(lowering, value, type, node)) };
+  const operands = values.map((value) =>
+    value.kind === 'quotient' ? divided(lowering, value, type) : value,
+  );
+  return { type, operands: operands.map((value) => toType(lowering, value, type, node)) };
 }
 
-function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Numeric[]): Value {
+/** Those that have a type, or will: a quotient takes that of the others. */
+function settledOf(values: readonly Operand[]): Numeric[] {
+  return values.filter((value) => value.kind !== 'quotient');
+}
+
+function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Operand[]): Value {
   const literals = values.map(literalNumber);
   if (literals.every((value) => value !== null)) {
     const apply: (...numbers: number[]) => number = Math[name];
     return literal(apply(...literals));
   }
   const given = floats(lowering, values, node);
-  if (given === null) return openOf(values, true);
+  if (given === null) return openOf(settledOf(values), true);
   return number(given.type, math(name, given.type, given.operands, lowering.range(node)));
 }
 
@@ -227,7 +246,8 @@ function bitsOf(lowering: Lowering, x: Numeric, node: Node): Expression {
   return toType(lowering, x, 'i32', node);
 }
 
-function extreme({ lowering, node, args: { numbers } }: OfMany, operator: 'min' | 'max'): Value {
+function extreme({ lowering, node, args }: OfMany, operator: 'min' | 'max'): Value {
+  const numbers = dividedTogether(lowering, args.numbers).map((value) => numeric(lowering, value, node));
   const literals = numbers.map(literalNumber);
   if (literals.every((value) => value !== null)) return literal(Math[operator](...literals));
   const common = commonType(lowering, numbers, node, `Math.${operator}`);
@@ -267,9 +287,8 @@ function test(
 }
 
 type Rounding = 'floor' | 'ceil' | 'trunc';
-type Rounded = Place & { readonly args: { readonly x: Numeric | QuotientValue } };
 
-function rounded({ lowering, node, args: { x } }: Rounded, how: Rounding): Value {
+function rounded({ lowering, node, args: { x } }: OfOperand, how: Rounding): Value {
   return x.kind === 'quotient' ? roundedQuotient(lowering, x, how) : roundedNumber(lowering, x, node, how);
 }
 

@@ -35,6 +35,7 @@ export interface ArgumentTypes {
   readonly number: Numeric;
   readonly 'number or bigint': Numeric;
   readonly 'number or quotient': Numeric | QuotientValue;
+  readonly 'number, bigint or quotient': Numeric | QuotientValue;
   readonly index: Expression;
   readonly lanes: Expression;
   readonly constant: number;

@@ -8,7 +8,14 @@ import { type AtomicOperator, type Expression, elementValueType, type Statement 
 import type { Lowering } from '../lowering.ts';
 import { loadedType } from '../number-types.ts';
 import { toStored } from '../numbers.ts';
-import { type Numeric, number, undefinedValue, type Value, type ViewValue } from '../values.ts';
+import {
+  type Numeric,
+  number,
+  type QuotientValue,
+  undefinedValue,
+  type Value,
+  type ViewValue,
+} from '../values.ts';
 import { newLocalArray, subarray, viewLength } from '../views.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 
@@ -151,8 +158,8 @@ function clear(lowering: Lowering, { array, element }: ViewValue, count: number,
 interface AtomicArguments {
   readonly array: ViewValue;
   readonly index: Expression;
-  readonly value: Numeric;
-  readonly compare?: Numeric;
+  readonly value: Numeric | QuotientValue;
+  readonly compare?: Numeric | QuotientValue;
 }
 
 function atomic(
@@ -173,7 +180,7 @@ function atomic(
     );
   }
   const type = loadedType(element);
-  const stored = (given: Numeric, slot: string) =>
+  const stored = (given: Numeric | QuotientValue, slot: string) =>
     toStored(lowering, given, type, at(slot), `an element of '${array.name}'`);
   const range = lowering.range(node);
   const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('old', lowering.valueType(type));

@@ -3,11 +3,11 @@
 import type { Form, Intrinsic } from './entry.ts';
 
 const one = [{ x: 'number' }] as const satisfies readonly Form[];
-const rounded = [{ x: 'number or quotient' }] as const satisfies readonly Form[];
+const divided = [{ x: 'number or quotient' }] as const satisfies readonly Form[];
 const two = [{ x: 'number', y: 'number' }] as const satisfies readonly Form[];
-const many = [{ numbers: 'number...' }] as const satisfies readonly Form[];
+const many = [{ numbers: 'number or quotient...' }] as const satisfies readonly Form[];
 
-const either = [{ x: 'number or bigint' }] as const satisfies readonly Form[];
+const either = [{ x: 'number, bigint or quotient' }] as const satisfies readonly Form[];
 const bits = [{ bits: 'constant', x: 'number or bigint' }] as const satisfies readonly Form[];
 
 const integer = 'floats are truncated, and what does not fit wraps.';
@@ -22,7 +22,7 @@ export const castIntrinsics = {
   'cuda.u8': {
     cuda: '(unsigned char) x',
     forms: either,
-    result: 'u32',
+    result: 'i32',
     doc: `To an integer of 0 to 255; ${integer}`,
   },
   'cuda.i16': {
@@ -34,7 +34,7 @@ export const castIntrinsics = {
   'cuda.u16': {
     cuda: '(unsigned short) x',
     forms: either,
-    result: 'u32',
+    result: 'i32',
     doc: `To an integer of 0 to 65535; ${integer}`,
   },
   'cuda.i32': { cuda: '(int) x', forms: either, result: 'i32', doc: `To a 32-bit integer; ${integer}` },
@@ -101,8 +101,10 @@ export const castIntrinsics = {
   },
 } as const satisfies Readonly<Record<string, Intrinsic>>;
 
-const pair = [{ x: 'number', y: 'number' }] as const satisfies readonly Form[];
-const four = [{ x: 'number', y: 'number', z: 'number', w: 'number' }] as const satisfies readonly Form[];
+const pair = [{ x: 'number or quotient', y: 'number or quotient' }] as const satisfies readonly Form[];
+const four = [
+  { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+] as const satisfies readonly Form[];
 
 export const vectorIntrinsics = {
   'cuda.i32x2': { cuda: 'make_int2(x, y)', forms: pair, result: 'vector', doc: 'A vector of two i32.' },
@@ -131,22 +133,27 @@ export const vectorIntrinsics = {
 
 export const mathIntrinsics = {
   'Math.abs': { cuda: 'abs(x)', forms: one, result: 'number', doc: 'The absolute value.' },
-  'Math.acos': { cuda: 'acos(x)', forms: one, result: 'number', doc: 'The arc cosine.' },
-  'Math.acosh': { cuda: 'acosh(x)', forms: one, result: 'number', doc: 'The inverse hyperbolic cosine.' },
-  'Math.asin': { cuda: 'asin(x)', forms: one, result: 'number', doc: 'The arc sine.' },
-  'Math.asinh': { cuda: 'asinh(x)', forms: one, result: 'number', doc: 'The inverse hyperbolic sine.' },
-  'Math.atan': { cuda: 'atan(x)', forms: one, result: 'number', doc: 'The arc tangent.' },
+  'Math.acos': { cuda: 'acos(x)', forms: divided, result: 'number', doc: 'The arc cosine.' },
+  'Math.acosh': { cuda: 'acosh(x)', forms: divided, result: 'number', doc: 'The inverse hyperbolic cosine.' },
+  'Math.asin': { cuda: 'asin(x)', forms: divided, result: 'number', doc: 'The arc sine.' },
+  'Math.asinh': { cuda: 'asinh(x)', forms: divided, result: 'number', doc: 'The inverse hyperbolic sine.' },
+  'Math.atan': { cuda: 'atan(x)', forms: divided, result: 'number', doc: 'The arc tangent.' },
   'Math.atan2': {
     cuda: 'atan2(y, x)',
-    forms: [{ y: 'number', x: 'number' }],
+    forms: [{ y: 'number or quotient', x: 'number or quotient' }],
     result: 'number',
     doc: 'The angle of the point (x, y).',
   },
-  'Math.atanh': { cuda: 'atanh(x)', forms: one, result: 'number', doc: 'The inverse hyperbolic tangent.' },
-  'Math.cbrt': { cuda: 'cbrt(x)', forms: one, result: 'number', doc: 'The cube root.' },
+  'Math.atanh': {
+    cuda: 'atanh(x)',
+    forms: divided,
+    result: 'number',
+    doc: 'The inverse hyperbolic tangent.',
+  },
+  'Math.cbrt': { cuda: 'cbrt(x)', forms: divided, result: 'number', doc: 'The cube root.' },
   'Math.ceil': {
     cuda: 'ceil(x)',
-    forms: rounded,
+    forms: divided,
     result: 'number',
     doc: 'The least integer not below x; of a / b with integers, their quotient rounded up.',
   },
@@ -156,17 +163,22 @@ export const mathIntrinsics = {
     result: 'i32',
     doc: 'How many of the 32 bits are zero before the first one.',
   },
-  'Math.cos': { cuda: 'cos(x)', forms: one, result: 'number', doc: 'The cosine.' },
-  'Math.cosh': { cuda: 'cosh(x)', forms: one, result: 'number', doc: 'The hyperbolic cosine.' },
-  'Math.exp': { cuda: 'exp(x)', forms: one, result: 'number', doc: 'e to the power of x.' },
-  'Math.expm1': { cuda: 'expm1(x)', forms: one, result: 'number', doc: 'e to the power of x, less 1.' },
+  'Math.cos': { cuda: 'cos(x)', forms: divided, result: 'number', doc: 'The cosine.' },
+  'Math.cosh': { cuda: 'cosh(x)', forms: divided, result: 'number', doc: 'The hyperbolic cosine.' },
+  'Math.exp': { cuda: 'exp(x)', forms: divided, result: 'number', doc: 'e to the power of x.' },
+  'Math.expm1': { cuda: 'expm1(x)', forms: divided, result: 'number', doc: 'e to the power of x, less 1.' },
   'Math.floor': {
     cuda: 'floor(x)',
-    forms: rounded,
+    forms: divided,
     result: 'number',
     doc: 'The greatest integer not above x; of a / b with integers, their quotient rounded down.',
   },
-  'Math.fround': { cuda: '(float) x', forms: one, result: 'f32', doc: 'To a float: the same as cuda.f32.' },
+  'Math.fround': {
+    cuda: '(float) x',
+    forms: divided,
+    result: 'f32',
+    doc: 'To a float: the same as cuda.f32.',
+  },
   'Math.hypot': {
     cuda: 'hypot(x, y)',
     forms: many,
@@ -179,10 +191,15 @@ export const mathIntrinsics = {
     result: 'i32',
     doc: 'The product of two 32-bit integers, wrapped.',
   },
-  'Math.log': { cuda: 'log(x)', forms: one, result: 'number', doc: 'The natural logarithm.' },
-  'Math.log10': { cuda: 'log10(x)', forms: one, result: 'number', doc: 'The logarithm to base 10.' },
-  'Math.log1p': { cuda: 'log1p(x)', forms: one, result: 'number', doc: 'The natural logarithm of 1 + x.' },
-  'Math.log2': { cuda: 'log2(x)', forms: one, result: 'number', doc: 'The logarithm to base 2.' },
+  'Math.log': { cuda: 'log(x)', forms: divided, result: 'number', doc: 'The natural logarithm.' },
+  'Math.log10': { cuda: 'log10(x)', forms: divided, result: 'number', doc: 'The logarithm to base 10.' },
+  'Math.log1p': {
+    cuda: 'log1p(x)',
+    forms: divided,
+    result: 'number',
+    doc: 'The natural logarithm of 1 + x.',
+  },
+  'Math.log2': { cuda: 'log2(x)', forms: divided, result: 'number', doc: 'The logarithm to base 2.' },
   'Math.max': {
     cuda: 'max(x, y)',
     forms: many,
@@ -208,14 +225,19 @@ export const mathIntrinsics = {
     doc: 'The nearest integer, a half going up.',
   },
   'Math.sign': { cuda: '(x > 0) - (x < 0)', forms: one, result: 'number', doc: '-1, 0 or 1.' },
-  'Math.sin': { cuda: 'sin(x)', forms: one, result: 'number', doc: 'The sine.' },
-  'Math.sinh': { cuda: 'sinh(x)', forms: one, result: 'number', doc: 'The hyperbolic sine.' },
-  'Math.sqrt': { cuda: 'sqrt(x)', forms: one, result: 'number', doc: 'The square root, correctly rounded.' },
-  'Math.tan': { cuda: 'tan(x)', forms: one, result: 'number', doc: 'The tangent.' },
-  'Math.tanh': { cuda: 'tanh(x)', forms: one, result: 'number', doc: 'The hyperbolic tangent.' },
+  'Math.sin': { cuda: 'sin(x)', forms: divided, result: 'number', doc: 'The sine.' },
+  'Math.sinh': { cuda: 'sinh(x)', forms: divided, result: 'number', doc: 'The hyperbolic sine.' },
+  'Math.sqrt': {
+    cuda: 'sqrt(x)',
+    forms: divided,
+    result: 'number',
+    doc: 'The square root, correctly rounded.',
+  },
+  'Math.tan': { cuda: 'tan(x)', forms: divided, result: 'number', doc: 'The tangent.' },
+  'Math.tanh': { cuda: 'tanh(x)', forms: divided, result: 'number', doc: 'The hyperbolic tangent.' },
   'Math.trunc': {
     cuda: 'trunc(x)',
-    forms: rounded,
+    forms: divided,
     result: 'number',
     doc: 'The integer part; of a / b with integers, their quotient as C++ gives it.',
   },

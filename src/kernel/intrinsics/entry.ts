@@ -13,8 +13,10 @@ export type ArgumentKind =
   | 'number'
   /** The same, or a bigint. */
   | 'number or bigint'
-  /** The same, or `a / b` of two integers, which the intrinsic rounds. */
+  /** A number or boolean, or `a / b` of two integers, which the intrinsic rounds or divides as floats. */
   | 'number or quotient'
+  /** All of these. */
+  | 'number, bigint or quotient'
   /** An integer, taken as an index. */
   | 'index'
   /** The lanes of a warp: an integer whose bit i stands for lane i. */

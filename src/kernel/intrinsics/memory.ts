@@ -110,7 +110,7 @@ export const pipelineIntrinsics = {
 } as const satisfies Readonly<Record<string, Intrinsic>>;
 
 const update = [
-  { array: 'array', index: 'index', value: 'number or bigint' },
+  { array: 'array', index: 'index', value: 'number, bigint or quotient' },
 ] as const satisfies readonly Form[];
 
 export const atomicIntrinsics = {
@@ -164,7 +164,14 @@ export const atomicIntrinsics = {
   },
   'cuda.atomicCAS': {
     cuda: 'atomicCAS(&array[index], compare, value)',
-    forms: [{ array: 'array', index: 'index', compare: 'number or bigint', value: 'number or bigint' }],
+    forms: [
+      {
+        array: 'array',
+        index: 'index',
+        compare: 'number, bigint or quotient',
+        value: 'number, bigint or quotient',
+      },
+    ],
     result: 'number',
     doc: 'Stores value if the element equals compare, and gives what was there.',
   },

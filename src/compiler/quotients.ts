@@ -1,0 +1,84 @@
+// `a / b` of two integers. Its value need not be an integer, so it is kept as a division until the place that
+// takes it says what it is: Math.trunc and the casts to integers divide as integers do, and a place for a
+// float divides as floats do. Anything else is an error.
+
+import type { Node } from 'acorn';
+import { binary, convert } from './build.ts';
+import type { Lowering } from './lowering.ts';
+import { isFloat, type NumberType } from './number-types.ts';
+import {
+  hasFraction,
+  isNumeric,
+  type NumberValue,
+  number,
+  type QuotientValue,
+  type Value,
+} from './values.ts';
+import { written, writtenOperand } from './written.ts';
+
+/** The quotient of two integers, cut to an integer. */
+export function truncated(lowering: Lowering, { type, left, right, node }: QuotientValue): NumberValue {
+  return number(type, binary('divide', left, right, lowering.range(node)));
+}
+
+/** The quotient of two integers as a float: both are made floats, and then divided. */
+export function divided(
+  lowering: Lowering,
+  { left, right, node }: QuotientValue,
+  type: 'f32' | 'f64',
+): NumberValue {
+  const range = lowering.range(node);
+  return number(type, binary('divide', convert(left, type, range), convert(right, type, range), range));
+}
+
+/** A value that goes to a place of a type: a quotient becomes a float if that is one. */
+export function dividedFor(lowering: Lowering, value: Value, type: NumberType): Value {
+  return value.kind === 'quotient' && isFloat(type) ? divided(lowering, value, type) : value;
+}
+
+/** Values that are combined: quotients become floats where they meet one. */
+export function dividedTogether<T extends readonly Value[]>(lowering: Lowering, values: T): T {
+  if (!values.some(({ kind }) => kind === 'quotient')) return values;
+  const type = floatAmong(values);
+  const cells = values.flatMap((value) => (value.kind === 'open' ? value.cells : []));
+  return values.map((value) => {
+    if (value.kind !== 'quotient') return value;
+    if (type !== null) return divided(lowering, value, type);
+    // What is open may become a float in a later pass.
+    return cells.length > 0 ? { kind: 'open', cells, fractional: false } : value;
+  }) as unknown as T;
+}
+
+/** The float type that values are combined in, as far as it is known; null where they may be integers. */
+function floatAmong(values: readonly Value[]): 'f32' | 'f64' | null {
+  const types = values.flatMap((value) =>
+    value.kind === 'number' && isFloat(value.type) ? [value.type] : [],
+  );
+  if (types.length > 0) return types.includes('f64') ? 'f64' : 'f32';
+  return values.some((value) => isNumeric(value) && hasFraction(value)) ? 'f32' : null;
+}
+
+/** A division of integers reached a place that does not say how to round it. */
+export function refuseQuotient(
+  lowering: Lowering,
+  { type, node }: QuotientValue,
+  wanted: 'integer' | 'any' = 'any',
+): never {
+  return lowering.fail(
+    node,
+    'WS1005',
+    `'/' divides two integers (${type}), and their quotient need not be one`,
+    hintOf(lowering, node, wanted),
+  );
+}
+
+function hintOf(lowering: Lowering, node: Node, wanted: 'integer' | 'any'): string {
+  const { left, right, operator } = node as Node & { left: Node; right: Node; operator: string };
+  if (operator === '/=') {
+    const [target, by] = [written(lowering, left), writtenOperand(lowering, right)];
+    return `write ${target} = Math.trunc(${target} / ${by}) for integer division`;
+  }
+  const whole = `write Math.trunc(${written(lowering, node)}) for integer division`;
+  if (wanted === 'integer') return whole;
+  return `${whole}, or cuda.f32(${written(lowering, left)}) / ${writtenOperand(lowering, right)} for a float`;
+}
