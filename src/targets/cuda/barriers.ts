@@ -9,7 +9,7 @@ import type { Expression, Group, Program } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { CopyWriter } from './copies.ts';
-import { type Copy, forEachCall, type LoweringOptions, madeInLoops } from './lowering.ts';
+import { type Copy, forEachCall, type LoweringOptions, madeInLoops, returnsAmongCopies } from './lowering.ts';
 import type { StatementWriter } from './statements.ts';
 import { identifier } from './types.ts';
 
@@ -19,6 +19,8 @@ export interface GroupCode {
   rank(group: Group): string;
   groupSize(group: Group): number;
   sync(group: Group, range: Range, out: StatementWriter): void;
+  /** Has a group meet before one thread copies for it, where its threads accessed memory since they last met. */
+  meetBefore(copy: Copy, out: StatementWriter): void;
   /** Fences what this thread wrote to shared memory, where the copy engine may overwrite it. */
   fenceWrites(out: StatementWriter): void;
 }
@@ -30,6 +32,8 @@ export class BarrierWriter {
   private readonly groups: GroupCode;
   private readonly architecture: number;
   private readonly copies: CopyWriter;
+  /** Whether threads may return while copies are under way, which the engine's would outlive. */
+  private readonly returnsAmongCopies: boolean;
   /** Barriers that may be made again. */
   private readonly remade: ReadonlySet<number>;
   /** Barriers that the copy engine arrives at. */
@@ -48,6 +52,7 @@ export class BarrierWriter {
       alignments,
       (group) => `${groups.rank(group)}, ${groups.groupSize(group)}u`,
     );
+    this.returnsAmongCopies = returnsAmongCopies(program.body);
     this.remade = madeInLoops(program.body, 'barrier');
     forEachCall(program.body, (call) => {
       if (call.intrinsic === 'memcpyAsync' && 'barrier' in call && this.isBulk(call))
@@ -181,7 +186,7 @@ export class BarrierWriter {
   /** Whether the copy engine makes a copy. */
   isBulk(copy: CopyToBarrier): boolean {
     const { source, destination } = copy;
-    if (this.architecture < 90 || this.isCounter(copy.barrier)) return false;
+    if (this.architecture < 90 || this.isCounter(copy.barrier) || this.returnsAmongCopies) return false;
     if (source.array.space !== 'global' || destination.array.space !== 'shared') return false;
     // What a kernel writes itself would have to be fenced before the copy engine reads it.
     const parameter = this.program.parameters[source.array.id]!;
@@ -194,6 +199,7 @@ export class BarrierWriter {
       if (this.copies.isAsynchronous(copy)) this.bind(copy, out);
       return;
     }
+    this.groups.meetBefore(copy, out);
     const count = out.expressions.write(copy.count);
     const check = this.copies.check(copy, out);
     if (check !== null) out.line(`if (${this.groups.rank(copy.group)} == 0) ${check}`);

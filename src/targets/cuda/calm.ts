@@ -5,17 +5,20 @@
 // and each copy this tells whether the way from a barrier to it is calm: no thread loads or stores
 // there what another may write or read, and none learns anything from another.
 //
+// A copy for a barrier is made by the group's first thread. What threads wait for is theirs to see to; but what
+// they loaded and stored themselves, each in the part that it might copy, must lie before the copy too.
+//
 // And of each copy, whether a proxy fence of the copying thread covers it: the generic accesses of
 // what it overwrites must lie before such a fence, and the fence before the copy.
 
-import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
-import { expressionsOf, forEachOperand, listsOf } from '../analysis/walk.ts';
+import type { Call, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
+import { expressionsOf, forEachOperand, forEachStatement, listsOf } from '../analysis/walk.ts';
 
 /** What the calls of a program become: where all threads of the block meet, and what one thread does. */
 export interface BlockCalls {
   /** Whether a call is, or ends with, a barrier of the whole block. */
   meets(call: Call): boolean;
-  /** Whether a call is a copy that the copying thread makes. */
+  /** Whether a call is a copy that one thread makes for all. */
   copies(call: Call): boolean;
   /** Whether a call does nothing here that others may see. */
   idle(call: Call): boolean;
@@ -24,7 +27,7 @@ export interface BlockCalls {
 }
 
 export interface Calm {
-  /** Commits and copies with nothing between them and a barrier of the block. */
+  /** Commits and copies with nothing between them and a barrier of the block, or for a barrier of their group. */
   readonly afterBarrier: ReadonlySet<Call>;
   /** Copies that need no fence of their own. */
   readonly fenced: ReadonlySet<Call>;
@@ -36,6 +39,14 @@ interface State {
   calm: boolean;
   /** Whether all that the copying thread knows lies before a fence of its own. */
   fenced: boolean;
+  /** The most threads that have met, all of a group, since one of them made an access. */
+  met: number;
+}
+
+const nothing: State = { calm: false, fenced: false, met: 0 };
+
+function sizeOf(group: Group): number {
+  return group.kind === 'tile' ? group.size : group.kind === 'thread' ? 1 : Number.POSITIVE_INFINITY;
 }
 
 export function calmOf(program: Program, calls: BlockCalls): Calm {
@@ -50,25 +61,43 @@ export function calmOf(program: Program, calls: BlockCalls): Calm {
     });
     return reads;
   };
+  const note = (set: Set<Call>, call: Call, holds: boolean) => {
+    if (holds) set.add(call);
+    else set.delete(call);
+  };
   const stir = (state: State) => {
     state.calm = false;
     state.fenced = false;
   };
+  const access = (state: State) => Object.assign(state, nothing);
+
+  const atCopy = (call: Extract<Call, { intrinsic: 'memcpyAsync' }>, state: State) => {
+    note(fenced, call, state.fenced);
+    if ('barrier' in call) {
+      const size = sizeOf(call.group);
+      note(afterBarrier, call, state.met >= size);
+      state.met = Math.max(state.met, size);
+      stir(state);
+      return;
+    }
+    note(afterBarrier, call, state.calm);
+    // One that is not yet gets what it lacks.
+    Object.assign(state, { calm: true, fenced: true, met: Number.POSITIVE_INFINITY });
+  };
 
   const atCall = (call: Call, state: State) => {
-    if (calls.copies(call)) {
-      if (state.calm) afterBarrier.add(call);
-      if (state.fenced) fenced.add(call);
-      // One that is not yet gets what it lacks.
-      state.calm = true;
-      state.fenced = true;
+    if (call.intrinsic === 'memcpyAsync') {
+      if (calls.copies(call)) atCopy(call, state);
+      else access(state);
     } else if (call.intrinsic === 'producerAcquire' && calls.released.has(call)) state.fenced = true;
-    else if (calls.meets(call)) {
-      state.calm = true;
-      state.fenced = false;
-    } else if (call.intrinsic === 'producerCommit' && calls.idle(call)) {
-      if (state.calm) afterBarrier.add(call);
-    } else if (!calls.idle(call)) stir(state);
+    else if (calls.meets(call))
+      Object.assign(state, { calm: true, fenced: false, met: Number.POSITIVE_INFINITY });
+    else if (call.intrinsic === 'sync') {
+      if (call.mask === undefined) state.met = Math.max(state.met, sizeOf(call.group));
+      stir(state);
+    } else if (call.intrinsic === 'atomic') access(state);
+    else if (call.intrinsic === 'producerCommit' && calls.idle(call)) note(afterBarrier, call, state.calm);
+    else if (!calls.idle(call)) stir(state);
   };
 
   const visit = (statements: readonly Statement[], state: State): void => {
@@ -76,10 +105,10 @@ export function calmOf(program: Program, calls: BlockCalls): Calm {
       // Where a copy lies, its copying thread alone evaluates.
       const own = statement.kind === 'call' && calls.copies(statement) && 'count' in statement;
       const evaluated = own ? [statement.count!] : expressionsOf(statement);
-      if (evaluated.some(readsOthers)) stir(state);
+      if (evaluated.some(readsOthers)) access(state);
       switch (statement.kind) {
         case 'store':
-          if (statement.array.space !== 'local') stir(state);
+          if (statement.array.space !== 'local') access(state);
           break;
         case 'call':
           atCall(statement, state);
@@ -88,20 +117,39 @@ export function calmOf(program: Program, calls: BlockCalls): Calm {
           const [then, otherwise] = [{ ...state }, { ...state }];
           visit(statement.then, then);
           visit(statement.otherwise, otherwise);
-          state.calm = then.calm && otherwise.calm;
-          state.fenced = then.fenced && otherwise.fenced;
+          meet(state, then, otherwise);
           break;
         }
         case 'loop':
         case 'block':
-          // Ways come together at its begin and behind it.
-          for (const list of listsOf(statement)) visit(list, { calm: false, fenced: false });
-          stir(state);
+          around(statement, state);
           break;
         default:
       }
     }
   };
-  visit(program.body, { calm: false, fenced: false });
+  /** Ways come together at the begin of a loop, and behind what threads may leave. */
+  const around = (statement: Extract<Statement, { kind: 'loop' | 'block' }>, state: State) => {
+    let jumps = false;
+    forEachStatement(listsOf(statement).flat(), ({ kind }) => {
+      jumps ||= kind === 'break' || kind === 'continue';
+    });
+    const entry = jumps ? { ...nothing } : { ...state };
+    for (let before = ''; before !== JSON.stringify(entry); ) {
+      before = JSON.stringify(entry);
+      const end = { ...entry };
+      for (const list of listsOf(statement)) visit(list, end);
+      if (statement.kind === 'loop') meet(entry, entry, end);
+      Object.assign(state, statement.kind === 'loop' ? entry : end);
+    }
+    if (jumps) access(state);
+  };
+  const meet = (state: State, one: State, other: State) =>
+    Object.assign(state, {
+      calm: one.calm && other.calm,
+      fenced: one.fenced && other.fenced,
+      met: Math.min(one.met, other.met),
+    });
+  visit(program.body, { ...nothing });
   return { afterBarrier, fenced };
 }

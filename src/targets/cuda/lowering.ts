@@ -2,7 +2,7 @@
 //
 //   bulk      sm_90: one thread copies a whole stage through the copy engine of the
 //             multiprocessor; a full barrier a stage says when it has arrived, a block barrier
-//             before the refill says that everybody has read it.
+//             before the refill says that all threads have read it.
 //   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
 //             barrier behind it everybody's. Before sm_80 the same with copies done at once.
 //   barriers  full and empty barriers a stage with one arrival a thread: partitioned roles,
@@ -13,6 +13,7 @@
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { forEachStatement } from '../analysis/walk.ts';
 import { divisibility } from './divisibility.ts';
 import { elementOf } from './types.ts';
 
@@ -76,6 +77,22 @@ export function storesToShared(statements: readonly Statement[]): boolean {
   });
 }
 
+/** Whether threads may return while copies are under way: behind the first statement that copies, or inside it. */
+export function returnsAmongCopies(body: readonly Statement[]): boolean {
+  const first = body.findIndex((statement) => {
+    let copies = false;
+    forEachCall([statement], (call) => {
+      copies ||= call.intrinsic === 'memcpyAsync';
+    });
+    return copies;
+  });
+  let returns = false;
+  forEachStatement(first < 0 ? [] : body.slice(first), ({ kind }) => {
+    returns ||= kind === 'return';
+  });
+  return returns;
+}
+
 /** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */
 export function copyAlignment(program: Program, alignments: readonly number[]): (copy: Copy) => number {
   const divides = divisibility(program);
@@ -113,12 +130,15 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
     (options.alignments[copy.source.array.id] ?? 1) >= 16 &&
     alignmentOf(copy) === 16;
 
+  // Copies of the engine that nothing waits for would outlive the block; those of threads they can wait for.
+  const returns = returnsAmongCopies(program.body);
   return program.pipelines.map((pipeline: Pipeline, id): Lowering => {
     if (pipeline.scope === 'thread') return 'thread';
     if (timed.has(id)) return 'barriers';
     if (pipeline.partition !== 'unified' || pipeline.group.kind !== 'block' || !options.blockUniform(id))
       return 'barriers';
-    const engine = options.architecture >= 90 && copies[id]!.length > 0 && copies[id]!.every(bulk);
+    const engine =
+      options.architecture >= 90 && !returns && copies[id]!.length > 0 && copies[id]!.every(bulk);
     return engine ? 'bulk' : 'groups';
   });
 }

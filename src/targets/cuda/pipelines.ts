@@ -17,6 +17,7 @@ import {
   type Lowering,
   type LoweringOptions,
   madeInLoops,
+  returnsAmongCopies,
   storesToShared,
 } from './lowering.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
@@ -42,6 +43,8 @@ export class PipelineWriter implements CallLowering, GroupCode {
   private readonly writesShared: boolean;
   /** Whether threads fence before they meet what they wrote to shared memory, for the copy engine. */
   private readonly fencesWrites: boolean;
+  /** Whether a thread that returns may have copies under way. */
+  private readonly finishesCopies: boolean;
   private readonly steady: SteadyState;
   private readonly onlyCopiesMeet: () => boolean;
   private readonly isApart: (call: Call) => boolean;
@@ -81,6 +84,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
     this.remade = madeInLoops(program.body, 'pipeline');
     this.writesShared = storesToShared(program.body);
     this.fencesWrites = this.hasBulkCopies() && (this.writesShared || this.threadsCopyToShared());
+    this.finishesCopies = returnsAmongCopies(program.body);
     this.calm = this.calmAround();
     this.arrivals = this.arrivalsOf();
   }
@@ -109,12 +113,14 @@ export class PipelineWriter implements CallLowering, GroupCode {
 
   /** What lies between barriers of the block and the calls that one thread makes for all. */
   private calmAround(): Calm {
-    if (!this.lowerings.includes('bulk')) return { afterBarrier: new Set(), fenced: new Set() };
+    if (!this.hasBulkCopies()) return { afterBarrier: new Set(), fenced: new Set() };
     const lowering = (call: Call & { pipeline: number }) => this.lowerings[call.pipeline]!;
     const meets = (call: Call): boolean => {
       switch (call.intrinsic) {
         case 'sync':
           return call.group.kind === 'block' && !this.isApart(call);
+        case 'makeBarrier':
+          return this.program.barriers[call.barrier]!.group.kind === 'block';
         case 'makePipeline':
           return lowering(call) !== 'thread' && this.program.pipelines[call.pipeline]!.group.kind === 'block';
         case 'producerAcquire':
@@ -142,7 +148,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
           return false;
       }
     };
-    const copies = (call: Call) => this.isBulk(call) && 'pipeline' in call;
+    const copies = (call: Call) => this.isBulk(call);
     return calmOf(this.program, { meets, idle, copies, released: this.steady.released });
   }
 
@@ -243,7 +249,7 @@ export class PipelineWriter implements CallLowering, GroupCode {
   }
 
   /** The kernel's own sync. Parts of a warp may come to it on different ways, which the plain one forbids. */
-  private syncOfCall(call: Extract<Call, { intrinsic: 'sync' }>, out: StatementWriter): void {
+  private syncOfCall(call: Extract<Call, { intrinsic: 'sync' | 'memcpyAsync' }>, out: StatementWriter): void {
     const { group, range } = call;
     if (group.kind === 'block' && this.isApart(call)) {
       this.fenceWrites(out);
@@ -256,6 +262,11 @@ export class PipelineWriter implements CallLowering, GroupCode {
     if (this.fencesWrites) out.line('ws_fence_async();');
   }
 
+  /** A thread that copies for its group must know of what the others did to the places it copies to. */
+  meetBefore(copy: Copy, out: StatementWriter): void {
+    if (!this.calm.afterBarrier.has(copy)) this.syncOfCall(copy, out);
+  }
+
   sync(group: Group, range: Range, out: StatementWriter): void {
     const place = () => out.expressions.checks.wait({ range, verb: 'sync', group });
     if (group.kind === 'block') {
@@ -265,6 +276,11 @@ export class PipelineWriter implements CallLowering, GroupCode {
       out.line(`__syncwarp(ws_tile_mask<${group.size}>(ws_thread_rank));`);
     else if (group.kind === 'tile') out.line(this.tileBarriers.sync(group.size, place()));
     else if (group.kind === 'grid') out.line(`ws_sync_grid(${place().slice(2)});`);
+  }
+
+  /** A thread that ends early leaves no copy of its own behind: the memory may be another block's by then. */
+  beforeReturn(out: StatementWriter): void {
+    if (this.finishesCopies) out.line('ws_finish_copies();');
   }
 
   /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */

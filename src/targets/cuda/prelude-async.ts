@@ -50,6 +50,7 @@ template <int Bytes> WS_DEVICE void ws_copy_zero_filled(void* to, const void* fr
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(ws_shared(to)), "l"(from), "n"(Bytes), "r"(Bytes - zeros) : "memory");
 }
+WS_DEVICE void ws_finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 WS_DEVICE void ws_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int N> WS_DEVICE void ws_wait_group() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 #else
@@ -79,6 +80,7 @@ template <int Bytes> WS_DEVICE void ws_copy_zero_filled(void* to, const void* fr
   if (zeros > Bytes) __trap();
   for (unsigned i = 0; i < Bytes; ++i) ((unsigned char*)to)[i] = i < Bytes - zeros ? ((const unsigned char*)from)[i] : 0;
 }
+WS_DEVICE void ws_finish_copies() {}
 WS_DEVICE void ws_commit() {}
 template <int N> WS_DEVICE void ws_wait_group() {}
 #endif

@@ -50,7 +50,6 @@ WS_DEVICE bool ws_over_soon(ws_barrier* b, long long token) {
 }
 WS_DEVICE void ws_await(ws_barrier* b, long long token WS_WAITS) { WS_SPIN_WHILE(!ws_over_soon(b, token)); }
 WS_DEVICE void ws_await_parity(ws_barrier* b, unsigned parity WS_WAITS) { ws_wait(b, parity WS_PLACE); }
-WS_DEVICE void ws_finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 #if __CUDA_ARCH__ >= 900
 // A copy that the phase waits for. It must be told of the bytes before any can come, or it may end without them,
 // and they then count against the next one, which never ends.
@@ -59,8 +58,6 @@ WS_DEVICE void ws_bulk_copy_expected(void* to, const void* from, unsigned bytes,
   ws_bulk_copy(to, from, bytes, b);
 }
 #endif
-#else
-WS_DEVICE void ws_finish_copies() {}
 #endif
 // Whether a look says so within a duration, or until a time: there is one at least.
 template <typename Look> WS_DEVICE bool ws_within(double duration, Look look) {

@@ -14,6 +14,8 @@ import { warpStatement } from './warps.ts';
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
 export interface CallLowering {
   write(call: Exclude<Call, OwnCall>, out: StatementWriter): void;
+  /** Called before each return. */
+  beforeReturn(out: StatementWriter): void;
   /** Called behind each loop. */
   afterFill(loop: Statement, out: StatementWriter): void;
   /** Called behind each `if` without an `else`. */
@@ -104,6 +106,7 @@ export class StatementWriter {
         this.line(`goto continue_${statement.label};`);
         return;
       case 'return':
+        this.calls.beforeReturn(this);
         this.line('return;');
         return;
       case 'call':
