@@ -12,10 +12,9 @@ import { encodeRecord } from '../runtime/launch-record.ts';
 import { placeSharedArrays } from '../runtime/shared-arrays.ts';
 import { synchronisesGrid } from '../targets/grid.ts';
 import { poisonBytes } from '../targets/interpreter/memory.ts';
+import { arrayAlignment as alignment } from '../targets/shared-alignment.ts';
 import { type BoundLaunch, type LaunchArray, limits } from './launch.ts';
 
-/** As devices align what they allocate. */
-const alignment = 256;
 const pageBytes = 65536;
 const mostPages = 65536;
 

@@ -1,12 +1,14 @@
 // The allocator of a linear memory: best fit over a list of free ranges.
 //
 // Free ranges are kept sorted by address and never touch each other (neighbours are joined when
-// memory is given back). All sizes and addresses are multiples of 64 bytes, a cache line, which
-// is also the alignment that block copies and vectors like best. A device holds tens to
+// memory is given back). All sizes and addresses are multiples of 256 bytes, as those of a GPU are: so
+// a copy that promises an alignment finds it on every device. A device holds tens to
 // thousands of arrays, so that a scan of the list costs less than any cleverer structure.
 
+import { arrayAlignment } from '../targets/shared-alignment.ts';
+
 /** Addresses and sizes are multiples of this. */
-export const alignment = 64;
+export const alignment = arrayAlignment;
 
 interface FreeRange {
   address: number;

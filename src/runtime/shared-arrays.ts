@@ -6,10 +6,12 @@ import type { Program } from '../compiler/ir.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type KernelSource, locationOf } from '../diagnostics/source.ts';
 import { type Extent3, elementBytes } from '../kernel/types.ts';
+import { sharedAlignments } from '../targets/shared-alignment.ts';
 import type { DeviceProperties } from './device.ts';
 import { type ArrayPlace, kernelInWords, type SharedPlace } from './launch.ts';
 
-const sharedAlignment = 16;
+/** What vectors of the CPU want. */
+const leastAlignment = 16;
 
 /** Places the shared arrays. Throws WS2004 if they do not fit the device's shared memory. */
 export function placeSharedArrays(
@@ -21,8 +23,9 @@ export function placeSharedArrays(
 ): { readonly places: readonly SharedPlace[]; readonly bytes: number } {
   const scalars = values.map((value) => (typeof value === 'object' ? undefined : value));
   const places: SharedPlace[] = [];
+  const alignments = sharedAlignments(program, leastAlignment);
   let bytes = 0;
-  for (const { name, element, count, range } of program.sharedArrays) {
+  for (const [id, { name, element, count, range }] of program.sharedArrays.entries()) {
     const problem = (message: string, hint: string) =>
       new WarpstageError({
         code: 'WS2004',
@@ -46,8 +49,9 @@ export function placeSharedArrays(
         'check the arguments that its size is made of',
       );
     }
-    places.push({ offset: bytes, length });
-    bytes += Math.ceil((length * elementBytes[element]) / sharedAlignment) * sharedAlignment;
+    const offset = Math.ceil(bytes / alignments[id]!) * alignments[id]!;
+    places.push({ offset, length });
+    bytes = offset + Math.ceil((length * elementBytes[element]) / leastAlignment) * leastAlignment;
     if (bytes > properties.sharedMemoryPerBlock) {
       throw problem(
         `with shared array \`${name}\` (${length} elements of ${element}) a block needs ${bytes} bytes of shared memory; ` +

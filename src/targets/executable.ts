@@ -15,7 +15,7 @@
 //   a slot each shared array: its offset in the arena and its length (u32 each)
 // An arena is the memory that a block needs beside the arrays: the shared arrays first, each
 // aligned to 16 bytes, then `scratchBytes` for the target's own use. Every thread of the device
-// that runs blocks has one arena at a time, aligned to 64 bytes, and its contents are undefined
+// that runs blocks has one arena at a time, aligned to 256 bytes, and its contents are undefined
 // when a range of blocks begins. A program whose grid synchronises is run by one thread, all blocks in
 // one range; there each block has an arena of its own, one after the other from the given address.
 

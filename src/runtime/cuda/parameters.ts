@@ -5,6 +5,7 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { sharedAlignment } from '../../targets/cuda/generate.ts';
 import type { Executable } from '../../targets/executable.ts';
+import { sharedAlignments } from '../../targets/shared-alignment.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import type { LaunchWork } from '../launch.ts';
 import { setScalar } from '../scalar-bytes.ts';
@@ -61,10 +62,11 @@ export function packParameters(
     scalars.push({ position, at: align(scalarBytes[type] ?? 8), type });
   }
   setScalars(view, 0, scalars, values);
+  const alignments = sharedAlignments(program, sharedAlignment);
   let end = 0;
   for (const [id, { element }] of program.sharedArrays.entries()) {
     const { length } = shared[id]!;
-    const offset = Math.ceil(end / sharedAlignment) * sharedAlignment;
+    const offset = Math.ceil(end / alignments[id]!) * alignments[id]!;
     end = offset + length * elementBytes[element];
     if (places[id] === null) {
       view.setUint32(align(4), offset, true);

@@ -10,6 +10,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import type { FaultSite } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
+import { sharedAlignments } from '../shared-alignment.ts';
 import { Checks } from './checks.ts';
 import { entryName } from './entry-name.ts';
 import { chooseLowerings, forEachCall, type Lowering, type LoweringOptions } from './lowering.ts';
@@ -50,20 +51,21 @@ export interface CudaSource {
   readonly sites: readonly FaultSite[] | null;
 }
 
-/** Shared arrays begin at multiples of so many bytes: what the bulk copy engine likes best. */
+/** Shared arrays begin at multiples of so many bytes at least: what the bulk copy engine likes best. */
 export const sharedAlignment = 128;
 
 /** The places of shared arrays, as far as their counts are constants. */
 function sharedPlaces(program: Program): readonly SharedPlace[] {
-  let offset: number | null = 0;
-  return program.sharedArrays.map(({ count, element }): SharedPlace => {
-    if (offset === null || count.kind !== 'constant') {
-      offset = null;
+  const alignments = sharedAlignments(program, sharedAlignment);
+  let end: number | null = 0;
+  return program.sharedArrays.map(({ count, element }, id): SharedPlace => {
+    if (end === null || count.kind !== 'constant') {
+      end = null;
       return null;
     }
-    const place = { offset, length: Number(count.value) };
-    offset = Math.ceil((offset + place.length * elementBytes[element]) / sharedAlignment) * sharedAlignment;
-    return place;
+    const offset = Math.ceil(end / alignments[id]!) * alignments[id]!;
+    end = offset + Number(count.value) * elementBytes[element];
+    return { offset, length: Number(count.value) };
   });
 }
 
@@ -112,7 +114,8 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     `const unsigned ws_thread_rank = ${y * z === 1 ? 'threadIdx.x' : `(threadIdx.z * ${y} + threadIdx.y) * ${x} + threadIdx.x`};`,
   );
   if (program.sharedArrays.length > 0) {
-    out.line(`extern __shared__ __align__(${sharedAlignment}) unsigned char ws_shared_memory[];`);
+    const alignment = Math.max(...sharedAlignments(program, sharedAlignment));
+    out.line(`extern __shared__ __align__(${alignment}) unsigned char ws_shared_memory[];`);
   }
   for (const [id, place] of shared.entries()) {
     const name = arrayName(program, { space: 'shared', id });
