@@ -22,7 +22,7 @@ import {
   volume,
 } from './chunks.ts';
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
-import { isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
+import { formatOf, isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import { factsOf } from './journal/facts.ts';
 import { type Mark, nothingWritten } from './journal/text.ts';
@@ -247,7 +247,8 @@ class Binder {
       head,
       inputs: inputs.map(({ name, reader }) => {
         const from = data.get(name) as string | InputFile;
-        return { name, path: typeof from === 'string' ? from : from.file, dtype: reader.source.dtype };
+        const path = typeof from === 'string' ? from : from.file;
+        return { name, path, format: formatOf(from) ?? 'raw', dtype: reader.source.dtype };
       }),
       outputs: files,
     });

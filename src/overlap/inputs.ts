@@ -224,7 +224,7 @@ function checkData(data: unknown): asserts data is InputData {
 }
 
 /** The format that a name tells. */
-function formatOf(data: InputData): InputFile['format'] {
+export function formatOf(data: InputData): InputFile['format'] {
   if (typeof data !== 'string' && !('file' in data)) return undefined;
   const { file, format } = typeof data === 'string' ? { file: data } : data;
   if (format !== undefined) return format;

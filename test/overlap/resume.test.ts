@@ -2,7 +2,7 @@
 // one that a single run gives. What cannot be gone on from is refused, and stays as it is.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -268,7 +268,17 @@ describe('what a run leaves', () => {
         utimesSync(at('x.bin'), 1, 1);
         return {};
       },
-      /input 'x' was \S+x\.bin \(f32, 16,000 bytes, changed 20[^)]+\), and is \S+x\.bin \(f32, 16,000 bytes, changed 1970-01-01T00:00:01\.000000000Z\)$/,
+      /input 'x' was \S+x\.bin \(raw, f32, 16,000 bytes, inode \d+, written 20[^)]+\), and is \S+x\.bin \(raw, f32, 16,000 bytes, inode \d+, written 1970-01-01T00:00:01\.000000000Z, changed 2\S+\)$/,
+    ],
+    [
+      'an input whose time was set back after it was changed',
+      () => {
+        const { atime, mtime } = statSync(at('x.bin'));
+        writeFileSync(at('x.bin'), bytesOf(numbers.toReversed()));
+        utimesSync(at('x.bin'), atime, mtime);
+        return {};
+      },
+      /input 'x' was \S+x\.bin .* changed 2\S+\), and is \S+x\.bin/,
     ],
     [
       'another input',
@@ -305,6 +315,35 @@ describe('what a run leaves', () => {
     await expectResumed(journal().mark.rows);
   });
 
+  test('is refused where the bytes of its input were elements, and are a header now', async () => {
+    const file = given('x.npy', npyFile({ shape: [4000], data: numbers }));
+    const reading = (format: 'raw' | 'npy') => ({ ...options, input: { file, format }, rows: 3000 });
+    await stopAfter(5, affine, reading('raw'));
+    await expectFailure(
+      run(affine, { ...reading('npy'), resume: true }),
+      'WS5011',
+      /input 'x' was \S+x\.npy \(raw, .* is \S+x\.npy \(npy, /,
+    );
+  });
+
+  test('is refused where something else stands for nulls, also what JSON cannot say', async () => {
+    const input = at('x.parquet');
+    const data = Array.from(numbers, (value, i) => (i % 10 === 0 ? null : value));
+    parquetWriteFile({ filename: input, columnData: [{ name: 'x', data, type: 'FLOAT', nullable: true }] });
+    const filling = (nulls: number) =>
+      job({ ...affine.definition, inputs: { x: { nulls } } } as never) as Job;
+    await stopAfter(5, filling(Infinity), { ...options, input });
+    for (const nulls of [-Infinity, NaN, 0, -0]) {
+      await expectFailure(
+        run(filling(nulls), { ...options, input, resume: true }),
+        'WS5011',
+        /the job's declaration was/,
+      );
+    }
+    const { report } = await run(filling(Infinity), { ...options, input, resume: true });
+    expect(report.resumed!.rows).toBeGreaterThan(0);
+  });
+
   test('is refused if another constant array went into it', async () => {
     const x = given(
       'places.bin',
@@ -334,7 +373,7 @@ describe('what a run leaves', () => {
     await expectFailure(
       run(affine, { ...options, resume: true }),
       'WS5011',
-      'the format of the journal was not there, and is 1',
+      'the format of the journal was not there, and is 2',
     );
   });
 });

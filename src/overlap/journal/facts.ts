@@ -13,9 +13,10 @@ import type { Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
 import type { Settings } from '../settings.ts';
 import type { Facts } from './text.ts';
+import { valueText } from './value-text.ts';
 
 /** Of the journals that this version writes and reads. */
-const formatNumber = '1';
+const formatNumber = '2';
 const formatName = 'the format of the journal';
 
 /** What facts are taken from. */
@@ -26,7 +27,12 @@ export interface Identified {
   readonly chunkRows: number | undefined;
   /** Only the first rows. */
   readonly head: number | undefined;
-  readonly inputs: readonly { readonly name: string; readonly path: string; readonly dtype: Dtype }[];
+  readonly inputs: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly format: string;
+    readonly dtype: Dtype;
+  }[];
   /** Constant arrays, whatever they come from. */
   readonly constants: ReadonlyMap<string, TypedArray>;
   readonly outputs: readonly {
@@ -44,15 +50,17 @@ export async function factsOf(run: Identified): Promise<Facts> {
   const facts: Record<string, string> = {
     [formatName]: formatNumber,
     'the version of warpstage': packageVersion(),
-    "the kernel's text": digest(textOf({ schema: kernel.schema, body: kernel.body, fma: kernel.fma })),
-    "the job's declaration": digest(textOf(declaration)),
+    "the kernel's text": digest(valueText({ schema: kernel.schema, body: kernel.body, fma: kernel.fma })),
+    "the job's declaration": digest(valueText(declaration)),
     'the chunk': run.chunkRows === undefined ? 'auto' : `${count(run.chunkRows)} rows`,
     'the number of rows': run.head === undefined ? 'all' : count(run.head),
   };
   for (const [name, value] of Object.entries(run.settings)) {
-    facts[`setting '${name}'`] = Object.is(value, -0) ? '-0' : String(value);
+    facts[`setting '${name}'`] = valueText(value);
   }
-  for (const { name, path, dtype } of run.inputs) facts[`input '${name}'`] = await fileFact(path, dtype);
+  for (const { name, path, format, dtype } of run.inputs) {
+    facts[`input '${name}'`] = await fileFact(path, `${format}, ${dtype}`);
+  }
   for (const [name, { buffer, byteOffset, byteLength }] of run.constants) {
     facts[`array '${name}'`] = digest(new Uint8Array(buffer, byteOffset, byteLength));
   }
@@ -77,23 +85,20 @@ export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] 
     }));
 }
 
-async function fileFact(path: string, dtype: Dtype): Promise<string> {
-  const { size, mtimeNs } = await stat(path, { bigint: true });
-  return `${await realpath(path)} (${dtype}, ${count(Number(size))} bytes, changed ${timeInWords(mtimeNs)})`;
+/**
+ * A file as it is now. The inode and the time of its last change of any kind are among it: the time at which it was
+ * written can be set back, as by `cp -p`.
+ */
+async function fileFact(path: string, kind: string): Promise<string> {
+  const { size, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  const times = `written ${timeInWords(mtimeNs)}, changed ${timeInWords(ctimeNs)}`;
+  return `${await realpath(path)} (${kind}, ${count(Number(size))} bytes, inode ${ino}, ${times})`;
 }
 
 /** A time with its nanoseconds: `2026-05-04T03:02:01.000000001Z`. */
 function timeInWords(nanoseconds: bigint): string {
   const seconds = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, 19);
   return `${seconds}.${String(nanoseconds % 1_000_000_000n).padStart(9, '0')}Z`;
-}
-
-/** Declarations as text, with the functions in them. */
-function textOf(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => {
-    if (typeof part === 'function') return String(part);
-    return typeof part === 'bigint' ? `${part}n` : part;
-  });
 }
 
 function digest(data: string | Uint8Array): string {
