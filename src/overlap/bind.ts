@@ -3,7 +3,6 @@
 // wrong before the first chunk is found here.
 
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import { count, problem } from '../diagnostics/problem.ts';
 import { npyHeader } from '../formats/npy-header.ts';
 import type { Source } from '../formats/source.ts';
@@ -25,6 +24,7 @@ import { constantArrays, type Place, type ResidentArrays, readWhole } from './co
 import { formatOf, isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import { factsOf } from './journal/facts.ts';
+import { finalOf } from './journal/journal.ts';
 import { type Mark, nothingWritten } from './journal/text.ts';
 import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from './options.ts';
 import { type OpenOutputs, outputFile } from './outputs.ts';
@@ -236,10 +236,11 @@ class Binder {
   /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
   async #resume({ inputs, outputs, shapes, ...bound }: Resumed): Promise<Mark> {
     const { data, destinations, head, outputs: open } = this.#request;
-    const files = outputs.map((output, position) => {
+    const given = outputs.map((output, position) => {
       const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
-      return { ...output, path: resolve(file), format, shape: shapes[position]! };
+      return { ...output, file, format, shape: shapes[position]! };
     });
+    const files = await Promise.all(given.map(async (one) => ({ ...one, path: await finalOf(one.file) })));
     const facts = await factsOf({
       ...bound,
       definition: this.#definition,
@@ -252,10 +253,10 @@ class Binder {
       }),
       outputs: files,
     });
-    const targets = files.map(({ path, format, element, shape, ratio, width }) => {
+    const targets = files.map(({ file, format, element, shape, ratio, width }) => {
       const header = format === 'npy' ? npyHeader(element, shape).length : 0;
       const bytesOf = (rows: number) => header + rowsOut(rows, ratio) * width * elementBytes[element];
-      return { path, bytesOf };
+      return { path: file, bytesOf };
     });
     const begin = await open.keepJournal(facts, targets);
     if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);

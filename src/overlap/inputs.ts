@@ -3,7 +3,7 @@
 // Data comes as one thing, as a list in the order of the declaration, or by name. One Parquet
 // file serves all streamed inputs, each with its column.
 
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { counted, problem } from '../diagnostics/problem.ts';
 import { type ByteReader, openBytes, StreamBytes } from '../formats/bytes.ts';
 import type { Dtype } from '../formats/dtype.ts';
@@ -154,24 +154,11 @@ export async function isRepeatable(data: InputData): Promise<boolean> {
   return about?.isFile() ?? true;
 }
 
-/** The files among inputs, by their identity on the disk, for comparison with outputs. */
-export async function inputFiles(inputs: Iterable<InputData>): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
-  for (const data of inputs) {
-    const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
-    if (path !== '-') files.set(await fileIdentity(path), path);
-  }
-  return files;
-}
-
-/** Two paths of one file have one identity. */
-export async function fileIdentity(path: string): Promise<string> {
-  try {
-    const { dev, ino } = await stat(path);
-    return ino === 0 ? await realpath(path) : `${dev}:${ino}`;
-  } catch {
-    return path;
-  }
+/** The paths among inputs; `-` is standard input. */
+export function inputPaths(inputs: Iterable<InputData>): string[] {
+  return [...inputs].flatMap((data) =>
+    typeof data === 'string' ? [data] : 'file' in data ? [data.file] : [],
+  );
 }
 
 function assignByName(

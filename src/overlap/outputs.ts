@@ -2,13 +2,14 @@
 // when all are complete, or not at all; then a journal may say how far they are, for the next run.
 
 import { count, problem } from '../diagnostics/problem.ts';
+import { findOverwriting } from '../files/overwriting.ts';
 import { npyHeader } from '../formats/npy-header.ts';
 import type { ElementType } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import { type CopyBytes, copyHere } from './host-copies.ts';
-import { fileIdentity, isPinned } from './inputs.ts';
+import { isPinned } from './inputs.ts';
 import type { AnyDefinition, TypedArray } from './job.ts';
-import { type Flushed, Journal, type Target } from './journal/journal.ts';
+import { type Flushed, Journal, type Target, unfinishedFiles } from './journal/journal.ts';
 import type { Facts, Mark } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
 import { needsShape, openFileSink } from './sinks/file.ts';
@@ -51,24 +52,32 @@ export function assignOutputs(
   );
 }
 
-/** Refuses outputs that would overwrite an input, or each other. */
+/**
+ * Refuses outputs that would overwrite an input, or each other; with `resume`, also the files in which they wait until
+ * they are complete.
+ *
+ * @throws WarpstageError WS5006
+ */
 export async function checkOutputs(
   outputs: Iterable<OutputData>,
-  inputs: ReadonlyMap<string, string>,
+  inputs: Iterable<string>,
+  resume: boolean,
 ): Promise<void> {
-  const seen = new Map<string, string>();
-  for (const data of outputs) {
-    const path = pathOf(data);
-    if (path === undefined || path.startsWith('/dev/')) continue;
-    const identity = await fileIdentity(path);
-    if (inputs.has(identity)) {
-      const hint = 'write to another name, and rename it then';
-      throw problem('WS5006', `${path} is an input of the job, and cannot be its output as well`, hint);
-    }
-    if (seen.has(identity))
-      throw problem('WS5006', `${path} is given for two outputs`, 'give each its own name');
-    seen.set(identity, path);
+  const paths = [...outputs].flatMap((data) => pathOf(data) ?? []);
+  const unfinished = resume ? await unfinishedFiles(paths) : [];
+  const found = await findOverwriting(inputs, [...paths, ...unfinished]);
+  if (found === undefined) return;
+  const { path, other, kind } = found;
+  const also = path === other ? '' : ` (${other})`;
+  if (kind === 'read') {
+    const what = paths.includes(path) ? 'its output' : 'where its output waits until it is complete';
+    throw problem(
+      'WS5006',
+      `${path} is an input of the job${also}, and cannot be ${what} as well`,
+      'write to another name, and rename it then',
+    );
   }
+  throw problem('WS5006', `${path} is given for two outputs${also}`, 'give each its own name');
 }
 
 /** Sinks that were opened for a run. */
@@ -193,6 +202,6 @@ function isByName(output: NonNullable<RunOptions['output']>): output is Readonly
 }
 
 function pathOf(data: OutputData): string | undefined {
-  const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
-  return path === '-' ? undefined : path;
+  if (typeof data === 'string') return data;
+  return 'file' in data ? data.file : undefined;
 }

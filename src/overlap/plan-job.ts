@@ -12,7 +12,7 @@ import type { Device } from '../runtime/device.ts';
 import { open } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
-import { assignInputs, inputFiles } from './inputs.ts';
+import { assignInputs, inputPaths } from './inputs.ts';
 import type { Job, OutputArrays } from './job.ts';
 import type { JobReport, JobResult, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
@@ -89,7 +89,7 @@ export async function plan<V, O extends OutputArrays>(
   const began = performance.now();
   const jobs = jobsOf(work);
   const destinations = assignOutputs(jobs[0]!.definition, options.output);
-  await checkOutputs(destinations.values(), await inputFiles(assignInputs(jobs, options.input).values()));
+  await checkOutputs(destinations.values(), inputPaths(assignInputs(jobs, options.input).values()), false);
   const { device, close } = await openFor(options.device);
   try {
     const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>

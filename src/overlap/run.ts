@@ -15,7 +15,7 @@ import { checkOptions } from './check-options.ts';
 import { ResidentArrays } from './constants.ts';
 import { namesOfDevices, OpenDevices, type Participant } from './devices.ts';
 import { type CopyBytes, copiesFor } from './host-copies.ts';
-import { assignInputs, inputFiles, isRepeatable, OpenInputs } from './inputs.ts';
+import { assignInputs, inputPaths, isRepeatable, OpenInputs } from './inputs.ts';
 import type { Job, OutputArrays, TypedArray } from './job.ts';
 import { checkResumable } from './journal/check-resumable.ts';
 import { runChunks } from './loop.ts';
@@ -47,7 +47,7 @@ export async function run<V, O extends OutputArrays>(
   const data = assignInputs(jobs, options.input);
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(jobs, data);
-  await checkOutputs(destinations.values(), await inputFiles(data.values()));
+  await checkOutputs(destinations.values(), inputPaths(data.values()), options.resume ?? false);
   if (options.resume) await checkResumable(jobs, data, destinations);
   if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
 

@@ -2,9 +2,10 @@
 // where the real ones replace one. What is not to be a regular file is collected in memory, since a trial may not
 // write there. Nothing is left of a trial.
 
-import { access, constants, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
+import { placeOf } from '../files/place.ts';
 import { isPinned } from './inputs.ts';
 import type { OutputData, OutputFile } from './options.ts';
 import { outputFile } from './outputs.ts';
@@ -35,16 +36,15 @@ export async function withTrialOutputs<T>(
 /** A name for a trial's output, in a new folder beside the real one; null if that is there and no regular file. */
 async function ownFile(path: string, folders: string[]): Promise<string | null> {
   try {
-    const about = await stat(path).catch(() => null);
+    const { path: final, about } = await placeOf(path);
     if (about?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (about !== null && !about.isFile()) return null;
-    const final = about === null ? resolve(path) : await realpath(path);
+    if (about !== undefined && !about.isFile()) return null;
     // A file that must not be written is not replaced either.
-    if (about !== null) await access(final, constants.W_OK);
+    if (about !== undefined) await access(final, constants.W_OK);
     const folder = await mkdtemp(join(dirname(final), '.warpstage-plan-'));
     folders.push(folder);
     const own = join(folder, basename(final));
-    if (about !== null) await writeFile(own, '');
+    if (about !== undefined) await writeFile(own, '');
     return own;
   } catch (cause) {
     throw unwritable(path, cause, 'check that its directory exists and may be written');

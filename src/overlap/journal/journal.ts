@@ -5,19 +5,22 @@
 // devices computed it and however long the chunks were. The order is what makes it true after a loss of power as
 // well: the outputs are flushed, and then the journal says so. That happens beside the run, about once a second: a
 // run that ends loses what it wrote since. The unfinished outputs lie under names of their own,
-// which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`.
+// which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`. They are this user's alone, and
+// only such are gone on with: what others could have made, or have led elsewhere by a link, is refused.
 
-import { type FileHandle, open, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { count, problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
+import { openOwn, ownMode } from '../../files/own-file.ts';
+import { placeOf } from '../../files/place.ts';
 import { differencesOf } from './facts.ts';
 import { lockPath } from './lock.ts';
 import { type Facts, headLine, type Mark, markLine, nothingWritten, readJournal } from './text.ts';
 
 /** An output of the run. */
 export interface Target {
-  /** Where it is to appear. */
+  /** Where it is to appear, as it was given. */
   readonly path: string;
   /** How many bytes its file has when so many rows of input are through. */
   readonly bytesOf: (rows: number) => number;
@@ -91,7 +94,7 @@ export class Journal {
       const mark = former?.mark ?? nothingWritten;
       const bytes = targets.map(({ bytesOf }) => (mark.rows === 0 ? 0 : bytesOf(mark.rows)));
       const places = targets.map(
-        (target, i) => [resolve(target.path), { path: partials[i]!, bytes: bytes[i]! }] as const,
+        (target, i) => [target.path, { path: partials[i]!, bytes: bytes[i]! }] as const,
       );
       const length = former?.length ?? Buffer.byteLength(headLine(facts));
       return new Journal(path, new Map(places), release, file, mark, length);
@@ -103,7 +106,7 @@ export class Journal {
 
   /** Where an output is written meanwhile. */
   partialOf(target: string): PartialFile {
-    return this.#partials.get(resolve(target))!;
+    return this.#partials.get(target)!;
   }
 
   /** An output was opened; what it has is flushed before the journal counts it. */
@@ -210,14 +213,27 @@ export class Journal {
   }
 }
 
-/** The path of a file that is to appear, through links. */
-async function finalOf(path: string): Promise<string> {
+/**
+ * Where an output is to appear, through links.
+ *
+ * @throws WarpstageError WS5006 where there is no such folder
+ */
+export async function finalOf(path: string): Promise<string> {
   try {
-    return await realpath(path);
-  } catch {
-    const folder = await realpath(dirname(path)).catch(() => resolve(dirname(path)));
-    return join(folder, basename(path));
+    return (await placeOf(path)).path;
+  } catch (cause) {
+    throw unwritable(path, cause, hintOfFolder);
   }
+}
+
+/** The files that a run to be resumed keeps beside these outputs. Outputs that cannot be written are refused later. */
+export async function unfinishedFiles(outputs: readonly string[]): Promise<string[]> {
+  const files = outputs.filter((path) => path !== '-');
+  const finals = await Promise.all(files.map(finalOf)).catch(() => []);
+  return [
+    ...finals.slice(0, 1).map((final) => beside(final, 'journal')),
+    ...finals.map((final) => beside(final, 'partial')),
+  ];
 }
 
 function beside(final: string, ending: string): string {
@@ -232,7 +248,7 @@ async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> 
     await released;
   };
   for (const final of finals) {
-    const unlock = await lockPath(final);
+    const unlock = await lockPath(final, beside(final, 'lock'));
     if (unlock === null) {
       await release();
       throw problem(
@@ -253,15 +269,13 @@ async function formerRun(
   facts: Facts,
   targets: readonly Target[],
 ): Promise<{ readonly mark: Mark; readonly length: number } | undefined> {
-  const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-    throw unreadable(path, cause);
-  });
+  const bytes = await readOwn(path, (file) => file.readFile());
+  const sizes: (number | undefined)[] = [];
+  for (const partial of partials)
+    sizes.push(await readOwn(partial, async (file) => (await file.stat()).size));
   const text = bytes === undefined ? null : readJournal(bytes);
-  if (text === null) return undefined;
-  const sizes = await Promise.all(partials.map((partial) => sizeOf(partial)));
   // Without all of them there is nothing to go on from: the outputs were completed, or somebody removed one.
-  if (sizes.includes(undefined)) return undefined;
+  if (text === null || sizes.includes(undefined)) return undefined;
   const mend = `run it as it was, run it without resume, or delete ${[path, ...partials].join(' and ')} to begin anew`;
   const differences = differencesOf(text.facts, facts, mend);
   if (differences.length > 0) throw new WarpstageError(differences);
@@ -277,20 +291,45 @@ async function formerRun(
   return text;
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  const about = await stat(path).catch(() => undefined);
-  return about?.isFile() ? about.size : undefined;
+/** Looks into a file that a former run of this user left; undefined if there is none. */
+async function readOwn<T>(path: string, look: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+  try {
+    const file = await openOwn(path);
+    if (file === undefined) return undefined;
+    try {
+      return await look(file);
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
 }
 
 /** Opens the journal behind the lines that count, or begins a new one. */
 async function openText(path: string, length: number | undefined, facts: Facts): Promise<FileHandle> {
   try {
-    if (length === undefined) await rm(path, { force: true });
-    const file = await open(path, length === undefined ? 'wx' : 'r+');
-    if (length === undefined) await file.writeFile(headLine(facts));
-    else await file.truncate(length);
+    if (length === undefined) return await beginText(path, facts);
+    const file = await openOwn(path);
+    if (file === undefined) throw new Error('it was removed');
+    await file.truncate(length);
     return file;
   } catch (cause) {
-    throw unwritable(path, cause, 'check that its directory exists and may be written');
+    throw unwritable(path, cause, hintOfFolder);
   }
 }
+
+async function beginText(path: string, facts: Facts): Promise<FileHandle> {
+  await rm(path, { force: true });
+  const file = await open(path, 'wx', ownMode);
+  try {
+    await file.writeFile(headLine(facts));
+    return file;
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+const hintOfFolder = 'check that its directory exists and may be written';

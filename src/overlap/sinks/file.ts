@@ -4,12 +4,14 @@
 // on with has a temporary name that this run finds, and outlives the process.
 
 import { randomBytes } from 'node:crypto';
-import { constants, openSync, renameSync, type Stats } from 'node:fs';
-import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
+import { constants, openSync, renameSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
+import { openOwn, ownMode } from '../../files/own-file.ts';
+import { placeOf } from '../../files/place.ts';
 import { npyHeader } from '../../formats/npy-header.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { TypedArray } from '../job.ts';
@@ -35,10 +37,10 @@ export interface FileSinkOptions {
 /** Opens a path for writing. */
 export async function openFileSink(path: string, options: FileSinkOptions): Promise<Sink> {
   try {
-    const about = await stat(path).catch(absent);
+    const { path: final, about } = await placeOf(path);
     if (about?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (about !== undefined && !about.isFile()) return await openDirectly(path, about, options);
-    return await FileSink.open(about === undefined ? path : await realpath(path), path, about, options);
+    if (about !== undefined && !about.isFile()) return await openDirectly(path, about.isFIFO(), options);
+    return await FileSink.open(final, path, about && Number(about.mode) & 0o777, options);
   } catch (cause) {
     throw unwritable(path, cause, 'check that its directory exists and may be written');
   }
@@ -49,6 +51,7 @@ class FileSink implements Sink {
   readonly #final: string;
   readonly #temporary: string;
   readonly #file: FileHandle;
+  readonly #modeBefore: number | undefined;
   readonly #options: FileSinkOptions;
   #position = 0;
   #closed = false;
@@ -59,23 +62,25 @@ class FileSink implements Sink {
     final: string,
     temporary: string,
     file: FileHandle,
+    modeBefore: number | undefined,
     options: FileSinkOptions,
   ) {
     this.name = name;
     this.#final = final;
     this.#temporary = temporary;
     this.#file = file;
+    this.#modeBefore = modeBefore;
     this.#options = options;
   }
 
   static async open(
     final: string,
     name: string,
-    before: Stats | undefined,
+    modeBefore: number | undefined,
     options: FileSinkOptions,
   ): Promise<FileSink> {
     // A file that must not be written is not replaced either, though its directory would allow it.
-    if (before !== undefined) await (await open(final, constants.O_WRONLY)).close();
+    if (modeBefore !== undefined) await (await open(final, constants.O_WRONLY)).close();
     const { partial } = options;
     const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
     const temporary = partial?.path ?? join(dirname(final), `.${basename(final)}.${unique}.partial`);
@@ -83,9 +88,11 @@ class FileSink implements Sink {
     try {
       const begin = partial?.bytes ?? 0;
       if (partial !== undefined && begin === 0) await rm(temporary, { force: true });
-      const mode = before === undefined ? 0o666 : before.mode & 0o777;
-      const file = await open(temporary, begin === 0 ? 'wx' : 'r+', mode);
-      const sink = new FileSink(name, final, temporary, file, options);
+      // What waits for another run is this user's alone until it is complete.
+      const mode = partial === undefined ? (modeBefore ?? 0o666) : ownMode;
+      const file = begin === 0 ? await open(temporary, 'wx', mode) : await openOwn(temporary);
+      if (file === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
+      const sink = new FileSink(name, final, temporary, file, modeBefore, options);
       try {
         sink.#position = begin;
         if (begin > 0) await file.truncate(begin);
@@ -110,6 +117,7 @@ class FileSink implements Sink {
       const { format, element, shapeKnown, fsync, partial } = this.#options;
       if (format === 'npy' && !shapeKnown) await writeAll(this.#file, npyHeader(element, shape), 0);
       // With its name it is complete also after a loss of power: its journal goes.
+      if (partial !== undefined) await this.#file.chmod(this.#modeBefore ?? 0o666 & ~process.umask());
       if (fsync || partial !== undefined) await this.#file.sync();
       await this.#close();
     } catch (cause) {
@@ -169,10 +177,10 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number | 
   }
 }
 
-async function openDirectly(path: string, about: Stats, options: FileSinkOptions): Promise<Sink> {
+async function openDirectly(path: string, isPipe: boolean, options: FileSinkOptions): Promise<Sink> {
   if (options.format === 'npy' && !options.shapeKnown) throw needsShape(path);
   const header = options.format === 'npy' ? npyHeader(options.element, options.shape) : undefined;
-  if (about.isFIFO()) {
+  if (isPipe) {
     const pipe = new Socket({ fd: await openPipe(path, options.signal), readable: false });
     return StreamSink.open(path, pipe, header, true);
   }
@@ -245,8 +253,4 @@ async function openPipe(path: string, signal: AbortSignal | undefined): Promise<
     }
     await delay(20, undefined, signal === undefined ? {} : { signal });
   }
-}
-
-function absent(cause: NodeJS.ErrnoException): undefined {
-  if (cause.code !== 'ENOENT') throw cause;
 }

@@ -1,0 +1,65 @@
+// Files that a process of the same user left, to go on with.
+//
+// In a folder where other users may write, a file of a known name may be theirs, a link to another file of this
+// user, or one that they can change at any time. What is opened here is none of that.
+
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { problem } from '../diagnostics/problem.ts';
+
+/** What belongs to this user alone, and is not to be seen by others before it is complete. */
+export const ownMode = 0o600;
+
+/**
+ * Opens a file of this user's for reading and writing; undefined if there is none.
+ *
+ * @throws WarpstageError WS5011 for a file that others may have made or can change, or that is no regular file
+ */
+export async function openOwn(path: string): Promise<FileHandle | undefined> {
+  const flags = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  let file: FileHandle;
+  try {
+    file = await open(path, flags);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    const why = reasons[code ?? ''];
+    throw why === undefined ? cause : refusal(path, why, cause);
+  }
+  try {
+    const why = reasonAgainst(await file.stat());
+    if (why !== undefined) throw refusal(path, why);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Errors of opening that say what stands there. */
+const reasons: Readonly<Record<string, string>> = {
+  ELOOP: 'it is a symbolic link',
+  EMLINK: 'it is a symbolic link',
+  EISDIR: 'it is a directory',
+  ENXIO: 'it is no regular file',
+  EACCES: 'this user may not read and write it',
+  EPERM: 'this user may not read and write it',
+};
+
+function reasonAgainst(about: Stats): string | undefined {
+  if (!about.isFile()) return 'it is no regular file';
+  const own = process.geteuid?.();
+  if (own === undefined) return undefined;
+  if (about.uid !== own) return `it belongs to another user (${about.uid})`;
+  if (about.nlink > 1) return 'it is a file of another name as well';
+  return (about.mode & 0o022) === 0 ? undefined : 'other users may write to it';
+}
+
+function refusal(path: string, why: string, cause?: unknown): Error {
+  return problem(
+    'WS5011',
+    `${path} cannot be gone on with: ${why}`,
+    'delete it to begin anew, or run without resume',
+    cause,
+  );
+}

@@ -1,0 +1,120 @@
+// A run never writes over what it reads, nor two outputs into one file, by whatever names they are given.
+
+import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type Device, job, kernel, open, run } from 'warpstage';
+import { affine, twosAndThrees } from './jobs.ts';
+import { expectFailure, namesIn } from './support.ts';
+
+let device: Device;
+beforeAll(async () => {
+  device = await open('cpu', { threads: 1 });
+});
+afterAll(() => device.close());
+
+/** Folders for files, also one below /dev. */
+const roots = [tmpdir(), ...(existsSync('/dev/shm') ? ['/dev/shm'] : [])];
+const x = Float32Array.from({ length: 64 }, (_, i) => i);
+const bytes = Buffer.from(x.buffer);
+
+describe.each(roots)('in %s', (root) => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(root, 'warpstage-over-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(at('x.bin'), bytes);
+  });
+  const at = (name: string) => join(folder, name);
+
+  test.each<[string, () => string]>([
+    ['its own name', () => at('x.bin')],
+    ['a relative path', () => relative(process.cwd(), at('x.bin'))],
+    [
+      'a symbolic link',
+      () => {
+        symlinkSync('x.bin', at('link'));
+        return at('link');
+      },
+    ],
+    [
+      'a hard link',
+      () => {
+        linkSync(at('x.bin'), at('hard'));
+        return at('hard');
+      },
+    ],
+  ])('an input is not overwritten by %s', async (_, spell) => {
+    const output = spell();
+    const before = namesIn(folder);
+    for (const resume of [false, true]) {
+      await expectFailure(
+        run(affine, { input: at('x.bin'), output, device, resume }),
+        'WS5006',
+        /is an input of the job( \(.+x\.bin\))?, and cannot be its output as well$/,
+        'write to another name',
+      );
+    }
+    expect(readFileSync(at('x.bin')).equals(bytes)).toBe(true);
+    expect(namesIn(folder)).toEqual(before);
+  });
+
+  test('two outputs are not written into one file that is not there yet', async () => {
+    symlinkSync('o.bin', at('link'));
+    const names = Object.keys(twosAndThrees.definition.outputs!);
+    const integers = new Int32Array(6000);
+    for (const second of [relative(process.cwd(), at('o.bin')), `${folder}/./o.bin`, at('link')]) {
+      const output = Object.fromEntries(names.map((name, i) => [name, i === 0 ? at('o.bin') : second]));
+      await expectFailure(
+        run(twosAndThrees as never, { input: integers, output, device } as never),
+        'WS5006',
+        /^.+ is given for two outputs \(.+o\.bin\)$/,
+        'give each its own name',
+      );
+    }
+    expect(namesIn(folder)).toEqual(['link', 'x.bin']);
+  });
+
+  test('an input is not taken for what a former run left', async () => {
+    for (const kind of ['partial', 'journal']) {
+      writeFileSync(at(`.y.bin.${kind}`), bytes);
+      symlinkSync(`.y.bin.${kind}`, at(kind));
+      await expectFailure(
+        run(affine, { input: at(kind), output: at('y.bin'), device, resume: true }),
+        'WS5006',
+        /is an input of the job \(.+\), and cannot be where its output waits until it is complete as well$/,
+      );
+      expect(readFileSync(at(kind)).equals(bytes)).toBe(true);
+      rmSync(at(`.y.bin.${kind}`));
+    }
+  });
+
+  test('a link to a file that is not there makes that file, and stays', async () => {
+    symlinkSync('y.bin', at('link'));
+    for (const resume of [false, true]) {
+      await run(affine, { input: at('x.bin'), output: at('link'), device, resume });
+      expect(readFileSync(at('y.bin')).length).toBe(bytes.length);
+      expect(namesIn(folder)).toEqual(['link', 'x.bin', 'y.bin']);
+      rmSync(at('y.bin'));
+    }
+  });
+});
+
+test('standard output takes one output', async () => {
+  const two = job({
+    kernel: kernel({ y: 'f32[]', z: 'f32[]', x: 'readonly f32[]' }, ({ y, z, x }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i >= y.length) return;
+      y[i] = x[i]!;
+      z[i] = x[i]!;
+    }),
+    inputs: { x: {} },
+    outputs: { y: {}, z: {} },
+  });
+  await expectFailure(
+    run(two, { input: x, output: ['-', '-'], device }),
+    'WS5006',
+    '- is given for two outputs',
+  );
+});
