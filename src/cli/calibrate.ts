@@ -46,7 +46,7 @@ export function calibrateCommand(context: CommandContext): Command {
         import('../runtime/model/device-file.ts'),
         import('../runtime/model/known.ts'),
       ]);
-      if (output !== undefined) await checkWritable(output);
+      if (output !== undefined) await checkWritable(output, '-o', { reads: [name.replace(/^model:/, '')] });
       const { model, kind } = await openAndMeasure(name, (device) =>
         calibrate(device, { bytes: size * MiB }),
       );

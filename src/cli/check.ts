@@ -87,7 +87,12 @@ async function checkModule(
   { terminal, interrupt, exit }: CommandContext,
 ): Promise<void> {
   const module = await loadModule(modulePath);
-  for (const file of [options.sarif, options.stages]) if (file !== undefined) await checkWritable(file);
+  const { sarif, stages } = options;
+  if (sarif !== undefined) await checkWritable(sarif, '--sarif', { reads: [modulePath] });
+  if (stages !== undefined) {
+    const writes = sarif === undefined ? [] : [sarif];
+    await checkWritable(stages, '--stages', { reads: [modulePath], writes });
+  }
   const { casesOf } = await import('./check-cases.ts');
   const { cases, unchecked } = casesOf(module, options);
   const signal = interrupt.listen();
@@ -99,8 +104,8 @@ async function checkModule(
     for (const finding of fresh) told.add(keyOf(finding));
     checked.push({ name: one.name, result, fresh });
   }
-  if (options.sarif !== undefined) await writeSarif(options.sarif, module, checked);
-  if (options.stages !== undefined) await writeStages(options.stages, cases);
+  if (sarif !== undefined) await writeSarif(sarif, module, checked);
+  if (stages !== undefined) await writeStages(stages, cases);
   const verdict = worst(checked.map(({ result }) => result.verdict));
   if (options.json) terminal.output.write(`${JSON.stringify(dataOf(verdict, checked, unchecked))}\n`);
   else writeReport(checked, unchecked, terminal);

@@ -15,7 +15,7 @@ import { findKernel } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
 import { isTerminal, type Terminal } from './terminal.ts';
 import { addSetting, parseBlock, type Settings } from './values.ts';
-import { writeWhole } from './write-whole.ts';
+import { checkWritable, writeWhole } from './write-whole.ts';
 
 interface EmitOptions {
   readonly target: 'wasm' | 'wat' | 'ir' | 'cuda' | 'ptx';
@@ -68,6 +68,7 @@ export function emitCommand(context: CommandContext): Command {
 }
 
 async function emit(modulePath: string, options: EmitOptions, { output }: Terminal): Promise<void> {
+  if (options.output !== undefined) await checkWritable(options.output, '-o', { reads: [modulePath] });
   const kernel = findKernel(await loadModule(modulePath), options.kernel);
   const constants = constantsOf(kernel, options.set ?? {});
   const { specialise } = await import('../compiler/specialise.ts');

@@ -3,7 +3,6 @@
 // Standard output carries the data where the output is `-`, and else the job's value; the report
 // and progress go to standard error. The device is opened while the module loads.
 
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Dtype, dtypeBytes } from '../formats/dtype.ts';
 import type { Extent3 } from '../kernel/types.ts';
@@ -170,16 +169,14 @@ async function runJob(
     const named = { name, work: overrideInputs(work, options) };
     const assigned = assignFiles(named, files, options);
     refuseTableOptions(files, options);
-    refuseTraceOver(files, options.trace);
     if (options.stages !== undefined && options.trace === undefined) {
       throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
     }
-    const [{ run }, { writeTrace }, { checkWritable }] = await Promise.all([
+    const [{ run }, { writeTrace }] = await Promise.all([
       import('../overlap/run.ts'),
       import('./write-trace.ts'),
-      import('./write-whole.ts'),
     ]);
-    if (options.trace !== undefined) await checkWritable(options.trace);
+    await checkFiles(modulePath, files, assigned.outputs, options);
     const opened = await opening;
     for (const { device } of opened.participants) printAside(device, context.terminal);
     if (options.trace !== undefined) prepareRecording(opened, options.stages);
@@ -217,10 +214,22 @@ function timesOf({ participants }: OpenDevices): string {
   return [...new Set(told)].join('; ');
 }
 
-/** A trace that took the place of the data would be a bad surprise. */
-function refuseTraceOver(files: readonly string[], trace: string | undefined): void {
-  if (trace === undefined || !files.some((file) => resolve(file) === resolve(trace))) return;
-  throw usageError(`--trace ${trace} is a file of the job as well`, 'give the trace a name of its own');
+/** Refuses outputs that take the place of the module, and a trace that takes the place of anything. */
+async function checkFiles(
+  modulePath: string,
+  files: readonly string[],
+  outputs: readonly string[],
+  { trace, resume }: RunCommandOptions,
+): Promise<void> {
+  const [{ checkWritable, refuseOverwriting }, { unfinishedFiles }] = await Promise.all([
+    import('./write-whole.ts'),
+    import('../overlap/journal/journal.ts'),
+  ]);
+  for (const output of outputs) await refuseOverwriting(output, 'the output', { reads: [modulePath] });
+  if (trace === undefined) return;
+  const inputs = files.slice(0, files.length - outputs.length);
+  const writes = [...outputs, ...(resume ? await unfinishedFiles(outputs) : [])];
+  await checkWritable(trace, '--trace', { reads: [modulePath, ...inputs], writes });
 }
 
 /** What is said of a table's columns would be passed over in silence where no input is a table. */

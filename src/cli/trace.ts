@@ -33,6 +33,10 @@ export function traceCommand(context: CommandContext): Command {
       examplesText(['warpstage trace timeline.json', 'warpstage trace v1.json v2.json -o compared.html']),
     )
     .action(async (files: readonly string[], { output, port = 0 }: TraceOptions) => {
+      if (output !== undefined) {
+        const { checkWritable } = await import('./write-whole.ts');
+        await checkWritable(output, '-o', { reads: files });
+      }
       const traces = await Promise.all(files.map(read));
       if (output !== undefined) {
         const { writeTracePage } = await import('./write-trace.ts');

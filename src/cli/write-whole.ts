@@ -3,9 +3,13 @@
 // They are written under another name, which they lose when they are whole. What is no regular file
 // (a device such as /dev/null, a pipe) is written directly: renaming would put a file in its place.
 
-import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { access, constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
+import { findOverwriting } from '../files/overwriting.ts';
+import { type Place, placeOf } from '../files/place.ts';
+import { usageError } from './failure.ts';
 
 const hint = 'check that its directory exists and may be written';
 
@@ -16,11 +20,13 @@ export async function writeWhole(
 ): Promise<void> {
   const pieces = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
   try {
-    const { place, isDirect } = await placeOf(path);
-    if (isDirect) return await writePieces(await open(place, 'w'), pieces);
-    const partial = `${place}.${process.pid}.partial`;
+    const { path: place, about } = await writableAt(path);
+    if (isDirect(about)) return await writePieces(await open(place, 'w'), pieces);
+    const unique = randomBytes(6).toString('hex');
+    const partial = join(dirname(place), `.${basename(place)}.${unique}.partial`);
+    const file = await open(partial, 'wx', about === undefined ? 0o666 : Number(about.mode) & 0o777);
     try {
-      await writePieces(await open(partial, 'wx'), pieces);
+      await writePieces(file, pieces);
       await rename(partial, place);
     } catch (error) {
       await rm(partial, { force: true });
@@ -31,25 +37,58 @@ export async function writeWhole(
   }
 }
 
-/** Fails early where a file cannot be written: before the work that it is to tell of, not after it. */
-export async function checkWritable(path: string): Promise<void> {
+/** What else a command reads and writes. */
+export interface OtherFiles {
+  readonly reads: Iterable<string>;
+  readonly writes?: Iterable<string>;
+}
+
+/**
+ * Fails early where a file cannot be written, or would take the place of another of the command's: before the work
+ * that it is to tell of, not after it.
+ *
+ * @param option under which the file was given
+ * @throws WarpstageError WS6001 where it would overwrite another, WS5006 where it cannot be written
+ */
+export async function checkWritable(path: string, option: string, others: OtherFiles): Promise<void> {
+  await refuseOverwriting(path, option, others);
   try {
-    const { place, isDirect } = await placeOf(path);
-    await access(isDirect ? place : dirname(place), constants.W_OK);
+    const { path: place, about } = await writableAt(path);
+    await access(isDirect(about) ? place : dirname(place), constants.W_OK);
   } catch (error) {
     throw unwritable(path, error, hint);
   }
 }
 
-/** Where a path leads, and whether that is no regular file. */
-async function placeOf(path: string): Promise<{ readonly place: string; readonly isDirect: boolean }> {
-  const about = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (about === undefined) return { place: path, isDirect: false };
-  if (about.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-  return about.isFile() ? { place: await realpath(path), isDirect: false } : { place: path, isDirect: true };
+/**
+ * Refuses a file that takes the place of another of the command's, by whatever name.
+ *
+ * @throws WarpstageError WS6001
+ */
+export async function refuseOverwriting(
+  path: string,
+  option: string,
+  { reads, writes = [] }: OtherFiles,
+): Promise<void> {
+  const found = await findOverwriting(reads, [...writes, path]);
+  if (found?.path !== path) return;
+  const file = found.other === path ? 'a file' : `the file ${found.other}`;
+  const use = found.kind === 'read' ? 'reads' : 'writes';
+  throw usageError(
+    `${option} ${path} is ${file} that the command ${use} as well`,
+    'give it a name of its own',
+  );
+}
+
+async function writableAt(path: string): Promise<Place> {
+  const place = await placeOf(path);
+  if (place.about?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+  return place;
+}
+
+/** Whether something is there that is no regular file. */
+function isDirect(about: Place['about']): boolean {
+  return about !== undefined && !about.isFile();
 }
 
 async function writePieces(file: FileHandle, pieces: Iterable<string | Uint8Array>): Promise<void> {

@@ -56,7 +56,10 @@ test.each([
     ['run', 'examples/flights.ts', 'a', '--column', 'minutes'],
     /the job has 2 inputs, `delay`, `distance`\n {2}hint: .* --column delay=minutes/,
   ],
-  [['run', 'examples/affine.ts', 'a', 'b', '--trace', 'b'], /--trace b is a file of the job as well/],
+  [
+    ['run', 'examples/affine.ts', 'a', 'b', '--trace', 'b'],
+    /--trace b is a file that the command writes as well/,
+  ],
   [
     ['run', 'examples/affine.ts', 'a', 'b', '--stages', '0'],
     /--stages is shown in a trace, and none is written/,
