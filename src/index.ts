@@ -91,6 +91,7 @@ export {
   type Width,
   type WritableNames,
 } from './overlap/job.ts';
+export { type MapOutputs, map } from './overlap/map.ts';
 export type {
   DeviceReport,
   FileFormat,
@@ -108,6 +109,8 @@ export type {
 } from './overlap/options.ts';
 export type { JobPlan, PlanOptions } from './overlap/plan-job.ts';
 export type { Cut } from './overlap/predict.ts';
+export { type Fold, type Folded, type ReducedValue, type ReduceOptions, reduce } from './overlap/reduce.ts';
+export type { RowData, RowOptions, RowResult, RowSchema } from './overlap/row-function.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export { plan, run } from './overlap/start.ts';
 export type { CutStep } from './overlap/tuner.ts';

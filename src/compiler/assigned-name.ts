@@ -8,7 +8,7 @@
 import { type AnyNode, parse } from 'acorn';
 import { findFunction, type Script } from '../diagnostics/inspector.ts';
 import { offsetAt } from '../diagnostics/lines.ts';
-import type { AnyFunction } from '../diagnostics/source.ts';
+import { type AnyFunction, writtenBy } from '../diagnostics/source.ts';
 import { mappedPlace } from '../diagnostics/sourcemap.ts';
 
 /** Characters of a script above which parsing it for a name is not worth while. */
@@ -30,7 +30,8 @@ export function assignedName(fn: AnyFunction): string | null {
   return name;
 }
 
-function look(fn: AnyFunction): string | null {
+function look(given: AnyFunction): string | null {
+  const fn = writtenBy(given);
   const text = Function.prototype.toString.call(fn);
   const place = findFunction(fn, text);
   if (place === undefined || place.script.text.length > longest) return null;

@@ -23,7 +23,7 @@ import {
   type ViewValue,
 } from './values.ts';
 import { toComponent } from './vectors.ts';
-import { viewLength } from './views.ts';
+import { refuseWindow, viewLength } from './views.ts';
 
 export function newCell(lowering: Lowering, name: string, node: Node, role = ''): Cell {
   const key = `${lowering.key(node)}${role}`;
@@ -204,6 +204,7 @@ function isAssignable(from: NumberType, to: NumberType): boolean {
 }
 
 function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node): void {
+  refuseWindow(lowering, view, node);
   const held = cell.value as ViewValue | null;
   if (held !== null && (held.array.space !== view.array.space || held.array.id !== view.array.id)) {
     lowering.fail(

@@ -18,7 +18,7 @@ import {
   type ViewValue,
 } from './values.ts';
 import { mergeVectors } from './vectors.ts';
-import { viewLength } from './views.ts';
+import { refuseWindow, viewLength } from './views.ts';
 
 /** One of two values; only the one that is chosen is evaluated. */
 export function choose(
@@ -149,6 +149,7 @@ function mergeViews(lowering: Lowering, test: Expression, a: ViewValue, b: ViewV
       'the array must be known when the kernel is compiled; use an if statement, or one array and two offsets',
     );
   }
+  for (const view of [a, b]) refuseWindow(lowering, view, node);
   const range = lowering.range(node);
   const hasEnd = a.length !== null || b.length !== null;
   const length = hasEnd

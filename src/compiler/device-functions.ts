@@ -17,9 +17,9 @@ import { nearestName } from './nearest.ts';
 import { computedType } from './number-types.ts';
 import { knownValue, numeric, toStored } from './numbers.ts';
 import { bindPattern } from './patterns.ts';
-import { type DeviceFunctionValue, describe, number, type Value } from './values.ts';
+import { type DeviceFunctionValue, describe, number, type Value, type ViewValue } from './values.ts';
 import { toVector } from './vectors.ts';
-import { refuseReadonly } from './views.ts';
+import { refuseReadonly, refuseWindow } from './views.ts';
 
 /** Calls a device function with what is given. */
 export function callDeviceFunction(
@@ -136,7 +136,12 @@ function argumentOf(
         );
       }
       if (!parameter.readonly) refuseReadonly(lowering, value, node);
-      return { ...lowering.settle(value, name), readonly: parameter.readonly || value.readonly };
+      refuseWindow(lowering, value, node);
+      return {
+        ...lowering.settle(value, name),
+        readonly: parameter.readonly || value.readonly,
+        ...windowOf(parameter),
+      };
     }
     case 'scalar': {
       const type = computedType(parameter.type);
@@ -168,6 +173,10 @@ function argumentOf(
       if (value.kind === 'deviceFunction' || value.kind === 'closure') return value;
       return refuseKind(lowering, what, 'a function', value, node);
   }
+}
+
+function windowOf({ window, name }: Extract<SchemaParameter, { kind: 'array' }>): Partial<ViewValue> {
+  return window === undefined ? {} : { window, name };
 }
 
 function constantOf(

@@ -73,6 +73,8 @@ export interface ViewValue {
   readonly offset: Expression;
   /** Elements of the view, or null where it ends with its array. */
   readonly length: Expression | null;
+  /** Of an element with its neighbours: the first and last position that may be read. */
+  readonly window?: readonly [first: number, last: number];
 }
 
 export interface GroupValue {

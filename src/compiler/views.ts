@@ -3,7 +3,7 @@
 import type { Node } from 'acorn';
 import type { HalfFormat } from '../kernel/half.ts';
 import { componentOf, type ElementType, isVectorType, lanesOf, type VectorType } from '../kernel/types.ts';
-import { binary, convert, load, numberConstant, recode } from './build.ts';
+import { binary, compare, conditional, convert, load, numberConstant, recode } from './build.ts';
 import { type Expression, elementValueType, type LocalArray } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { loadedType, type NumberType } from './number-types.ts';
@@ -13,6 +13,9 @@ import { toComponent, toVector } from './vectors.ts';
 
 /** How many elements a view has. */
 export function viewLength(lowering: Lowering, view: ViewValue, node: Node): Expression {
+  if (view.window !== undefined) {
+    return lowering.indexConstant(view.window[1] - view.window[0] + 1, node);
+  }
   if (view.length !== null) return view.length;
   const range = lowering.range(node);
   const { indexType: type } = lowering;
@@ -30,6 +33,7 @@ export function subarray(
   end: Expression | null,
   node: Node,
 ): ViewValue {
+  refuseWindow(lowering, view, node);
   const range = lowering.range(node);
   const { indexType: type } = lowering;
   const start = begin ?? numberConstant(type, 0, range);
@@ -45,7 +49,37 @@ export function subarray(
 
 /** Where an element of a view is in its array. */
 function position(lowering: Lowering, view: ViewValue, index: Expression, node: Node): Expression {
-  return binary('add', view.offset, index, lowering.range(node));
+  const range = lowering.range(node);
+  if (view.window === undefined) return binary('add', view.offset, index, range);
+  const [first, last] = view.window;
+  if (index.kind === 'constant') {
+    const known = Number(index.value);
+    if (known >= first && known <= last) return binary('add', view.offset, index, range);
+    return lowering.fail(
+      node,
+      'WS1009',
+      `'${view.name}' has the positions ${first} to ${last}, and this is ${known}`,
+      `widen its window: ${view.name}: '${view.element}[${Math.min(first, known)}..${Math.max(last, known)}]'`,
+    );
+  }
+  // What lies outside the window is outside the array, though the array may go on there: else a result
+  // would depend on how the rows are cut into chunks.
+  const place = lowering.settleExpression(index, 'position');
+  const bound = (value: number) => lowering.indexConstant(value, node);
+  const inside = compare('lessEqual', place, bound(last), range);
+  const reached = conditional(inside, binary('add', view.offset, place, range), bound(-1), range);
+  return conditional(compare('greaterEqual', place, bound(first), range), reached, bound(-1), range);
+}
+
+/** A window is read by position; a part of it would have other positions. */
+export function refuseWindow(lowering: Lowering, view: ViewValue, node: Node): void {
+  if (view.window === undefined) return;
+  lowering.fail(
+    node,
+    'WS1006',
+    `'${view.name}' is an element with its neighbours, and stands for no array`,
+    `read them by their positions: ${view.name}[${view.window[0]}] … ${view.name}[${view.window[1]}]`,
+  );
 }
 
 /** The type of an element, or of a component of it, in the kernel; undefined while it is open. */

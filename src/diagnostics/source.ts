@@ -40,12 +40,39 @@ export interface KernelSource {
 /** Any function at all: what kernels are written as. */
 export type AnyFunction = (...args: never[]) => unknown;
 
+/** A function whose text was made of another's, which the user wrote. */
+interface Written {
+  readonly text: string;
+  readonly of: AnyFunction;
+  /** The offset in the user's text that everything in the made text is told at. */
+  readonly offset: () => number;
+}
+
+const writtenTexts = new WeakMap<AnyFunction, Written>();
+
+/**
+ * A function that is compiled from the given text, in place of its own. It is never called. Errors in the
+ * text are told at an offset of the user's function that it was made for.
+ */
+export function functionOfText(text: string, of: AnyFunction, offset: () => number): AnyFunction {
+  const made = () => undefined;
+  writtenTexts.set(made, { text, of, offset });
+  return made;
+}
+
+/** The function that the user wrote: itself, or what it was made for. */
+export function writtenBy(fn: AnyFunction): AnyFunction {
+  return writtenTexts.get(fn)?.of ?? fn;
+}
+
 const sources = new WeakMap<AnyFunction, KernelSource>();
 
 /** The source of a function; the same object each time it is asked for under the same name. */
 export function createKernelSource(fn: AnyFunction, name: string): KernelSource {
   const known = sources.get(fn);
   if (known?.name === name) return known;
+  const written = writtenTexts.get(fn);
+  if (written !== undefined) return sourceOfText(fn, name, written);
   const text = known?.text ?? Function.prototype.toString.call(fn);
   const source: KernelSource = Object.freeze({
     name,
@@ -55,6 +82,13 @@ export function createKernelSource(fn: AnyFunction, name: string): KernelSource 
       return placeInFile(fn, text, inside) ?? { ...lineAndColumn(text, inside), text };
     },
   });
+  sources.set(fn, source);
+  return source;
+}
+
+function sourceOfText(fn: AnyFunction, name: string, { text, of, offset }: Written): KernelSource {
+  const place = () => createKernelSource(of, name).locate(offset());
+  const source: KernelSource = Object.freeze({ name, text, locate: place });
   sources.set(fn, source);
   return source;
 }

@@ -24,6 +24,8 @@ export type SchemaParameter =
       readonly name: string;
       readonly element: ElementType;
       readonly readonly: boolean;
+      /** Of a window of a device function: the first and last position that it has; 0 is the element itself. */
+      readonly window?: readonly [first: number, last: number];
     }
   | { readonly kind: 'scalar'; readonly name: string; readonly type: ScalarType }
   | { readonly kind: 'vector'; readonly name: string; readonly type: VectorType }
@@ -106,18 +108,21 @@ export function parseDeviceSchema(schema: DeviceSchema): readonly SchemaParamete
  */
 export function parseSchema(schema: DeviceSchema): readonly KernelParameter[] {
   const parameters = parseDeviceSchema(schema);
-  const given = parameters.flatMap(({ name }) => {
+  const issues = parameters.flatMap((parameter): Issue[] => {
+    const { name } = parameter;
     const entry = schema[name];
-    return typeof entry === 'string' && isHandle(entry) ? [{ name, entry }] : [];
+    if (typeof entry !== 'string') return [];
+    const message = `schema entry '${name}' of a kernel is a ${entry}, and only device functions are given one`;
+    if (isHandle(entry)) {
+      const hint = `make it in the kernel: const ${name} = cuda.${handles[entry].maker}(…)`;
+      return [{ code: 'WS1010', message, hint }];
+    }
+    if (parameter.kind !== 'array' || parameter.window === undefined) return [];
+    const hint = `declare the array, ${name}: 'readonly ${parameter.element}[]', and pass its part: ${name}.subarray(i)`;
+    return [{ code: 'WS1010', message, hint }];
   });
-  if (given.length === 0) return parameters as readonly KernelParameter[];
-  throw new WarpstageError(
-    given.map(({ name, entry }) => ({
-      code: 'WS1010',
-      message: `schema entry '${name}' of a kernel is a ${entry}, and only device functions are given one`,
-      hint: `make it in the kernel: const ${name} = cuda.${handles[entry].maker}(…)`,
-    })),
-  );
+  if (issues.length > 0) throw new WarpstageError(issues);
+  return parameters as readonly KernelParameter[];
 }
 
 /** Says in words why `value` is no value of the type, or null if it is one. */
@@ -169,6 +174,19 @@ function parseEntry(name: string, entry: unknown, issues: Issue[]): SchemaParame
   const array = /^(readonly )?(\w+)\[\]$/.exec(entry);
   if (array !== null && isElementType(array[2]!)) {
     return { kind: 'array', name, element: array[2], readonly: array[1] !== undefined };
+  }
+  const window = /^(\w+)\[(-?\d+)\.\.(-?\d+)\]$/.exec(entry);
+  if (window !== null && isElementType(window[1]!) && !isVectorType(window[1])) {
+    const [first, last] = [Number(window[2]), Number(window[3])];
+    if (first <= 0 && last >= 0 && last - first < 2 ** 16) {
+      return { kind: 'array', name, element: window[1], readonly: true, window: [first, last] };
+    }
+    issues.push({
+      code: 'WS1010',
+      message: `schema entry '${name}' is the window '${entry}', which does not reach from 0 or below to 0 or above`,
+      hint: `0 is the element itself: '${window[1]}[-1..1]' has one neighbour on either side`,
+    });
+    return undefined;
   }
   const scalar = /^(constant )?(\w+)(?: = (.*))?$/.exec(entry);
   if (scalar !== null && isScalarType(scalar[2]!)) {

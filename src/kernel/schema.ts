@@ -20,6 +20,13 @@ export type SchemaEntry =
 /** What a device function may take beside: handles, which live inside a kernel. */
 export type HandleEntry = 'pipeline' | 'barrier' | 'barrier[]';
 
+/**
+ * An element of an array with its neighbours: of `x: 'f32[-1..2]'`, `x[0]` is the element itself, `x[-1]` the one
+ * before it, `x[2]` the second after it. A device function is given one as a part of an array that begins at
+ * the element.
+ */
+export type WindowEntry = `${ElementType}[${number}..${number}]`;
+
 /** Parameter names and what they hold. */
 export interface Schema {
   readonly [name: string]: SchemaEntry;
@@ -27,7 +34,7 @@ export interface Schema {
 
 /** The same of a device function. */
 export interface DeviceSchema {
-  readonly [name: string]: SchemaEntry | HandleEntry;
+  readonly [name: string]: SchemaEntry | HandleEntry | WindowEntry;
 }
 
 /** Two numbers, a value: what is assigned or passed is a copy. CUDA: `float2`, … */
@@ -84,7 +91,9 @@ export type EntryValue<T> =
             ? ValueOf<C>
             : T extends HandleEntry
               ? Handles[T]
-              : ValueOf<T>;
+              : T extends `${infer E extends ElementType}[${number}..${number}]`
+                ? ReadonlyKernelArray<ValueOf<E>>
+                : ValueOf<T>;
 
 export interface Handles {
   readonly pipeline: Pipeline;

@@ -179,6 +179,22 @@ describe('vector search', () => {
   });
 });
 
+describe('mean', () => {
+  test('of the bytes of a file', async () => {
+    const [file, made] = [join(root, 'LICENSE'), ['run', 'examples/mean.ts', join(root, 'LICENSE')]];
+    const outcome = await run([...made, '--quiet']);
+    expectSuccess(outcome);
+    const bytes = readFileSync(file);
+    const mean = bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
+    expect(Number(outcome.stdout)).toBeCloseTo(mean, 5);
+    const json = await run([...made, '--json']);
+    expect(JSON.parse(String(json.stdout)).value).toBe(mean);
+    expectSuccess(await run(['check', 'examples/mean.ts']));
+    const code = await run(['emit', 'examples/mean.ts']);
+    expect(String(code.stdout)).toContain('__global__');
+  });
+});
+
 describe('zscore', () => {
   const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
   const deviation = Math.sqrt(x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length);
