@@ -49,11 +49,13 @@ export type {
   KernelArray,
   OptionalNames,
   ReadonlyKernelArray,
+  ResultTypes,
   Schema,
   SchemaEntry,
   ValueOf,
   Vector2,
   Vector4,
+  WindowEntry,
 } from './kernel/schema.ts';
 export type {
   ElementType,

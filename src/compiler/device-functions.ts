@@ -32,11 +32,16 @@ export function callDeviceFunction(
   const { parsed, source } = lowering.open(callee.body, name);
   refuseCaptures(lowering, parsed, source, callee.schema);
   const cuda: Value = { kind: 'namespace', name: 'cuda' };
-  return inline(lowering, { name, node: parsed.node, parsed, source, parent: null }, at, () => {
-    const [first, second] = parsed.node.params;
-    if (first) bindPattern(lowering, first, data);
-    if (second) bindPattern(lowering, second, cuda);
-  });
+  return inline(
+    lowering,
+    { name, node: parsed.node, parsed, source, parent: null, results: callee.results },
+    at,
+    () => {
+      const [first, second] = parsed.node.params;
+      if (first) bindPattern(lowering, first, data);
+      if (second) bindPattern(lowering, second, cuda);
+    },
+  );
 }
 
 /** The first parameter of a device function, made of what a call passes. */

@@ -23,6 +23,7 @@ import { rounded, toBool } from './numbers.ts';
 import { binaryOperation, unaryOperation } from './operators.ts';
 import { propertyName } from './patterns.ts';
 import { keepsName } from './resolve.ts';
+import { memberValue } from './returned.ts';
 import { literal, number, undefinedValue, type Value } from './values.ts';
 
 /** What an expression stands for. */
@@ -271,9 +272,9 @@ function objectValue(lowering: Lowering, node: ObjectExpression): Value {
   });
   const values = lowering.inOrder<Value[]>(
     ...properties.map(
-      ({ value }) =>
+      ({ name, value }) =>
         () =>
-          rounded(lowering, lowering.value(value)),
+          memberValue(lowering, node, name, value),
     ),
   );
   const members = new Map(properties.map(({ name }, position) => [name, values[position]!]));

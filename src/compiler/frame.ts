@@ -1,6 +1,7 @@
 // One activation of a function while it is inlined: what its names are bound to.
 
 import type { Node } from 'acorn';
+import type { ResultTypes } from '../kernel/schema.ts';
 import type { ParsedFunction } from './parse.ts';
 import type { Declaration } from './resolve.ts';
 import type { Value } from './values.ts';
@@ -46,6 +47,10 @@ export interface ReturnTarget {
   readonly isOnly: boolean;
   used: boolean;
   value: Value;
+  /** What the results are for, where the caller has said so. */
+  readonly results?: ResultTypes | undefined;
+  /** The expression that is being returned. */
+  expression: Node | null;
 }
 
 export class Frame {

@@ -4,11 +4,12 @@
 // variable, and leaves the body as `break` leaves a block.
 
 import type { AnyNode, Function as FunctionNode, Node } from 'acorn';
+import type { ResultTypes } from '../kernel/schema.ts';
 import { newCell, read } from './cells.ts';
 import type { Frame, ReturnTarget } from './frame.ts';
 import type { Lowering } from './lowering.ts';
-import { rounded } from './numbers.ts';
 import type { ParsedFunction } from './parse.ts';
+import { returned } from './returned.ts';
 import { undefinedValue, type Value } from './values.ts';
 
 /** A function that is called. */
@@ -18,6 +19,8 @@ export interface Activation {
   readonly parsed: ParsedFunction;
   readonly source: number;
   readonly parent: Frame | null;
+  /** What the results are for, where that is known. */
+  readonly results?: ResultTypes | undefined;
 }
 
 /** Lowers a function's body in place of its call. */
@@ -26,12 +29,12 @@ export function inline(lowering: Lowering, activation: Activation, at: Node, bin
   refuseRecursion(lowering, activation, at);
   const path = lowering.key(at);
   const body = node.body as AnyNode;
-  const returns = returnTarget(lowering, parsed, node, at);
+  const returns = returnTarget(lowering, activation, at);
   lowering.calls.push({ callee: node, name });
   try {
     return lowering.within(activation, path, returns, () => {
       bind();
-      if (body.type !== 'BlockStatement') return rounded(lowering, lowering.value(body));
+      if (body.type !== 'BlockStatement') return returned(lowering, body, returns);
       return inlineBlock(lowering, body, returns, parsed.resolution.returns.get(node) ?? 0);
     });
   } finally {
@@ -39,12 +42,7 @@ export function inline(lowering: Lowering, activation: Activation, at: Node, bin
   }
 }
 
-function returnTarget(
-  lowering: Lowering,
-  parsed: ParsedFunction,
-  node: FunctionNode,
-  at: Node,
-): ReturnTarget {
+function returnTarget(lowering: Lowering, { parsed, node, results }: Activation, at: Node): ReturnTarget {
   const body = node.body as AnyNode;
   const last = body.type === 'BlockStatement' ? body.body.at(-1) : undefined;
   const count = parsed.resolution.returns.get(node) ?? 0;
@@ -54,6 +52,8 @@ function returnTarget(
     last: last?.type === 'ReturnStatement' ? last : null,
     isOnly: count === 1,
     used: false,
+    results,
+    expression: null,
     // A return that cannot be lowered leaves it so.
     value: count > 0 ? { kind: 'broken' } : undefinedValue,
   };

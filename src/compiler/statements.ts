@@ -17,8 +17,8 @@ import { arrayOfList } from './lists.ts';
 import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
 import { type Lowering, LoweringFailure } from './lowering.ts';
 import { boundNames } from './nodes.ts';
-import { rounded } from './numbers.ts';
 import { bindPattern } from './patterns.ts';
+import { returned } from './returned.ts';
 import { switchStatement } from './switch.ts';
 import { undefinedValue, type Value } from './values.ts';
 
@@ -169,8 +169,7 @@ function returnStatement(lowering: Lowering, node: ReturnStatement): void {
     lowering.emit({ kind: 'return', range });
     return;
   }
-  const result = node.argument ? lowering.value(node.argument) : undefinedValue;
-  const value = rounded(lowering, result);
+  const value = node.argument ? returned(lowering, node.argument, returns) : undefinedValue;
   if (returns.isOnly && node === returns.last) {
     returns.value = value;
     return;

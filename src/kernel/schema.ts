@@ -5,7 +5,7 @@
 
 import type { Pipeline } from './cuda-async.ts';
 import type { Barrier, BarrierArray } from './cuda-barriers.ts';
-import type { ElementType, ScalarType, VectorType } from './types.ts';
+import type { ElementType, NumberElement, ScalarType, VectorType } from './types.ts';
 
 /** One entry of a schema. */
 export type SchemaEntry =
@@ -116,10 +116,15 @@ export type DeviceFunctionArguments<S extends DeviceSchema> = {
   readonly [K in Exclude<keyof S, OptionalNames<S>>]: EntryValue<S[K]>;
 } & { readonly [K in OptionalNames<S>]?: EntryValue<S[K]> };
 
+/** The element types that a function's result is stored as: of a single value, or of the members of an object. */
+export type ResultTypes = NumberElement | { readonly [name: string]: NumberElement };
+
 /** A function that kernels call. Made by `deviceFunction()`. */
 export interface DeviceFunction<S extends DeviceSchema = DeviceSchema, R = unknown> {
   readonly kind: 'deviceFunction';
   readonly schema: S;
   /** The body's own text is what is compiled; calling it on the host is not meant. */
   readonly body: (data: never, cuda: never) => R;
+  /** What its results are stored as, of the function of a row. */
+  readonly results?: ResultTypes;
 }

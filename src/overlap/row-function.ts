@@ -210,7 +210,11 @@ export class RowFunction {
         : (entry as SchemaEntry);
     }
     Object.assign(schema, more);
-    schema[each] = deviceFunction(Object.fromEntries(ofRow) as DeviceSchema, this.#fn as never);
+    const types = Object.fromEntries(this.results.map(({ name, element }) => [name, element]));
+    schema[each] = Object.freeze({
+      ...deviceFunction(Object.fromEntries(ofRow) as DeviceSchema, this.#fn as never),
+      results: this.#named ? types : this.results[0]!.element,
+    });
     const passed = ofRow.map(([key, entry]) => {
       const input = this.inputs.find(({ name }) => name === key);
       const read = `data[${quoted(key)}]`;

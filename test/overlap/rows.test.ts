@@ -10,7 +10,7 @@ import { devices } from '../support/devices.ts';
 import { runEverywhere } from '../support/everywhere.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 
-const scaled = map({ y: 'f32', x: 'u8' }, ({ x }, cuda) => cuda.f32(x) / 255);
+const scaled = map({ y: 'f32', x: 'u8' }, ({ x }) => x / 255);
 const mixed = map(
   { y: 'f32', a: 'f32', b: 'f32', gain: 'constant f32 = 1' },
   ({ a, b, gain }) => gain * (a + b),
@@ -58,6 +58,23 @@ describe.each(devices)('$name', ({ open }) => {
       const near = await run(smooth, { input: x, device, chunk });
       expect(near.outputs.y).toEqual(Int32Array.of(2111, 3211, 4321, 5432, 5543));
     }
+  });
+
+  test('a quotient of integers is one of floats, for one result or several, early or last', async () => {
+    await using device = await open();
+    const halves = map({ y: 'f32', z: 'f64', x: 'u8' }, ({ x }) => ({ y: x / 2, z: x / 4 }));
+    const input = Uint8Array.of(1, 3, 255);
+    expect((await run(halves, { input, device })).outputs).toEqual({
+      y: Float32Array.of(0.5, 1.5, 127.5),
+      z: Float64Array.of(0.25, 0.75, 63.75),
+    });
+    const early = map({ y: 'f32', x: 'u8' }, ({ x }) => {
+      if (x > 200) return x / 5;
+      return x / 2;
+    });
+    expect((await run(early, { input, device })).outputs.y).toEqual(Float32Array.of(0.5, 1.5, 51));
+    const sum = reduce({ sum: 'f64', x: 'u8' }, ({ x }) => x / 2);
+    expect((await run(sum, { input, device })).value).toBe(129.5);
   });
 
   test('a sum, a least and a greatest value, and what is made of them', async () => {
