@@ -8,7 +8,21 @@ export {
   type WarpstageErrorOptions,
 } from './diagnostics/error.ts';
 export type { AnyFunction, Place } from './diagnostics/source.ts';
-export type { Dtype } from './formats/dtype.ts';
+export type { ByteReader, OpenBytes } from './formats/bytes.ts';
+export type { Conversion, Dtype } from './formats/dtype.ts';
+export type {
+  Contents,
+  DecodedValues,
+  Elements,
+  ElementsInPlace,
+  ElementsInUnits,
+  Encoding,
+  Format,
+  OpenRequest,
+  OutputDescription,
+  StoredArray,
+} from './formats/format.ts';
+export { registerFormat } from './formats/registry.ts';
 export type {
   AlignedSize,
   CooperativeGroups,

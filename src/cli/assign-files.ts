@@ -1,8 +1,9 @@
 // Which of the files on the command line is what: inputs, operands, outputs.
 
 import type { Dtype } from '../formats/dtype.ts';
+import { formatNamed, formatOfName } from '../formats/registry.ts';
 import type { Job } from '../overlap/job.ts';
-import type { InputData } from '../overlap/options.ts';
+import type { InputData, OutputFile } from '../overlap/options.ts';
 import { jobsOf, type Sequence } from '../overlap/sequence.ts';
 import { listNames, usageError } from './failure.ts';
 
@@ -18,7 +19,18 @@ export interface NamedWork {
 /** The files that a run reads and writes. */
 export interface AssignedFiles {
   readonly inputs: InputData | readonly InputData[];
+  /** The names of the outputs. */
   readonly outputs: readonly string[];
+  /** The outputs with their formats. */
+  readonly destinations: readonly OutputFile[];
+}
+
+/** What the command line says of files. */
+export interface FileOptions {
+  /** The type of the elements of raw inputs. */
+  readonly dtype?: Dtype;
+  /** Whether files are bare elements whose names tell no format. */
+  readonly raw?: boolean;
 }
 
 /** The names of the inputs and outputs of a job, in the order in which the command line has their files. */
@@ -39,7 +51,7 @@ export function rolesOfFiles(work: Work): {
 export function assignFiles(
   { name, work }: NamedWork,
   files: readonly string[],
-  { dtype, json }: { readonly dtype?: Dtype; readonly json?: boolean },
+  { dtype, raw, json }: FileOptions & { readonly json?: boolean },
 ): AssignedFiles {
   const roles = rolesOfFiles(work);
   const split = files.length - roles.outputs.length;
@@ -51,8 +63,21 @@ export function assignFiles(
   if (json && outputs.includes('-')) {
     throw usageError('--json and the output `-` both want standard output', 'write the data to a file');
   }
-  const described = inputs.map((file) => (dtype === undefined ? file : { file, dtype }));
-  return { inputs: described.length === 1 ? described[0]! : described, outputs };
+  const described = inputs.map((file) => ({
+    ...asGiven(file, raw),
+    ...(dtype === undefined ? {} : { dtype }),
+  }));
+  return {
+    inputs: described.length === 1 ? described[0]! : described,
+    outputs,
+    destinations: outputs.map((file) => asGiven(file, raw)),
+  };
+}
+
+/** With `--raw`, a file whose name tells no other format is bare elements. */
+function asGiven(file: string, raw = false): { readonly file: string; readonly format?: 'raw' } {
+  const isRaw = raw && (formatOfName(file) ?? formatNamed('raw')).name === 'raw';
+  return isRaw ? { file, format: 'raw' } : { file };
 }
 
 function wrongCount(

@@ -1,6 +1,7 @@
 // What the commands have in common: what they are given, where they print, how help shows examples.
 
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { conversions, dtypeBytes } from '../formats/dtype.ts';
 import type { Interrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,3 +33,17 @@ export function newCommand(name: string, { terminal }: CommandContext): Command 
 export function examplesText(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
 }
+
+/** The options that say how files are read, with the values that they take. */
+export const fileOptions = {
+  raw: () => new Option('--raw', 'read and write bare elements where a name tells no format'),
+  dtype: () =>
+    new Option('--dtype <type>', "element type of raw input (default: the name's, or the kernel's)").choices(
+      Object.keys(dtypeBytes),
+    ),
+  convert: () =>
+    new Option(
+      '--convert <how>',
+      "how another element type becomes the kernel's: exact, or rounded to the nearest (default: as the job says)",
+    ).choices(conversions),
+} as const;

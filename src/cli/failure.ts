@@ -1,6 +1,6 @@
 // What a command says when it fails, and the exit code that says whose fault it was.
 //
-// 1: the job, its module or its data. 2: the usage. Errors go to standard error, as text with
+// 1: the job or its module. 2: the usage. 3: the data that it reads. Errors go to standard error, as text with
 // code frames or, under `--json`, as one JSON object.
 
 import type { Code } from '../diagnostics/codes.ts';
@@ -25,15 +25,21 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
   }
   const options = { colour: showsColour(terminal.errors), folder: process.cwd() };
   terminal.errors.write(`${json ? JSON.stringify(error) : formatIssues(error.issues, options)}\n`);
-  return isUsage(error) ? 2 : 1;
+  return exitCodes.get(error.code) ?? 1;
 }
 
-/** The codes of words that whoever typed the command got wrong: usage, a setting, a device's name. */
-const usageCodes = ['WS6001', 'WS5008', 'WS4003'] as const satisfies Code[];
-
-function isUsage({ code }: WarpstageError): boolean {
-  return (usageCodes as readonly Code[]).includes(code);
-}
+/** The exit codes of errors whose fault is another's than the job's. */
+const exitCodes: ReadonlyMap<Code, number> = new Map([
+  // What whoever typed the command got wrong: usage, a setting, a device's name, an output's.
+  ['WS6001', 2],
+  ['WS5008', 2],
+  ['WS4003', 2],
+  ['WS5012', 2],
+  // The input: it cannot be read, is in another format, or does not fit.
+  ['WS5003', 3],
+  ['WS5004', 3],
+  ['WS5005', 3],
+]);
 
 /** A list of names as a sentence has it. */
 export function listNames(names: Iterable<string>): string {

@@ -1,10 +1,11 @@
 // `warpstage plan`: what a job will take on a device, what binds it, and how it is best cut, before it runs.
 
 import type { Command } from 'commander';
+import type { Conversion, Dtype } from '../formats/dtype.ts';
 import type { JobPlan } from '../overlap/plan-job.ts';
 import { formatBytes, formatCount, formatDuration, formatRate, formatShare } from '../timeline/quantities.ts';
 import { assignFiles } from './assign-files.ts';
-import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { type CommandContext, examplesText, fileOptions, newCommand } from './command.ts';
 import { findJob } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
 import { openDevice, printAside } from './open-device.ts';
@@ -14,6 +15,9 @@ interface PlanCommandOptions {
   readonly set?: Settings;
   readonly device: string;
   readonly job?: string;
+  readonly raw?: boolean;
+  readonly dtype?: Dtype;
+  readonly convert?: Conversion;
   readonly json?: boolean;
 }
 
@@ -31,6 +35,9 @@ export function planCommand(context: CommandContext): Command {
     .option('-s, --set <name=value>', 'change a setting of the job (repeatable)', addSetting)
     .option('--job <name>', 'which job, where the module exports several')
     .option('--device <names>', 'devices, separated by commas', 'cpu')
+    .addOption(fileOptions.raw())
+    .addOption(fileOptions.dtype())
+    .addOption(fileOptions.convert())
     .option('--json', 'print the plans as JSON')
     .addHelpText(
       'after',
@@ -42,7 +49,7 @@ export function planCommand(context: CommandContext): Command {
     .action(async (modulePath: string, files: string[], options: PlanCommandOptions) => {
       const { output } = context.terminal;
       const named = findJob(await loadModule(modulePath), options.job);
-      const { inputs, outputs } = assignFiles(named, files, {});
+      const { inputs, destinations } = assignFiles(named, files, { ...options, json: false });
       const { plan } = await import('../overlap/plan-job.ts');
       const planOn = async (name: string) => {
         // A virtual device need not compute: it only times.
@@ -50,10 +57,11 @@ export function planCommand(context: CommandContext): Command {
         printAside(device, context.terminal);
         return await plan(named.work, {
           input: inputs,
-          output: outputs,
+          output: destinations,
           device,
           signal: context.interrupt.listen(),
           ...(options.set === undefined ? {} : { settings: options.set }),
+          ...(options.convert === undefined ? {} : { convert: options.convert }),
         });
       };
       const plans: (JobPlan & { readonly on: string })[] = [];

@@ -3,8 +3,9 @@
 // Standard output carries the data where the output is `-`, and else the job's value; the report
 // and progress go to standard error. The device is opened while the module loads.
 
-import { type Command, Option } from 'commander';
-import { type Dtype, dtypeBytes } from '../formats/dtype.ts';
+import type { Command } from 'commander';
+import type { Conversion, Dtype } from '../formats/dtype.ts';
+import { formatOfName } from '../formats/registry.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { OpenDevices } from '../overlap/devices.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
@@ -12,7 +13,7 @@ import { jobsOf } from '../overlap/sequence.ts';
 import { timesInWords } from '../runtime/recording.ts';
 import { reportText } from '../timeline/report.ts';
 import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
-import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { type CommandContext, examplesText, fileOptions, newCommand } from './command.ts';
 import { describeJob } from './describe-job.ts';
 import { usageError } from './failure.ts';
 import { findJob } from './find-exports.ts';
@@ -43,7 +44,9 @@ interface RunCommandOptions {
   readonly depth?: number;
   readonly rows?: number;
   readonly resume?: boolean;
+  readonly raw?: boolean;
   readonly dtype?: Dtype;
+  readonly convert?: Conversion;
   readonly column?: readonly string[];
   readonly nulls?: number;
   readonly job?: string;
@@ -60,8 +63,8 @@ export function runCommand(context: CommandContext): Command {
     .summary('stream data through a job of a module')
     .description(
       'Streams data of any size through a job: read, copy in, compute, copy out and write overlap. ' +
-        'Files are .npy, .parquet or raw; `-` is standard input or output. An output appears whole or ' +
-        'not at all. A job without an output prints its value.',
+        'Files are .npy, .parquet or raw (.raw, .bin, .f32, …, or with --raw); `-` is standard input or ' +
+        'output. An output appears whole or not at all. A job without an output prints its value.',
     )
     .usage('<module> <input...> [output] [options]')
     .argument('[module]', 'the TypeScript or JavaScript file that exports the job')
@@ -86,17 +89,15 @@ export function runCommand(context: CommandContext): Command {
       '--resume',
       'keep what is written if the run ends before its end, and go on from what a former run kept',
     )
-    .addOption(
-      new Option('--dtype <type>', "element type of raw input (default: the kernel's)").choices(
-        Object.keys(dtypeBytes),
-      ),
-    )
-    .option('--column <[input=]name>', 'the Parquet column of an input (repeatable)', appendValue)
+    .addOption(fileOptions.raw())
+    .addOption(fileOptions.dtype())
+    .addOption(fileOptions.convert())
     .option(
-      '--nulls <value>',
-      'what stands for nulls in Parquet columns (default: a null is an error)',
-      parseNumber,
+      '--column <[input=]name>',
+      'the column of an input, in a file that has columns (repeatable)',
+      appendValue,
     )
+    .option('--nulls <value>', 'what stands for nulls in columns (default: a null is an error)', parseNumber)
     .option('--trace <file>', 'write a timeline: a page (.html), or JSON that ui.perfetto.dev opens')
     .option(
       '--stages <block>',
@@ -113,6 +114,7 @@ export function runCommand(context: CommandContext): Command {
         'warpstage run affine.ts x.npy y.npy --set a=2 --set b=1',
         'warpstage run affine.ts x.raw y.raw --dtype f32 --chunk 8M --trace timeline.html',
         'warpstage run affine.ts x.npy y.npy --trace timeline.html --stages 0',
+        'warpstage run affine.ts float64.npy y.npy --convert nearest',
         'warpstage run affine.ts x.npy y.npy --resume',
         'warpstage run flights.ts flights.parquet --json',
         'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
@@ -234,19 +236,19 @@ async function checkFiles(
 
 /** What is said of a table's columns would be passed over in silence where no input is a table. */
 function refuseTableOptions(inputs: readonly string[], { column, nulls }: RunCommandOptions): void {
-  if ((column === undefined && nulls === undefined) || inputs.some((file) => file.endsWith('.parquet')))
+  if ((column === undefined && nulls === undefined) || inputs.some((file) => formatOfName(file)?.columns))
     return;
   const option = column === undefined ? `--nulls ${nulls}` : `--column ${column[0]}`;
   throw usageError(
-    `${option} is about columns of Parquet files, and no input is one`,
-    'leave it out, or name a file that ends in .parquet',
+    `${option} is about files with columns, and no input is one`,
+    'leave it out, or name a file that has columns, for example one that ends in .parquet',
   );
 }
 
 async function stream(
   run: Run,
   { name, work }: NamedWork,
-  { inputs, outputs }: AssignedFiles,
+  { inputs, destinations }: AssignedFiles,
   { participants }: OpenDevices,
   options: RunCommandOptions,
   { terminal, interrupt }: CommandContext,
@@ -254,13 +256,14 @@ async function stream(
   using progress = options.quiet ? null : new Progress(name, terminal);
   return await run(work, {
     input: inputs,
-    output: outputs,
+    output: destinations,
     device: participants.map(({ device }) => device),
     signal: interrupt.listen(options.resume ?? false),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),
+    ...(options.convert === undefined ? {} : { convert: options.convert }),
     resume: options.resume ?? false,
     trace: options.trace !== undefined,
     onProgress: ({ pass, passes, rows, resumedRows, bytes, totalBytes }) => {

@@ -87,5 +87,8 @@ function parseSetting(text: string): number | bigint | boolean {
   if (text === '' || (Number.isNaN(number) && text.toLowerCase() !== 'nan')) {
     throw new InvalidArgumentError('The value must be a number, true or false.');
   }
+  if (Math.abs(number) === Infinity && !/^[-+]?Infinity$/.test(text)) {
+    throw new InvalidArgumentError('No number is as large; say Infinity if that is meant.');
+  }
   return number;
 }

@@ -63,6 +63,7 @@ export const codes = {
   WS5009: 'a job that was interrupted',
   WS5010: 'a run that cannot be resumed',
   WS5011: 'an unfinished output that is of another run, or in use',
+  WS5012: 'an output in a format that is not written',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

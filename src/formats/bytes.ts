@@ -22,8 +22,18 @@ export interface ByteReader {
   close(): Promise<void>;
 }
 
+/** The bytes of something that was opened by its path. */
+export interface OpenBytes extends ByteReader {
+  /** The next bytes, which stay to be read: fewer than asked for only at the end. */
+  peek(length: number): Promise<Uint8Array>;
+  /** Fills `into` with the bytes from a position on, as far as there are any. Absent where they come in their order only. */
+  readAt?(into: Uint8Array, position: number): Promise<number>;
+  /** A reader of the bytes from `begin` to before `end`. It ends with the file that it is of. Absent likewise. */
+  slice?(begin: number, end: number): ByteReader;
+}
+
 /** Opens a file, or a device or pipe that has a path. `'-'` is standard input. */
-export async function openBytes(path: string): Promise<ByteReader> {
+export async function openBytes(path: string): Promise<OpenBytes> {
   if (path === '-') return new StreamBytes('standard input', process.stdin);
   try {
     const about = await stat(path);
@@ -48,45 +58,62 @@ function openPipe(path: string): Socket {
 /** Below this size a second request costs more than it brings. */
 const leastPart = 1 << 20;
 
-/** The bytes of a regular file, read at positions, so that two halves of a request go side by side. */
-export class FileBytes implements ByteReader {
+/** The bytes of a regular file, or a part of them, read at positions, so that two halves of a request go side by side. */
+export class FileBytes implements OpenBytes {
   readonly name: string;
   readonly size: number;
   readonly #file: FileHandle;
+  readonly #begin: number;
   #position = 0;
 
-  constructor(name: string, file: FileHandle, size: number) {
+  constructor(name: string, file: FileHandle, size: number, begin = 0) {
     this.name = name;
     this.#file = file;
     this.size = size;
+    this.#begin = begin;
   }
 
   async read(into: Uint8Array): Promise<number> {
     const position = this.#position;
     const half = into.length >= 2 * leastPart ? into.length / 2 - ((into.length / 2) % 4096) : into.length;
-    const parts = [this.#readAt(into.subarray(0, half), position)];
-    if (half < into.length) parts.push(this.#readAt(into.subarray(half), position + half));
+    const parts = [this.readAt(into.subarray(0, half), position)];
+    if (half < into.length) parts.push(this.readAt(into.subarray(half), position + half));
     // Both must have ended before either's error leaves: the memory may be freed then.
     const ended = await Promise.allSettled(parts);
     let bytes = 0;
     for (const part of ended) {
-      if (part.status === 'rejected') throw unreadable(this.name, part.reason);
+      if (part.status === 'rejected') throw part.reason;
       bytes += part.value;
     }
     this.#position += bytes;
     return bytes;
   }
 
+  async peek(length: number): Promise<Uint8Array> {
+    const head = new Uint8Array(length);
+    return head.subarray(0, await this.readAt(head, this.#position));
+  }
+
   skip(bytes: number): void {
     this.#position += bytes;
   }
 
-  async #readAt(into: Uint8Array, position: number): Promise<number> {
+  slice(begin: number, end: number): ByteReader {
+    return new FileBytes(this.name, this.#file, end - begin, this.#begin + begin);
+  }
+
+  async readAt(into: Uint8Array, position: number): Promise<number> {
+    const wanted = Math.min(into.length, Math.max(0, this.size - position));
     let done = 0;
-    while (done < into.length) {
-      const { bytesRead } = await this.#file.read(into, done, into.length - done, position + done);
-      if (bytesRead === 0) break;
-      done += bytesRead;
+    try {
+      while (done < wanted) {
+        const at = this.#begin + position + done;
+        const { bytesRead } = await this.#file.read(into, done, wanted - done, at);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+    } catch (cause) {
+      throw unreadable(this.name, cause);
     }
     return done;
   }
@@ -97,7 +124,7 @@ export class FileBytes implements ByteReader {
 }
 
 /** The bytes of a stream, which come in pieces of its own choice. */
-export class StreamBytes implements ByteReader {
+export class StreamBytes implements OpenBytes {
   readonly name: string;
   readonly size = undefined;
   readonly #stream: AsyncIterable<unknown>;
@@ -124,7 +151,6 @@ export class StreamBytes implements ByteReader {
     }
   }
 
-  /** The next bytes, which stay to be read: fewer than asked for only at the end. */
   async peek(length: number): Promise<Uint8Array> {
     const head = new Uint8Array(length);
     const got = head.subarray(0, await this.read(head));

@@ -1,13 +1,15 @@
 // Types of elements as files have them, and how their values become those of a kernel's array.
 //
-// Data of the kernel's own type is read as it is. Every other value passes through a block of
-// f64, which holds all types but 64-bit integers exactly; those are checked where they enter it.
-// So a conversion is two independent steps: decoding a file's type into the block, and encoding
-// the block into the kernel's type, which also finds the first value that does not fit.
+// Data of the kernel's own type is read as it is, and 64-bit integers become those of the other sign
+// (integers64.ts). Every other value passes through a block of f64, which holds all types but 64-bit
+// integers exactly; those are checked where they enter it. So a conversion is two independent steps:
+// decoding a file's type into the block, and encoding the block into the kernel's type, which also
+// finds the first value that does not fit.
 
 import { decodeHalf, encodeHalf } from '../kernel/half.ts';
 import type { TypedArray } from '../kernel/types.ts';
 import { type ElementType, type NumberElement, numberBytes } from '../kernel/types.ts';
+import { decodeIntegers64 } from './integers64.ts';
 import { isWide, setElements, viewElements } from './typed-arrays.ts';
 
 /** An element type of a file. `bool` is a byte, 0 for false. */
@@ -16,8 +18,16 @@ export type Dtype = NumberElement | 'bool';
 /** The element types of files, with their size in bytes. */
 export const dtypeBytes = { ...numberBytes, bool: 1 } as const satisfies Record<Dtype, number>;
 
+/** Whether a word is an element type of files. */
+export function isDtype(word: string): word is Dtype {
+  return Object.hasOwn(dtypeBytes, word);
+}
+
 /** How values become another type: see `InputDeclaration.convert`. */
-export type Conversion = 'exact' | 'nearest';
+export type Conversion = (typeof conversions)[number];
+
+/** The ways in which values become another type. */
+export const conversions = ['exact', 'nearest'] as const;
 
 /** Values of one block: small enough for the first-level cache, large enough to hide the calls. */
 export const blockLength = 2048;
@@ -34,11 +44,12 @@ export function conversionProblem(from: Dtype, to: ElementType, conversion: Conv
 }
 
 /**
- * Decodes `count` elements of `bytes`, from element `begin`, into a block. Returns the position
- * in the block of the first 64-bit integer that a f64 does not hold exactly, or -1.
+ * Decodes `count` elements of `bytes`, from element `begin`, into a block, from where they are encoded as `to`.
+ * Returns the position in the block of the first 64-bit integer that a f64 does not hold exactly, or -1.
  */
 export function decode(
   dtype: Dtype,
+  to: ElementType,
   bytes: Uint8Array,
   begin: number,
   count: number,
@@ -47,9 +58,9 @@ export function decode(
   const offset = bytes.byteOffset + begin * dtypeBytes[dtype];
   switch (dtype) {
     case 'i64':
-      return decodeIntegers64(new Int32Array(bytes.buffer, offset, count * 2), true, block);
+      return decodeIntegers64(new Int32Array(bytes.buffer, offset, count * 2), true, roundsAgain(to), block);
     case 'u64':
-      return decodeIntegers64(new Int32Array(bytes.buffer, offset, count * 2), false, block);
+      return decodeIntegers64(new Int32Array(bytes.buffer, offset, count * 2), false, roundsAgain(to), block);
     case 'f16':
     case 'bf16': {
       const halves = new Uint16Array(bytes.buffer, offset, count);
@@ -83,6 +94,11 @@ export function encode(
     if (!isFloat(from) && conversion === 'exact') {
       for (let i = 0; i < count; i++) if (roundedTo(to, block[i]!) !== block[i]) return i;
     }
+    const limit = overflows[to];
+    for (let i = 0; i < count; i++) {
+      const magnitude = Math.abs(block[i]!);
+      if (magnitude >= limit && magnitude < Infinity) return i;
+    }
     if (to === 'f16' || to === 'bf16') {
       for (let i = 0; i < count; i++) into[begin + i] = encodeHalf(to, block[i]!);
       return -1;
@@ -99,6 +115,11 @@ export function encode(
   if (isWide(into)) for (let i = 0; i < count; i++) into[begin + i] = BigInt(block[i]!);
   else setElements(into, block.subarray(0, count), begin);
   return -1;
+}
+
+/** Whether values of a block are rounded once more when they become the type. */
+export function roundsAgain(to: ElementType): boolean {
+  return isFloat(to) && to !== 'f64';
 }
 
 function roundedTo(type: 'f16' | 'bf16' | 'f32' | 'f64', value: number): number {
@@ -133,23 +154,23 @@ function isFloat<T extends Dtype | ElementType>(type: T): type is T & keyof type
   return Object.hasOwn(floats, type);
 }
 
-/** Adding and taking away 1.5 * 2^52 leaves no bits for a fraction, and rounds ties to even. */
-function roundToEven(value: number): number {
-  const shift = 6755399441055744;
-  return Math.abs(value) < 2 ** 51 ? value + shift - shift : value;
+/** The least values that round to infinity: half a step above the greatest number of the type. */
+const overflows = {
+  f16: 65520,
+  bf16: 2 ** 128 - 2 ** 119,
+  f32: 2 ** 128 - 2 ** 103,
+  f64: Infinity,
+} as const;
+
+/** Whether a finite number stays finite as a value of the type. */
+export function fitsFloat(type: string, value: number | bigint): boolean {
+  if (!Object.hasOwn(overflows, type)) return true;
+  const magnitude = Math.abs(Number(value));
+  return magnitude < overflows[type as keyof typeof overflows] || magnitude === Infinity;
 }
 
-/** Low and high words in turn. Beyond 2^53 the sum in f64 is compared with the integer itself. */
-function decodeIntegers64(words: Int32Array, signed: boolean, block: Float64Array): number {
-  let inexact = -1;
-  for (let i = 0; i < words.length / 2; i++) {
-    const low = words[2 * i]! >>> 0;
-    const high = signed ? words[2 * i + 1]! : words[2 * i + 1]! >>> 0;
-    const value = high * 2 ** 32 + low;
-    block[i] = value;
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER && inexact < 0) {
-      if (BigInt(value) !== (BigInt(high) << 32n) + BigInt(low)) inexact = i;
-    }
-  }
-  return inexact;
+/** A sum from 2^52 on has no bits for a fraction, and rounds ties to even. Greater values have none themselves. */
+function roundToEven(value: number): number {
+  if (!(Math.abs(value) < 2 ** 52)) return value;
+  return value < 0 ? value - 2 ** 52 + 2 ** 52 : value + 2 ** 52 - 2 ** 52;
 }

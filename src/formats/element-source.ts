@@ -1,4 +1,4 @@
-// A source of elements over bytes: raw data, and .npy files behind their header.
+// A source of elements that lie in bytes as they lie in memory, converted as they are read where the kernel has another type.
 
 import { count, counted, problem } from '../diagnostics/problem.ts';
 import type { TypedArray } from '../kernel/types.ts';
@@ -12,25 +12,13 @@ import {
   dtypeBytes,
   encode,
 } from './dtype.ts';
-import { type NpyHeader, readNpyHeader } from './npy-header.ts';
+import { lengthOf, type StoredArray } from './format.ts';
+import { storeIntegers64, viewIntegers64 } from './integers64.ts';
 import type { Source, Wanted } from './source.ts';
+import { isWide } from './typed-arrays.ts';
 
 /** Bytes that are read at once where they have to be converted. */
 const scratchBytes = 1 << 20;
-
-/** Elements without a header. */
-export function rawSource(bytes: ByteReader, dtype: Dtype, wanted: Wanted): Source {
-  const width = dtypeBytes[dtype];
-  if (bytes.size !== undefined && bytes.size % width !== 0) throw notWhole(bytes.name, bytes.size, dtype);
-  return new ElementSource(bytes, dtype, wanted, undefined, bytes.size && bytes.size / width);
-}
-
-/** Elements behind a .npy header, which is read here. */
-export async function npySource(bytes: ByteReader, wanted: Wanted): Promise<Source> {
-  const header = await readNpyHeader(bytes);
-  if (bytes.size !== undefined) checkComplete(bytes.name, header, bytes.size - header.headerBytes);
-  return new ElementSource(bytes, header.dtype, wanted, header, header.length);
-}
 
 /** Refuses a type that cannot become the kernel's. */
 export function checkConversion(name: string, dtype: Dtype, { parameter, element, convert }: Wanted): void {
@@ -39,8 +27,8 @@ export function checkConversion(name: string, dtype: Dtype, { parameter, element
   throw problem(
     'WS5005',
     `${name} holds ${dtype}, and parameter '${parameter}' of the kernel is ${element}[]: ${why}`,
-    `save the data as ${element}, declare the parameter as ${dtype === 'f64' ? 'f64' : element}[], ` +
-      `or let values be rounded with convert: 'nearest' in the job`,
+    `have them rounded: --convert nearest (convert: 'nearest' in a program); ` +
+      `or declare ${parameter}: 'readonly ${dtype}[]' in the kernel`,
   );
 }
 
@@ -59,32 +47,32 @@ export function unfit(
   );
 }
 
-class ElementSource implements Source {
+/** Elements of a type, one after the other from where `bytes` stands. */
+export class ElementSource implements Source {
   readonly name: string;
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
   readonly #bytes: ByteReader;
   readonly #wanted: Wanted;
-  readonly #header: NpyHeader | undefined;
   readonly #scratch: Uint8Array | undefined;
+  readonly #block = new Float64Array(blockLength);
   #position = 0;
 
   constructor(
+    name: string,
     bytes: ByteReader,
     dtype: Dtype,
+    array: Pick<StoredArray, 'shape' | 'length'>,
     wanted: Wanted,
-    header: NpyHeader | undefined,
-    length: number | undefined,
   ) {
-    checkConversion(bytes.name, dtype, wanted);
-    this.name = bytes.name;
+    checkConversion(name, dtype, wanted);
+    this.name = name;
     this.dtype = dtype;
-    this.shape = header?.shape;
-    this.length = length;
+    this.shape = array.shape;
+    this.length = lengthOf(array);
     this.#bytes = bytes;
     this.#wanted = wanted;
-    this.#header = header;
     if (dtype !== wanted.element) this.#scratch = new Uint8Array(scratchBytes);
   }
 
@@ -113,23 +101,41 @@ class ElementSource implements Source {
 
   async #readConverted(into: TypedArray, asked: number, scratch: Uint8Array): Promise<number> {
     const width = dtypeBytes[this.dtype];
-    const block = new Float64Array(blockLength);
     let done = 0;
     while (done < asked) {
       const bytes = await this.#bytes.read(scratch.subarray(0, (asked - done) * width));
       const got = this.#whole(bytes, done);
-      for (let begin = 0; begin < got; begin += blockLength) {
-        const length = Math.min(blockLength, got - begin);
-        const { element, convert } = this.#wanted;
-        const inexact = decode(this.dtype, scratch, begin, length, block);
-        if (inexact >= 0 && convert === 'exact') throw this.#inexact(scratch, done, begin + inexact);
-        const bad = encode(block, length, this.dtype, into, element, done + begin, convert);
-        if (bad >= 0) throw unfit(this.name, this.#position + done + begin + bad, block[bad]!, this.#wanted);
-      }
+      if (isWide(into) && (this.dtype === 'i64' || this.dtype === 'u64'))
+        this.#copyIntegers(this.dtype, scratch, got, into, done);
+      else this.#convert(scratch, got, into, done);
       done += got;
       if (bytes < scratch.length) break;
     }
     return done;
+  }
+
+  #convert(scratch: Uint8Array, count: number, into: TypedArray, done: number): void {
+    const { element, convert } = this.#wanted;
+    const block = this.#block;
+    for (let begin = 0; begin < count; begin += blockLength) {
+      const length = Math.min(blockLength, count - begin);
+      const inexact = decode(this.dtype, element, scratch, begin, length, block);
+      if (inexact >= 0 && convert === 'exact') throw this.#inexact(scratch, done, begin + inexact);
+      const bad = encode(block, length, this.dtype, into, element, done + begin, convert);
+      if (bad >= 0) throw unfit(this.name, this.#position + done + begin + bad, block[bad]!, this.#wanted);
+    }
+  }
+
+  #copyIntegers(
+    dtype: 'i64' | 'u64',
+    scratch: Uint8Array,
+    count: number,
+    into: BigInt64Array | BigUint64Array,
+    done: number,
+  ): void {
+    const integers = viewIntegers64(dtype, scratch, count);
+    const bad = storeIntegers64(integers, count, into, done);
+    if (bad >= 0) throw unfit(this.name, this.#position + done + bad, integers[bad]!, this.#wanted);
   }
 
   #inexact(scratch: Uint8Array, done: number, at: number): Error {
@@ -146,30 +152,30 @@ class ElementSource implements Source {
   }
 
   #endedEarly(got: number): never {
-    const width = dtypeBytes[this.dtype];
-    const actual = (this.#position + got) * width;
-    if (this.#header !== undefined) checkComplete(this.name, this.#header, actual);
-    const hint = 'something shortened it while it was read';
+    const actual = (this.#position + got) * dtypeBytes[this.dtype];
+    if (this.#bytes.size === undefined)
+      throw truncated(this.name, this.shape ?? [this.length!], this.dtype, actual);
     throw problem(
       'WS5003',
-      `${this.name} ended after ${count(actual)} of ${count(this.length! * width)} bytes`,
-      hint,
+      `${this.name} ended after ${count(actual)} of ${count(this.length! * dtypeBytes[this.dtype])} bytes`,
+      'something shortened it while it was read',
     );
   }
 }
 
-function checkComplete(name: string, header: NpyHeader, actual: number): void {
-  const expected = header.length * dtypeBytes[header.dtype];
-  if (actual >= expected) return;
-  throw problem(
+/** The error of a file with fewer bytes than what it says of itself takes. */
+export function truncated(name: string, shape: readonly number[], dtype: Dtype, actual: number): Error {
+  const expected = shape.reduce((product, extent) => product * extent, dtypeBytes[dtype]);
+  return problem(
     'WS5003',
     `${name} is truncated: its header announces ${counted(expected, 'byte')} of data ` +
-      `(shape (${header.shape.join(', ')}), ${header.dtype}), and ${count(actual)} are there`,
+      `(shape (${shape.join(', ')}), ${dtype}), and ${count(actual)} are there`,
     'copy or download it again',
   );
 }
 
-function notWhole(name: string, bytes: number, dtype: Dtype): Error {
+/** The error of bytes that are no whole elements. */
+export function notWhole(name: string, bytes: number, dtype: Dtype): Error {
   return problem(
     'WS5003',
     `${name} has ${counted(bytes, 'byte')}, which is no whole number of ${dtype} elements (${dtypeBytes[dtype]} bytes each)`,

@@ -1,13 +1,14 @@
 // The header of NumPy's .npy files, versions 1 to 3: reading and writing.
 //
 // A magic string, the version, the header's length, and then a literal of a Python dictionary
-// with exactly three keys. It says everything that we need, and what we cannot read is named
-// together with the line of Python that mends it.
+// (python-literal.ts) with exactly three keys. Whatever is wrong with it is refused, and what cannot be
+// read is named together with the line of Python that mends it.
 
 import { count, problem } from '../diagnostics/problem.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
 import type { ByteReader } from './bytes.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
+import { type PythonValue, parsePythonLiteral } from './python-literal.ts';
 
 /** What a header says. */
 export interface NpyHeader {
@@ -17,29 +18,36 @@ export interface NpyHeader {
   readonly length: number;
   /** Bytes before the first element. */
   readonly headerBytes: number;
+  /** The type in NumPy's words: `<f4`. */
+  readonly descr: string;
+  /** Of the format: 1, 2 or 3. */
+  readonly version: number;
 }
 
 const magic = '\x93NUMPY';
 const formatHint = 'write it with numpy.save, or name the format: raw files end in .bin';
+/** Longer ones are no headers: NumPy itself refuses those of over 10,000 bytes by default. */
+const longest = 1 << 20;
 
-const dtypes: Readonly<Record<string, Dtype>> = {
-  b1: 'bool',
-  i1: 'i8',
-  u1: 'u8',
-  i2: 'i16',
-  u2: 'u16',
-  i4: 'i32',
-  u4: 'u32',
-  i8: 'i64',
-  u8: 'u64',
-  f2: 'f16',
-  f4: 'f32',
-  f8: 'f64',
-};
+/** By NumPy's codes. */
+const dtypes: ReadonlyMap<string, Dtype> = new Map<string, Dtype>([
+  ['b1', 'bool'],
+  ['i1', 'i8'],
+  ['u1', 'u8'],
+  ['i2', 'i16'],
+  ['u2', 'u16'],
+  ['i4', 'i32'],
+  ['u4', 'u32'],
+  ['i8', 'i64'],
+  ['u8', 'u64'],
+  ['f2', 'f16'],
+  ['f4', 'f32'],
+  ['f8', 'f64'],
+]);
 
 /** Whether bytes begin as a .npy file does. */
 export function hasNpyMagic(bytes: Uint8Array): boolean {
-  return latin1(bytes.subarray(0, 6)) === magic;
+  return Buffer.from(bytes.subarray(0, 6)).toString('latin1') === magic;
 }
 
 /** Reads the header from the beginning of a file or stream, and leaves it at the first element. */
@@ -68,15 +76,16 @@ export async function readNpyHeader(bytes: ByteReader): Promise<NpyHeader> {
     length += more[0]! * 2 ** 16 + more[1]! * 2 ** 24;
     start = 12;
   }
-  if (length > 1 << 20) throw malformed(name, `its length is given as ${count(length)} bytes`);
+  if (length > longest) throw malformed(name, `its length is given as ${count(length)} bytes`);
   const text = await exactly(bytes, length);
   if (text.length < length) throw truncatedHeader(name, start + text.length, start + length);
-  return parseHeader(name, latin1(text), start + length);
+  const encoding = version === 3 ? 'utf8' : 'latin1';
+  return { ...parseHeader(name, Buffer.from(text).toString(encoding)), headerBytes: start + length, version };
 }
 
 /** The bytes of a header for elements of a type. Every shape of the same rank gives as many. */
 export function npyHeader(element: ElementType, shape: readonly number[]): Uint8Array {
-  const code = Object.keys(dtypes).find((one) => dtypes[one] === element);
+  const code = [...dtypes].find(([, dtype]) => dtype === element)?.[0];
   if (code === undefined) {
     throw problem(
       'WS5006',
@@ -97,44 +106,59 @@ export function npyHeader(element: ElementType, shape: readonly number[]): Uint8
   return bytes;
 }
 
-function parseHeader(name: string, text: string, headerBytes: number): NpyHeader {
-  const descr = /'descr':\s*('([^']*)'|\[)/.exec(text);
-  const fortran = /'fortran_order':\s*(True|False)/.exec(text);
-  const extents = /'shape':\s*\(([\d,\sL]*)\)/.exec(text);
-  if (descr === null || fortran === null || extents === null) {
-    throw malformed(name, "it lacks 'descr', 'fortran_order' or 'shape'");
+function parseHeader(name: string, text: string): Omit<NpyHeader, 'headerBytes' | 'version'> {
+  const header = literalOf(name, text);
+  const keys = header instanceof Map ? [...header.keys()].sort().join(', ') : undefined;
+  if (!(header instanceof Map) || keys !== 'descr, fortran_order, shape') {
+    const has = keys === undefined ? 'is no dictionary' : `has ${keys || 'none'}`;
+    throw malformed(name, `it must have the keys descr, fortran_order and shape, and ${has}`);
   }
-  const shape = extents[1]!
-    .split(',')
-    .map((extent) => extent.replace('L', '').trim())
-    .filter((extent) => extent !== '')
-    .map(Number);
+  const shape = shapeOf(name, header.get('shape')!);
   const length = shape.reduce((product, extent) => product * extent, 1);
   if (!Number.isSafeInteger(length)) throw malformed(name, `the shape (${shape.join(', ')}) is too large`);
-  const dtype = parseDescr(name, descr[2]);
-  if (fortran[1] === 'True' && shape.filter((extent) => extent > 1).length > 1) {
+  const descr = header.get('descr')!;
+  const dtype = parseDescr(name, descr);
+  const fortran = header.get('fortran_order');
+  if (typeof fortran !== 'boolean') throw malformed(name, 'its fortran_order is neither True nor False');
+  if (fortran && length > 0 && shape.filter((extent) => extent > 1).length > 1) {
     throw problem(
       'WS5004',
       `${name} is stored column by column (fortran_order), and is read row by row`,
       `save it row by row: numpy.save('${name}', numpy.ascontiguousarray(x))`,
     );
   }
-  return { dtype, shape, length, headerBytes };
+  return { dtype, shape, length, descr: String(descr) };
 }
 
-function parseDescr(name: string, descr: string | undefined): Dtype {
-  if (descr === undefined) {
+function literalOf(name: string, text: string): PythonValue {
+  try {
+    return parsePythonLiteral(text);
+  } catch (cause) {
+    throw malformed(name, (cause as SyntaxError).message);
+  }
+}
+
+function shapeOf(name: string, value: PythonValue): readonly number[] {
+  const isExtent = (one: PythonValue): one is number =>
+    typeof one === 'number' && Number.isSafeInteger(one) && one >= 0;
+  if (Array.isArray(value) && value.every(isExtent)) return value;
+  throw malformed(name, 'its shape is no tuple of whole numbers');
+}
+
+function parseDescr(name: string, descr: PythonValue): Dtype {
+  if (typeof descr !== 'string') {
     const hint = "save one field: numpy.save('x.npy', x['field'])";
     throw problem('WS5004', `${name} holds records of several fields; elements of one type are read`, hint);
   }
-  const [, order, code] = /^([<>|=]?)(.*)$/.exec(descr)!;
-  const dtype = dtypes[code!];
+  const order = /^[<>|=]/.exec(descr)?.[0];
+  const code = descr.slice(order?.length ?? 0);
+  const dtype = dtypes.get(code);
   if (dtype === undefined) {
-    const known = Object.keys(dtypes).join(' ');
+    const known = [...dtypes.keys()].join(' ');
     const hint = "convert it first: numpy.save('x.npy', x.astype('<f4'))";
     throw problem(
       'WS5004',
-      `${name} has elements of type '${descr}'; the types that are read are ${known}`,
+      `${name} has elements of type ${inWords(descr)}; the types that are read are ${known}`,
       hint,
     );
   }
@@ -146,6 +170,12 @@ function parseDescr(name: string, descr: string | undefined): Dtype {
     );
   }
   return dtype;
+}
+
+/** A type as a message shows it: in one line, and not a whole page of it. */
+function inWords(descr: string): string {
+  const line = JSON.stringify(descr).slice(1, -1);
+  return `'${line.length > 40 ? `${line.slice(0, 40)}…` : line}'`;
 }
 
 function malformed(name: string, why: string): Error {
@@ -164,8 +194,4 @@ function truncatedHeader(name: string, actual: number, expected: number): Error 
 async function exactly(bytes: ByteReader, length: number): Promise<Uint8Array> {
   const into = new Uint8Array(length);
   return into.subarray(0, await bytes.read(into));
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
 }

@@ -32,7 +32,7 @@ export interface Wanted {
   readonly parameter: string;
   readonly element: ElementType;
   readonly convert: Conversion;
-  /** For tables: the column, and what stands for a null. */
+  /** Of files with columns: which one, and what stands for a null. */
   readonly column: string;
   readonly nulls: number | undefined;
 }

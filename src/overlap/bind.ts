@@ -4,8 +4,8 @@
 
 import { availableParallelism } from 'node:os';
 import { count, problem } from '../diagnostics/problem.ts';
-import { npyHeader } from '../formats/npy-header.ts';
-import type { Source } from '../formats/source.ts';
+import type { Encoding } from '../formats/format.ts';
+import type { Source, Wanted } from '../formats/source.ts';
 import { parseSchema } from '../kernel/parameters.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
 import { Accumulator } from './accumulate.ts';
@@ -27,7 +27,7 @@ import { factsOf } from './journal/facts.ts';
 import { finalOf } from './journal/journal.ts';
 import { type Mark, nothingWritten } from './journal/text.ts';
 import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from './options.ts';
-import { type OpenOutputs, outputFile } from './outputs.ts';
+import { encodingOf, type OpenOutputs, outputFile } from './outputs.ts';
 import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -38,6 +38,8 @@ export interface BindRequest {
   readonly data: ReadonlyMap<string, InputData>;
   readonly destinations: ReadonlyMap<string, OutputData>;
   readonly settings: Settings;
+  /** How values become another type, whatever the job says of its inputs. */
+  readonly convert: RunOptions['convert'];
   /** Only the first rows. */
   readonly head: number | undefined;
   /** Whether they stand for all: cut as these would be, and so many more as outputs take in at a time. */
@@ -184,11 +186,17 @@ class Binder {
     return Math.ceil(head / granularity) * granularity;
   }
 
+  /** What the kernel wants of an input; what the run says of conversions counts for all. */
+  #wantedOf(name: string, element: ElementType, declaration: Parameters<typeof wantedOf>[2]): Wanted {
+    const { convert = declaration.convert } = this.#request;
+    return wantedOf(name, element, { ...declaration, ...(convert === undefined ? {} : { convert }) });
+  }
+
   async #openInputs(): Promise<BoundInput[]> {
     const opened: BoundInput[] = [];
     for (const [name, declaration] of Object.entries(this.#definition.inputs)) {
       const element = this.#elements.get(name)!;
-      const wanted = wantedOf(name, element, declaration);
+      const wanted = this.#wantedOf(name, element, declaration);
       const source = await this.#request.inputs.open(this.#request.data.get(name)!, wanted);
       const width = this.#widths.of(source.name, declaration.width, source.shape);
       if (source.length !== undefined) checkWholeRows(source, source.length, width);
@@ -213,7 +221,7 @@ class Binder {
     for (const [name, declaration] of Object.entries(this.#definition.arrays ?? {})) {
       if (!isOperand(declaration)) continue;
       const element = this.#elements.get(name)!;
-      const wanted = wantedOf(name, element, declaration);
+      const wanted = this.#wantedOf(name, element, declaration);
       const source = await this.#request.inputs.open(this.#request.data.get(name)!, wanted);
       const array = await readWhole(source, element);
       checkWholeRows(source, array.length, this.#widths.of(source.name, declaration.width, source.shape));
@@ -235,7 +243,7 @@ class Binder {
 
   /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
   async #resume({ inputs, outputs, shapes, ...bound }: Resumed): Promise<Mark> {
-    const { data, destinations, head, outputs: open } = this.#request;
+    const { data, destinations, head, convert, outputs: open } = this.#request;
     const given = outputs.map((output, position) => {
       const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
       return { ...output, file, format, shape: shapes[position]! };
@@ -246,17 +254,18 @@ class Binder {
       definition: this.#definition,
       chunkRows: bound.plan.auto.chunk ? undefined : bound.plan.chunkRows,
       head,
+      convert,
       inputs: inputs.map(({ name, reader }) => {
         const from = data.get(name) as string | InputFile;
         const path = typeof from === 'string' ? from : from.file;
-        return { name, path, format: formatOf(from) ?? 'raw', dtype: reader.source.dtype };
+        return { name, path, format: formatOf(from), dtype: reader.source.dtype };
       }),
-      outputs: files,
+      outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
     });
     const targets = files.map(({ file, format, element, shape, ratio, width }) => {
-      const header = format === 'npy' ? npyHeader(element, shape).length : 0;
-      const bytesOf = (rows: number) => header + rowsOut(rows, ratio) * width * elementBytes[element];
-      return { path: file, bytesOf };
+      const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
+      const sizeOf = resumableSize(file, encodingOf(file, format, element), element, shape);
+      return { path: file, bytesOf: (rows: number) => sizeOf(elementsOf(rows)) };
     });
     const begin = await open.keepJournal(facts, targets);
     if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
@@ -278,6 +287,23 @@ class Binder {
     }
     return bound;
   }
+}
+
+/** Bytes that the first elements of an output take in its file, for a run that is to begin again behind them. */
+function resumableSize(
+  path: string,
+  { begin, encode, bytesOf }: Encoding,
+  element: ElementType,
+  shape: readonly number[],
+): (elements: number) => number {
+  if (bytesOf !== undefined) return (elements) => bytesOf(elements, shape);
+  const header = begin?.(shape).length ?? 0;
+  if (encode === undefined) return (elements) => header + elements * elementBytes[element];
+  throw problem(
+    'WS5010',
+    `the run cannot be resumed: ${path} is in a format that can only be written from the beginning`,
+    'write it as .npy, or run it without resume',
+  );
 }
 
 /** Rows of all inputs, which must agree; undefined if one does not know. */

@@ -2,12 +2,14 @@
 // `output` would else be a result that goes nowhere.
 
 import { problem } from '../diagnostics/problem.ts';
+import { conversions } from '../formats/dtype.ts';
 import type { RunOptions } from './options.ts';
 import type { PlanOptions } from './plan-job.ts';
 
 const runNames = {
   input: true,
   output: true,
+  convert: true,
   settings: true,
   device: true,
   rows: true,
@@ -23,6 +25,7 @@ const runNames = {
 const planNames = {
   input: true,
   output: true,
+  convert: true,
   settings: true,
   device: true,
   signal: true,
@@ -39,6 +42,14 @@ export function checkOptions(called: 'run' | 'plan', options: unknown): void {
   }
   const names = Object.keys(called === 'run' ? runNames : planNames);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  throw problem('WS4007', `${called} has no option '${unknown}'`, `its options are ${names.join(', ')}`);
+  if (unknown !== undefined) {
+    throw problem('WS4007', `${called} has no option '${unknown}'`, `its options are ${names.join(', ')}`);
+  }
+  const { convert } = options as { readonly convert?: unknown };
+  if (convert === undefined || (conversions as readonly unknown[]).includes(convert)) return;
+  throw problem(
+    'WS4007',
+    `convert is ${JSON.stringify(convert)}`,
+    `it can be '${conversions.join("' or '")}'`,
+  );
 }

@@ -1,17 +1,18 @@
 // The input data of a run: which data belongs to which parameter, and the sources opened for it.
 //
-// Data comes as one thing, as a list in the order of the declaration, or by name. One Parquet
-// file serves all streamed inputs, each with its column.
+// Data comes as one thing, as a list in the order of the declaration, or by name. One file with
+// columns serves all streamed inputs, each with its own.
 
 import { stat } from 'node:fs/promises';
 import { counted, problem } from '../diagnostics/problem.ts';
-import { type ByteReader, openBytes, StreamBytes } from '../formats/bytes.ts';
-import type { Dtype } from '../formats/dtype.ts';
-import { npySource, rawSource } from '../formats/element-source.ts';
-import { hasNpyMagic } from '../formats/npy-header.ts';
-import type { ParquetFile } from '../formats/parquet-file.ts';
+import { type ByteReader, StreamBytes } from '../formats/bytes.ts';
+import { type Dtype, dtypeBytes } from '../formats/dtype.ts';
+import { ElementSource, notWhole } from '../formats/element-source.ts';
+import { type OpenedFile, openFile, sourceOf } from '../formats/open-file.ts';
+import { formatNamed, formatOfName } from '../formats/registry.ts';
 import type { Source, Wanted } from '../formats/source.ts';
-import { inThread } from '../formats/threaded-column.ts';
+import { inThread } from '../formats/threaded-source.ts';
+import { UnitSource } from '../formats/unit-source.ts';
 import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
 import { PinnedMemoryArray } from '../runtime/arrays.ts';
 import type { PinnedArray } from '../runtime/device.ts';
@@ -45,7 +46,7 @@ export function assignInputs(jobs: readonly Job[], input: RunOptions['input']): 
   for (const data of list) checkData(data);
   if (list.length === names.length) return new Map(names.map((name, i) => [name, list[i]!]));
   // One file has the columns of all inputs.
-  if (list.length === 1 + operands.length && formatOf(list[0]!) === 'parquet') {
+  if (list.length === 1 + operands.length && hasColumns(list[0]!)) {
     return new Map(names.map((name, i) => [name, list[Math.max(0, i - inputs.length + 1)]!]));
   }
   throw problem(
@@ -60,7 +61,7 @@ export function assignInputs(jobs: readonly Job[], input: RunOptions['input']): 
 /** What was opened for a pass. It closes together. */
 export class OpenInputs {
   readonly #opened: { close(): Promise<void> }[] = [];
-  readonly #tables = new Map<string, ParquetFile>();
+  readonly #tables = new Map<string, OpenedFile>();
   readonly #copy: CopyBytes;
 
   /** `copy`: how the elements of typed arrays are taken. */
@@ -73,62 +74,52 @@ export class OpenInputs {
     if (ArrayBuffer.isView(data)) {
       const name = `the array given for '${wanted.parameter}'`;
       const bytes = new MemoryBytes(name, data, this.#copy);
-      return rawSource(bytes, dtypeOf(data, wanted) ?? rawType(wanted), wanted);
+      return bareSource(bytes, dtypeOf(data, wanted) ?? rawType(wanted), wanted);
     }
-    if (typeof data === 'string' || 'file' in data) {
-      const { file, dtype } = typeof data === 'string' ? { file: data } : data;
-      const format = formatOf(data);
-      if (format === 'parquet') return this.#column(file, wanted);
-      const bytes = this.#add(await openBytes(file));
-      const isNpy = format === undefined ? await beginsAsNpy(bytes) : format === 'npy';
-      return isNpy ? npySource(bytes, wanted) : rawSource(bytes, dtype ?? rawType(wanted), wanted);
-    }
+    if (typeof data === 'string' || 'file' in data)
+      return this.#file(typeof data === 'string' ? { file: data } : data, wanted);
     const stream = 'stream' in data ? data : { stream: data };
     const dtype = stream.dtype ?? rawType(wanted);
     const name = `the stream given for '${wanted.parameter}'`;
-    return rawSource(
-      this.#add(new StreamBytes(name, checkedPieces(stream, name, dtype, wanted))),
-      dtype,
-      wanted,
-    );
+    const bytes = new StreamBytes(name, checkedPieces(stream, name, dtype, wanted));
+    this.#opened.push(bytes);
+    return bareSource(bytes, dtype, wanted);
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(this.#opened.map((one) => one.close()));
   }
 
-  /** Noted before anything is read of it, so that it can be closed while it waits for its header. */
-  #add(bytes: ByteReader): ByteReader {
-    this.#opened.push(bytes);
-    return bytes;
-  }
-
-  /** A column. A long one is decoded in a thread of its own, beside everything else. */
-  async #column(path: string, wanted: Wanted): Promise<Source> {
-    if (path === '-') {
-      const message = 'a Parquet file cannot be read from standard input, because its index is at its end';
-      throw problem('WS5004', message, 'save it to a file first');
-    }
-    const table = await this.#table(path);
-    const column = await table.column(wanted);
-    if (column.length < rowsForThread) return column;
-    const threaded = inThread(column, { path, wanted });
-    if (threaded === undefined) return column;
+  /** An array of a file. A long one that is decoded has a thread of its own, beside everything else. */
+  async #file(request: InputFile, wanted: Wanted): Promise<Source> {
+    const { file, format, contents } = await this.#openedFile(request, wanted);
+    const source = await sourceOf(file, format, contents, wanted);
+    const isLong =
+      source instanceof UnitSource && source.length !== undefined && source.length >= rowsForThread;
+    if (!isLong || format.module === undefined) return source;
+    const task = { format: format.name, path: file, dtype: request.dtype, wanted };
+    const threaded = inThread(source, task, format.module);
+    if (threaded === undefined) return source;
     this.#opened.push(threaded);
     return threaded;
   }
 
-  async #table(path: string): Promise<ParquetFile> {
-    let table = this.#tables.get(path);
-    if (table === undefined) {
-      // Loaded when it is needed: most jobs have no tables, and start sooner without the decoders.
-      const { ParquetFile } = await import('../formats/parquet-file.ts');
-      table = await ParquetFile.open(path);
-      this.#tables.set(path, table);
-      this.#opened.push(table);
-    }
-    return table;
+  /** A file, with what is in it. One with columns is opened once for all of them. */
+  async #openedFile(request: InputFile, wanted: Wanted): Promise<OpenedFile> {
+    const known = this.#tables.get(request.file);
+    if (known !== undefined) return known;
+    const opened = await openFile(request, rawType(wanted), (one) => this.#opened.unshift(one));
+    if (opened.format.columns) this.#tables.set(request.file, opened);
+    return opened;
   }
+}
+
+/** Elements that are nothing but that. */
+function bareSource(bytes: ByteReader, dtype: Dtype, wanted: Wanted): Source {
+  const { name, size } = bytes;
+  const width = dtypeBytes[dtype];
+  if (size !== undefined && size % width !== 0) throw notWhole(name, size, dtype);
+  return new ElementSource(name, bytes, dtype, size === undefined ? {} : { length: size / width }, wanted);
 }
 
 /** What the kernel's side of an input wants. */
@@ -210,18 +201,19 @@ function checkData(data: unknown): asserts data is InputData {
   );
 }
 
-/** The format that a name tells. */
-export function formatOf(data: InputData): InputFile['format'] {
-  if (typeof data !== 'string' && !('file' in data)) return undefined;
+/** The format of an input in words, as far as is known before it is opened. */
+export function formatOf(data: InputData): string {
+  if (typeof data !== 'string' && !('file' in data)) return 'raw';
   const { file, format } = typeof data === 'string' ? { file: data } : data;
-  if (format !== undefined) return format;
-  if (file.endsWith('.npy')) return 'npy';
-  return file.endsWith('.parquet') ? 'parquet' : undefined;
+  return format ?? formatOfName(file)?.name ?? 'by its beginning';
 }
 
-/** What no name tells: a stream that begins as a .npy file does is one. */
-async function beginsAsNpy(bytes: ByteReader): Promise<boolean> {
-  return bytes instanceof StreamBytes && hasNpyMagic(await bytes.peek(6));
+/** Whether one file has the data of several inputs, as far as is known before it is opened. */
+function hasColumns(data: InputData): boolean {
+  if (typeof data !== 'string' && !('file' in data)) return false;
+  const { file, format } = typeof data === 'string' ? { file: data } : data;
+  const known = format === undefined ? formatOfName(file) : formatNamed(format);
+  return known?.columns ?? false;
 }
 
 /** The type of data that does not say its own. */

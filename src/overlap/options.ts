@@ -1,22 +1,25 @@
 // What a run of a job takes and gives: its options, its progress, its result and its report.
 
-import type { Dtype } from '../formats/dtype.ts';
+import type { Conversion, Dtype } from '../formats/dtype.ts';
 import type { Cancelling } from '../runtime/abort-signal.ts';
 import type { Device, PinnedArray } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
 import type { CutStep } from './tuner.ts';
 
-/** The formats of files. */
-export type FileFormat = 'raw' | 'npy' | 'parquet';
+/** The name of a format of files: one of these, or one that was registered. */
+export type FileFormat = 'raw' | 'npy' | 'parquet' | (string & {});
 
 /** A file with what its name does not say. */
 export interface InputFile {
   /** A path; `'-'` is standard input. */
   readonly file: string;
-  /** Default: by the name's ending `.npy` or `.parquet`; a pipe by how it begins; else raw. */
+  /**
+   * Default: by the name's ending, else by how the file begins. Bare elements are read only from a name that ends
+   * in `.raw`, `.bin` or a type (`.f32`), from a pipe, or with `'raw'`; other files are refused (WS5004).
+   */
   readonly format?: FileFormat;
-  /** The type of the elements of a raw file. Default: the kernel's. */
+  /** The type of the elements of a raw file. Default: the kernel's. A file that says its own must agree (WS5005). */
   readonly dtype?: Dtype;
 }
 
@@ -44,8 +47,10 @@ export type InputData =
 export interface OutputFile {
   /** A path; `'-'` is standard output. */
   readonly file: string;
-  /** Default: by the name's ending `.npy`, else raw. */
-  readonly format?: 'raw' | 'npy';
+  /**
+   * Default: by the name's ending; a pipe or device without one is written raw. Other names are refused (WS5012).
+   */
+  readonly format?: FileFormat;
 }
 
 /**
@@ -81,6 +86,11 @@ export interface RunOptions {
   readonly input: InputData | readonly InputData[] | Readonly<Record<string, InputData>>;
   /** Where outputs go, likewise. Without it, they are collected in memory. */
   readonly output?: OutputData | readonly OutputData[] | Readonly<Record<string, OutputData>>;
+  /**
+   * How data of another element type becomes the kernel's, for all inputs: `'nearest'` rounds, for example the f64
+   * that NumPy saves where a kernel takes f32. Default: as each input of the job says, and that is `'exact'`.
+   */
+  readonly convert?: Conversion;
   /** Values of the job's settings. */
   readonly settings?: Readonly<Record<string, SettingValue>>;
   /**

@@ -1,9 +1,13 @@
 // The outputs of a run: which goes where, and the sinks opened for them. They appear together
 // when all are complete, or not at all; then a journal may say how far they are, for the next run.
 
+import { statSync } from 'node:fs';
+import { extname } from 'node:path';
 import { count, problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
-import { npyHeader } from '../formats/npy-header.ts';
+import type { Encoding, Format } from '../formats/format.ts';
+import { formatNamed, formatOfName } from '../formats/registry.ts';
+import { unsupportedName } from '../formats/unsupported.ts';
 import type { ElementType } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import { type CopyBytes, copyHere } from './host-copies.ts';
@@ -53,17 +57,19 @@ export function assignOutputs(
 }
 
 /**
- * Refuses outputs that would overwrite an input, or each other; with `resume`, also the files in which they wait until
+ * Refuses outputs in no format that is written, and those that would overwrite an input, or each other; with `resume`, also the files in which they wait until
  * they are complete.
  *
- * @throws WarpstageError WS5006
+ * @throws WarpstageError WS5012, WS5006
  */
 export async function checkOutputs(
   outputs: Iterable<OutputData>,
   inputs: Iterable<string>,
   resume: boolean,
 ): Promise<void> {
-  const paths = [...outputs].flatMap((data) => pathOf(data) ?? []);
+  const given = [...outputs];
+  for (const data of given) if (typeof data === 'string' || 'file' in data) outputFile(data);
+  const paths = given.flatMap((data) => pathOf(data) ?? []);
   const unfinished = resume ? await unfinishedFiles(paths) : [];
   const found = await findOverwriting(inputs, [...paths, ...unfinished]);
   if (found === undefined) return;
@@ -160,10 +166,10 @@ export class OpenOutputs {
 
   async #file(data: string | OutputFile, { element, shape, shapeKnown }: OutputShape): Promise<Sink> {
     const { file, format } = outputFile(data);
+    const encoding = encodingOf(file, format, element);
     if (file !== '-') {
       const options = {
-        format,
-        element,
+        encoding,
         shape,
         shapeKnown,
         fsync: this.#fsync,
@@ -172,23 +178,45 @@ export class OpenOutputs {
       };
       return openFileSink(file, options);
     }
-    if (format === 'npy' && !shapeKnown) throw needsShape('standard output');
-    const header = format === 'npy' ? npyHeader(element, shape) : undefined;
-    return StreamSink.open('standard output', process.stdout, header, false);
+    if (encoding.needsShape && !shapeKnown) throw needsShape('standard output');
+    return StreamSink.open('standard output', process.stdout, encoding, shape, false);
   }
 }
 
-/** The file of an output with the format that it is written in. */
-export function outputFile(data: string | OutputFile): Required<OutputFile> {
-  const { file, format } = typeof data === 'string' ? { file: data } : data;
-  if (format === undefined && file.endsWith('.parquet')) {
-    throw problem(
-      'WS5006',
-      `${file} would be a Parquet file by its name, and outputs are written as .npy or raw`,
-      "name it .npy or .bin, or say format: 'raw' in a program",
-    );
+/** The file of an output with the format that it is written in. Throws WS5012 where there is none. */
+export function outputFile(data: string | OutputFile): { readonly file: string; readonly format: Format } {
+  const { file, format: said } = typeof data === 'string' ? { file: data } : data;
+  const format =
+    said !== undefined
+      ? formatNamed(said)
+      : (formatOfName(file) ?? (isNameless(file) ? formatNamed('raw') : undefined));
+  if (format?.encode !== undefined) return { file, format };
+  const what = format?.name === undefined ? unsupportedName(file)?.what : `a ${format.name} file`;
+  const stem = file.slice(0, file.length - extname(file).length);
+  throw problem(
+    'WS5012',
+    what === undefined
+      ? `the name ${file} does not say in which format to write it`
+      : `${file} would be ${what} by its name, which is not written`,
+    `name it ${stem}.npy, or ${stem}.bin for bare elements; to write those whatever the name, say --raw ` +
+      `(format: 'raw' in a program)`,
+  );
+}
+
+/** How a format writes an output. */
+export function encodingOf(file: string, { encode }: Format, element: ElementType): Encoding {
+  return encode!({ name: file, element });
+}
+
+/** Whether a path's name says nothing because it is no file's: standard output, a pipe, a device (or a folder, which is refused later). */
+function isNameless(path: string): boolean {
+  if (path === '-') return true;
+  if (unsupportedName(path) !== undefined) return false;
+  try {
+    return !statSync(path).isFile();
+  } catch {
+    return false;
   }
-  return { file, format: format ?? (file.endsWith('.npy') ? 'npy' : 'raw') };
 }
 
 function isByName(output: NonNullable<RunOptions['output']>): output is Readonly<Record<string, OutputData>> {

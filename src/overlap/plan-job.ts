@@ -34,7 +34,8 @@ import { jobsOf, type Sequence } from './sequence.ts';
 import { withTrialOutputs } from './trial-outputs.ts';
 
 /** What a run takes, as far as planning needs it. */
-export interface PlanOptions extends Pick<RunOptions, 'input' | 'output' | 'settings' | 'signal'> {
+export interface PlanOptions
+  extends Pick<RunOptions, 'input' | 'output' | 'convert' | 'settings' | 'signal'> {
   /** One device, or the name of one. Default `'cpu'`. */
   readonly device?: Device | string;
 }

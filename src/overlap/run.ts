@@ -179,6 +179,7 @@ class WholeRun {
         data: this.#data,
         destinations: this.#destinations,
         settings,
+        convert: this.#options.convert,
         head: this.#options.rows,
         asSample: this.#asSample,
         chunk: this.#options.chunk ?? 'auto',

@@ -3,6 +3,7 @@
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
+import { fitsFloat } from '../formats/dtype.ts';
 import { parseSchema, scalarProblem } from '../kernel/parameters.ts';
 import { settingDeclaration } from './declaration.ts';
 import type { AnyDefinition, Job, SettingValue, Width } from './job.ts';
@@ -125,6 +126,9 @@ function settingProblem(
   if (wrong !== null) return wrong;
   if (typeof value === 'boolean') return null;
   if (Number.isNaN(value)) return computed ? null : 'is NaN, and must be a number';
+  if (!computed && !fitsFloat(parameter.type, value)) {
+    return `is ${value}, which no ${parameter.type} holds: it would be infinite (say Infinity if that is meant)`;
+  }
   const setting = definition.settings?.[name];
   const { minimum = -Infinity, maximum = Infinity } =
     setting === undefined ? {} : settingDeclaration(setting);

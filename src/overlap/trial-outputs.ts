@@ -25,7 +25,7 @@ export async function withTrialOutputs<T>(
       if (isPinned(data) || ArrayBuffer.isView(data)) continue;
       const { file, format } = outputFile(data);
       const own = file === '-' ? null : await ownFile(file, folders);
-      if (own !== null) outputs[name] = { file: own, format } satisfies OutputFile;
+      if (own !== null) outputs[name] = { file: own, format: format.name } satisfies OutputFile;
     }
     return await attempt(outputs);
   } finally {

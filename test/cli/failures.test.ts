@@ -57,14 +57,14 @@ describe('input', () => {
       /^WS5005: .*f64/,
     ],
   ])('%s', async (_, file, message) => {
-    await fails(['run', affine, file, out.file('y.npy')], 1, message);
+    await fails(['run', affine, file, out.file('y.npy')], 3, message);
   });
 
   test('an absent column', async () => {
     const file = 'node_modules/vega-datasets/data/flights-3m.parquet';
     const stderr = await fails(
       ['run', 'examples/flights.ts', file, '--column', 'delay=lateness'],
-      1,
+      3,
       /^WS500[45]: .*lateness/,
     );
     expect(stderr).toContain('distance');

@@ -38,7 +38,7 @@ test('--column chooses the column of an input', async () => {
 
 test('a column that is not there is an error that lists those that are', async () => {
   const { code, stderr } = await runHere('run', 'examples/affine.ts', table, folder.file('none.npy'));
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toMatch(/^WS500\d: .*x/);
   expect(stderr).toMatch(/speed.*height/);
 });
@@ -52,7 +52,7 @@ test('nulls are an error, unless --nulls says what they stand for', async () => 
     '--column',
     'x=height',
   );
-  expect(refused.code).toBe(1);
+  expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(/^WS5005: .*null/);
 
   const y = folder.file('filled.npy');

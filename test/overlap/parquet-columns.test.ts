@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ThreadedColumn } from '#warpstage/formats/threaded-column.js';
+import { ThreadedSource } from '#warpstage/formats/threaded-source.js';
 import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
 import { file, readAll } from './reading.ts';
 import { expectFailure, temporaryDirectory } from './support.ts';
@@ -54,7 +54,7 @@ describe('Parquet columns', () => {
   });
 
   test.each([
-    ['name', 'f32', "column 'name' of .* holds (UTF8|STRING); a column of numbers"],
+    ['name', 'f32', "column 'name' of .* holds BYTE_ARRAY .(UTF8|STRING).; numbers or booleans are needed"],
     ['whole', 'u8', 'element 2 is 300, which is no value of u8'],
     ['long', 'i32', 'element 1 is -1099511627776, which is no value of i32'],
     ['f64', 'f32', 'holds f64, and parameter .x. of the kernel is f32'],
@@ -104,7 +104,7 @@ describe('Parquet columns', () => {
 
     test('and arrive in order, in memory that is shared or not', async () => {
       const { values, source } = await readAll(filename, 'i32', {}, 99_999);
-      expect(source).toBeInstanceOf(ThreadedColumn);
+      expect(source).toBeInstanceOf(ThreadedSource);
       expect(values).toEqual(Array.from({ length: rows }, (_, i) => i));
       const inputs = new OpenInputs();
       const again = await inputs.open(filename, wantedOf('x', 'f32', {}));

@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { npy } from '#warpstage/formats/npy.js';
 import { readNpyHeader } from '#warpstage/formats/npy-header.js';
 import type { TypedArray } from '#warpstage/overlap/job.js';
 import { MemoryBytes } from '#warpstage/overlap/memory-bytes.js';
@@ -9,13 +10,14 @@ import { openFileSink } from '#warpstage/overlap/sinks/file.js';
 import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
 
 const options = {
-  format: 'raw',
-  element: 'f32',
+  encoding: {},
   shape: [6],
   shapeKnown: true,
   fsync: true,
   signal: undefined,
 } as const;
+
+const npyOfFloats = npy.encode!({ name: 'y.npy', element: 'f32' });
 
 const first = Float32Array.of(1, 2, 3, 4);
 const second = Float32Array.of(5, 6);
@@ -78,7 +80,7 @@ describe('a file', () => {
 
   test.each([[true], [false]])('of format .npy says its shape (known before: %s)', async (shapeKnown) => {
     const path = join(temporaryDirectory(), 'y.npy');
-    await writeTo(path, { format: 'npy', shape: shapeKnown ? [6] : [0], shapeKnown });
+    await writeTo(path, { encoding: npyOfFloats, shape: shapeKnown ? [6] : [0], shapeKnown });
     const bytes = readFileSync(path);
     const header = await readNpyHeader(new MemoryBytes('y.npy', bytes));
     expect(header).toMatchObject({ dtype: 'f32', shape: [6] });
@@ -147,8 +149,13 @@ describe('what is no regular file', () => {
   });
 
   test('as .npy must know its shape', async () => {
-    const npy = { format: 'npy', shapeKnown: false };
-    await expectFailure(writeTo('/dev/null', npy), 'WS5006', 'the header comes first', 'write raw elements');
+    const unknown = { encoding: npyOfFloats, shapeKnown: false };
+    await expectFailure(
+      writeTo('/dev/null', unknown),
+      'WS5006',
+      'its header comes first',
+      'write raw elements',
+    );
   });
 
   test('may be a named pipe, which waits for its reader', async () => {

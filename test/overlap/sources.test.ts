@@ -108,7 +108,12 @@ describe('.npy files', () => {
       'several fields',
       "x['field']",
     ],
-    [{ header: '{}', shape: [3] }, 'WS5004', "it lacks 'descr'", 'numpy.save'],
+    [
+      { header: '{}', shape: [3] },
+      'WS5004',
+      'it must have the keys descr, fortran_order and shape, and has none',
+      'numpy.save',
+    ],
     [
       { shape: [2501] },
       'WS5003',

@@ -9,7 +9,7 @@ import { realpath, stat } from 'node:fs/promises';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
 import { count } from '../../diagnostics/problem.ts';
-import type { Dtype } from '../../formats/dtype.ts';
+import type { Conversion, Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
 import type { Settings } from '../settings.ts';
 import type { Facts } from './text.ts';
@@ -33,6 +33,8 @@ export interface Identified {
     readonly format: string;
     readonly dtype: Dtype;
   }[];
+  /** How values of another type become the kernel's, where the run says it. */
+  readonly convert: Conversion | undefined;
   /** Constant arrays, whatever they come from. */
   readonly constants: ReadonlyMap<string, TypedArray>;
   readonly outputs: readonly {
@@ -54,6 +56,7 @@ export async function factsOf(run: Identified): Promise<Facts> {
     "the job's declaration": digest(valueText(declaration)),
     'the chunk': run.chunkRows === undefined ? 'auto' : `${count(run.chunkRows)} rows`,
     'the number of rows': run.head === undefined ? 'all' : count(run.head),
+    'the conversion of inputs': run.convert ?? 'as the job says',
   };
   for (const [name, value] of Object.entries(run.settings)) {
     facts[`setting '${name}'`] = valueText(value);

@@ -12,18 +12,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
-import { npyHeader } from '../../formats/npy-header.ts';
-import type { ElementType } from '../../kernel/types.ts';
+import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 import type { PartialFile } from '../journal/journal.ts';
-import { bytesOf, type Sink } from './sink.ts';
+import { encoded, nothing, type Sink } from './sink.ts';
 import { StreamSink } from './stream.ts';
 import { addUnfinished, dropUnfinished } from './unfinished.ts';
 
 /** How a file is to be written. */
 export interface FileSinkOptions {
-  readonly format: 'raw' | 'npy';
-  readonly element: ElementType;
+  readonly encoding: Encoding;
   /** The shape, where it is known before the end; for its rank where not. */
   readonly shape: readonly number[];
   readonly shapeKnown: boolean;
@@ -96,7 +94,7 @@ class FileSink implements Sink {
       try {
         sink.#position = begin;
         if (begin > 0) await file.truncate(begin);
-        else if (options.format === 'npy') await sink.#append(npyHeader(options.element, options.shape));
+        else await sink.#append(options.encoding.begin?.(options.shape) ?? nothing);
       } catch (cause) {
         await sink.abandon();
         throw cause;
@@ -109,13 +107,14 @@ class FileSink implements Sink {
   }
 
   async write(data: TypedArray): Promise<void> {
-    await this.#append(bytesOf(data));
+    await this.#append(await encoded(data, this.#options.encoding));
   }
 
   async finish(shape: readonly number[]): Promise<void> {
     try {
-      const { format, element, shapeKnown, fsync, partial } = this.#options;
-      if (format === 'npy' && !shapeKnown) await writeAll(this.#file, npyHeader(element, shape), 0);
+      const { encoding, shapeKnown, fsync, partial } = this.#options;
+      await this.#append((await encoding.end?.(shape)) ?? nothing);
+      if (encoding.needsShape && !shapeKnown) await this.#rewriteBeginning(encoding, shape);
       // With its name it is complete also after a loss of power: its journal goes.
       if (partial !== undefined) await this.#file.chmod(this.#modeBefore ?? 0o666 & ~process.umask());
       if (fsync || partial !== undefined) await this.#file.sync();
@@ -151,6 +150,15 @@ class FileSink implements Sink {
     dropUnfinished(this.#temporary);
   }
 
+  async #rewriteBeginning(encoding: Encoding, shape: readonly number[]): Promise<void> {
+    const begin = encoding.begin?.(shape) ?? nothing;
+    const room = encoding.begin?.(this.#options.shape).length ?? 0;
+    if (begin.length !== room) {
+      throw new Error(`its beginning takes ${begin.length} bytes, and there is room for ${room}`);
+    }
+    await writeAll(this.#file, begin, 0);
+  }
+
   async #append(bytes: Uint8Array): Promise<void> {
     try {
       await writeAll(this.#file, bytes, this.#position);
@@ -178,16 +186,16 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number | 
 }
 
 async function openDirectly(path: string, isPipe: boolean, options: FileSinkOptions): Promise<Sink> {
-  if (options.format === 'npy' && !options.shapeKnown) throw needsShape(path);
-  const header = options.format === 'npy' ? npyHeader(options.element, options.shape) : undefined;
+  const { encoding, shape, shapeKnown, signal } = options;
+  if (encoding.needsShape && !shapeKnown) throw needsShape(path);
   if (isPipe) {
-    const pipe = new Socket({ fd: await openPipe(path, options.signal), readable: false });
-    return StreamSink.open(path, pipe, header, true);
+    const pipe = new Socket({ fd: await openPipe(path, signal), readable: false });
+    return StreamSink.open(path, pipe, encoding, shape, true);
   }
   const file = await open(path, 'w');
-  const sink = new DeviceSink(path, file);
+  const sink = new DeviceSink(path, file, encoding);
   try {
-    if (header !== undefined) await sink.writeBytes(header);
+    await sink.writeBytes(encoding.begin?.(shape) ?? nothing);
   } catch (cause) {
     await sink.abandon();
     throw cause;
@@ -195,11 +203,11 @@ async function openDirectly(path: string, isPipe: boolean, options: FileSinkOpti
   return sink;
 }
 
-/** The error of a .npy output that cannot be patched once the length is known. */
+/** The error of an output that cannot be patched once the length is known. */
 export function needsShape(name: string): Error {
   return problem(
     'WS5006',
-    `${name} cannot be written as .npy: the header comes first, and the length of the input is known only at its end`,
+    `${name} cannot be written in this format: its header comes first, and the length of the input is known only at its end`,
     'write raw elements, or write to a file',
   );
 }
@@ -208,15 +216,17 @@ export function needsShape(name: string): Error {
 class DeviceSink implements Sink {
   readonly name: string;
   readonly #file: FileHandle;
+  readonly #encoding: Encoding;
   #closed = false;
 
-  constructor(name: string, file: FileHandle) {
+  constructor(name: string, file: FileHandle, encoding: Encoding) {
     this.name = name;
     this.#file = file;
+    this.#encoding = encoding;
   }
 
-  write(data: TypedArray): Promise<void> {
-    return this.writeBytes(bytesOf(data));
+  async write(data: TypedArray): Promise<void> {
+    await this.writeBytes(await encoded(data, this.#encoding));
   }
 
   async writeBytes(bytes: Uint8Array): Promise<void> {
@@ -227,8 +237,9 @@ class DeviceSink implements Sink {
     }
   }
 
-  finish(): Promise<void> {
-    return this.abandon();
+  async finish(shape: readonly number[]): Promise<void> {
+    await this.writeBytes((await this.#encoding.end?.(shape)) ?? nothing);
+    await this.abandon();
   }
 
   publish(): void {}

@@ -1,5 +1,6 @@
 // Where a job's results go: elements in their order, and then either all of them or nothing.
 
+import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 
 /** Takes the elements of one output, in their order. */
@@ -22,3 +23,11 @@ export interface Sink {
 export function bytesOf(data: TypedArray): Uint8Array {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
+
+/** The bytes of elements, as a format has them. */
+export function encoded(data: TypedArray, { encode }: Encoding): Uint8Array | Promise<Uint8Array> {
+  return encode === undefined ? bytesOf(data) : encode(data);
+}
+
+/** What a format writes that has no header, or nothing behind the last element. */
+export const nothing = new Uint8Array();

@@ -2,8 +2,9 @@
 
 import type { Writable } from 'node:stream';
 import { unwritable } from '../../diagnostics/problem.ts';
+import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
-import { bytesOf, type Sink } from './sink.ts';
+import { encoded, nothing, type Sink } from './sink.ts';
 
 /** A sink over a stream of Node. */
 export class StreamSink implements Sink {
@@ -11,11 +12,13 @@ export class StreamSink implements Sink {
   readonly #stream: Writable;
   /** Whether the stream is ours to end. */
   readonly #owned: boolean;
+  readonly #encoding: Encoding;
   #failure: unknown;
   #interrupt: ((reason: unknown) => void) | undefined;
 
-  private constructor(name: string, stream: Writable, owned: boolean) {
+  private constructor(name: string, stream: Writable, encoding: Encoding, owned: boolean) {
     this.name = name;
+    this.#encoding = encoding;
     this.#stream = stream;
     this.#owned = owned;
     stream.on('error', this.#onError);
@@ -24,19 +27,21 @@ export class StreamSink implements Sink {
   static async open(
     name: string,
     stream: Writable,
-    header: Uint8Array | undefined,
+    encoding: Encoding,
+    shape: readonly number[],
     owned: boolean,
   ): Promise<Sink> {
-    const sink = new StreamSink(name, stream, owned);
-    if (header !== undefined) await sink.#writeBytes(header);
+    const sink = new StreamSink(name, stream, encoding, owned);
+    await sink.#writeBytes(encoding.begin?.(shape) ?? nothing);
     return sink;
   }
 
-  write(data: TypedArray): Promise<void> {
-    return this.#writeBytes(bytesOf(data));
+  async write(data: TypedArray): Promise<void> {
+    await this.#writeBytes(await encoded(data, this.#encoding));
   }
 
-  async finish(): Promise<void> {
+  async finish(shape: readonly number[]): Promise<void> {
+    await this.#writeBytes((await this.#encoding.end?.(shape)) ?? nothing);
     if (this.#owned) await this.#settled((done) => this.#stream.end(done));
     this.#stream.off('error', this.#onError);
   }
@@ -50,7 +55,8 @@ export class StreamSink implements Sink {
     else this.#stream.off('error', this.#onError);
   }
 
-  #writeBytes(bytes: Uint8Array): Promise<void> {
+  async #writeBytes(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return;
     return this.#settled((done) => this.#stream.write(bytes, done));
   }
 

@@ -1,63 +1,65 @@
-// A column of a Parquet file that is decoded in a thread of its own: decompressing and decoding
-// take longer than everything else that such a job does, and here they wait for nothing.
+// An array that is decoded in a thread of its own: decompressing and decoding take longer than
+// everything else that such a job does, and here they wait for nothing.
 //
-// The thread (column-thread.ts) writes straight into page-locked memory, which is shared; what
+// The thread (decoding-thread.ts) writes straight into page-locked memory, which is shared; what
 // is not shared goes through memory that is. It answers one request at a time.
 
-import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { unreadable } from '../diagnostics/problem.ts';
-import type { TypedArray } from '../kernel/types.ts';
-import { hostArrays } from '../kernel/types.ts';
+import { hostArrays, type TypedArray } from '../kernel/types.ts';
 import type { Dtype } from './dtype.ts';
+import { fileBeside } from './file-beside.ts';
 import type { Source, Wanted } from './source.ts';
 import { setElements } from './typed-arrays.ts';
 
 /** What the thread begins with. */
-export interface ColumnTask {
+export interface DecodingTask {
+  /** The module that exports the format, by its URL. */
+  readonly module: string;
+  /** The name of the format. */
+  readonly format: string;
   readonly path: string;
+  readonly dtype: Dtype | undefined;
   readonly wanted: Wanted;
 }
 
 /** What it is asked: to fill a part of shared memory, or to leave out elements. */
-export type ColumnRequest =
+export type DecodingRequest =
   | { readonly buffer: SharedArrayBuffer; readonly byteOffset: number; readonly length: number }
   | { readonly skip: number };
 
 /** What it answers; nothing is read where elements are left out. */
-export type ColumnAnswer = { readonly read: number } | { readonly issues: readonly Issue[] };
+export type DecodingAnswer = { readonly read: number } | { readonly issues: readonly Issue[] };
 
-/** The thread's module. It imports the package that reads Parquet, so that it is no text as other threads are. */
-function threadModule(): URL | undefined {
-  if (!import.meta.url) return undefined;
-  const url = new URL('./column-thread.js', import.meta.url);
-  return existsSync(url) ? url : undefined;
+/** The same array, in a thread of its own; undefined in a bundle, which has no file of the thread's. */
+export function inThread(
+  here: Source,
+  task: Omit<DecodingTask, 'module'>,
+  module: string | URL,
+): ThreadedSource | undefined {
+  const thread = fileBeside('./decoding-thread.js', import.meta.url);
+  return thread && new ThreadedSource(here, { ...task, module: String(module) }, thread);
 }
 
-/** The same column, in a thread of its own; undefined in a bundle, which has no file of the thread's. */
-export function inThread(column: Source, task: ColumnTask): ThreadedColumn | undefined {
-  const module = threadModule();
-  return module && new ThreadedColumn(column, task, module);
-}
-
-export class ThreadedColumn implements Source {
+/** Has a thread read an array. */
+export class ThreadedSource implements Source {
   readonly name: string;
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
   readonly #worker: Worker;
-  #settle: ((answer: ColumnAnswer | Error) => void) | undefined;
+  #settle: ((answer: DecodingAnswer | Error) => void) | undefined;
   #failure: Error | undefined;
 
-  /** `column` is the same column, opened here: it says what is known before anything is read. */
-  constructor(column: Source, task: ColumnTask, module: URL) {
-    this.name = column.name;
-    this.dtype = column.dtype;
-    this.shape = column.shape;
-    this.length = column.length;
-    this.#worker = new Worker(module, { workerData: task });
-    this.#worker.on('message', (answer: ColumnAnswer) => this.#settle?.(answer));
+  /** `here` is the same array, opened here: it says what is known before anything is read. */
+  constructor(here: Source, task: DecodingTask, thread: URL) {
+    this.name = here.name;
+    this.dtype = here.dtype;
+    this.shape = here.shape;
+    this.length = here.length;
+    this.#worker = new Worker(thread, { workerData: task });
+    this.#worker.on('message', (answer: DecodingAnswer) => this.#settle?.(answer));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('its decoding was ended')));
   }
@@ -75,9 +77,9 @@ export class ThreadedColumn implements Source {
     await this.#ask({ skip: elements });
   }
 
-  async #ask(request: ColumnRequest): Promise<number> {
+  async #ask(request: DecodingRequest): Promise<number> {
     if (this.#failure !== undefined) throw unreadable(this.name, this.#failure);
-    const answer = await new Promise<ColumnAnswer | Error>((resolve) => {
+    const answer = await new Promise<DecodingAnswer | Error>((resolve) => {
       this.#settle = resolve;
       this.#worker.postMessage(request);
     });

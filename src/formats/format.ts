@@ -1,0 +1,148 @@
+// What a format of files is: how a file of it is recognised, what is in it, how elements are read and written.
+//
+// A format says where elements are, and the house does the rest: it converts them to the kernel's type, refuses
+// what does not fit, cuts them into chunks, decodes beside everything else, and begins again where an interrupted
+// run ended. So a format is about a hundred lines, and knows neither kernels nor jobs.
+//
+// Elements either lie in the file as they lie in a typed array; then they are read straight into the memory that
+// is copied to the device. Or they must be decoded: then the format cuts them into units, each decoded on its own.
+
+import type { ElementType, TypedArray } from '../kernel/types.ts';
+import type { ByteReader, OpenBytes } from './bytes.ts';
+import type { Dtype } from './dtype.ts';
+
+/**
+ * A format of files. `registerFormat` makes it known to jobs and commands.
+ *
+ * @example
+ * // Elements of f32 behind the four letters VEC1.
+ * registerFormat({
+ *   name: 'vec',
+ *   endings: ['.vec'],
+ *   probe: (beginning) => Buffer.from(beginning.subarray(0, 4)).equals(Buffer.from('VEC1')),
+ *   async open(file) {
+ *     await file.read(new Uint8Array(4));
+ *     const shape = file.size === undefined ? {} : { shape: [Math.floor((file.size - 4) / 4)] };
+ *     return { arrays: [{ stored: 'f32', dtype: 'f32', ...shape, elements: () => ({ bytes: file }) }] };
+ *   },
+ *   encode: () => ({ begin: () => Buffer.from('VEC1') }),
+ * });
+ */
+export interface Format {
+  /** What `format` of an input or output says, for example `'npy'`. One of its name takes the place of another. */
+  readonly name: string;
+  /** How names of such files end, in lower case and with the dot: `['.npy']`. The longest ending counts. */
+  readonly endings: readonly string[];
+  /** Whether a file holds arrays by name, so that one serves several inputs, each by its column. Default false. */
+  readonly columns?: boolean;
+  /** Why a file cannot be read from its beginning to its end, for example `'its index is at its end'`; it is refused from a pipe then. */
+  readonly seeks?: string;
+  /**
+   * Whether a file that begins like this is of the format, whatever its name. `beginning` has 512 bytes, or the
+   * whole file if that is shorter. Default: only the name tells.
+   */
+  probe?(beginning: Uint8Array): boolean;
+  /**
+   * Reads what says what is in a file. Default: files of this format are not read.
+   *
+   * @throws WarpstageError WS5003 where data is missing or damaged; any other error is reported as WS5004
+   */
+  open?(file: OpenBytes, about: OpenRequest): Promise<Contents>;
+  /** How an output is written. Default: files of this format are not written. */
+  encode?(output: OutputDescription): Encoding;
+  /**
+   * The module that exports this format, as a URL that Node itself can import: `import.meta.url`. With it, arrays
+   * of many units are decoded in a thread of their own. Default: they are decoded in the program's thread.
+   */
+  readonly module?: string | URL | undefined;
+}
+
+/** What is known before a file is opened. */
+export interface OpenRequest {
+  /** The type of the elements that the caller named, or else needs: for formats that do not say it. */
+  readonly dtype: Dtype | undefined;
+}
+
+/** What is in a file. */
+export interface Contents {
+  /** In the order of the file: one for most formats, one for each column of a table. */
+  readonly arrays: readonly StoredArray[];
+  /** What else `warpstage info` says of the file, for example `{ 'row groups': 12 }`. */
+  readonly facts?: Readonly<Record<string, string | number>>;
+  /** Frees what was taken beside the file itself, which is closed afterwards. */
+  close?(): Promise<void>;
+}
+
+/** An array in a file. */
+export interface StoredArray {
+  /** Of a column. Absent where the file is one array. */
+  readonly name?: string;
+  /** Its type in the words of the format, for example `'<f8'` or `'INT64 (TIMESTAMP)'`. */
+  readonly stored: string;
+  /** The type that its elements have when they are read. Absent where they are no numbers. */
+  readonly dtype?: Dtype;
+  /** Extents, the slowest first, where the format has them. A kernel's rows may take their width from it. */
+  readonly shape?: readonly number[];
+  /** Elements. Default: as many as `shape` says; without one, only the end tells. */
+  readonly length?: number;
+  /** How many elements are null, where the file says it. */
+  readonly nulls?: number;
+  /** Where the elements are. Called once for each reader, and not without a `dtype`. */
+  elements(): Elements | Promise<Elements>;
+}
+
+/** How many elements an array has, where that is known. */
+export function lengthOf({ length, shape }: Pick<StoredArray, 'length' | 'shape'>): number | undefined {
+  return length ?? shape?.reduce((product, extent) => product * extent, 1);
+}
+
+/** The elements of an array: as they are in memory, or in units. */
+export type Elements = ElementsInPlace | ElementsInUnits;
+
+/** Elements one after the other as in a typed array, little-endian. A run begins again at any of them. */
+export interface ElementsInPlace {
+  /** Stands at the first element: the file itself behind its header, or a `slice` of it. */
+  readonly bytes: ByteReader;
+}
+
+/** Elements that are decoded, a unit at a time, in order. A run begins again at any unit whose place `lengths` tells. */
+export interface ElementsInUnits {
+  /** Elements of each unit. Absent where they are known only once they are decoded; all before must be decoded then. */
+  readonly lengths?: readonly number[];
+  /**
+   * The values of a unit, counted from 0; null or undefined among them are nulls. Behind the last unit undefined,
+   * which is asked for only without `lengths`. One call at a time.
+   */
+  decode(unit: number): Promise<DecodedValues | undefined>;
+}
+
+/** Values in their order; booleans are 0 and 1. */
+export type DecodedValues = ArrayLike<number | bigint | boolean | null | undefined>;
+
+/** An output that is to be written. */
+export interface OutputDescription {
+  /** For messages: its path. */
+  readonly name: string;
+  readonly element: ElementType;
+}
+
+/** How an output is written: what comes before its elements, between and behind them. */
+export interface Encoding {
+  /**
+   * Bytes before the first element. Where they depend on the shape (`needsShape`) and the input's length is known
+   * only at its end, they are written twice, the second time with the true shape; they must be as many.
+   * Default: none.
+   */
+  begin?(shape: readonly number[]): Uint8Array;
+  /** Whether `begin` says the shape: such an output cannot go to a pipe before its shape is known. Default false. */
+  readonly needsShape?: boolean;
+  /** The bytes of elements, in their order. Default: as they lie in memory. */
+  encode?(elements: TypedArray): Uint8Array | Promise<Uint8Array>;
+  /** Bytes behind the last element. Default: none. */
+  end?(shape: readonly number[]): Uint8Array | Promise<Uint8Array>;
+  /**
+   * Bytes that the first so many elements take, with what comes before them: where a run begins again. Default:
+   * their size in memory, or with an `encode` of its own none, and the run cannot be resumed.
+   */
+  bytesOf?(elements: number, shape: readonly number[]): number;
+}

@@ -1,0 +1,206 @@
+// Opens a file in the format that it has, and never in another.
+//
+// Which one that is says whoever gives the file, or else its name, or else its beginning. A name or beginning that
+// tells of something that is not read is refused with what to do; bare elements, which begin like anything, are
+// only what is called so. A pipe has no name: there, what begins like nothing known and is no text is bare elements.
+
+import { WarpstageError } from '../diagnostics/error.ts';
+import { count, problem } from '../diagnostics/problem.ts';
+import { FileBytes, type OpenBytes, openBytes } from './bytes.ts';
+import type { Dtype } from './dtype.ts';
+import { ElementSource } from './element-source.ts';
+import type { Contents, Format, OpenRequest, StoredArray } from './format.ts';
+import { endingsOf, formatNamed, formatOfBeginning, formatOfName } from './registry.ts';
+import type { Wanted } from './source.ts';
+import { hasNulls, UnitSource } from './unit-source.ts';
+import { type Unsupported, unsupportedBeginning, unsupportedName } from './unsupported.ts';
+
+/** A file as it was given. */
+export interface FileRequest {
+  /** A path; `'-'` is standard input. */
+  readonly file: string;
+  /** The name of its format, where that was said. */
+  readonly format?: string | undefined;
+  /** The type of its elements, where that was said: a check where the file says its own. */
+  readonly dtype?: Dtype | undefined;
+}
+
+/** A file with what is in it. */
+export interface OpenedFile {
+  /** Its path. */
+  readonly file: string;
+  readonly format: Format;
+  readonly bytes: OpenBytes;
+  readonly contents: Contents;
+}
+
+/** Bytes by which a file is recognised. */
+const beginningBytes = 512;
+
+/**
+ * Opens a file. `opened` receives what is to be closed before anything is read of it, so that it can be closed
+ * while it waits for its first bytes. `needed` is the type of elements for formats that do not say it.
+ *
+ * @throws WarpstageError WS5003 where it cannot be read, WS5004 where its format is not read, WS5005 where it
+ * holds another type than was said
+ */
+export async function openFile(
+  request: FileRequest,
+  needed: Dtype | undefined,
+  opened: (one: { close(): Promise<void> }) => void,
+): Promise<OpenedFile> {
+  const { file, dtype } = request;
+  const said = request.format === undefined ? undefined : formatNamed(request.format);
+  const bytes = await openBytes(file);
+  opened(bytes);
+  const format = said ?? (await formatOf(bytes, file));
+  const contents = await openContents(format, bytes, { dtype: dtype ?? needed });
+  if (contents.close !== undefined) opened({ close: () => contents.close!() });
+  if (dtype !== undefined) checkSaid(bytes.name, contents, dtype);
+  return { file, format, bytes, contents };
+}
+
+/** Has a format read what is in a file. */
+export async function openContents(format: Format, bytes: OpenBytes, about: OpenRequest): Promise<Contents> {
+  if (format.open === undefined) {
+    const message = `${bytes.name} is of the format '${format.name}', which is written and not read`;
+    throw problem('WS5004', message, `files that are read end in ${endingsOf('open').join(' ')}`);
+  }
+  if (format.seeks !== undefined && !(bytes instanceof FileBytes)) {
+    const message = `a file of the format '${format.name}' cannot be read from ${bytes.name}, because ${format.seeks}`;
+    throw problem('WS5004', message, 'save it to a file first');
+  }
+  try {
+    return await format.open(bytes, about);
+  } catch (cause) {
+    if (cause instanceof WarpstageError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw problem('WS5004', `${bytes.name} cannot be read as '${format.name}': ${why}`, undefined, cause);
+  }
+}
+
+/** The source of the array that is wanted. */
+export async function sourceOf(
+  file: string,
+  format: Format,
+  { arrays }: Contents,
+  wanted: Wanted,
+): Promise<ElementSource | UnitSource> {
+  const array = arrayOf(file, format, arrays, wanted);
+  const name = array.name === undefined ? nameOf(file) : `column '${array.name}' of ${file}`;
+  const { dtype, nulls = 0 } = array;
+  if (dtype === undefined) {
+    throw problem(
+      'WS5005',
+      `${name} holds ${array.stored}; numbers or booleans are needed`,
+      'turn it into numbers first, for example into the positions of a list of its values',
+    );
+  }
+  const elements = await array.elements();
+  if ('bytes' in elements) return new ElementSource(name, elements.bytes, dtype, array, wanted);
+  const source = new UnitSource(name, dtype, array, elements, wanted);
+  if (nulls > 0 && wanted.nulls === undefined) {
+    throw hasNulls(name, `${count(nulls)} of ${count(source.length ?? nulls)} rows`);
+  }
+  return source;
+}
+
+/** What a path is called in messages. */
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file;
+}
+
+function arrayOf(
+  file: string,
+  format: Format,
+  arrays: readonly StoredArray[],
+  { column }: Wanted,
+): StoredArray {
+  const only = arrays.length === 1 ? arrays[0] : undefined;
+  const array = only?.name === undefined ? only : undefined;
+  const found = array ?? arrays.find(({ name }) => name === column);
+  if (found !== undefined) return found;
+  const names = arrays.map(({ name }) => name).join(', ');
+  throw problem(
+    'WS5005',
+    `${file} has no column '${column}'`,
+    arrays.length === 0
+      ? `it is a file of the format '${format.name}' that holds nothing`
+      : `its columns are ${names}; choose one with --column (column in the job)`,
+  );
+}
+
+async function formatOf(bytes: OpenBytes, file: string): Promise<Format> {
+  const named = formatOfName(file);
+  if (named !== undefined && named.name !== 'raw') return named;
+  const known = named === undefined ? unsupportedName(file) : undefined;
+  if (known !== undefined) throw refused(bytes.name, known, 'by its name');
+  const beginning = await bytes.peek(beginningBytes);
+  const begun = formatOfBeginning(beginning);
+  const unsupported = unsupportedBeginning(beginning);
+  if (named !== undefined) {
+    // Called raw, it begins as something else all the same.
+    if (begun !== undefined) throw misnamed(bytes.name, begun);
+    if (unsupported !== undefined) throw refused(bytes.name, unsupported, 'by how it begins');
+    return named;
+  }
+  if (begun !== undefined) return begun;
+  if (unsupported !== undefined) throw refused(bytes.name, unsupported, 'by how it begins');
+  if (bytes.size !== undefined) throw unknown(bytes.name);
+  if (isText(beginning)) throw text(bytes.name);
+  return formatNamed('raw');
+}
+
+const rawHint = "if it holds bare numbers, say so: --raw (format: 'raw' in a program)";
+
+function refused(name: string, { what, hint }: Unsupported, how: string): Error {
+  return problem('WS5004', `${name} is ${what} ${how}, which is not read`, `${hint(name)}; ${rawHint}`);
+}
+
+function misnamed(name: string, { name: format, endings }: Format): Error {
+  return problem(
+    'WS5004',
+    `${name} begins as a ${endings[0]} file does, and is called one of bare numbers`,
+    `rename it, or say format: '${format}' in a program; ${rawHint}`,
+  );
+}
+
+function unknown(name: string): Error {
+  return problem(
+    'WS5004',
+    `${name} is in no format that is known: neither its name nor how it begins tells one`,
+    `${rawHint}, or rename it to end in .bin, or in its type (.f32, .u8); ` +
+      `files that are read end in ${endingsOf('open').slice(0, 12).join(' ')}`,
+  );
+}
+
+function text(name: string): Error {
+  return problem(
+    'WS5004',
+    `${name} is text, which is not read`,
+    `save its numbers as .npy first: numpy.save('x.npy', numpy.loadtxt('x.txt')); ${rawHint}`,
+  );
+}
+
+/** Whether bytes are UTF-8 without control characters. Numbers, as they lie in memory, hardly ever are. */
+function isText(bytes: Uint8Array): boolean {
+  if (bytes.length === 0 || bytes.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return false;
+  try {
+    // A character may be cut off at the end.
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What was said of a file's type must be so, where the file says it itself. */
+function checkSaid(name: string, { arrays }: Contents, dtype: Dtype): void {
+  const [array] = arrays;
+  if (arrays.length !== 1 || array!.dtype === undefined || array!.dtype === dtype) return;
+  throw problem(
+    'WS5005',
+    `${name} holds ${array!.dtype}, and not ${dtype}, as was said`,
+    'leave the type out: --dtype (dtype in a program) is for files of bare numbers, which do not say theirs',
+  );
+}

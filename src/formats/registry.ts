@@ -1,0 +1,85 @@
+// The formats that are known, and which one a name or a beginning tells.
+//
+// They are kept where every copy of this package in a process finds them: a module that registers a format may
+// have its own copy, beside that of the command line.
+
+import { problem } from '../diagnostics/problem.ts';
+import type { Format } from './format.ts';
+import { npy } from './npy.ts';
+import { parquet } from './parquet.ts';
+import { raw } from './raw.ts';
+
+const key = Symbol.for('warpstage.formats');
+
+/** By name. */
+const formats: Map<string, Format> = known();
+
+function known(): Map<string, Format> {
+  const shared = globalThis as { [key]?: Map<string, Format> };
+  shared[key] ??= new Map([raw, npy, parquet].map((format) => [format.name, format]));
+  return shared[key];
+}
+
+/**
+ * Makes a format known to `run()`, `plan()` and the commands. For the command line, a module does it that the
+ * job's module imports, or that `--import` names.
+ *
+ * @throws WarpstageError WS4007 where it is no format
+ */
+export function registerFormat(format: Format): void {
+  const wrong = formatProblem(format);
+  if (wrong !== null) {
+    throw problem(
+      'WS4007',
+      `what was to be registered is no format: ${wrong}`,
+      "give at least { name: 'vec', endings: ['.vec'], open: async (file) => ({ arrays: [ … ] }) }",
+    );
+  }
+  formats.set(format.name, format);
+}
+
+/** The format of a name. Throws WS5004 where there is none. */
+export function formatNamed(name: string): Format {
+  const format = formats.get(name);
+  if (format !== undefined) return format;
+  const names = [...formats.keys()].join(', ');
+  throw problem('WS5004', `there is no format '${name}'`, `the formats are ${names}`);
+}
+
+/** The format that a file's name tells, by the longest of the endings that fit. */
+export function formatOfName(file: string): Format | undefined {
+  const name = file.toLowerCase();
+  let best: Format | undefined;
+  let longest = 0;
+  for (const format of formats.values()) {
+    for (const ending of format.endings) {
+      if (ending.length <= longest || !name.endsWith(ending)) continue;
+      best = format;
+      longest = ending.length;
+    }
+  }
+  return best;
+}
+
+/** The format that a file's beginning tells. */
+export function formatOfBeginning(beginning: Uint8Array): Format | undefined {
+  return [...formats.values()].find((format) => format.probe?.(beginning) ?? false);
+}
+
+/** The endings of files that are read, or written, for hints. */
+export function endingsOf(does: 'open' | 'encode'): string[] {
+  return [...formats.values()]
+    .filter((format) => format[does] !== undefined)
+    .flatMap(({ endings }) => endings);
+}
+
+function formatProblem(format: unknown): string | null {
+  if (typeof format !== 'object' || format === null)
+    return `it is ${format === null ? 'null' : typeof format}`;
+  const { name, endings, open, encode } = format as Partial<Format>;
+  if (typeof name !== 'string' || name === '') return 'it has no name';
+  const areEndings = Array.isArray(endings) && endings.every((one) => /^\.[^A-Z]+$/.test(String(one)));
+  if (!areEndings) return "its endings are no list of endings in lower case such as '.vec'";
+  if (open === undefined && encode === undefined) return 'it can neither be read (open) nor written (encode)';
+  return null;
+}
