@@ -27,7 +27,7 @@ export interface RowsParts {
   readonly uniform: ThreadContext;
   /** The context of a thread by its rank; `endOfThread` is where its code ends, null where none of it leaves. */
   readonly threadContext: (rank: Local, endOfThread: Label | null, hoisting: Hoisting) => ThreadContext;
-  /** Stops a thread that may not copy for the pipeline. */
+  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
   readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
 }
 
@@ -64,6 +64,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             uniform,
             rank,
             threadContext: (each) => parts.threadContext(each, null, hoisting),
+            writePresence: parts.writePresence,
             writeEntry,
           });
           writePrologue = inLanes.writePrologue;

@@ -6,6 +6,7 @@
 
 import { elementBytes } from '../../../kernel/types.ts';
 import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
+import type { CopyCall } from '../copies.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
 import type { Region } from '../plan.ts';
@@ -73,6 +74,8 @@ export interface LaneRegionParts {
   /** Rank of the thread that is next; at the beginning the first of a row. */
   readonly rank: Local;
   readonly threadContext: (rank: Local) => ThreadContext;
+  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
+  readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
   /** Gives uniform variables the values that a thread starts with. */
   readonly writeEntry: () => void;
 }
@@ -114,6 +117,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     variables,
     rank,
     threadContext: parts.threadContext,
+    writePresence: parts.writePresence,
   });
   const { statements } = region;
   const row = unit.program.block[0];

@@ -8,6 +8,7 @@
 import type { Statement } from '../../../compiler/ir.ts';
 import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
 import { assignedIn, readIn } from '../../analysis/walk.ts';
+import type { CopyCall } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { writeLoop, writeStatement } from '../statements.ts';
@@ -35,6 +36,8 @@ export interface LaneWriterParts {
   readonly rank: Local;
   /** The context of a single thread whose rank a local holds. */
   readonly threadContext: (rank: Local) => ThreadContext;
+  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
+  readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
 }
 
 export class LaneWriter {
@@ -43,14 +46,16 @@ export class LaneWriter {
   readonly #variables: Variables;
   readonly #rank: Local;
   readonly #threadContext: (rank: Local) => ThreadContext;
+  readonly #writePresence: LaneWriterParts['writePresence'];
   readonly #masked: MaskedWriter;
 
-  constructor({ group, checkpoints, variables, rank, threadContext }: LaneWriterParts) {
+  constructor({ group, checkpoints, variables, rank, threadContext, writePresence }: LaneWriterParts) {
     this.#group = group;
     this.#checkpoints = checkpoints;
     this.#variables = variables;
     this.#rank = rank;
     this.#threadContext = threadContext;
+    this.#writePresence = writePresence;
     this.#masked = new MaskedWriter(group, checkpoints);
   }
 
@@ -132,6 +137,8 @@ export class LaneWriter {
         return;
       case 'call':
         if (statement.intrinsic !== 'memcpyAsync') throw new Error(`lanes cannot ${statement.intrinsic}`);
+        // What one of them may not do, none of the lanes may: they are all here, and made it together.
+        this.#writePresence(first, statement);
         this.#eachVector((vector) => writeVectorCopy(this.#group, statement, vector));
         return;
       default:
