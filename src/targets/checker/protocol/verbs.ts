@@ -66,6 +66,8 @@ export class Verbs implements PartialObserver {
   waitBegan(thread: Thread, use: StageUse, verb: WaitVerb, limit?: number): void {
     const handle = this.#handles.of(thread, use);
     if (!this.#may(handle, verb, use.range)) return;
+    // A thread's own pipeline waits as long as it takes, here and in the reference.
+    if (use.pipeline.declaration.scope === 'thread') return;
     // A point in time may well have passed.
     if (verb !== 'consumerWaitFor' || limit === undefined || limit > 0) return;
     const reference = limit === 0 ? 'waits for ever' : 'looks a few times and gives up';
