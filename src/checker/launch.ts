@@ -3,16 +3,10 @@
 import type { Value } from '../compiler/arithmetic.ts';
 import type { Program } from '../compiler/ir.ts';
 import { specialise } from '../compiler/specialise.ts';
-import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import {
-  isDeviceFunction,
-  type KernelParameter,
-  parseSchema,
-  type ScalarValue,
-  scalarProblem,
-} from '../kernel/parameters.ts';
+import { type KernelParameter, parseSchema } from '../kernel/parameters.ts';
 import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
 import {
   type ElementType,
@@ -23,10 +17,10 @@ import {
   hostArrays,
   lanesOf,
 } from '../kernel/types.ts';
+import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
 import { checkBlock, checkGrid, checkResident } from '../runtime/extents.ts';
 import { kernelInWords } from '../runtime/launch.ts';
-import { heldValue, takeVector } from '../runtime/scalars.ts';
 
 /** An array of which only the length matters. */
 export interface ArrayOfLength {
@@ -117,84 +111,29 @@ export function bindLaunch(
   return { program, sources, grid: fullGrid, values };
 }
 
-interface Checked {
-  readonly arrays: Record<string, LaunchArray>;
-  readonly scalars: Record<string, ScalarValue>;
-  readonly constants: Record<string, ScalarValue>;
-  readonly functions: Record<string, DeviceFunction>;
-}
-
 /** Throws one error with an issue for every argument that is missing, unknown or wrong. */
 function checkArguments(
   kernel: string,
   parameters: readonly KernelParameter[],
   given: Readonly<Record<string, unknown>>,
-): Checked {
-  const issues: Issue[] = [];
-  const report = (message: string, hint?: string, code: Issue['code'] = 'WS2001') => {
-    const whole = `check of ${kernelInWords(kernel)}: ${message}`;
-    issues.push({ code, message: whole, ...(hint === undefined ? {} : { hint }) });
-  };
-  const checked: Checked = { arrays: {}, scalars: {}, constants: {}, functions: {} };
-  const values = given ?? {};
-  for (const parameter of parameters) {
-    const { name } = parameter;
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    switch (parameter.kind) {
-      case 'array': {
-        const array = value === undefined ? null : arrayOf(parameter.element, value);
-        if (array !== null) checked.arrays[name] = array;
-        else {
-          const what = `a ${hostArrays[parameter.element].name} or { length: n }`;
-          if (value === undefined) report(`argument \`${name}\` is missing`, `pass ${what} in \`arguments\``);
-          else
-            report(
-              `argument \`${name}\` must be ${what}, and is ${describe(value)}`,
-              undefined,
-              codeOf(value),
-            );
-        }
-        break;
-      }
-      case 'scalar':
-      case 'constant': {
-        const actual = value ?? (parameter.kind === 'constant' ? parameter.default : undefined);
-        const problem = actual === undefined ? 'is missing' : scalarProblem(parameter.type, actual);
-        if (problem !== null) report(`argument \`${name}\` ${problem}`);
-        else {
-          const held = heldValue(parameter.type, actual as ScalarValue);
-          checked[parameter.kind === 'scalar' ? 'scalars' : 'constants'][name] = held;
-        }
-        break;
-      }
-      case 'vector':
-        for (const { argument, problem, hint } of takeVector(name, parameter.type, value, checked.scalars)) {
-          report(`argument \`${argument}\` ${problem}`, hint);
-        }
-        break;
-      case 'function': {
-        const actual = value ?? parameter.function;
-        if (isDeviceFunction(actual)) checked.functions[name] = actual;
-        else
-          report(
-            `argument \`${name}\` must be a function made by deviceFunction(), and is ${describe(actual)}`,
-          );
-        break;
-      }
-      default:
-        parameter satisfies never;
-    }
-  }
-  for (const name of Object.keys(values)) {
-    if (parameters.some((parameter) => parameter.name === name)) continue;
-    const known = parameters.map((parameter) => `\`${parameter.name}\``).join(', ');
-    report(
-      `there is no parameter \`${name}\``,
-      known === '' ? 'it takes no arguments' : `its parameters are ${known}`,
-    );
-  }
-  if (issues.length > 0) throw new WarpstageError(issues);
-  return checked;
+): ArgumentsOf<LaunchArray> {
+  const arrayInWords = ({ element }: { readonly element: ElementType }) =>
+    `a ${hostArrays[element].name} or { length: n }`;
+  return takeArguments(parameters, given, {
+    what: `check of ${kernelInWords(kernel)}`,
+    place: () => 'in `arguments`',
+    arrayInWords,
+    takeArray(parameter, value) {
+      const array = arrayOf(parameter.element, value);
+      if (array !== null) return { array };
+      const isView = ArrayBuffer.isView(value);
+      const found = isView ? `a ${value.constructor.name}` : inWords(value);
+      return {
+        code: isView ? 'WS2002' : 'WS2001',
+        message: `argument \`${parameter.name}\` must be ${arrayInWords(parameter)}, and is ${found}`,
+      };
+    },
+  });
 }
 
 function arrayOf(element: ElementType, value: unknown): LaunchArray | null {
@@ -211,14 +150,4 @@ function arrayOf(element: ElementType, value: unknown): LaunchArray | null {
   const { length, unfilled = false } = value as ArrayOfLength;
   if (!Number.isSafeInteger(length) || length < 0 || length * elementBytes[element] >= 2 ** 32) return null;
   return { element, length, data: null, unfilled };
-}
-
-const codeOf = (value: unknown) => (ArrayBuffer.isView(value) ? 'WS2002' : 'WS2001');
-
-function describe(value: unknown): string {
-  if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
-  if (Array.isArray(value)) return 'an array of JavaScript values';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  if (typeof value === 'function') return 'a function';
-  return typeof value === 'string' ? `the string '${value}'` : String(value);
 }

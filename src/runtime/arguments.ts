@@ -14,26 +14,65 @@ import { kernelInWords } from './launch.ts';
 import { heldValue, takeVector } from './scalars.ts';
 
 /** Checked arguments, by the kind of their parameter. */
-export interface Arguments {
-  readonly arrays: Readonly<Record<string, DeviceMemoryArray>>;
+export interface ArgumentsOf<A> {
+  readonly arrays: Readonly<Record<string, A>>;
   /** By the name of the program's parameter: a vector is so many scalars, `v.x` and so on. */
   readonly scalars: Readonly<Record<string, ScalarValue>>;
   readonly constants: Readonly<Record<string, ScalarValue>>;
   readonly functions: Readonly<Record<string, DeviceFunction>>;
 }
 
-/** Checks arguments. Throws one error with an issue for every argument that is missing, unknown or wrong. */
+export type Arguments = ArgumentsOf<DeviceMemoryArray>;
+
+type ArrayParameter = Extract<KernelParameter, { kind: 'array' }>;
+
+/** What arguments are given for. */
+interface Taking<A> {
+  /** What begins each message: 'launch of kernel `scale`'. */
+  readonly what: string;
+  /** Where a missing argument belongs, for its hint. */
+  readonly place: (name: string) => string;
+  /** What arrays are, in words, and the array of an argument that is one, or what is wrong with it. */
+  readonly arrayInWords: (parameter: ArrayParameter) => string;
+  readonly takeArray: (parameter: ArrayParameter, value: unknown) => { readonly array: A } | Issue;
+}
+
+/** Checks the arguments of a launch. Throws one error with an issue for every argument that is missing, unknown or wrong. */
 export function checkArguments(
   device: Device,
   kernel: string,
   parameters: readonly KernelParameter[],
   given: Readonly<Record<string, unknown>>,
 ): Arguments {
+  return takeArguments(parameters, given, {
+    what: `launch of ${kernelInWords(kernel)}`,
+    place: (name) => `as \`${name}\` in the third argument of launch`,
+    arrayInWords: ({ element }) => `a device array of ${element}`,
+    takeArray: (parameter, value) =>
+      arrayIssue(device, parameter, value) ?? { array: value as DeviceMemoryArray },
+  });
+}
+
+/**
+ * Checks arguments, whatever stands for an array among them: a launch and a check of it take the same for all
+ * else. An argument is left out, so that a default holds, where it is absent or undefined; null is a value.
+ */
+export function takeArguments<A>(
+  parameters: readonly KernelParameter[],
+  given: Readonly<Record<string, unknown>>,
+  { what, place, arrayInWords, takeArray }: Taking<A>,
+): ArgumentsOf<A> {
   const issues: Issue[] = [];
   const report = (issue: Issue) => {
-    issues.push({ ...issue, message: `launch of ${kernelInWords(kernel)}: ${issue.message}` });
+    issues.push({ ...issue, message: `${what}: ${issue.message}` });
   };
-  const arrays: Record<string, DeviceMemoryArray> = {};
+  const wrong = (message: string, hint?: string) => {
+    report({ code: 'WS2001', message, ...(hint === undefined ? {} : { hint }) });
+  };
+  const missing = (name: string, kind: string) => {
+    wrong(`argument \`${name}\` is missing`, `pass ${kind} ${place(name)}`);
+  };
+  const arrays: Record<string, A> = {};
   const scalars: Record<string, ScalarValue> = {};
   const constants: Record<string, ScalarValue> = {};
   const functions: Record<string, DeviceFunction> = {};
@@ -44,17 +83,21 @@ export function checkArguments(
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     switch (parameter.kind) {
       case 'array': {
-        const issue = arrayIssue(device, parameter, value);
-        if (issue === null) arrays[name] = value as DeviceMemoryArray;
-        else report(issue);
+        if (value === undefined) {
+          missing(name, arrayInWords(parameter));
+          break;
+        }
+        const taken = takeArray(parameter, value);
+        if ('array' in taken) arrays[name] = taken.array;
+        else report(taken);
         break;
       }
       case 'scalar':
       case 'constant': {
         const actual = value === undefined && parameter.kind === 'constant' ? parameter.default : value;
         const problem = actual === undefined ? null : scalarProblem(parameter.type, actual);
-        if (actual === undefined) report(missing(name, `a value of type ${parameter.type}`));
-        else if (problem !== null) report({ code: 'WS2001', message: `argument \`${name}\` ${problem}` });
+        if (actual === undefined) missing(name, `a value of type ${parameter.type}`);
+        else if (problem !== null) wrong(`argument \`${name}\` ${problem}`);
         else
           (parameter.kind === 'scalar' ? scalars : constants)[name] = heldValue(
             parameter.type,
@@ -64,19 +107,16 @@ export function checkArguments(
       }
       case 'vector':
         for (const { argument, problem, hint } of takeVector(name, parameter.type, value, scalars)) {
-          const message = `argument \`${argument}\` ${problem}`;
-          report({ code: 'WS2001', message, ...(hint === undefined ? {} : { hint }) });
+          wrong(`argument \`${argument}\` ${problem}`, hint);
         }
         break;
       case 'function': {
-        const actual = value ?? parameter.function;
+        const actual = value === undefined ? parameter.function : value;
         if (isDeviceFunction(actual)) functions[name] = actual;
-        else {
-          report({
-            code: 'WS2001',
-            message: `argument \`${name}\` must be a function made by deviceFunction(), and is ${describe(actual)}`,
-          });
-        }
+        else
+          wrong(
+            `argument \`${name}\` must be a function made by deviceFunction(), and is ${inWords(actual)}`,
+          );
         break;
       }
       default:
@@ -88,30 +128,17 @@ export function checkArguments(
   for (const name of Object.keys(values)) {
     if (parameters.some((parameter) => parameter.name === name)) continue;
     const hint = parameters.length === 0 ? 'it takes no arguments' : `its parameters are ${known}`;
-    report({ code: 'WS2001', message: `there is no parameter \`${name}\``, hint });
+    wrong(`there is no parameter \`${name}\``, hint);
   }
   if (issues.length > 0) throw new WarpstageError(issues);
   return { arrays, scalars, constants, functions };
 }
 
-function missing(name: string, what: string): Issue {
-  return {
-    code: 'WS2001',
-    message: `argument \`${name}\` is missing`,
-    hint: `pass ${what} as \`${name}\` in the third argument of launch`,
-  };
-}
-
-function arrayIssue(
-  device: Device,
-  { name, element }: Extract<KernelParameter, { kind: 'array' }>,
-  value: unknown,
-): Issue | null {
-  if (value === undefined) return missing(name, `a device array of ${element}`);
+function arrayIssue(device: Device, { name, element }: ArrayParameter, value: unknown): Issue | null {
   if (!(value instanceof DeviceMemoryArray)) {
     return {
       code: 'WS2001',
-      message: `argument \`${name}\` must be a device array of ${element}, and is ${describe(value)}`,
+      message: `argument \`${name}\` must be a device array of ${element}, and is ${inWords(value)}`,
       hint: `copy the data to the device first: \`const ${name} = device.alloc('${element}', n)\` and \`stream.memcpyAsync(${name}, data)\``,
     };
   }
@@ -140,7 +167,7 @@ function arrayIssue(
 }
 
 /** A wrong argument in words. */
-function describe(value: unknown): string {
+export function inWords(value: unknown): string {
   if (value instanceof PinnedMemoryArray) return `a page-locked array of ${value.length} elements`;
   if (ArrayBuffer.isView(value)) return `a typed array of the host (${value.constructor.name})`;
   if (Array.isArray(value)) return 'an array of JavaScript values';
