@@ -241,3 +241,36 @@ describe('copies', () => {
     );
   });
 });
+
+describe('a waiter that comes late, when its stage was committed many times more', () => {
+  const late = kernel(
+    { data: 'i32[]', seen: 'i32[]', commits: 'index', looksAt: 'index' },
+    ({ data, seen, commits, looksAt }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const state = cuda.pipelineSharedState('block', 1);
+      const pipe = cuda.makePipeline(block, state, t === 0 ? 'producer' : 'consumer');
+      if (t === 0) {
+        for (let i = 0; i < commits; i++) {
+          data[i] = i;
+          pipe.producerCommit();
+        }
+      } else {
+        pipe.consumerWait();
+        seen[0] = data[looksAt]!;
+        pipe.consumerRelease();
+      }
+    },
+  );
+  const found = (commits: number, looksAt: number) => {
+    const arrays = { data: new Int32Array(200), seen: new Int32Array(1) };
+    const launch = { grid: 1, block: 2, arguments: { ...arrays, commits, looksAt } };
+    return check(late, launch).findings.map(({ code }) => code);
+  };
+
+  // It is ordered behind the first commit alone, whatever has come since.
+  test.each([2, 3, 60, 66, 200])('of %d commits', (commits) => {
+    expect(found(commits, 1)).toContain('WS7001');
+    if (commits <= 60) expect(found(commits, 0)).not.toContain('WS7001');
+  });
+});

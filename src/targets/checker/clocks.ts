@@ -103,7 +103,13 @@ export class ThreadClock {
 /** What has been collected at an object, by the first actor of each block. */
 type Collected = Map<number, Times>;
 
-/** How many completed phases are kept for those who have not asked yet. */
+const nothing: Collected = new Map();
+
+/**
+ * How many completed phases are kept for those who have not asked yet. Where a pipeline is used as it should
+ * be, none asks for any but the last; a commit without acquire, or a release without wait, lets phases pass
+ * that others have yet to ask for. What is not kept any more, a waiter has not seen: so no race is missed.
+ */
 const keptPhases = 64;
 
 /** One synchronisation object. */
@@ -167,13 +173,16 @@ class SyncClock {
     if (this.#agent !== null) this.#tellOfCopies(clock, this.#agent, phase + 1);
   }
 
+  /** All that was collected by the end of a phase, as far as it is kept. */
   #at(phase: number): Collected {
     if (phase >= this.#phase) return this.#collected;
-    for (let later = phase; later < this.#phase; later += 1) {
-      const collected = this.#completed.get(later);
-      if (collected !== undefined) return collected;
+    // In a phase that is left out nobody arrived.
+    let latest = nothing;
+    for (const [completed, collected] of this.#completed) {
+      if (completed > phase) break;
+      latest = collected;
     }
-    return this.#collected;
+    return latest;
   }
 
   #tellOfCopies(
