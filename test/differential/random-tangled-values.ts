@@ -83,6 +83,16 @@ export class TangledValues {
     }
   }
 
+  /** A value that lanes compute whether they are there or not: of variables, without accesses and division. */
+  plain(names: readonly Name[], type: 'index' | 'i32' | 'f32'): string {
+    const own = names.filter((each) => each.type === type).map(({ name }) => name);
+    const leaves = { index: ['own', 'rank'], i32: ['k', 'cuda.i32(rank)'], f32: ['x', 'cuda.f32(rank)'] }[
+      type
+    ];
+    const leaf = () => this.#tape.pick([...own, ...leaves]);
+    return `(${leaf()} ${this.#tape.pick(type === 'f32' ? ['+', '-', '*'] : ['+', '-', '^', '*', '&'])} ${leaf()})`;
+  }
+
   #index(inner: (type: TangledType) => string): string {
     const a = inner('index');
     return this.#tape.pick([

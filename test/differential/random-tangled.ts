@@ -208,6 +208,7 @@ class Writer {
       () => this.#while(place),
       () => this.#switch(place),
       () => this.#labelled(place),
+      () => this.#plainLoop(place),
     ];
     this.#tape.pick(depth > 0 ? [...simple, ...nested] : simple)();
   }
@@ -380,6 +381,28 @@ class Writer {
     this.#nested(() => this.#line(`strided[${i}] += ${this.#values.value(inside.names, 'i32', 2)};`));
     this.#branch(inside);
     this.#line('}');
+  }
+
+  /** Loops in branches in loops of nothing but arithmetic, which lanes go through under a mask. */
+  #plainLoop({ names }: Place): void {
+    const sums = (['index', 'i32', 'f32'] as const).map((type) => [type, this.#name('sum')] as const);
+    for (const [type, sum] of sums) this.#line(`let ${sum} = cuda.${type}(${this.#tape.below(3)});`);
+    const plain = () => this.#values.plain(names, this.#tape.pick(['index', 'i32', 'f32']));
+    const open = (depth: number) => {
+      if (this.#tape.chance(1, 2)) this.#line(`if (${plain()} < ${plain()}) {`);
+      else {
+        const i = this.#name('i');
+        this.#line(`for (let ${i} = 0; ${i} < (${this.#values.plain(names, 'i32')} & 3); ${i}++) {`);
+      }
+      this.#nested(() => {
+        const [type, sum] = this.#tape.pick(sums);
+        this.#line(`${sum} ${this.#tape.pick(['+=', '-='])} ${this.#values.plain(names, type)};`);
+        if (depth > 0) open(depth - 1);
+      });
+      this.#line('}');
+    };
+    open(1 + this.#tape.below(2));
+    for (const [type, name] of sums) names.push({ name, type, assignable: true, uniform: 'thread' });
   }
 
   #while(place: Place): void {

@@ -75,3 +75,25 @@ describe('an index that is the rank and a distance that differs from thread to t
     }
   });
 });
+
+test('lanes that are in no branch are in no loop of it either', () => {
+  const summed = kernel({ out: 'i32[]', x: 'readonly i32[]' }, ({ out, x }, cuda) => {
+    const t = cuda.threadIdx.x;
+    const own = x[t]!;
+    let sum = 100;
+    if (own > 2) {
+      for (let i = 0; i < (own & 3); i++) {
+        sum += own;
+        if (own > 5) for (let j = 0; j < (own & 1); j++) sum += 1000;
+      }
+    }
+    out[t] = sum;
+  });
+  const x = Int32Array.of(1, 7, 3, 2, 5, 2, 9, 1);
+  for (const target of [interpreter(), wasm, wasmStates]) {
+    const out = new Int32Array(8);
+    const { executable } = runKernel(target, summed, { grid: 1, block: 8, arguments: { out, x } });
+    expect([...out]).toEqual([100, 3121, 109, 100, 105, 100, 1109, 100]);
+    if (target === wasm) expect(executable).toMatchObject({ vectorised: true });
+  }
+});

@@ -65,7 +65,7 @@ test(
       ...wasmWays.slice(2).map((way) => `wasm, states: ${way}`),
       ...cudaTargets.map(({ name }) => name),
     ];
-    for (const way of all) expect(ways.get(way) ?? 0, way).toBeGreaterThan(2);
+    for (const way of all) expect(ways.get(way) ?? 0, way).toBeGreaterThan(0);
   },
   randomLimit(80),
 );
