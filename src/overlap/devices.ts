@@ -53,7 +53,8 @@ export class OpenDevices implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const device of this.#opened) await device.close();
+    const closed = await Promise.allSettled(this.#opened.map((device) => device.close()));
+    for (const one of closed) if (one.status === 'rejected') throw one.reason;
   }
 }
 

@@ -2,7 +2,8 @@
 //
 // A command is issued once, waits for the commands it depends on, and is settled once: done, or
 // failed with an error. A command whose dependency failed is not carried out and fails with the
-// same error. The order of streams (queue.ts) makes the dependencies; a carrier, that is a
+// same error. A command that is done was settled after all that it waited for; one that failed
+// names what it left behind (failures.ts). The order of streams (queue.ts) makes the dependencies; a carrier, that is a
 // device's engines, does the work.
 
 import type { WarpstageError } from '../diagnostics/error.ts';
@@ -63,7 +64,7 @@ export class Command {
   #uses: readonly Allocation[];
   /** Null as long as there are none: most commands have none. */
   #listeners: (() => void)[] | null = null;
-  #unfinished = noCommands;
+  #left = noCommands;
   #status: 'queued' | 'done' | 'failed' = 'queued';
   #failure: WarpstageError | null = null;
 
@@ -96,9 +97,12 @@ export class Command {
     return this.#dependencies;
   }
 
-  /** Of a command that failed: what it waited for that was not settled by then, and still comes first in its stream. */
-  get unfinished(): readonly Command[] {
-    return this.#unfinished;
+  /**
+   * Of a command that failed: what it waited for and whoever waits for it has still to wait for, and to be told of.
+   * That is what was not settled by then, and what failed with another error.
+   */
+  get left(): readonly Command[] {
+    return this.#left;
   }
 
   /** Calls back when the command is settled; at once if it is. */
@@ -115,9 +119,13 @@ export class Command {
     this.started = started;
     this.ended = ended;
     if (failure !== null) {
-      this.#unfinished = this.#dependencies.flatMap((before) =>
-        before.status === 'queued' ? [before] : before.unfinished,
-      );
+      const left = new Set<Command>();
+      for (const before of this.#dependencies) {
+        if (before.status === 'queued') left.add(before);
+        else if (before.failure !== null && before.failure !== failure) left.add(before);
+        else for (const one of before.left) left.add(one);
+      }
+      this.#left = [...left];
     }
     this.#dependencies = noCommands;
     for (const allocation of this.#uses) allocation.release();

@@ -3,8 +3,9 @@
 //
 // Every operation on a stream returns at once and becomes a command; a stream carries its
 // commands out in order, and commands of different streams overlap where engines allow it.
-// An error of a command is thrown by the next synchronisation that covers it; commands that
-// depended on it are not carried out; after the error was thrown the stream is usable again.
+// An error of a command is thrown by the next synchronisation that covers it, or else when the device
+// is closed; commands that depended on it are not carried out; after the error was thrown the stream
+// is usable again.
 
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import type { ElementType, Extent, HostArrays } from '../kernel/types.ts';
@@ -149,9 +150,12 @@ export interface Stream extends AsyncDisposable {
   waitEvent(event: Event): void;
   /** True if everything issued so far is done. Throws the error of a command that failed. */
   query(): boolean;
-  /** Resolves when everything issued so far is done. */
+  /**
+   * Resolves when everything issued so far is over, also what came before a command that was cancelled. Throws the error of
+   * a command that failed.
+   */
   synchronize(): Promise<void>;
-  /** Waits for the stream's commands and closes it. */
+  /** Waits for the stream's commands and closes it. Throws the error of a command that failed. */
   destroy(): Promise<void>;
 }
 
@@ -224,6 +228,9 @@ export interface Device extends AsyncDisposable {
   readonly times: RecordedTimes;
   /** Called for each line that a kernel printed; `console.log` unless it is replaced. */
   print: (line: string) => void;
-  /** Stops the device: cancels what runs, ends its threads, frees its memory. */
+  /**
+   * Stops the device: cancels what runs, ends its threads, frees its memory. Then it throws the failures of commands that no
+   * synchronisation has thrown; not what it cancelled itself. A second call throws nothing.
+   */
   close(): Promise<void>;
 }

@@ -72,25 +72,20 @@ export class CommandEvent implements Event {
     );
   }
 
-  #report(points: readonly Command[]): void {
-    this.#queue.report(points, this.#recorded === null ? [] : [this.#recorded.lane]);
+  get #lanes(): readonly Lane[] {
+    return this.#recorded === null ? [] : [this.#recorded.lane];
   }
 
   query(): boolean {
     this.check('query');
     this.#checkReal('query');
-    const points = this.points;
-    if (!this.#queue.settled(points)) return false;
-    this.#report(points);
-    return true;
+    return this.#queue.query(this.points, this.#lanes);
   }
 
   async synchronize(): Promise<void> {
     this.check('synchronize');
     this.#checkReal('synchronize');
-    const points = this.points;
-    await this.#queue.completion(points);
-    this.#report(points);
+    await this.#queue.synchronize(this.points, this.#lanes);
   }
 
   elapsedTime(start: Event): number {
@@ -121,14 +116,13 @@ export class CommandEvent implements Event {
       });
     }
     const { points, time, stamp } = this.#recorded;
-    if (!this.#queue.settled(points)) {
+    if (!this.#queue.query(points, this.#lanes)) {
       throw new WarpstageError({
         code: 'WS4005',
         message: `elapsedTime: ${which} was recorded, but its stream has not reached it yet`,
         hint: 'wait for it first: await event.synchronize()',
       });
     }
-    this.#report(points);
     if (stamp !== null) return stamp.time();
     return points.reduce((latest, command) => Math.max(latest, command.ended), time);
   }

@@ -20,22 +20,42 @@ export function hostWork(run: unknown): HostWork {
   });
 }
 
-/** Calls it, and waits for the promise that it may give. Its error, or null; never rejects. */
-export async function callHost({ run }: HostWork): Promise<WarpstageError | null> {
+/**
+ * Calls it. Its error, or null: at once, so that what it throws is known as soon as it has thrown it; or when the
+ * promise that it gave is settled. Never throws or rejects.
+ */
+export function callHost({ run }: HostWork): WarpstageError | null | Promise<WarpstageError | null> {
   try {
-    await run();
+    const result = run();
+    return isThenable(result) ? settled(result) : null;
+  } catch (cause) {
+    return functionThrew(cause);
+  }
+}
+
+function isThenable(result: unknown): result is PromiseLike<unknown> {
+  return typeof result === 'object' && result !== null && 'then' in result;
+}
+
+async function settled(result: PromiseLike<unknown>): Promise<WarpstageError | null> {
+  try {
+    await result;
     return null;
   } catch (cause) {
-    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    return new WarpstageError(
-      {
-        code: 'WS4008',
-        message: `a host function in a stream threw ${reason}`,
-        hint: 'catch what it may throw inside the function; commands behind it in the stream fail with it',
-      },
-      { cause },
-    );
+    return functionThrew(cause);
   }
+}
+
+function functionThrew(cause: unknown): WarpstageError {
+  const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  return new WarpstageError(
+    {
+      code: 'WS4008',
+      message: `a host function in a stream threw ${reason}`,
+      hint: 'catch what it may throw inside the function; commands behind it in the stream fail with it',
+    },
+    { cause },
+  );
 }
 
 /** The source of a copy has still to be filled by a copy that waits for a host function, for which nothing can wait. */

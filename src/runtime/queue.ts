@@ -9,7 +9,7 @@
 //   streams, and the operations of those also wait for its frontier.
 // - An error travels along the graph, so that a stream has failed exactly when a command of its
 //   frontier has. The synchronisation that throws the error takes the failed commands out of
-//   the frontier, and the stream goes on afresh, behind what they waited for that is still under way.
+//   the frontier, and the stream goes on afresh (failures.ts).
 //   Once an error was thrown, the default stream's rule no longer carries it from stream to stream;
 //   events still do.
 //
@@ -19,6 +19,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
 import { Capture, type CapturedPoints, captureProblem } from './capture.ts';
 import { type Carrier, Command, type Stamp, type Work } from './command.ts';
+import { Failures, unsettled, without } from './failures.ts';
 import type { GraphWork } from './graph-work.ts';
 
 /** How the default stream orders itself to the others, as nvcc's `--default-stream`. */
@@ -47,7 +48,7 @@ export class CommandQueue {
   readonly #carrier: Carrier;
   readonly #mode: DefaultStreamMode;
   readonly #lanes = new Set<Lane>();
-  readonly #thrown = new WeakSet<WarpstageError>();
+  readonly #failures = new Failures();
   #capture: Capture | null = null;
   #issued = 0;
   #named = 0;
@@ -92,7 +93,7 @@ export class CommandQueue {
       others = [...this.#lanes].flatMap((other) => (other.blocking ? other.frontier : []));
     }
     if (others.length === 0) return nothing;
-    return others.filter(({ failure }) => failure === null || !this.#thrown.has(failure));
+    return without(others, ({ failure }) => this.#failures.wasThrown(failure!));
   }
 
   /** Issues a command, or notes it down if the lane is being captured. */
@@ -125,6 +126,7 @@ export class CommandQueue {
       this.#carrier.carry(command, work);
     } catch (error) {
       command.settle(null, command.queued, command.queued); // it was never issued
+      this.#failures.noteThrown(error);
       throw error;
     }
     return command;
@@ -261,46 +263,63 @@ export class CommandQueue {
 
   /** The device's own time of the lane's present point, if it keeps time. */
   stamp(lane: Lane): Stamp | null {
-    return this.#carrier.stamp?.(lane, lane.frontier) ?? null;
+    try {
+      return this.#carrier.stamp?.(lane, lane.frontier) ?? null;
+    } catch (error) {
+      this.#failures.noteThrown(error);
+      throw error;
+    }
   }
 
-  /** Whether these commands are all settled. */
+  /** Whether these commands, and all that had to come before them, are settled. */
   settled(commands: readonly Command[]): boolean {
     if (commands.length === 0) return true;
-    this.#carrier.poll(commands);
-    return commands.every((command) => command.status !== 'queued');
+    this.#carrier.poll(unsettled(commands));
+    return unsettled(commands).length === 0;
   }
 
-  /** Resolves when these commands are all settled. */
-  async completion(commands: readonly Command[]): Promise<void> {
-    if (this.settled(commands) || this.#carrier.waitBriefly?.(commands)) return;
-    const open = commands.filter((command) => command.status === 'queued');
-    await new Promise<void>((resolve) => {
-      let left = open.length;
-      for (const command of open) {
-        command.whenSettled(() => {
-          if (--left === 0) resolve();
-        });
-        this.#carrier.watch(command);
-      }
-    });
+  /** Whether these commands are over; throws their failures, after which the lanes go on afresh. */
+  query(commands: readonly Command[], lanes: Iterable<Lane>): boolean {
+    if (!this.settled(commands)) return false;
+    this.#failures.report(commands, lanes);
+    return true;
   }
 
-  /** Throws the errors of these commands, which are settled, after which the lanes go on afresh. */
-  report(commands: readonly Command[], lanes: Iterable<Lane>): void {
-    const failed = new Set(commands.filter((command) => command.status === 'failed'));
-    if (failed.size === 0) return;
-    for (const lane of lanes) {
-      const left = lane.frontier.flatMap((command) => (failed.has(command) ? command.unfinished : [command]));
-      lane.frontier = outstanding(left);
+  /** Waits until these commands are over; throws their failures, after which the lanes go on afresh. */
+  async synchronize(
+    commands: readonly Command[],
+    lanes: Iterable<Lane>,
+    completed?: () => void,
+  ): Promise<void> {
+    await this.#failures.awaiting(commands, this.#completion(commands));
+    completed?.();
+    this.#failures.report(commands, lanes);
+  }
+
+  async #completion(commands: readonly Command[]): Promise<void> {
+    if (this.settled(commands)) return;
+    for (let open = unsettled(commands); open.length > 0; open = unsettled(commands)) {
+      if (this.#carrier.waitBriefly?.(open)) continue;
+      await new Promise<void>((resolve) => {
+        let left = open.length;
+        for (const command of open) {
+          command.whenSettled(() => {
+            if (--left === 0) resolve();
+          });
+          this.#carrier.watch(command);
+        }
+      });
     }
-    const failures = [...new Set([...failed].map((command) => command.failure!))];
-    for (const failure of failures) this.#thrown.add(failure);
-    if (failures.length === 1) throw failures[0]!;
-    throw new WarpstageError(
-      failures.flatMap((failure) => failure.issues),
-      { cause: failures[0] },
-    );
+  }
+
+  /** Notes that a call of the device has thrown this failure. */
+  noteThrown(error: unknown): void {
+    this.#failures.noteThrown(error);
+  }
+
+  /** Throws what nobody was told of, when the device is closed and all commands are settled. */
+  reportLeft(): void {
+    this.#failures.reportLeft(this.#lanes);
   }
 
   /** Every lane, the default one included. */

@@ -153,32 +153,28 @@ export class CommandStream implements Stream {
 
   query(): boolean {
     this.#check('query');
-    const points = this.#host.queue.frontier(this.#lane);
-    if (!this.#host.queue.settled(points)) return false;
-    this.#host.queue.report(points, [this.#lane]);
-    return true;
+    const { queue } = this.#host;
+    return queue.query(queue.frontier(this.#lane), [this.#lane]);
   }
 
   async synchronize(): Promise<void> {
     this.#check('synchronize');
-    const points = this.#host.queue.frontier(this.#lane);
-    await this.#host.queue.completion(points);
-    this.#host.queue.report(points, [this.#lane]);
+    const { queue } = this.#host;
+    await queue.synchronize(queue.frontier(this.#lane), [this.#lane]);
   }
 
   async destroy(): Promise<void> {
     this.#check('destroy');
-    if (this.#lane === this.#host.queue.defaultLane) {
+    const { queue } = this.#host;
+    if (this.#lane === queue.defaultLane) {
       throw new WarpstageError({ code: 'WS4007', message: 'the default stream cannot be destroyed' });
     }
     this.#destroyed = true;
-    const points = this.#host.queue.frontier(this.#lane);
     try {
-      await this.#host.queue.completion(points);
+      await queue.synchronize(queue.frontier(this.#lane), [this.#lane]);
     } finally {
-      this.#host.queue.removeLane(this.#lane);
+      queue.removeLane(this.#lane);
     }
-    this.#host.queue.report(points, [this.#lane]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

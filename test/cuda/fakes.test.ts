@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { kernel, open, type WarpstageError } from 'warpstage';
 import { cacheFolders } from '#warpstage/files/cache-folders.js';
 import { CodeCache } from '#warpstage/runtime/cuda/code-cache.js';
@@ -88,17 +88,16 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       const stream = device.createStream();
       const host = device.allocPinned('i32', 64);
       const y = device.alloc('i32', 64);
-      fake.fail('cuStreamQuery', 600, 0);
-      fake.fail('cuEventQuery', 600, 0);
+      fake.lag(5000, 1);
       stream.memcpyAsync(y, host);
       stream.launch(step, { ...one, signal: AbortSignal.abort() }, { y });
-      await expect(stream.destroy()).rejects.toThrow('WS3004');
+      const destroyed = expect(stream.destroy()).rejects.toThrow('WS3004');
       const before = fake.unlocks();
       host.free();
       expect(fake.unlocks()).toBe(before);
-      fake.reset();
-      await device.synchronize();
-      await vi.waitFor(() => expect(fake.unlocks()).toBe(1));
+      await destroyed;
+      expect(fake.unlocks()).toBe(before + 1);
+      fake.lag(0, 0);
       y.free();
     });
 

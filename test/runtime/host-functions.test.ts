@@ -9,13 +9,12 @@ import { promiseHostFunctions } from './host-functions.ts';
 sayWithoutGpu();
 
 describe.each(devices)('$name', ({ open }) => {
-  promiseHostFunctions({ open, kernels: true, cancelsAtOnce: true });
+  promiseHostFunctions({ open, kernels: true });
 });
 
 describe.each(['c2050'] as const)('model:%s', (model) => {
   promiseHostFunctions({
     open: (options) => open(`model:${model}`, { kernelTime: () => 1, threads: 1, ...options }),
     kernels: true,
-    cancelsAtOnce: false,
   });
 });

@@ -289,12 +289,13 @@ describe('grid and block', () => {
     expect(issues(() => launch({}, { grid, block }))).toEqual([message]);
   });
 
-  test('widen the index where their product needs it', () => {
+  test('widen the index where their product needs it', async () => {
     specialisations.length = 0;
     const aborted = { signal: AbortSignal.abort() };
     for (const grid of [2 ** 21 - 1, 2 ** 21]) {
       const stream = device.createStream();
       stream.launch(everything, { grid, block: 1024, ...aborted }, good());
+      await expect(stream.synchronize()).rejects.toThrow('WS3004');
     }
     expect(specialisations.map(({ indexType }) => indexType)).toEqual(['i32', 'i64']);
   });

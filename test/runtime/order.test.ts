@@ -97,8 +97,8 @@ describe('streams of a legacy device', () => {
   test('an error is thrown once by its stream, which then goes on', () => {
     const lane = queue.addLane(0, true);
     issue(lane).settle(failure('a'), 1, 2);
-    expect(() => queue.report(lane.frontier, [lane])).toThrow('WS3001: a');
-    queue.report(lane.frontier, [lane]);
+    expect(() => queue.query(lane.frontier, [lane])).toThrow('WS3001: a');
+    expect(queue.query(lane.frontier, [lane])).toBe(true);
     expect(issue(lane).status).toBe('queued');
   });
 
@@ -110,24 +110,85 @@ describe('streams of a legacy device', () => {
     cancelled.settle(error, 1, 2);
     const dependent = issue(lane);
     expect(dependent.failure).toBe(error);
-    expect(() => queue.report(lane.frontier, [lane])).toThrow('WS3001: a');
-    expect(ids(issue(lane).dependencies)).toEqual([running.id]);
+    expect(queue.query(lane.frontier, [lane])).toBe(false);
+    done(running);
+    expect(() => queue.query(lane.frontier, [lane])).toThrow('WS3001: a');
+    expect(issue(lane).dependencies).toEqual([]);
+  });
+
+  test('the default stream comes behind what a cancelled command left, though its error was thrown', () => {
+    const [one, two] = [queue.addLane(0, true), queue.addLane(0, true)];
+    const running = issue(one);
+    const cancelled = issue(one);
+    queue.join(two, queue.join(one));
+    cancelled.settle(failure('a'), 1, 2);
+    const other = issue(one);
+    expect(other.left).toEqual([running]);
+    // A lane that has thrown the error no longer has it, another one does.
+    done(running);
+    expect(() => queue.query(one.frontier, [one])).toThrow('WS3001: a');
+    expect(issue(two).status).toBe('failed');
+    expect(issue(queue.defaultLane).status).toBe('queued');
+  });
+
+  test('a synchronisation waits for what a cancelled command was behind, and throws both errors', async () => {
+    const lane = queue.addLane(0, true);
+    const running = issue(lane);
+    issue(lane).settle(failure('b'), 1, 2);
+    const synchronised = queue.synchronize(lane.frontier, [lane]);
+    let over = false;
+    synchronised
+      .catch(() => {})
+      .finally(() => {
+        over = true;
+      });
+    expect(carrier.watched).toEqual([running]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(over).toBe(false);
+    running.settle(failure('a'), 1, 2);
+    await expect(synchronised).rejects.toThrow(/WS3001: b\s+WS3001: a/);
+    await queue.synchronize(lane.frontier, [lane]);
+  });
+
+  test('all the errors that a command depended on are thrown', () => {
+    const [one, two] = [queue.addLane(0, false), queue.addLane(0, false)];
+    issue(one).settle(failure('a'), 1, 2);
+    issue(two).settle(failure('b'), 1, 2);
+    queue.join(one, queue.join(two));
+    expect(issue(one).status).toBe('failed');
+    queue.removeLane(two);
+    expect(() => queue.query(one.frontier, [one])).toThrow(/WS3001: a\s+WS3001: b/);
+  });
+
+  test('what no call has thrown is left for the end, and thrown there once', async () => {
+    const [one, two, three] = [0, 1, 2].map(() => queue.addLane(0, false)) as [Lane, Lane, Lane];
+    for (const [lane, name] of [
+      [one, 'a'],
+      [two, 'b'],
+      [three, 'c'],
+    ] as const)
+      issue(lane).settle(failure(name), 1, 2);
+    expect(() => queue.query(one.frontier, [one])).toThrow('WS3001: a');
+    const awaited = expect(queue.synchronize(two.frontier, [two])).rejects.toThrow('WS3001: b');
+    expect(() => queue.reportLeft()).toThrow(/^WS3001: c$/);
+    await awaited;
+    queue.reportLeft();
   });
 
   test('a stream that waited for a failed event throws too', () => {
     const [one, two] = [queue.addLane(0, true), queue.addLane(0, true)];
     issue(one).settle(failure('a'), 1, 2);
     queue.join(two, queue.join(one));
-    expect(() => queue.report(one.frontier, [one])).toThrow('WS3001: a');
+    expect(() => queue.query(one.frontier, [one])).toThrow('WS3001: a');
     expect(issue(two).status).toBe('failed');
-    expect(() => queue.report(two.frontier, [two])).toThrow('WS3001: a');
+    expect(() => queue.query(two.frontier, [two])).toThrow('WS3001: a');
   });
 
   test('the default stream carries an error to others only until it was thrown', () => {
     const [one, two] = [queue.addLane(0, true), queue.addLane(0, true)];
     issue(queue.defaultLane).settle(failure('a'), 1, 2);
     expect(issue(one).status).toBe('failed');
-    expect(() => queue.report(one.frontier, [one])).toThrow('WS3001: a');
+    expect(() => queue.query(one.frontier, [one])).toThrow('WS3001: a');
     expect(issue(one).status).toBe('queued');
     expect(issue(two).status).toBe('queued');
     expect(issue(queue.defaultLane).status).toBe('failed');
@@ -137,7 +198,7 @@ describe('streams of a legacy device', () => {
     const [one, two] = [queue.addLane(0, false), queue.addLane(0, false)];
     issue(one).settle(failure('a'), 1, 2);
     issue(two).settle(failure('b'), 1, 2);
-    const report = () => queue.report([...one.frontier, ...two.frontier], [one, two]);
+    const report = () => queue.query([...one.frontier, ...two.frontier], [one, two]);
     expect(report).toThrow(/WS3001: a\s+WS3001: b/);
     expect(issue(one).status).toBe('queued');
   });
@@ -145,11 +206,11 @@ describe('streams of a legacy device', () => {
   test('a completion is watched for only while it is outstanding', async () => {
     const lane = queue.addLane(0, true);
     const command = issue(lane);
-    const completion = queue.completion([command]);
+    const completion = queue.synchronize([command], [lane]);
     expect(carrier.watched).toEqual([command]);
     done(command);
     await completion;
-    await queue.completion([command]);
+    await queue.synchronize([command], [lane]);
     expect(carrier.watched).toEqual([command]);
   });
 });

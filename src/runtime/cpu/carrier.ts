@@ -7,8 +7,8 @@
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
-import { Cancellations } from '../cancellations.ts';
-import { deviceClosed } from '../closed.ts';
+import { aborted, Cancellations } from '../cancellations.ts';
+import { deviceClosed, isOfClosing } from '../closed.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
 import type { GraphWork } from '../graph-work.ts';
@@ -18,7 +18,6 @@ import { type Board, type EngineName, engineNames, isComplete, State, slotCount,
 import type { Engines } from './engines.ts';
 import {
   brokeOff,
-  cancelled,
   destinationDetached,
   lostThread,
   noRoomBehindFunction,
@@ -97,18 +96,17 @@ export class CpuCarrier implements Carrier {
       throw error;
     }
     const doomed = command.dependencies.find(({ status }) => status === 'failed');
-    const signal = work.kind === 'launch' ? work.signal : null;
-    if (doomed !== undefined || signal?.aborted) {
+    const failure = doomed?.failure ?? aborted(work);
+    if (failure !== null) {
       this.#freeSlots.push(slot);
       assignment?.release();
-      const failure = doomed?.failure ?? cancelled(work, signal?.reason);
       command.settle(failure, command.queued, command.queued);
       return;
     }
     const flight = this.#open(command, work, assignment, slot);
-    if (signal !== null) {
-      const cancel = () => this.#cancel(flight, cancelled(work, signal.reason));
-      flight.stopListening = this.#cancellations.add(signal, cancel);
+    if (work.kind === 'launch' && work.signal !== null) {
+      const cancel = (reason: WarpstageError) => this.#cancel(flight, reason);
+      flight.stopListening = this.#cancellations.add(work, work.signal, cancel);
     }
     if (assignment === null) this.#callInTurn(flight, work as HostWork);
     else {
@@ -137,7 +135,8 @@ export class CpuCarrier implements Carrier {
       this.#board.advance(ticket, State.pending, State.skipped, silently);
     } else if (this.#board.advance(ticket, State.pending, State.running, silently)) {
       const started = performance.now();
-      const failure = await callHost(work);
+      const called = callHost(work);
+      const failure = called instanceof Promise ? await called : called;
       if (failure !== null) this.#thrown.set(ticket, failure);
       this.#board.setTimes(ticket, started, performance.now());
       this.#board.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
@@ -266,8 +265,11 @@ export class CpuCarrier implements Carrier {
 
   /** The error of a complete command, null if there is none. A pageable destination is filled here. */
   #failureOf(flight: Flight, state: number): WarpstageError | null {
-    const { command, work, ticket, assignment } = flight;
-    if (flight.cancellation !== null && state === State.failed) return flight.cancellation;
+    const { command, work, ticket, assignment, cancellation } = flight;
+    // What went wrong before the device was closed counts more than that.
+    const isClosed = cancellation !== null && isOfClosing(cancellation);
+    const own = isClosed && (this.#thrown.has(ticket) || this.#faults.has(ticket));
+    if (cancellation !== null && state === State.failed && !own) return cancellation;
     // It was skipped; or the main thread could not do its part of a dependency, which no engine knows of.
     const failed = flight.dependencies.find((dependency) => dependency.command.status === 'failed');
     if (failed !== undefined) return failed.command.failure;

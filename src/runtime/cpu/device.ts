@@ -120,7 +120,8 @@ export class CpuDevice implements Device {
   #arrayBytes = 0;
   /** Bytes of page-locked arrays that were freed since garbage was collected. */
   #uncollected = 0;
-  #closing = false;
+  /** Resolves when all is stopped. */
+  #closed: Promise<void> | null = null;
 
   constructor(settings: CpuSettings) {
     const threads = settings.target.parallel ? settings.threads : 1;
@@ -207,7 +208,7 @@ export class CpuDevice implements Device {
   }
 
   #checkOpen(purpose: string): void {
-    if (this.#closing) throw deviceClosed(purpose);
+    if (this.#closed !== null) throw deviceClosed(purpose);
   }
 
   // Memory
@@ -304,13 +305,14 @@ export class CpuDevice implements Device {
     this.#checkOpen('synchronize');
     const lanes = [...this.#queue.lanes];
     const points = lanes.flatMap((lane) => lane.frontier);
-    await this.#queue.completion(points);
-    this.#queue.report(points, lanes);
+    await this.#queue.synchronize(points, lanes);
   }
 
   close(): Promise<void> {
-    this.#closing = true;
-    return this.#front.close();
+    if (this.#closed !== null) return this.#closed;
+    this.#closed = this.#front.close();
+    // Whoever closes it first is told of what nobody was told of before.
+    return this.#closed.then(() => this.#queue.reportLeft());
   }
 
   [Symbol.asyncDispose](): Promise<void> {

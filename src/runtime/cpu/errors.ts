@@ -12,15 +12,6 @@ function inWords(work: Work): string {
   return work.kind === 'copy' ? `memcpy ${work.direction}` : spanNames[work.kind];
 }
 
-/** Its signal was aborted. */
-export function cancelled(work: Work, reason: unknown): WarpstageError {
-  const why = reason instanceof Error && reason.name !== 'AbortError' ? `: ${reason.message}` : '';
-  return new WarpstageError(
-    { code: 'WS3004', message: `${inWords(work)} was cancelled${why}` },
-    { cause: reason },
-  );
-}
-
 /** An engine threw where nothing should. */
 export function brokeOff(work: Work, stream: string, reason: string): WarpstageError {
   return new WarpstageError({

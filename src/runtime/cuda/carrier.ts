@@ -6,13 +6,12 @@
 // is given nothing that does not end by itself, so any call of it may wait for all that it was given.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { Cancellations } from '../cancellations.ts';
+import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Stamp, Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { sourceBehindFunction } from '../host-call.ts';
-import { aborted, cancelled } from './cancelled.ts';
 import { Channels } from './channels.ts';
 import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
@@ -141,10 +140,10 @@ export class CudaCarrier implements Carrier {
   }
 
   #carry(command: Command, work: Work): void {
-    const signal = work.kind === 'launch' ? work.signal : null;
-    if (signal?.aborted) command.settle(cancelled(work, signal), command.queued, command.queued);
+    const failure = aborted(work);
+    if (failure !== null) command.settle(failure, command.queued, command.queued);
     else if (work.kind === 'host') this.#functions.add(command, work);
-    else if (this.#held.holds(command.stream, command.dependencies)) this.#hold(command, work, signal);
+    else if (this.#held.holds(command.stream, command.dependencies)) this.#hold(command, work);
     else this.#issue(command, work, null);
   }
 
@@ -157,10 +156,12 @@ export class CudaCarrier implements Carrier {
   }
 
   /** Holds a command back that is behind a host function. */
-  #hold(command: Command, work: GpuWork, signal: AbortSignal | null): void {
+  #hold(command: Command, work: GpuWork): void {
     const prepared = this.#issuer.prepare(work);
     const deaf =
-      signal && this.#cancellations.add(signal, () => this.#held.fail(command, cancelled(work, signal)));
+      work.kind === 'launch' && work.signal !== null
+        ? this.#cancellations.add(work, work.signal, (failure) => this.#held.fail(command, failure))
+        : null;
     if (deaf !== null) command.whenSettled(deaf);
     this.#held.hold(command, work, (isWatched) => {
       deaf?.();
@@ -375,7 +376,11 @@ export class CudaCarrier implements Carrier {
     this.#held.abandon(deviceClosed('a command behind a host function was not done'));
     if (this.#lost !== null) return;
     this.#host.context.use();
-    this.#driver.cuCtxSynchronize();
+    const result = this.#driver.cuCtxSynchronize();
+    if (result !== 0) {
+      this.#lose(result);
+      return;
+    }
     for (const lane of this.#lanes.values()) {
       lane.prepare();
       this.#completion.collect(lane.abandon(), true);

@@ -126,7 +126,13 @@ export class CudaDevice implements Device {
   #checkOpen(purpose: string): void {
     if (this.#closed) throw deviceClosed(purpose);
     // What a GPU that stopped was given can still be disposed of.
-    if (this.#carrier.lost !== null && purpose !== 'destroy') throw this.#carrier.lost;
+    if (this.#carrier.lost !== null && purpose !== 'destroy') this.#throw(this.#carrier.lost);
+  }
+
+  /** Throws, which `close` then need not. */
+  #throw(error: unknown): never {
+    this.#queue.noteThrown(error);
+    throw error;
   }
 
   // Memory
@@ -138,7 +144,7 @@ export class CudaDevice implements Device {
     const bytes = length * elementBytes[element];
     let address = this.#memory.allocate(bytes);
     // What commands in flight still hold is waited for, as cudaFree would have.
-    if (address === null && this.#carrier.drain()) address = this.#memory.allocate(bytes);
+    if (address === null && this.#drain()) address = this.#memory.allocate(bytes);
     if (address === null) {
       throw outOfMemory(`an array of ${length} elements of ${element}`, bytes, this.memory, this.memory.free);
     }
@@ -151,6 +157,14 @@ export class CudaDevice implements Device {
       this.#arrayBytes -= bytes;
     });
     return new DeviceMemoryArray(this, element, length, allocation);
+  }
+
+  #drain(): boolean {
+    try {
+      return this.#carrier.drain();
+    } catch (error) {
+      this.#throw(error);
+    }
   }
 
   allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E> {
@@ -228,9 +242,7 @@ export class CudaDevice implements Device {
     this.#checkOpen('synchronize');
     const lanes = [...this.#queue.lanes];
     const points = lanes.flatMap((lane) => lane.frontier);
-    await this.#queue.completion(points);
-    this.#recording.resolve();
-    this.#queue.report(points, lanes);
+    await this.#queue.synchronize(points, lanes, () => this.#recording.resolve());
   }
 
   async close(): Promise<void> {
@@ -247,6 +259,7 @@ export class CudaDevice implements Device {
       this.#memory.close();
     } else this.#pinned.abandon();
     context.close();
+    this.#queue.reportLeft();
   }
 
   /** Before memory of another device goes, which commands of this one may still use. */

@@ -53,7 +53,8 @@ export class HostFunctions {
     const { failure } = command.dependencies.find(({ status }) => status === 'failed') ?? { failure: null };
     const started = performance.now();
     const isCalled = command.status === 'queued' && failure === null;
-    const own = isCalled ? await callHost(work) : failure;
+    const called = isCalled ? callHost(work) : failure;
+    const own = called instanceof Promise ? await called : called;
     // It may have failed meanwhile with what it depends on, or because the device is no more.
     const isOver = command.status === 'queued';
     if (isOver) command.settle(own, started, performance.now());

@@ -116,7 +116,7 @@ export class Issuer {
       throw error;
     }
     const cancel = () => this.#host.attempt(() => channels.cancel(told));
-    const deaf = work.signal && cancellations.add(work.signal, cancel);
+    const deaf = work.signal && cancellations.add(work, work.signal, cancel);
     return () => {
       deaf?.();
       return channels.end(told);
