@@ -16,6 +16,8 @@ let failure: NodeJS.ErrnoException | undefined;
 process.stdout.on('error', (error) => {
   failure ??= error;
 });
+// Progress and reports are lost with standard error (a full disk of logs, a reader that went away): the work is not.
+process.stderr.on('error', () => {});
 let code = await runCommandLine(process.argv.slice(2), processTerminal());
 // What was printed is out before the process ends; a timer or handle that a module left open does not hold it.
 await Promise.all([process.stdout, process.stderr].map((s) => new Promise((done) => s.write('', done))));
