@@ -8,6 +8,7 @@
 import type { Code } from '../diagnostics/codes.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { counted, problem } from '../diagnostics/problem.ts';
+import { FileStamps } from '../files/stamps.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
@@ -113,11 +114,13 @@ class WholeRun {
     const onAbort = () => this.#stop.abort(interrupted(signal!, this.#options.resume ?? false));
     signal?.addEventListener('abort', onAbort);
     try {
+      const stamps = await FileStamps.of(inputPaths(this.#data.values()));
       let value: unknown;
       let shapes: ReadonlyMap<Sink, readonly number[]> = new Map();
       for (const [position, job] of jobsOf(this.#work).entries()) {
         ({ value, shapes } = await this.#pass(job, position, this.#settings(job, position, value)));
       }
+      await stamps.check();
       await this.#outputs.publish(shapes);
       this.#meter.stop();
       return {

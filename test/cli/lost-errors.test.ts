@@ -18,7 +18,7 @@ const ways: readonly (readonly [what: string, device: string | undefined])[] = [
   ...(existsSync('/dev/full') ? [['on a full disk', '/dev/full'] as const] : []),
 ];
 
-describe.each(ways)('standard error %s', (what, device) => {
+describe.concurrent.each(ways)('standard error %s', (what, device) => {
   /** Runs a command line, whose input comes slowly enough for its progress to be told. */
   async function codeOf(argv: readonly string[], slow = false): Promise<number | null> {
     const file = device === undefined ? undefined : openSync(device, 'w');

@@ -9,6 +9,7 @@ import { realpath, stat } from 'node:fs/promises';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
 import { count } from '../../diagnostics/problem.ts';
+import { timeInWords } from '../../files/stamps.ts';
 import type { Conversion, Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
 import type { Settings } from '../settings.ts';
@@ -96,12 +97,6 @@ async function fileFact(path: string, kind: string): Promise<string> {
   const { size, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   const times = `written ${timeInWords(mtimeNs)}, changed ${timeInWords(ctimeNs)}`;
   return `${await realpath(path)} (${kind}, ${count(Number(size))} bytes, inode ${ino}, ${times})`;
-}
-
-/** A time with its nanoseconds: `2026-05-04T03:02:01.000000001Z`. */
-function timeInWords(nanoseconds: bigint): string {
-  const seconds = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, 19);
-  return `${seconds}.${String(nanoseconds % 1_000_000_000n).padStart(9, '0')}Z`;
 }
 
 function digest(data: string | Uint8Array): string {

@@ -1,0 +1,69 @@
+// Whether files stayed as they were: by their inode, size and time of writing.
+//
+// What changes while it is read gives a mixture of what it was and what it is. The time of change of any kind is not
+// looked at here: it also moves when a file is linked or gets other rights, and its content does not.
+
+import { stat } from 'node:fs/promises';
+import { problem } from '../diagnostics/problem.ts';
+
+interface Stamp {
+  readonly inode: string;
+  readonly size: bigint;
+  readonly written: bigint;
+}
+
+/** Regular files as they were at one moment. */
+export class FileStamps {
+  readonly #stamps: ReadonlyMap<string, Stamp>;
+
+  private constructor(stamps: ReadonlyMap<string, Stamp>) {
+    this.#stamps = stamps;
+  }
+
+  /** Takes those of regular files; what else there is among the paths does not count. */
+  static async of(paths: Iterable<string>): Promise<FileStamps> {
+    const stamps = new Map<string, Stamp>();
+    for (const path of paths) {
+      const stamp = path === '-' ? undefined : await stampOf(path);
+      if (stamp !== undefined) stamps.set(path, stamp);
+    }
+    return new FileStamps(stamps);
+  }
+
+  /**
+   * Looks at the files again. One that was removed was read to its end nevertheless.
+   *
+   * @throws WarpstageError WS5003 for the first that is another one
+   */
+  async check(): Promise<void> {
+    for (const [path, before] of this.#stamps) {
+      const now = await stampOf(path);
+      const change = now && changeOf(before, now);
+      if (change === undefined) continue;
+      throw problem(
+        'WS5003',
+        `${path} changed while it was read: ${change}`,
+        'run it again when nothing writes to it, or on a copy of it',
+      );
+    }
+  }
+}
+
+async function stampOf(path: string): Promise<Stamp | undefined> {
+  const about = await stat(path, { bigint: true }).catch(() => undefined);
+  if (!about?.isFile()) return undefined;
+  return { inode: `${about.dev}:${about.ino}`, size: about.size, written: about.mtimeNs };
+}
+
+function changeOf(before: Stamp, now: Stamp): string | undefined {
+  if (now.inode !== before.inode) return 'there is another file of its name now';
+  if (now.size !== before.size) return `it had ${before.size} bytes, and has ${now.size}`;
+  if (now.written !== before.written) return `it was written to at ${timeInWords(now.written)}`;
+  return undefined;
+}
+
+/** A time with its nanoseconds: `2026-05-04T03:02:01.000000001Z`. */
+export function timeInWords(nanoseconds: bigint): string {
+  const seconds = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, 19);
+  return `${seconds}.${String(nanoseconds % 1_000_000_000n).padStart(9, '0')}Z`;
+}
