@@ -75,7 +75,7 @@ export function assignFiles(
 }
 
 /** With `--raw`, a file whose name tells no other format is bare elements. */
-function asGiven(file: string, raw = false): { readonly file: string; readonly format?: 'raw' } {
+export function asGiven(file: string, raw = false): { readonly file: string; readonly format?: 'raw' } {
   const isRaw = raw && (formatOfName(file) ?? formatNamed('raw')).name === 'raw';
   return isRaw ? { file, format: 'raw' } : { file };
 }

@@ -12,6 +12,7 @@ import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { devicesCommand } from './devices.ts';
 import { emitCommand } from './emit.ts';
 import { reportFailure, usageError } from './failure.ts';
+import { headCommand, infoCommand } from './inspect.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
 import { planCommand } from './plan.ts';
@@ -58,6 +59,8 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(planCommand(context))
     .addCommand(overlapCommand(context))
     .addCommand(calibrateCommand(context))
+    .addCommand(infoCommand(context))
+    .addCommand(headCommand(context))
     .addCommand(devicesCommand(context));
 }
 

@@ -1,0 +1,190 @@
+// Formats of one's own: registered in a few lines, read, written, converted and resumed as the others are.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Format, job, kernel, registerFormat, run, WarpstageError } from 'warpstage';
+import { Folder, runHere } from '../cli/support.ts';
+import { file, readAll } from '../overlap/reading.ts';
+import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
+
+/** Elements of f32 behind four letters. */
+const vec: Format = {
+  name: 'test-vec',
+  endings: ['.vec'],
+  probe: (beginning) => Buffer.from(beginning.subarray(0, 4)).equals(Buffer.from('VEC1')),
+  async open(bytes) {
+    await bytes.read(new Uint8Array(4));
+    const length = bytes.size === undefined ? {} : { length: (bytes.size - 4) / 4 };
+    return { arrays: [{ stored: 'f32', dtype: 'f32', ...length, elements: () => ({ bytes }) }] };
+  },
+  encode: () => ({ begin: () => Buffer.from('VEC1') }),
+};
+
+const decoded: number[] = [];
+/** Lines of numbers, a column each, cut into units of two rows. */
+const table = (lengths: boolean): Format => ({
+  name: `test-table-${lengths}`,
+  endings: [lengths ? '.counted' : '.lines'],
+  columns: true,
+  async open(bytes) {
+    const text = new Uint8Array(10_000);
+    const lines = Buffer.from(text.subarray(0, await bytes.read(text)))
+      .toString()
+      .trim()
+      .split('\n');
+    const names = lines[0]!.split(' ');
+    const rows = lines.slice(1).map((line) => line.split(' '));
+    return {
+      arrays: names.map((name, column) => ({
+        name,
+        stored: 'text',
+        dtype: 'f64',
+        ...(lengths ? { shape: [rows.length] } : {}),
+        elements: () => ({
+          ...(lengths
+            ? { lengths: rows.flatMap((_, i) => (i % 2 ? [] : [Math.min(2, rows.length - i)])) }
+            : {}),
+          async decode(unit) {
+            decoded.push(unit);
+            const values = rows.slice(2 * unit, 2 * unit + 2).map((row) => row[column]!);
+            return values.length === 0 ? undefined : values.map((one) => (one === '-' ? null : Number(one)));
+          },
+        }),
+      })),
+    };
+  },
+  encode: () => ({
+    encode: (elements) => Buffer.from(Array.from(elements as Float32Array, (one) => `${one}\n`).join('')),
+    end: ([rows]) => Buffer.from(`# ${rows}\n`),
+  }),
+});
+
+for (const format of [vec, table(true), table(false)]) registerFormat(format);
+
+const double = job({
+  kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    if (i < y.length) y[i] = x[i]! * 2;
+  }),
+  inputs: { x: {} },
+  outputs: { y: {} },
+});
+
+describe('a format with elements in place', () => {
+  const contents = Buffer.concat([Buffer.from('VEC1'), Buffer.from(Float32Array.of(1, 2, 3).buffer)]);
+
+  test('is read by its name, and by how it begins, and written', async () => {
+    for (const name of ['x.vec', 'x.other'])
+      expect((await readAll(file(name, contents))).values).toEqual([1, 2, 3]);
+    const output = join(temporaryDirectory(), 'y.vec');
+    await run(double, { input: file('x.vec', contents), output });
+    expect(readFileSync(output).subarray(0, 4).toString()).toBe('VEC1');
+    expect((await readAll(output)).values).toEqual([2, 4, 6]);
+  });
+
+  test('is converted, and its values checked, as those of others', async () => {
+    const path = file('x.vec', contents);
+    await expectFailure(readAll(path, 'i32'), 'WS5005', 'holds f32', '--convert nearest');
+    expect((await readAll(path, 'i32', { convert: 'nearest' })).values).toEqual([1, 2, 3]);
+    await expectFailure(readAll(file('x.bin', contents)), 'WS5004', 'begins as a .vec file does');
+  });
+});
+
+describe.each([true, false])('a format that is decoded (lengths known: %s)', (lengths) => {
+  const name = lengths ? 'x.counted' : 'x.lines';
+  const text = Buffer.from('x z\n1 10\n2 20\n3 -\n4 40\n5 50\n');
+
+  test('is read by its columns, with nulls', async () => {
+    const path = file(name, text);
+    expect((await readAll(path, 'f64')).values).toEqual([1, 2, 3, 4, 5]);
+    expect((await readAll(path, 'f64', { column: 'z', nulls: 0 }, 2)).values).toEqual([10, 20, 0, 40, 50]);
+    await expectFailure(
+      readAll(path, 'f64', { column: 'z' }),
+      'WS5005',
+      /column 'z' of .* has nulls: 1 in rows 2 to 3/,
+    );
+    await expectFailure(readAll(path, 'f64', { column: 'w' }), 'WS5005', "no column 'w'", 'x, z');
+  });
+
+  test('is written by what encodes it, to its end', async () => {
+    const output = join(temporaryDirectory(), lengths ? 'y.counted' : 'y.lines');
+    await run(double, { input: file(name, text), output, convert: 'nearest' });
+    expect(readFileSync(output, 'utf8')).toBe('2\n4\n6\n8\n10\n# 5\n');
+    const again = { input: file(name, text), output, convert: 'nearest', resume: true } as const;
+    await expectFailure(run(double, again), 'WS5010', 'only be written from the beginning');
+  });
+
+  test('skips what a former run has read', async () => {
+    const { OpenInputs, wantedOf } = await import('#warpstage/overlap/inputs.js');
+    for (let begin = 0; begin <= 5; begin++) {
+      const inputs = new OpenInputs();
+      const source = await inputs.open(file(name, text), wantedOf('x', 'f64', {}));
+      decoded.length = 0;
+      await source.skip!(begin);
+      const into = new Float64Array(9);
+      const read = await source.read(into);
+      expect([...into.subarray(0, read)]).toEqual([1, 2, 3, 4, 5].slice(begin));
+      if (lengths) expect(decoded[0] ?? 3).toBeGreaterThanOrEqual(Math.floor(begin / 2));
+      await inputs.close();
+    }
+  });
+});
+
+test('what decodes or opens badly is reported with the file', async () => {
+  const broken = (open: Format['open']) =>
+    registerFormat({ name: 'test-broken', endings: ['.broken'], open: open! });
+  const path = file('x.broken', Buffer.from('1'));
+  broken(async () => {
+    throw new Error('no index');
+  });
+  await expectFailure(readAll(path), 'WS5004', "x.broken cannot be read as 'test-broken': no index");
+  const elements = (values: (unit: number) => number[]) => async () => ({
+    arrays: [
+      {
+        stored: 'x',
+        dtype: 'f32' as const,
+        length: 4,
+        elements: () => ({ lengths: [2, 2], decode: async (unit: number) => values(unit) }),
+      },
+    ],
+  });
+  broken(elements((unit) => (unit === 0 ? [1, 2] : [3])));
+  await expectFailure(readAll(path), 'WS5003', 'has 1 values in rows 2 to 4');
+  broken(
+    elements(() => {
+      throw new Error('bad bits');
+    }),
+  );
+  await expectFailure(readAll(path), 'WS5003', 'cannot be decoded in rows 0 to 2: bad bits');
+});
+
+test.each([
+  [null, 'it is null'],
+  [{ name: '', endings: [] }, 'it has no name'],
+  [{ name: 'a', endings: ['vec'] }, 'its endings'],
+  [{ name: 'a', endings: ['.vec'] }, 'neither be read'],
+])('%j is no format', (format, message) => {
+  expect(() => registerFormat(format as unknown as Format)).toThrow(WarpstageError);
+  expect(() => registerFormat(format as unknown as Format)).toThrow(message);
+});
+
+test('a module registers one for the command line', async () => {
+  const folder = new Folder();
+  try {
+    const module = folder.file(
+      'vec8.mjs',
+      "import { registerFormat } from 'warpstage';\nregisterFormat({ name: 'vec8', endings: ['.vec8'], open: async (bytes) => ({ arrays: [{ stored: 'byte', dtype: 'u8', length: bytes.size, elements: () => ({ bytes }) }] }) });\n",
+    );
+    const { text } = await runHere(
+      'head',
+      folder.file('x.vec8', Uint8Array.of(7, 8)),
+      '--import',
+      module,
+      '--json',
+    );
+    expect(JSON.parse(text)).toEqual([7, 8]);
+  } finally {
+    folder.remove();
+  }
+});
