@@ -42,7 +42,7 @@ const spellings: readonly (readonly [what: string, spell: (name: string) => stri
   [
     'a symbolic link',
     (name) => {
-      const link = at(`link${links++}`);
+      const link = at(`link${links++}-${name}`);
       symlinkSync(name, link);
       return link;
     },
@@ -50,7 +50,7 @@ const spellings: readonly (readonly [what: string, spell: (name: string) => stri
   [
     'a hard link',
     (name) => {
-      const link = at(`hard${links++}`);
+      const link = at(`hard${links++}-${name}`);
       linkSync(at(name), link);
       return link;
     },

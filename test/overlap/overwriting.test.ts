@@ -34,15 +34,15 @@ describe.each(roots)('in %s', (root) => {
     [
       'a symbolic link',
       () => {
-        symlinkSync('x.bin', at('link'));
-        return at('link');
+        symlinkSync('x.bin', at('link.bin'));
+        return at('link.bin');
       },
     ],
     [
       'a hard link',
       () => {
-        linkSync(at('x.bin'), at('hard'));
-        return at('hard');
+        linkSync(at('x.bin'), at('hard.bin'));
+        return at('hard.bin');
       },
     ],
   ])('an input is not overwritten by %s', async (_, spell) => {
@@ -61,10 +61,10 @@ describe.each(roots)('in %s', (root) => {
   });
 
   test('two outputs are not written into one file that is not there yet', async () => {
-    symlinkSync('o.bin', at('link'));
+    symlinkSync('o.bin', at('link.bin'));
     const names = Object.keys(twosAndThrees.definition.outputs!);
     const integers = new Int32Array(6000);
-    for (const second of [relative(process.cwd(), at('o.bin')), `${folder}/./o.bin`, at('link')]) {
+    for (const second of [relative(process.cwd(), at('o.bin')), `${folder}/./o.bin`, at('link.bin')]) {
       const output = Object.fromEntries(names.map((name, i) => [name, i === 0 ? at('o.bin') : second]));
       await expectFailure(
         run(twosAndThrees as never, { input: integers, output, device } as never),
@@ -73,7 +73,7 @@ describe.each(roots)('in %s', (root) => {
         'give each its own name',
       );
     }
-    expect(namesIn(folder)).toEqual(['link', 'x.bin']);
+    expect(namesIn(folder)).toEqual(['link.bin', 'x.bin']);
   });
 
   test('an input is not taken for what a former run left', async () => {
@@ -91,11 +91,11 @@ describe.each(roots)('in %s', (root) => {
   });
 
   test('a link to a file that is not there makes that file, and stays', async () => {
-    symlinkSync('y.bin', at('link'));
+    symlinkSync('y.bin', at('link.bin'));
     for (const resume of [false, true]) {
-      await run(affine, { input: at('x.bin'), output: at('link'), device, resume });
+      await run(affine, { input: at('x.bin'), output: at('link.bin'), device, resume });
       expect(readFileSync(at('y.bin')).length).toBe(bytes.length);
-      expect(namesIn(folder)).toEqual(['link', 'x.bin', 'y.bin']);
+      expect(namesIn(folder)).toEqual(['link.bin', 'x.bin', 'y.bin']);
       rmSync(at('y.bin'));
     }
   });
