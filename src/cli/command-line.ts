@@ -9,9 +9,12 @@ import { packageVersion } from '../diagnostics/package-version.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { checkCommand } from './check.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { devicesCommand } from './devices.ts';
 import { emitCommand } from './emit.ts';
+import { exitCodesText } from './exit-codes.ts';
 import { reportFailure, usageError } from './failure.ts';
+import { helpCommand } from './help.ts';
 import { headCommand, infoCommand } from './inspect.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
@@ -42,7 +45,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
 }
 
 function buildProgram(context: CommandContext): Command {
-  return newCommand('warpstage', context)
+  const program = newCommand('warpstage', context)
     .description(
       'Streams data through kernels written in TypeScript, with copies and compute overlapped. ' +
         'Runs on any CPU through WebAssembly; nothing to compile, nothing to install beside it.',
@@ -50,7 +53,10 @@ function buildProgram(context: CommandContext): Command {
     .version(packageVersion(), '-V, --version', 'show the version')
     .addHelpText(
       'after',
-      examplesText(['warpstage run affine.ts x.npy y.npy --set a=2 --set b=1', 'warpstage run --help']),
+      [
+        examplesText(['warpstage run affine.ts x.npy y.npy --set a=2 --set b=1', 'warpstage help run']),
+        exitCodesText(),
+      ].join('\n'),
     )
     .addCommand(runCommand(context))
     .addCommand(checkCommand(context))
@@ -62,11 +68,15 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(infoCommand(context))
     .addCommand(headCommand(context))
     .addCommand(devicesCommand(context));
+  return program.addCommand(completionCommand(context, program)).addCommand(helpCommand(context, program));
 }
 
 /** Commander's errors of usage, in the form that all errors have. */
 function inOurWords({ message }: CommanderError): WarpstageError {
   const [sentence, ...rest] = message.replace(/^error: /, '').split('\n');
   const suggestion = rest.join(' ').replace(/^\(Did(.*)\)$/, 'did$1');
-  return usageError(sentence!, suggestion || 'try `warpstage --help`, or `--help` after a command');
+  return usageError(
+    sentence!,
+    suggestion || 'try `warpstage help`, or `warpstage help` and the name of a command',
+  );
 }

@@ -1,11 +1,11 @@
 // What a command says when it fails, and the exit code that says whose fault it was.
 //
-// 1: the job or its module. 2: the usage. 3: the data that it reads. Errors go to standard error, as text with
-// code frames or, under `--json`, as one JSON object.
+// Errors go to standard error, as text with code frames or, under `--json`, as one JSON object.
 
-import type { Code } from '../diagnostics/codes.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { formatIssues } from '../diagnostics/render.ts';
+import { exitCodeOfError } from './exit-codes.ts';
+import { inCommandWords } from './hints.ts';
 import { showsColour, type Terminal } from './terminal.ts';
 
 /** An error in the words of the command line: wrong usage, with the command whose help tells more. */
@@ -24,22 +24,10 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
     return 1;
   }
   const options = { colour: showsColour(terminal.errors), folder: process.cwd() };
-  terminal.errors.write(`${json ? JSON.stringify(error) : formatIssues(error.issues, options)}\n`);
-  return exitCodes.get(error.code) ?? 1;
+  const told = inCommandWords(error);
+  terminal.errors.write(`${json ? JSON.stringify(told) : formatIssues(told.issues, options)}\n`);
+  return exitCodeOfError(error.code);
 }
-
-/** The exit codes of errors whose fault is another's than the job's. */
-const exitCodes: ReadonlyMap<Code, number> = new Map([
-  // What whoever typed the command got wrong: usage, a setting, a device's name, an output's.
-  ['WS6001', 2],
-  ['WS5008', 2],
-  ['WS4003', 2],
-  ['WS5012', 2],
-  // The input: it cannot be read, is in another format, or does not fit.
-  ['WS5003', 3],
-  ['WS5004', 3],
-  ['WS5005', 3],
-]);
 
 /** A list of names as a sentence has it. */
 export function listNames(names: Iterable<string>): string {

@@ -4,7 +4,7 @@
 // first tick shows nothing, and loads nothing.
 
 import { formatBytes, formatDuration, formatRate, formatShare } from '../timeline/quantities.ts';
-import { isTerminal, type Terminal } from './terminal.ts';
+import { moves, type Terminal } from './terminal.ts';
 
 /** How far a job is. */
 export interface Advance {
@@ -33,7 +33,7 @@ export class Progress implements Disposable {
   constructor(title: string, terminal: Terminal) {
     this.#advance = { title, done: 0 };
     this.#terminal = terminal;
-    const onTerminal = isTerminal(terminal.errors);
+    const onTerminal = moves(terminal.errors);
     const tick = onTerminal ? () => this.#drawBar() : () => this.#writeLine();
     this.#timer = setInterval(tick, onTerminal ? ticks.terminal : ticks.elsewhere).unref();
   }

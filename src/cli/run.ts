@@ -21,7 +21,7 @@ import { loadModule } from './load-module.ts';
 import { openDevices, printAside } from './open-device.ts';
 import { overrideInputs } from './override-inputs.ts';
 import { Progress } from './progress.ts';
-import { type Terminal, widthOf } from './terminal.ts';
+import { isTerminal, type Terminal, widthOf } from './terminal.ts';
 import { valueJson, valueText } from './value-text.ts';
 import {
   addSetting,
@@ -170,6 +170,7 @@ async function runJob(
     const { name, work } = findJob(await loadModule(modulePath), options.job);
     const named = { name, work: overrideInputs(work, options) };
     const assigned = assignFiles(named, files, options);
+    refuseOnTerminal(assigned, context.terminal);
     refuseTableOptions(files, options);
     if (options.stages !== undefined && options.trace === undefined) {
       throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
@@ -195,6 +196,15 @@ async function runJob(
       () => {},
     );
   }
+}
+
+/** Numbers as their bytes would be no use on a screen, and may change how the terminal works. */
+function refuseOnTerminal({ outputs }: AssignedFiles, { output }: Terminal): void {
+  if (!outputs.includes('-') || !isTerminal(output)) return;
+  throw usageError(
+    'the output goes to the terminal, and is no text',
+    'name a file, or pass it on: warpstage run … - | …, or > y.raw',
+  );
 }
 
 /** Has the devices record what the trace is to show. */

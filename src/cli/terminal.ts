@@ -24,9 +24,20 @@ export function isTerminal(stream: Writable): stream is WriteStream {
   return (stream as Partial<WriteStream>).isTTY === true;
 }
 
-/** Whether to colour what is written to a stream; NO_COLOR and FORCE_COLOR are respected. */
-export function showsColour(stream: Writable): boolean {
-  return isTerminal(stream) && stream.hasColors();
+/**
+ * Whether to colour what is written to a stream: FORCE_COLOR asks for it anywhere (0 and false: nowhere), NO_COLOR
+ * forbids it, and without them a terminal that can shows it.
+ */
+export function showsColour(stream: Writable, environment: NodeJS.ProcessEnv = process.env): boolean {
+  const { FORCE_COLOR: forced, NO_COLOR: forbidden } = environment;
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  if (forbidden) return false;
+  return moves(stream, environment) && (stream as WriteStream).hasColors(environment);
+}
+
+/** Whether a stream is a terminal whose cursor can be moved, so that a line may be drawn anew. */
+export function moves(stream: Writable, { TERM }: NodeJS.ProcessEnv = process.env): boolean {
+  return isTerminal(stream) && TERM !== 'dumb';
 }
 
 /** Characters in a line of a stream: 80 where nobody says. */

@@ -73,12 +73,12 @@ describe('input', () => {
 
 describe('output', () => {
   test('a folder that is not there', async () => {
-    await fails(['run', affine, good, out.file('none/y.npy')], 1, /^WS5006: .*none/);
+    await fails(['run', affine, good, out.file('none/y.npy')], 74, /^WS5006: .*none/);
   });
 
   test('a trace file that cannot be written is told before the job runs', async () => {
     const argv = ['run', affine, good, out.file('y.npy'), '--trace', out.file('none/t.json')];
-    await fails(argv, 1, /^WS5006: .*none\/t\.json cannot be written/);
+    await fails(argv, 74, /^WS5006: .*none\/t\.json cannot be written/);
   });
 });
 

@@ -16,25 +16,25 @@ mkdirSync(folder.file('there'));
 const there = folder.file('there');
 
 test.each([
-  ['a folder of traces that is a file', ['overlap', '--device', 'model:k20c', '--trace', x], 1, 'WS5006'],
+  ['a folder of traces that is a file', ['overlap', '--device', 'model:k20c', '--trace', x], 74, 'WS5006'],
   ['a port that is none', ['trace', trace, '--port', '99999'], 2, 'WS6001'],
-  ['a trace in place of a folder', ['run', affine, x, folder.file('y.npy'), '--trace', there], 1, 'WS5006'],
+  ['a trace in place of a folder', ['run', affine, x, folder.file('y.npy'), '--trace', there], 74, 'WS5006'],
   [
     'a trace in no folder',
     ['run', affine, x, folder.file('y.npy'), '--trace', join(there, 'no', 't.html')],
-    1,
+    74,
     'WS5006',
   ],
-  ['findings in no folder', ['check', affine, '--sarif', join(there, 'no', 'f.sarif')], 1, 'WS5006'],
-  ['findings in place of a folder', ['check', affine, '--sarif', there], 1, 'WS5006'],
-  ['code in no folder', ['emit', affine, '-o', join(there, 'no', 'k.cu')], 1, 'WS5006'],
-  ['a device file in no folder', ['calibrate', '-o', join(there, 'no', 'd.json')], 1, 'WS5006'],
-  ['a trace file that is not there', ['trace', join(there, 'no.json')], 1, 'WS5003'],
+  ['findings in no folder', ['check', affine, '--sarif', join(there, 'no', 'f.sarif')], 74, 'WS5006'],
+  ['findings in place of a folder', ['check', affine, '--sarif', there], 74, 'WS5006'],
+  ['code in no folder', ['emit', affine, '-o', join(there, 'no', 'k.cu')], 74, 'WS5006'],
+  ['a device file in no folder', ['calibrate', '-o', join(there, 'no', 'd.json')], 74, 'WS5006'],
+  ['a trace file that is not there', ['trace', join(there, 'no.json')], 3, 'WS5003'],
   ['a setting that no job has', ['check', affine, '--set', 'q=1'], 2, 'WS5008'],
   ['data in place of the module', ['run', x, x, folder.file('y.npy')], 1, 'WS5002'],
   ['a column of no table', ['run', affine, x, folder.file('y.npy'), '--column', 'delay'], 2, 'WS6001'],
   ['nulls of no table', ['run', affine, x, folder.file('y.npy'), '--nulls', '0'], 2, 'WS6001'],
-  ['results as Parquet', ['run', affine, x, folder.file('y.parquet')], 1, 'WS5006'],
+  ['results as Parquet', ['run', affine, x, folder.file('y.parquet')], 74, 'WS5006'],
   ['a constant without a value', ['emit', 'examples/flights.ts'], 2, 'WS6001'],
   ['a block that no device has', ['emit', affine, '--block', '5000'], 2, 'WS6001'],
 ])('%s', async (_, argv, code, issue) => {
@@ -66,7 +66,7 @@ test('a result for which there is no room on standard output is a failure', asyn
   const outcome = await outcomeOf(startWith(['emit', affine], ['ignore', full, 'pipe']));
   closeSync(full);
   expect(outcome.stderr).toBe('WS5006: standard output cannot be written: no space is left on its device\n');
-  expect(outcome.code).toBe(1);
+  expect(outcome.code).toBe(74);
 });
 
 test('emit shows code with nothing installed beside the package', async () => {

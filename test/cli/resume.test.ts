@@ -75,13 +75,13 @@ describe('the run after one', () => {
     writeFileSync(output, 'from before');
     const { child, ended } = await startHeld(output);
     const beside = await runHere(...argv(output), '--quiet');
-    expect(beside.code).toBe(1);
+    expect(beside.code).toBe(75);
     expect(beside.stderr).toMatch(/^WS5011: \S+killed\.npy is being written by another process/);
     child.kill('SIGKILL');
     await ended;
     expect(readFileSync(output, 'utf8')).toBe('from before');
     const other = await runHere(...argv(output), '--set', 'a=3');
-    expect(other.code).toBe(1);
+    expect(other.code).toBe(75);
     expect(other.stderr).toContain(
       "WS5011: the unfinished output is of another run: setting 'a' was 2, and is 3",
     );
@@ -95,7 +95,7 @@ describe('the run after one', () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr).toContain('WS5009: stopped before the end by Ctrl-C; what it has written is kept');
-    expect(stderr).toMatch(/the first [\d,]+ rows of the output are kept: run it again with resume/);
+    expect(stderr).toMatch(/the first [\d,]+ rows of the output are kept: run it again with --resume/);
     await expectGoneOn(output);
   });
 });

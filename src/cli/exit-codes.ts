@@ -1,0 +1,43 @@
+// The exit codes, which say whose fault it was: one table, for the process, the help and the page on jobs.
+
+import type { Code } from '../diagnostics/codes.ts';
+
+/** What each exit code means. */
+export const exitCodes = {
+  0: 'done',
+  1: 'a finding of the checker, or an error of the kernel, the job or its module',
+  2: 'wrong usage: an option, a setting, a file name, the name of a device',
+  3: 'an input that cannot be read, or whose data does not fit the job',
+  4: 'results that differ from what they are compared with',
+  74: 'an output that cannot be written: a full disk, no permission',
+  75: 'something that may pass: a device that was lost, an output in use; try again',
+  130: 'interrupted by Ctrl-C',
+  143: 'ended by SIGTERM',
+} as const;
+
+export type ExitCode = keyof typeof exitCodes;
+
+/** The errors that are no fault of the job. */
+const ofErrors: Partial<Record<Code, ExitCode>> = {
+  WS6001: 2,
+  WS5008: 2,
+  WS4003: 2,
+  WS5012: 2,
+  WS5003: 3,
+  WS5004: 3,
+  WS5005: 3,
+  WS5006: 74,
+  WS4006: 75,
+  WS5011: 75,
+};
+
+/** The exit code of an error. */
+export function exitCodeOfError(code: Code): ExitCode {
+  return ofErrors[code] ?? 1;
+}
+
+/** The table, as help shows it. */
+export function exitCodesText(): string {
+  const lines = Object.entries(exitCodes).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
+  return `\nExit codes:\n${lines.join('\n')}`;
+}
