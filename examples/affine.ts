@@ -1,7 +1,7 @@
 /**
  * y = a*x + b over an array of any size: the smallest job.
  *
- *     npx tsx scripts/make-npy.ts x.npy 16M
+ *     node examples/make-npy.mjs x.npy 16M
  *     npx warpstage run examples/affine.ts x.npy y.npy --set a=2 --set b=1
  *
  * A kernel says what one thread does with its element; the job says which parameter streams in,

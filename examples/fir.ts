@@ -1,7 +1,7 @@
 /**
  * A low-pass filter over a signal of any length: every output is a weighted sum of 65 inputs.
  *
- *     npx tsx scripts/make-npy.ts noisy.npy 16M
+ *     node examples/make-npy.mjs noisy.npy 16M
  *     npx warpstage run examples/fir.ts noisy.npy smooth.npy
  *
  * The signal is cut into chunks, but the filter reaches over their borders: the input declares a

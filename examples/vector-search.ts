@@ -2,8 +2,8 @@
  * Semantic search without an index: the k nearest of many embeddings for every query, by cosine
  * similarity, read from an `.npy` of any number of rows.
  *
- *     npx tsx scripts/make-npy.ts embeddings.npy 200Kx128
- *     npx tsx scripts/make-npy.ts queries.npy 3x128 --seed 7
+ *     node examples/make-npy.mjs embeddings.npy 200Kx128
+ *     node examples/make-npy.mjs queries.npy 3x128 --seed 7
  *     npx warpstage run examples/vector-search.ts embeddings.npy queries.npy --set k=5
  *
  * The embeddings stream through; the queries are read whole and stay on the device, as do the

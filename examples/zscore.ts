@@ -1,7 +1,7 @@
 /**
  * z = (x - mean) / deviation: two passes over an array that need not fit into memory.
  *
- *     npx tsx scripts/make-npy.ts x.npy 16M
+ *     node examples/make-npy.mjs x.npy 16M
  *     npx warpstage run examples/zscore.ts x.npy z.npy
  *     npx warpstage run examples/zscore.ts x.npy --job moments
  *

@@ -1,7 +1,7 @@
-// Makes an .npy file to try the examples on: f32, a wave with seeded noise, of any size.
+// Makes an .npy file to try the examples on: f32, a wave with seeded noise, of any size. It needs nothing but Node.
 //
-//   npx tsx scripts/make-npy.ts x.npy 16M               16 Mi elements
-//   npx tsx scripts/make-npy.ts e.npy 200Kx128 --seed 7  200 Ki rows of 128
+//   node examples/make-npy.mjs x.npy 16M               16 Mi elements
+//   node examples/make-npy.mjs e.npy 200Kx128 --seed 7  200 Ki rows of 128
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,18 +13,20 @@ const { values, positionals } = parseArgs({
 const [path, size] = positionals;
 const shape = size?.split('x').map(parseCount) ?? [];
 if (path === undefined || shape.length < 1 || shape.length > 2 || !shape.every((n) => n >= 1)) {
-  console.error('usage: make-npy.ts <file.npy> <count|rows x width, for example 16M or 200Kx128> [--seed n]');
+  console.error(
+    'usage: make-npy.mjs <file.npy> <count|rows x width, for example 16M or 200Kx128> [--seed n]',
+  );
   process.exit(2);
 }
 writeNpy(path, shape, Number(values.seed));
 
 /** `64`, `16K`, `4M`, `1G`. */
-function parseCount(text: string): number {
+function parseCount(text) {
   const [, digits, unit = ''] = /^(\d+)([KMG]?)$/i.exec(text) ?? [];
-  return Number(digits) * { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit.toUpperCase()]!;
+  return Number(digits) * { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit.toUpperCase()];
 }
 
-function writeNpy(path: string, shape: readonly number[], seed: number): void {
+function writeNpy(path, shape, seed) {
   const file = openSync(path, 'w');
   writeSync(file, npyHeader(shape));
   const count = shape.reduce((product, extent) => product * extent, 1);
@@ -40,7 +42,7 @@ function writeNpy(path: string, shape: readonly number[], seed: number): void {
 }
 
 /** Magic, version 1.0, and a dictionary padded so that the data begins at a multiple of 64 bytes. */
-function npyHeader(shape: readonly number[]): Buffer {
+function npyHeader(shape) {
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ');
   const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${tuple}), }`;
   const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
@@ -53,7 +55,7 @@ function npyHeader(shape: readonly number[]): Buffer {
 }
 
 /** Marsaglia's xorshift32: the same numbers from the same seed, between 0 and 1. */
-function randomNumbers(seed: number): () => number {
+function randomNumbers(seed) {
   let state = Math.imul(seed, 0x9e3779b1) || 1;
   return () => {
     state ^= state << 13;
