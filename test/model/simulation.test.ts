@@ -335,4 +335,38 @@ describe('any schedule on any device', () => {
       }),
     );
   });
+
+  test('ends at any time of the clock, from nanoseconds to months, and takes what it takes then', () => {
+    const month = 30 * 24 * 3600 * 1000;
+    const times = fc.oneof(
+      fc.constantFrom(0, 1e-6, 1, 1e6, 1.7e7, 1e9, month, 12 * month),
+      fc.double({ min: 0, max: 12 * month, noNaN: true }),
+    );
+    const scales = fc.constantFrom(1e-6, 0.0137, 1, 1e5);
+    fc.assert(
+      fc.property(models, operations, times, scales, (model, list, begin, scale) => {
+        const simulation = new Simulation(model);
+        // A clock that stands still would never come back from here.
+        const steps = simulation as unknown as { moveTo(time: number): void };
+        const moveTo = steps.moveTo.bind(simulation);
+        let left = 100 * list.length;
+        steps.moveTo = (time) => {
+          if (--left < 0) throw new Error(`the clock stands still at ${simulation.now} ms`);
+          moveTo(time);
+        };
+        const scaled = list.map((one) => ({ ...one, duration: one.duration * scale }));
+        for (const [position, operation] of scaled.entries())
+          simulation.issue(operation, begin + position * model.issueTime);
+        // What such a time can tell, for each operation that came before.
+        const slack = 1e-6 + list.length * 16 * Number.EPSILON * (begin + 100 * scale * list.length);
+        for (const { operation, issued, started, ended } of simulation.completeAll()) {
+          const extra = operation.kind === 'kernel' ? 0 : model.switchTime + model.bothWaysOverhead;
+          expect(started).toBeGreaterThanOrEqual(issued);
+          expect(ended - started).toBeGreaterThanOrEqual(operation.duration - slack);
+          expect(ended - started).toBeLessThanOrEqual((operation.duration + extra) * model.bothWays + slack);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
 });

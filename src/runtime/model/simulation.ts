@@ -34,7 +34,12 @@ interface Queue {
 }
 
 /** Times nearer than this are the same: sums of the same durations in another order. */
-const tick = 1e-9;
+const least = 1e-9;
+
+/** What counts as the same at a time: late ones have no finer steps than a few parts of 2 ** 52. */
+function tickAt(time: number): number {
+  return Math.max(least, 8 * Number.EPSILON * time);
+}
 
 export class Simulation {
   readonly model: EngineModel;
@@ -171,9 +176,14 @@ export class Simulation {
   /** When something happens next: an operation ends, or its end becomes known. */
   private nextEnd(): number {
     return this.running.reduce(
-      (earliest, entry) => Math.min(earliest, this.settled + entry.left / this.rate(entry)),
+      (earliest, entry) => Math.min(earliest, this.endOf(entry)),
       this.news[0] ?? Number.POSITIVE_INFINITY,
     );
+  }
+
+  /** When a running operation ends if the rates stay. */
+  private endOf(entry: Entry): number {
+    return this.settled + entry.left / this.rate(entry);
   }
 
   /** Takes what was done since the rates last changed off the work that is left. */
@@ -185,11 +195,13 @@ export class Simulation {
   }
 
   private moveTo(time: number): void {
+    // By the same sum as `nextEnd`, so that each step ends something or hears of an end, however late it is.
+    const due = new Set(this.running.filter((entry) => this.endOf(entry) <= time));
     this.now = time;
     this.settle();
     while (this.news.length > 0 && this.news[0]! <= time) this.news.shift();
-    const ended = this.running.filter(({ left }) => left <= tick);
-    this.running = this.running.filter(({ left }) => left > tick);
+    const ended = this.running.filter((entry) => due.has(entry) || entry.left <= tickAt(time));
+    this.running = this.running.filter((entry) => !ended.includes(entry));
     for (const entry of ended) this.end(entry);
   }
 
@@ -256,7 +268,7 @@ export class Simulation {
       if (this.otherWayRuns(entry.operation)) entry.left += this.model.bothWaysOverhead;
       this.lastCopy.set(entry.engine, entry);
     }
-    if (entry.left <= tick) this.end(entry);
+    if (entry.left <= least) this.end(entry);
     else this.running.push(entry);
   }
 
