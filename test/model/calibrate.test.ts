@@ -1,9 +1,11 @@
 // Calibration, measured with a device whose rates are known: a virtual one gives its own back.
 
-import { describe, expect, test } from 'vitest';
-import { open } from 'warpstage';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { type Device, open } from 'warpstage';
 import { calibrate } from '#warpstage/runtime/model/calibrate.js';
 import { checkModel, findModel, modelText } from '#warpstage/runtime/model/device-file.js';
+import { IssueMeter } from '#warpstage/runtime/model/issue-times.js';
 import { presets } from '#warpstage/runtime/model/presets.js';
 
 const MiB = 2 ** 20;
@@ -43,4 +45,93 @@ test('a device without a limit of operations keeps having none in its file', () 
   const text = modelText(findModel('c1060'));
   expect(JSON.parse(text)).toMatchObject({ operationRate: null });
   expect(checkModel('here', JSON.parse(text))).toEqual(findModel('c1060'));
+});
+
+/** A device that does nothing, and whose events say of it what is wanted. */
+function deviceOf(elapsed: () => number): Device {
+  const array = (length: number): object => ({
+    length,
+    array: new Float32Array(1),
+    subarray: (begin: number, end: number) => array(end - begin),
+    free() {},
+  });
+  const stream = {
+    memcpyAsync() {},
+    launch() {},
+    record() {},
+    waitEvent() {},
+    synchronize: async () => {},
+    destroy: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return {
+    properties: {
+      name: 'a device',
+      kind: 'cuda',
+      computeCapability: '9.0',
+      multiProcessorCount: 2,
+      asyncEngineCount: 1,
+      concurrentKernels: true,
+      totalGlobalMemory: 2 ** 30,
+    },
+    defaultStream: stream,
+    alloc: (_: string, length: number) => array(length),
+    allocPinned: (_: string, length: number) => array(length),
+    createStream: () => stream,
+    createEvent: () => ({
+      synchronize: async () => {},
+      elapsedTime: elapsed,
+      destroy() {},
+      [Symbol.dispose]() {},
+    }),
+    synchronize: async () => {},
+  } as unknown as Device;
+}
+
+describe('whatever the clocks say', () => {
+  /** Steps of a clock: coarse, stopped for a while, or of a machine that does something else. */
+  const steps = fc.array(fc.constantFrom(0, 1e-6, 1e-3, 0.1, 15, 150, 2000), { minLength: 1, maxLength: 12 });
+  const elapsed = fc.array(
+    fc.oneof(fc.constantFrom(0, -1e-3, 1e-9, 1e-3, 1, 1e7), fc.double({ min: 0, max: 1e4, noNaN: true })),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  /** Has a clock go on by these steps, in turn, and never stand still for good. */
+  async function withClock<T>(list: readonly number[], act: () => Promise<T>): Promise<T> {
+    let [now, at] = [performance.now(), 0];
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      at += 1;
+      now += list[at % list.length]! + (at % 16 === 0 ? 50 : 0);
+      return now;
+    });
+    try {
+      return await act();
+    } finally {
+      clock.mockRestore();
+    }
+  }
+
+  test('a calibrated device is a file that opens', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, elapsed, fc.integer({ min: 1, max: 3 }), async (list, times, rounds) => {
+        let at = 0;
+        const device = deviceOf(() => times[at++ % times.length]!);
+        const model = await withClock(list, () => calibrate(device, { bytes: 2 ** 16, rounds }));
+        const text = modelText(model);
+        expect(modelText(checkModel('here', JSON.parse(text)))).toBe(text);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a meter that has time for one turn only, after it was warmed up, has measured all', async () => {
+    for (const warm of [0, 1, 2, 3, 4, 5]) {
+      await using meter = new IssueMeter(deviceOf(() => 1));
+      for (let turn = 0; turn < warm; ++turn) await meter.turn();
+      await meter.warmUp(0);
+      await meter.run(0);
+      for (const [name, time] of Object.entries(meter.times))
+        expect(Number.isFinite(time), `${name} after ${warm} turns`).toBe(true);
+    }
+  });
 });

@@ -37,6 +37,9 @@ const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) =
 
 const block = 256;
 
+/** Milliseconds that something takes at least: a clock that is too coarse may say that it took no time, or less. */
+const leastTime = 1e-6;
+
 /** Milliseconds that the host issues to be warm, and to be measured, for each round. */
 const warmUpTime = 200;
 const measuringTime = 400;
@@ -160,7 +163,7 @@ class Bench implements Disposable {
       await stop.synchronize();
       if (round >= 0) times.push(stop.elapsedTime(start));
     }
-    return median(times);
+    return Math.max(median(times), leastTime);
   }
 
   #copy(direction: Direction, stream: Stream, begin: number, end: number): void {
@@ -329,8 +332,7 @@ class Bench implements Disposable {
       await idle.synchronize();
       if (round >= 0) times.push(stop.elapsedTime(start));
     }
-    const time = median(times);
-    return memory.byteLength / time;
+    return memory.byteLength / Math.max(median(times), leastTime);
   }
 
   async kernels(): Promise<

@@ -55,6 +55,8 @@ export class IssueMeter implements AsyncDisposable {
   async warmUp(milliseconds: number): Promise<void> {
     await this.run(milliseconds);
     for (const list of [...Object.values(this.#rounds), this.#joins, this.#afterWait]) list.length = 0;
+    // The next turn is the first again, and times a round after a wait, though it be the only one.
+    this.#turns = 0;
   }
 
   /** Has turns for so many milliseconds, and at least one. */
@@ -136,7 +138,9 @@ export class IssueMeter implements AsyncDisposable {
   }
 }
 
+/** The middle one of some measured times, of which there must be some. */
 export function median(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError('the median of no times');
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[sorted.length >> 1]!;
 }
