@@ -1,9 +1,10 @@
 // Threads that sleep, or wait with a limit, again and again for what never comes: state machines
 // give up after a while, and say where everybody is.
 
-import { describe, expect, test } from 'vitest';
-import { kernel } from 'warpstage';
+import { afterEach, describe, expect, test } from 'vitest';
+import { kernel, open } from 'warpstage';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
+import { patienceOf } from '#warpstage/targets/patience.js';
 import { Patience } from '#warpstage/targets/wasm/patience.js';
 import { createWasmRunner } from '#warpstage/targets/wasm/runner.js';
 import { type KernelLaunch, runKernel } from '../support/run-kernel.ts';
@@ -116,5 +117,31 @@ describe('what does come', () => {
     const given = out();
     expect(faultOf(polls, { grid: 3, block: 4, cooperative: true, arguments: given })).toBeNull();
     expect([...given.out]).toEqual([2, 2, 2, 0, 0, 0, 0, 0]);
+  });
+});
+
+describe('WARPSTAGE_PATIENCE', () => {
+  const { WARPSTAGE_PATIENCE: before } = process.env;
+  afterEach(() => {
+    if (before === undefined) delete process.env.WARPSTAGE_PATIENCE;
+    else process.env.WARPSTAGE_PATIENCE = before;
+  });
+
+  test('says for how long the CPU waits for what never comes', async () => {
+    const polls = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
+      while (cuda.atomicAdd(out, 0, 0) === 0) cuda.nanosleep(100);
+    });
+    process.env.WARPSTAGE_PATIENCE = '0.05';
+    await using device = await open('cpu', { threads: 1 });
+    device.defaultStream.launch(polls, { grid: 1, block: 2 }, { out: device.alloc('i32', 1) });
+    await expect(device.synchronize()).rejects.toThrow('WS3002: the kernel is deadlocked');
+  });
+
+  test('is a number of seconds; anything else leaves it at 30', () => {
+    const of = (text?: string) => patienceOf(text === undefined ? {} : { WARPSTAGE_PATIENCE: text });
+    expect([of('2'), of('0.5'), of('1e3')]).toEqual([2000, 500, 1_000_000]);
+    for (const text of [undefined, '', '0', '-1', 'long', 'NaN']) expect(of(text)).toBe(30_000);
+    // A browser has no environment.
+    expect(patienceOf(undefined)).toBeGreaterThan(0);
   });
 });

@@ -14,6 +14,7 @@
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { faultOf, sitesOf } from '../../targets/cuda/faults.ts';
 import type { FaultSite } from '../../targets/executable.ts';
+import { patienceOf } from '../../targets/patience.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import { faultError } from '../faults.ts';
 import type { LaunchWork } from '../launch.ts';
@@ -41,8 +42,6 @@ const record = {
 const channelsOfPage = 64;
 /** A thread that has begun a line writes it within microseconds: so many launches do not end meanwhile. */
 const mostEnded = 4096;
-/** Seconds, as on the CPU. */
-const defaultPatience = 30;
 
 interface Channel {
   /** In the GPU's memory. */
@@ -215,7 +214,7 @@ export class Channels {
     for (let position = channelsOfPage - 1; position >= 0; --position) {
       const view = new DataView(buffer, position * record.bytes, record.bytes);
       const recordAddress = recordBegin + position * record.bytes;
-      const pointers = [recordAddress, ring, head, lines, words, patience()];
+      const pointers = [recordAddress, ring, head, lines, words, Math.round(patienceOf() * 1e6)];
       for (const [i, pointer] of pointers.entries())
         view.setBigUint64(record.pointers + 8 * i, BigInt(pointer), true);
       const address = begin + position * channel.bytes;
@@ -230,10 +229,4 @@ export class Channels {
     if (this.#stream !== 0) this.#driver.cuStreamDestroy_v2(this.#stream);
     this.#stream = 0;
   }
-}
-
-/** Nanoseconds that a thread of a checked kernel waits before that is a deadlock. */
-function patience(): number {
-  const seconds = Number(process.env.WARPSTAGE_PATIENCE ?? defaultPatience);
-  return Math.round((seconds > 0 ? seconds : defaultPatience) * 1e9);
 }

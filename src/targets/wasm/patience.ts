@@ -5,8 +5,7 @@
 // anywhere in the meantime (all that threads wait for lies in one stretch of memory), the worker naps, a
 // little longer each time; and when that goes on for too long, it is over.
 
-/** Milliseconds. No wait of a kernel that works is as long. */
-const patience = 30_000;
+import { patienceOf } from '../patience.ts';
 
 /** A look that comes later than this was held up by something else, which may well have been of use. */
 const longestRest = 20;
@@ -24,7 +23,7 @@ export class Patience {
   #last = 0;
   #idle = 0;
 
-  constructor(memory: WebAssembly.Memory, limit = patience) {
+  constructor(memory: WebAssembly.Memory, limit = patienceOf()) {
     this.#memory = memory;
     this.#limit = limit;
   }
