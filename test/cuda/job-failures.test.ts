@@ -10,13 +10,16 @@ import { namesIn, npyFile, temporaryDirectory } from '../overlap/support.ts';
 import { gpus } from '../support/gpu.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 
+/** Elements: more bytes than any GPU has, and maps in one stretch. */
+const far = 2 ** 40;
+
 /** Writes far away at one element of the input. */
 const wild = job({
   kernel: kernel(
-    { y: 'f32[]', x: 'readonly f32[]' },
-    ({ y, x }, cuda) => {
+    { y: 'f32[]', x: 'readonly f32[]', far: 'index' },
+    ({ y, x, far }, cuda) => {
       const i = cuda.thisGrid().threadRank();
-      if (i < y.length) y[x[i] === 70_000 ? i + 1_000_000_000 : i] = x[i]!;
+      if (i < y.length) y[x[i] === 70_000 ? i + far : i] = x[i]!;
     },
     { name: 'wild' },
   ),
@@ -39,8 +42,16 @@ describe.skipIf(gpus === 0)('a job on a GPU', () => {
     // Less than a chunk takes, and more than the driver needs for streams.
     const left = 240 * 2 ** 20;
     const taken = [];
-    for (let size = 2 ** 36; size >= 2 ** 24; size /= 2)
-      while (device.memory.free - size > left) taken.push(device.alloc('u8', size));
+    let size = 2 ** Math.floor(Math.log2(device.properties.totalGlobalMemory));
+    while (size >= 2 ** 20) {
+      try {
+        if (device.memory.free - size <= left) size /= 2;
+        else taken.push(device.alloc('u8', size));
+      } catch {
+        // What is free need not be one stretch.
+        size /= 2;
+      }
+    }
     // The plan is made as if the memory were there, as when another process takes it afterwards.
     const { memory } = device;
     Object.defineProperty(device, 'memory', { value: { ...memory, free: memory.total }, configurable: true });
@@ -67,8 +78,8 @@ describe.skipIf(gpus === 0)('a job on a GPU', () => {
     await using device = await open('cuda', { checked: true });
     const folder = temporaryDirectory();
     const files = { input: inputIn(folder), output: join(folder, 'y.npy'), device, chunk: 4096 };
-    await expect(run(wild, files)).rejects.toThrow(
-      /^WS3001: kernel `wild` writes `y\[10000\d{5}\]`, but `y` has 4096/,
+    await expect(run(wild, { ...files, settings: { far } })).rejects.toThrow(
+      /^WS3001: kernel `wild` writes `y\[109951\d{7}\]`, but `y` has 4096/,
     );
     expect(namesIn(folder)).toEqual(['x.npy']);
     await run(affine, files);
@@ -81,7 +92,9 @@ describe.skipIf(gpus === 0)('a job on a GPU', () => {
     const device = await open('cuda');
     const folder = temporaryDirectory();
     const files = { input: inputIn(folder), output: join(folder, 'y.npy'), device, chunk: 4096 };
-    await expect(run(wild, files)).rejects.toThrow(/^WS4006: the GPU stopped in kernel `wild`: CUDA_ERROR_/);
+    await expect(run(wild, { ...files, settings: { far } })).rejects.toThrow(
+      /^WS4006: the GPU stopped in kernel `wild`: CUDA_ERROR_/,
+    );
     expect(namesIn(folder)).toEqual(['x.npy']);
     await device.close();
     await run(affine, { ...files, device: 'cpu' });
