@@ -1,9 +1,18 @@
 // What a GPU that works cannot be made to show: memory that ends, a GPU that is gone, code that is
 // compiled once. A driver and a compiler of the tests' own stand in. Needs a C compiler.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { kernel, open, type WarpstageError } from 'warpstage';
 import { cacheFolders } from '#warpstage/files/cache-folders.js';
 import { CodeCache } from '#warpstage/runtime/cuda/code-cache.js';
@@ -237,6 +246,97 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       expect(fake.compiles()).toBe(6);
       // Nothing unfinished is left.
       expect(readdirSync(folder).filter((file) => file.startsWith('.'))).toEqual([]);
+    });
+
+    describe('runs nothing that another user could have written', () => {
+      /** Another user's, for this test: as root by giving it away, else by being somebody else. */
+      const stranger = (path: string) => {
+        if (process.getuid!() === 0) chownSync(path, 65_534, 65_534);
+        else vi.spyOn(process, 'geteuid').mockReturnValue(process.getuid!() + 1);
+      };
+      afterEach(() => vi.restoreAllMocks());
+
+      const kept = (name: string) => {
+        const folder = join(fake.folder, name);
+        const cache = new CodeCache([folder]);
+        compile(cache, 'text');
+        const [entry] = readdirSync(folder).filter((file) => file.endsWith('.cubin'));
+        const path = join(folder, entry!);
+        return { folder, path };
+      };
+      /** Whether another process compiles it anew; the code is right in any case. */
+      const isRefused = (...folders: string[]) => {
+        const before = fake.compiles();
+        expect(compile(new CodeCache(folders), 'text')).toBe('text');
+        return fake.compiles() > before;
+      };
+
+      test('entries and folders are made for their user alone', () => {
+        const { folder, path } = kept('own');
+        expect(statSync(folder).mode & 0o777).toBe(0o700);
+        expect(statSync(path).mode & 0o777).toBe(0o600);
+        expect(isRefused(folder)).toBe(false);
+      });
+
+      test('entries of another user', () => {
+        const { folder, path } = kept('entry');
+        stranger(path);
+        expect(isRefused(folder)).toBe(true);
+      });
+
+      test('folders of another user', () => {
+        const { folder } = kept('folder');
+        stranger(folder);
+        expect(isRefused(folder)).toBe(true);
+        expect(isRefused(folder)).toBe(true);
+      });
+
+      test('entries and folders that others may write to', () => {
+        const { folder, path } = kept('open');
+        chmodSync(path, 0o666);
+        expect(isRefused(folder)).toBe(true);
+        expect(isRefused(folder)).toBe(false);
+        chmodSync(folder, 0o777);
+        expect(isRefused(join(fake.folder, 'beside open'), folder)).toBe(true);
+        // As the one that is written it is closed first.
+        isRefused(folder);
+        expect(statSync(folder).mode & 0o777).toBe(0o700);
+      });
+
+      test('what a symbolic link leads to', () => {
+        const { folder, path } = kept('link');
+        const elsewhere = join(fake.folder, 'elsewhere.cubin');
+        renameSync(path, elsewhere);
+        symlinkSync(elsewhere, path);
+        expect(isRefused(folder)).toBe(true);
+      });
+
+      test('an entry of another kernel under this one’s name', () => {
+        const { folder, path } = kept('renamed');
+        compile(new CodeCache([folder]), 'other text');
+        const [other] = readdirSync(folder).filter((file) => file.endsWith('.cubin') && !path.endsWith(file));
+        renameSync(join(folder, other!), path);
+        expect(isRefused(folder)).toBe(true);
+      });
+
+      test('a folder that is shipped is not written, and believed if it is ours', () => {
+        const { folder, path } = kept('shipped');
+        const [beside, written] = [join(fake.folder, 'beside'), readFileSync(path)];
+        compile(new CodeCache([beside]), 'some other text');
+        expect(isRefused(beside, folder)).toBe(false);
+        chmodSync(path, 0o622);
+        expect(isRefused(beside, folder)).toBe(true);
+        expect(readFileSync(path)).toEqual(written);
+      });
+    });
+
+    test('confuses no two texts with their options', () => {
+      const cache = cacheIn('parts');
+      compile(cache, 'a', 90, ['--gpu-architecture=sm_90', 'b\0c']);
+      const before = fake.compiles();
+      compile(cache, 'a', 90, ['--gpu-architecture=sm_90', 'b', 'c']);
+      compile(cache, 'a\0b\0c', 90, ['--gpu-architecture=sm_90']);
+      expect(fake.compiles()).toBe(before + 2);
     });
 
     test('does without a folder that cannot be written', () => {

@@ -1,12 +1,15 @@
 // The rates of a device, where they are known: those that a virtual one was made of, and of real ones what
 // `warpstage calibrate` measured on this machine and left in the user's cache folder.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolders } from '../../files/cache-folders.ts';
+import { cacheFolder, cacheFolders } from '../../files/cache-folders.ts';
+import { writeOwnFile } from '../../files/own-entries.ts';
 import type { Device } from '../device.ts';
 import { readModel } from './device-file.ts';
 import type { EngineModel } from './engines.ts';
+
+/** Below the folder of what is kept. */
+const devices = 'devices';
 
 const virtual = new WeakMap<Device, EngineModel>();
 
@@ -22,7 +25,9 @@ export function knownModel(device: Device): EngineModel | undefined {
   if (kind !== 'cuda') return undefined;
   for (const folder of cacheFolders()) {
     try {
-      return readModel(fileOf(folder, name));
+      const model = readModel(join(folder, devices, nameOf(name)));
+      // Two names may give one name of a file.
+      if (model.name === name) return model;
     } catch {
       // Never calibrated, or by another version: as if nothing were known.
     }
@@ -32,18 +37,13 @@ export function knownModel(device: Device): EngineModel | undefined {
 
 /** Keeps what was measured for the runs to come; returns the file, or undefined where there is no cache. */
 export function keepModel(model: EngineModel, text: string): string | undefined {
-  const [folder] = cacheFolders();
-  if (folder === undefined) return undefined;
-  const file = fileOf(folder, model.name);
-  try {
-    mkdirSync(join(folder, 'devices'), { recursive: true });
-    writeFileSync(file, text);
-    return file;
-  } catch {
-    return undefined;
-  }
+  const folder = cacheFolder(devices);
+  if (folder === null) return undefined;
+  const name = nameOf(model.name);
+  return writeOwnFile(folder, name, text) ? join(folder, name) : undefined;
 }
 
-function fileOf(folder: string, name: string): string {
-  return join(folder, 'devices', `${name.replace(/[^\w.-]+/g, '-')}.json`);
+/** The file of a device, by whose name. */
+function nameOf(device: string): string {
+  return `${device.replace(/[^\w.-]+/g, '-')}.json`;
 }
