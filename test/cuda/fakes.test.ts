@@ -97,7 +97,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       const stream = device.createStream();
       const host = device.allocPinned('i32', 64);
       const y = device.alloc('i32', 64);
-      fake.lag(5000, 1);
+      fake.lag(100_000, 1);
       stream.memcpyAsync(y, host);
       stream.launch(step, { ...one, signal: AbortSignal.abort() }, { y });
       const destroyed = expect(stream.destroy()).rejects.toThrow('WS3004');
