@@ -39,7 +39,7 @@ export function orderingFaults(text: string, { spared = false } = {}): string[] 
     if (/^(__syncthreads|ws_sync_apart)\(\);/.test(line) || line.includes('__syncthreads_count')) {
       if (hasBulk && state.stored) says('stores before a barrier without a fence');
       Object.assign(state, { stirred: false, fenced: false, stored: false });
-    } else if (line === 'ws_fence_async();') state.stored = false;
+    } else if (line === 'ws_fence_async();') Object.assign(state, { stored: false, fenced: true });
     else if (line.includes('ws_bulk_copy')) {
       if (state.stirred && !spared) says('a copy behind accesses that no barrier orders');
       if (!(state.fenced || line.includes('ws_fence_async();') || spared)) says('a copy without a fence');
