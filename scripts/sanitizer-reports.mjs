@@ -5,8 +5,8 @@
 
 const border = /^=========( +)(.*)$/;
 
-/** The reports on each kernel: the first line of each, without numbers, once. */
-export function toldIn(text) {
+/** The reports on each kernel of such a name: the first line of each, without numbers, once. */
+export function toldIn(text, names = /\b(?:misuse|mended)_\d+/g) {
   const reports = [];
   for (const line of text.split('\n')) {
     const [, indent, words] = border.exec(line) ?? [];
@@ -17,9 +17,9 @@ export function toldIn(text) {
   const told = new Map();
   for (const { head, all } of reports) {
     if (/^(COMPUTE-SANITIZER|Internal|Target application)|SUMMARY|^Program hit/.test(head)) continue;
-    for (const name of new Set(all.match(/\b(?:misuse|mended)_\d+/g) ?? [])) {
+    for (const name of new Set(all.match(names) ?? [])) {
       const list = told.get(name) ?? [];
-      const short = withoutNumbers(head);
+      const short = withoutNumbers(head, names);
       if (!list.includes(short)) list.push(short);
       told.set(name, list);
     }
@@ -27,9 +27,9 @@ export function toldIn(text) {
   return told;
 }
 
-function withoutNumbers(words) {
+function withoutNumbers(words, names) {
   return words
-    .replace(/ at (?:0x[0-9a-f]+ in )?(?:misuse|mended)_\d+\S*(?: in \S+)?/g, '')
+    .replace(new RegExp(` at (?:0x[0-9a-f]+ in )?(?:${names.source})\\S*(?: in \\S+)?`, 'g'), '')
     .replace(/\[\d+ hazards?\]/, '')
     .replace(/0x[0-9a-f]+|\(\d+,\d+,\d+\)/g, '…')
     .trim();

@@ -2,7 +2,7 @@
 // the barriers, arrivals and fences for it, and text that lacks one of them is found.
 
 import { describe, expect, test } from 'vitest';
-import type { Kernel } from 'warpstage';
+import { type Kernel, kernel } from 'warpstage';
 import { check } from 'warpstage/check';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
@@ -27,17 +27,17 @@ function textOf(kernel: Kernel, block: number, architecture = 90): string {
 function argumentsOf(block: number, batches: number, { scratch, threads }: OrderingCase) {
   const array = () => new Int32Array((block / threads) * batches);
   const input = array().map((_, i) => 7 * i + 1);
-  return { out: array(), input, batches, ...(scratch ? { scratch: array() } : {}) };
+  return { out: array(), input, batches, late: 0, ...(scratch ? { scratch: array() } : {}) };
 }
 
 describe.each(all)('%s', (_, ordering) => {
   const { kernel } = ordering;
   test('is clean, and the same everywhere', () => {
-    const launch = { grid: 1, block: 64, constants: { late: 0 }, arguments: argumentsOf(64, 8, ordering) };
+    const launch = { grid: 1, block: 64, arguments: argumentsOf(64, 8, ordering) };
     const { arguments: results, fault } = runEverywhere(kernel, launch);
     expect(fault).toBeNull();
     expect(new Set(results.out as Int32Array).size).toBeGreaterThan(8);
-    const small = { ...argumentsOf(64, 5, ordering), late: 0 };
+    const small = argumentsOf(64, 5, ordering);
     const { findings, verdict } = check(kernel, { grid: 1, block: 64, arguments: small } as never, {
       schedules: 3,
     });
@@ -89,5 +89,59 @@ describe('an omission is found:', () => {
     const without = omissions[omission]!(text);
     expect(without).not.toBe(text);
     expect(orderingFaults(without)).not.toEqual([]);
+  });
+});
+
+describe('other ends', () => {
+  const made = (body: string): Kernel =>
+    kernel(
+      { out: 'i32[]', input: 'readonly i32[]', n: 'index' },
+      new Function(`return ({ out, input, n }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const t = block.threadRank();
+        const staged = cuda.sharedArray('i32', 64);
+        ${body}
+      }`)(),
+    ) as unknown as Kernel;
+  const linesOf = (text: string) => text.slice(text.indexOf('extern "C"')).split('\n');
+
+  test('the last that quits knows what the others did before', () => {
+    const quitting = made(`
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      const last = pipe.quit();
+      if (last) out[t] = n;`);
+    for (const architecture of [75, 80, 90]) {
+      const text = textOf(quitting, 64, architecture);
+      const quit = /ws_quit\(unsigned\* members\) \{(.*?)\n\}/s.exec(text)![1]!;
+      expect(quit).toMatch(/__threadfence_block\(\);\n.*atomicSub.*\n *__threadfence_block\(\);/);
+    }
+  });
+
+  test('a return among copies waits for those of the thread, and leaves none to the engine', () => {
+    const returning = made(`
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      pipe.producerAcquire();
+      cuda.memcpyAsync(block, staged, input, 64, pipe);
+      pipe.producerCommit();
+      if (n === 0) return;
+      pipe.consumerWait();
+      out[t] = staged[63 - t];
+      pipe.consumerRelease();`);
+    const lines = linesOf(textOf(returning, 64)).map((line) => line.trim());
+    expect(lines.join('\n')).not.toContain('ws_bulk_copy');
+    expect(lines[lines.indexOf('return;') - 1]).toBe('ws_finish_copies();');
+  });
+
+  test('a group meets before one thread copies to what its threads stored, and only then', () => {
+    const body = (store: string) => `
+      const copied = cuda.barrier(block);
+      ${store}
+      cuda.memcpyAsync(block, staged, input, 64, copied);
+      copied.arriveAndWait();
+      out[t] = staged[63 - t];`;
+    const syncs = (store: string) =>
+      linesOf(textOf(made(body(store)), 64)).filter((line) => line.includes('__syncthreads')).length;
+    expect(syncs('staged[t] = -1;')).toBe(syncs('') + 1);
+    expect(orderingFaults(textOf(made(body('staged[t] = -1;')), 64))).toEqual([]);
   });
 });
