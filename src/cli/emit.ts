@@ -5,6 +5,7 @@
 // C++ that a GPU's device compiles at run time; `ptx` what NVRTC makes of that, where it is installed.
 
 import { type Command, Option } from 'commander';
+import { asDefect } from '../compiler/defect.ts';
 import type { Specialised } from '../compiler/specialise.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { parseSchema } from '../kernel/parameters.ts';
@@ -79,7 +80,9 @@ async function emit(modulePath: string, options: EmitOptions, { output }: Termin
     constants,
     functions: {},
   });
-  const code = await codeOf(specialised, options);
+  const code = await codeOf(specialised, options).catch((error: unknown) => {
+    throw asDefect(error, { what: kernel.name, sources: specialised.sources });
+  });
   if (options.output !== undefined) return writeWhole(options.output, code);
   if (typeof code !== 'string' && isTerminal(output)) {
     throw usageError(

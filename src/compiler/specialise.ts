@@ -10,6 +10,7 @@ import { assignedName } from './assigned-name.ts';
 import { numberConstant } from './build.ts';
 import { call } from './calls.ts';
 import { refuseCaptures } from './captures.ts';
+import { asDefect } from './defect.ts';
 import { lowerCondition, lowerEffect, lowerValue } from './expressions.ts';
 import { Inference } from './infer.ts';
 import { type Expression, elementValueType, type Program, type ValueType } from './ir.ts';
@@ -87,7 +88,8 @@ function lowerKernel(lowering: Lowering, kernel: Kernel, specialisation: Special
       else resultOfKernel(lowering, node.body);
     });
   } catch (error) {
-    if (!(error instanceof LoweringFailure)) throw error;
+    if (error instanceof LoweringFailure) return;
+    throw asDefect(error, { what: kernel.name, sources: lowering.sources });
   }
 }
 

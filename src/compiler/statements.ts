@@ -13,6 +13,7 @@ import type {
 } from 'acorn';
 import { assign, declarationOf, declare } from './cells.ts';
 import { branch } from './conditional.ts';
+import { asDefect } from './defect.ts';
 import { arrayOfList } from './lists.ts';
 import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
 import { type Lowering, LoweringFailure } from './lowering.ts';
@@ -26,7 +27,10 @@ export function lowerStatement(lowering: Lowering, node: AnyNode): void {
   try {
     statement(lowering, node, []);
   } catch (error) {
-    if (!(error instanceof LoweringFailure)) throw error;
+    if (!(error instanceof LoweringFailure)) {
+      const { sources } = lowering;
+      throw asDefect(error, { what: 'this statement', sources, range: lowering.range(node) });
+    }
     // What it was to declare is no further mistake where it is used.
     if (node.type === 'VariableDeclaration') breakNames(lowering, node);
   }

@@ -5,6 +5,7 @@
 // device functions, block shape and index width. A launch that repeats a former one is not checked again.
 
 import type { Value } from '../compiler/arithmetic.ts';
+import { compiling } from '../compiler/defect.ts';
 import type { Program } from '../compiler/ir.ts';
 import type { Specialisation, Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
@@ -139,7 +140,9 @@ export class LaunchBinder {
     let compiled = byKey.get(key);
     if (compiled === undefined) {
       const specialised = this.#compiler.specialise(kernel, specialisation);
-      compiled = { ...specialised, executable: this.#compiler.compile(specialised, alignments) };
+      const place = { what: kernelInWords(kernel.name), sources: specialised.sources };
+      const executable = compiling(place, () => this.#compiler.compile(specialised, alignments));
+      compiled = { ...specialised, executable };
       byKey.set(key, compiled);
     }
     return compiled;
