@@ -139,7 +139,9 @@ describe('an access whose index is known to be right is not tested', () => {
       kernel(only, ({ y, n }, cuda) => {
         const own = cuda.sharedArray('i32', 64);
         for (let i = 0; i < n; i++) own[(i * 3) % 64] = 1;
-        own[(cuda.blockIdx.x + 1) % 64] = 1;
+        own[(cuda.blockIdx.x * 1024 + 1) % 64] = 1;
+        // A grid has fewer than 2^31 threads where an index has 32 bits.
+        own[(cuda.blockIdx.x * 128 + 1) % 64] = 1;
         y[0] = 1;
       }),
     ],

@@ -16,6 +16,7 @@ import type {
   ValueType,
 } from '../../compiler/ir.ts';
 import type { Checks } from './checks.ts';
+import { positionText } from './positions.ts';
 import { nonNegative } from './signs.ts';
 import { arrayName, identifier, lengthName, literal, member, valueTypes } from './types.ts';
 
@@ -96,21 +97,13 @@ export class ExpressionWriter {
   constructor(program: Program, checks: Checks) {
     this.program = program;
     this.checks = checks;
-    this.isNonNegative = nonNegative(program);
+    this.isNonNegative = nonNegative(program, checks.ranges);
   }
 
-  /**
-   * An index of an array. Sums and products that make it directly are assumed not to wrap (an access is
-   * inside its array), so that the compiler may turn them into additions to a pointer. What is tested is exact.
-   */
+  /** An index of an array. One that is tested is exact; else its sums are signed where that comes to the same. */
   index(expression: Expression): string {
-    if (expression.kind === 'binary' && !this.checks.checked) {
-      const { operator, left, right } = expression;
-      if (operator === 'add' || operator === 'subtract' || operator === 'multiply') {
-        return `(${this.index(left)} ${infix[operator]} ${this.index(right)})`;
-      }
-    }
-    return this.write(expression);
+    if (this.checks.checked || this.program.indexType === 'i64') return this.write(expression);
+    return positionText(expression, this.checks.ranges, (one) => this.write(one));
   }
 
   /** An element of an array, or a component of it, to be read or written. */

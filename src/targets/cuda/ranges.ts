@@ -6,10 +6,11 @@
 // `v = v + step` is the update of a loop that tests `v < limit` before each turn and whose body
 // leaves v alone; inside that body it is below the limit.
 
-import type { Expression, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Expression, Program } from '../../compiler/ir.ts';
 import { assignedIn, forEachStatement } from '../analysis/walk.ts';
 import { forEachAssignment } from './assignments.ts';
 import { conjunctsOf, isVariable, type Loop } from './loops.ts';
+import { elementOf } from './types.ts';
 
 /** Both ends belong to it. */
 export interface Bounds {
@@ -72,11 +73,13 @@ export class Ranges {
       case 'constant':
         return exactly(Number(expression.value));
       case 'builtin':
-        return this.#builtin(expression.name);
+        return this.#builtin(expression);
       case 'variable':
         return this.#variable(expression.id);
       case 'binary':
-        return this.#binary(expression);
+        return this.#blocks(expression) ?? this.#binary(expression);
+      case 'load':
+        return this.#element(expression.array);
       case 'convert':
         return expression.format === undefined ? this.of(expression.operand) : null;
       default:
@@ -84,9 +87,9 @@ export class Ranges {
     }
   }
 
-  #builtin(name: Extract<Expression, { kind: 'builtin' }>['name']): Bounds | null {
+  #builtin(expression: Extract<Expression, { kind: 'builtin' }>): Bounds | null {
     const [x, y, z] = this.#program.block;
-    switch (name) {
+    switch (expression.name) {
       case 'threadRank':
         return { least: 0, most: x * y * z - 1 };
       case 'threadIdx.x':
@@ -96,7 +99,33 @@ export class Ranges {
       case 'threadIdx.z':
         return { least: 0, most: z - 1 };
       default:
-        return { least: 0, most: 2 ** 31 - 1 };
+        return this.#blocks(expression);
+    }
+  }
+
+  /** A number of a block, or of blocks: with an index of 32 bits a grid has fewer than 2^31 threads. */
+  #blocks(expression: Expression): Bounds | null {
+    const cover = coverOf(expression);
+    if (cover === null) return null;
+    const { block, indexType } = this.#program;
+    const [x, y, z] = block;
+    if (indexType === 'i64') return cover.axes.length > 1 ? null : { least: 0, most: 2 ** 31 - 1 };
+    const most = Math.floor((2 ** 31 - 1) / (x * y * z));
+    return { least: 0, most: cover.isBelow ? most - 1 : most };
+  }
+
+  #element(array: ArrayReference): Bounds | null {
+    switch (elementOf(this.#program, array)) {
+      case 'u8':
+        return { least: 0, most: 255 };
+      case 'i8':
+        return { least: -128, most: 127 };
+      case 'u16':
+        return { least: 0, most: 65_535 };
+      case 'i16':
+        return { least: -32_768, most: 32_767 };
+      default:
+        return null;
     }
   }
 
@@ -110,13 +139,9 @@ export class Ranges {
     if (a === null || b === null) return null;
     switch (operator) {
       case 'add':
-        return { least: a.least + b.least, most: a.most + b.most };
       case 'subtract':
-        return { least: a.least - b.most, most: a.most - b.least };
-      case 'multiply': {
-        const products = [a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most];
-        return { least: Math.min(...products), most: Math.max(...products) };
-      }
+      case 'multiply':
+        return boundsOf(operator, a, b);
       default:
         return null;
     }
@@ -158,6 +183,56 @@ export class Ranges {
       return most <= (types[value.type]?.most ?? -1) ? { least: 0, most: Math.max(0, most) } : null;
     } finally {
       this.#below.push(...here);
+    }
+  }
+}
+
+type Axis = 'x' | 'y' | 'z';
+
+/**
+ * The axes of the grid over whose blocks an expression counts: it is at most the product of their extents, or
+ * below it. So is the rank of a block, (z * gridDim.y + y) * gridDim.x + x, and each part of that.
+ */
+function coverOf(
+  expression: Expression,
+): { readonly axes: readonly Axis[]; readonly isBelow: boolean } | null {
+  if (expression.kind === 'builtin') {
+    const [name, axis] = expression.name.split('.');
+    if (name !== 'blockIdx' && name !== 'gridDim') return null;
+    return { axes: [axis as Axis], isBelow: name === 'blockIdx' };
+  }
+  if (expression.kind !== 'binary') return null;
+  const [left, right] = [coverOf(expression.left), coverOf(expression.right)];
+  if (left === null || right === null) return null;
+  if (expression.operator === 'multiply') {
+    if (left.axes.some((axis) => right.axes.includes(axis))) return null;
+    return { axes: [...left.axes, ...right.axes], isBelow: left.isBelow || right.isBelow };
+  }
+  // a * gridDim.x + blockIdx.x, with an a below what it counts.
+  const { left: product } = expression;
+  const [axis] = right.axes;
+  const counts =
+    expression.operator === 'add' &&
+    right.isBelow &&
+    right.axes.length === 1 &&
+    product.kind === 'binary' &&
+    product.operator === 'multiply' &&
+    product.right.kind === 'builtin' &&
+    product.right.name === `gridDim.${axis!}` &&
+    coverOf(product.left)?.isBelow === true;
+  return counts ? left : null;
+}
+
+/** The bounds of an operation that does not wrap. */
+export function boundsOf(operator: 'add' | 'subtract' | 'multiply', a: Bounds, b: Bounds): Bounds {
+  switch (operator) {
+    case 'add':
+      return { least: a.least + b.least, most: a.most + b.most };
+    case 'subtract':
+      return { least: a.least - b.most, most: a.most - b.least };
+    case 'multiply': {
+      const products = [a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most];
+      return { least: Math.min(...products), most: Math.max(...products) };
     }
   }
 }

@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     while (((fetchBatch_1 < batchCount_2) ? (fetchBatch_1 < (int)((unsigned)computeBatch_0 + (unsigned)4)) : false)) {
       __syncthreads();
       batch_2 = fetchBatch_1;
-      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
       ws_commit();
       ++p_pipeline_0_filled;
       continue_1:;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
       ws_commit();
       ws_wait_group<3>();
       __syncthreads();
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
       ws_commit();
       ws_wait_group<3>();
       __syncthreads();
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
       ws_commit();
       ws_wait_group<3>();
       __syncthreads();
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+      ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
       ws_commit();
       continue_2:;
     }
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if (((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2)) {
         __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-        ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+        ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
         ws_commit();
       }
       else ws_commit();

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     batch_1 = batch_0;
     batch_2 = batch_0;
-    ws_copy_async<16>(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+    ws_copy_async<16>(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
     ws_commit();
     ++p_pipeline_0_filled;
     ws_wait_groups<1>(p_pipeline_0_filled - 1);
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     batch_1 = batch_0;
     batch_2 = batch_0;
-    ws_copy_async<16>(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
+    ws_copy_async<16>(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
     ws_commit();
     ++p_pipeline_0_filled;
     ws_wait_groups<1>(p_pipeline_0_filled - 1);

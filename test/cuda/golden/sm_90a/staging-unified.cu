@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     while (((fetchBatch_1 < batchCount_2) ? (fetchBatch_1 < (int)((unsigned)computeBatch_0 + (unsigned)2)) : false)) {
       __syncthreads();
       batch_2 = fetchBatch_1;
-      if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 4]); }
+      if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 4]); }
       p_pipeline_0_bytes += (unsigned)256 * 4u;
       if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[p_pipeline_0_head % 4], p_pipeline_0_bytes);
       p_pipeline_0_bytes = 0;
@@ -50,8 +50,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * (computeBatch_0 + 3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
+      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+      if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
       p_pipeline_0_bytes += (unsigned)256 * 4u;
       if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
       p_pipeline_0_bytes = 0;
@@ -63,8 +63,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * (computeBatch_0 + 3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]);
+      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+      if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]);
       p_pipeline_0_bytes += (unsigned)256 * 4u;
       if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
       p_pipeline_0_bytes = 0;
@@ -77,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * (computeBatch_0 + 3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
+      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+      if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
       p_pipeline_0_bytes += (unsigned)256 * 4u;
       if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
       p_pipeline_0_bytes = 0;
@@ -90,8 +90,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * (computeBatch_0 + 3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]);
+      if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+      if (ws_copying_warp) if (ws_elect()) ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]);
       p_pipeline_0_bytes += (unsigned)256 * 4u;
       if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
       p_pipeline_0_bytes = 0;
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if (((int)((unsigned)computeBatch_0 + (unsigned)1) < batchCount_2)) {
         __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-        if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
+        if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
         p_pipeline_0_bytes += (unsigned)256 * 4u;
         if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
         p_pipeline_0_bytes = 0;

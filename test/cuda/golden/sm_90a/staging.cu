@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     batch_1 = batch_0;
     batch_2 = batch_0;
-    if (((int)((unsigned)batch_0 + (unsigned)2) < batchCount_2)) if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * (batch_0 + 2))), (unsigned)256 * 4u);
-    if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
+    if (((int)((unsigned)batch_0 + (unsigned)2) < batchCount_2)) if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)batch_0 + (unsigned)2))), (unsigned)256 * 4u);
+    if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
     p_pipeline_0_bytes += (unsigned)256 * 4u;
     if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[p_pipeline_0_head % 2], p_pipeline_0_bytes);
     p_pipeline_0_bytes = 0;
@@ -64,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     batch_1 = batch_0;
     batch_2 = batch_0;
-    if (((int)((unsigned)batch_0 + (unsigned)2) < batchCount_2)) if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * (batch_0 + 2))), (unsigned)256 * 4u);
-    if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
+    if (((int)((unsigned)batch_0 + (unsigned)2) < batchCount_2)) if (ws_copying_warp) if (ws_elect()) ws_prefetch(g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)batch_0 + (unsigned)2))), (unsigned)256 * 4u);
+    if (ws_copying_warp) if (ws_elect()) { ws_fence_async(); ws_bulk_copy(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 2]); }
     p_pipeline_0_bytes += (unsigned)256 * 4u;
     if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[p_pipeline_0_head % 2], p_pipeline_0_bytes);
     p_pipeline_0_bytes = 0;

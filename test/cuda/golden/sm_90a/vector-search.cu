@@ -43,18 +43,18 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const float* g_embeddin
       score_11 = (dot_8 / sqrtf((lengthSquared_4 * querySquared_9)));
       list_12 = (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)blockIdx.z * (unsigned)(int)gridDim.y) + (unsigned)(int)blockIdx.y) * (unsigned)(int)gridDim.x) + (unsigned)(int)blockIdx.x) * (unsigned)256) + (unsigned)(int)ws_thread_rank) * (unsigned)queryCount_0) + (unsigned)q_6) * (unsigned)k_5);
       place_13 = k_5;
-      while (((place_13 > 0) ? (score_11 > ((float)g_scores_2[((list_12 + place_13) - 1)])) : false)) {
+      while (((place_13 > 0) ? (score_11 > ((float)g_scores_2[(int)((unsigned)(int)((unsigned)list_12 + (unsigned)place_13) - (unsigned)1)])) : false)) {
         place_13 = (int)((unsigned)place_13 - (unsigned)1);
         if ((place_13 < (int)((unsigned)k_5 - (unsigned)1))) {
-          g_scores_2[((list_12 + place_13) + 1)] = (float)((float)g_scores_2[(list_12 + place_13)]);
-          g_rows_3[((list_12 + place_13) + 1)] = (int)((int)g_rows_3[(list_12 + place_13)]);
+          g_scores_2[((int)((unsigned)list_12 + (unsigned)place_13) + 1)] = (float)((float)g_scores_2[(int)((unsigned)list_12 + (unsigned)place_13)]);
+          g_rows_3[((int)((unsigned)list_12 + (unsigned)place_13) + 1)] = (int)((int)g_rows_3[(int)((unsigned)list_12 + (unsigned)place_13)]);
         }
         continue_4:;
       }
       break_4:;
       if ((place_13 < k_5)) {
-        g_scores_2[(list_12 + place_13)] = (float)score_11;
-        g_rows_3[(list_12 + place_13)] = (int)(int)((unsigned)firstRow_6 + (unsigned)row_2);
+        g_scores_2[(int)((unsigned)list_12 + (unsigned)place_13)] = (float)score_11;
+        g_rows_3[(int)((unsigned)list_12 + (unsigned)place_13)] = (int)(int)((unsigned)firstRow_6 + (unsigned)row_2);
       }
       continue_2:;
       q_6 = (int)((unsigned)q_6 + (unsigned)1);
