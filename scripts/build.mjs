@@ -122,8 +122,10 @@ async function rollTypes() {
   rmSync('dist/types', { recursive: true, force: true });
   mkdirSync('dist/types');
   for (const { fileName, code } of output) {
-    writeFileSync(`dist/types/${fileName}`, libraries + code);
-    const common = (libraries + code).replaceAll(/(from '\.\/[^']+)\.js'/g, "$1.cjs'");
+    // Private names are of ES2015; who uses the types never sees them.
+    const text = libraries + code.replaceAll(/^ +#private;\n/gm, '');
+    writeFileSync(`dist/types/${fileName}`, text);
+    const common = text.replaceAll(/(from '\.\/[^']+)\.js'/g, "$1.cjs'");
     writeFileSync(`dist/types/${fileName.replace('.d.ts', '.d.cts')}`, common);
   }
 }

@@ -1,12 +1,14 @@
 // Packs the package, installs the tarball in an empty folder and runs the smallest job with it
-// on the given major version of Node: what a newcomer's first minute needs, on another Node.
+// on the given major version of Node: what a newcomer's first minute needs, on another Node. A tarball that has grown too large fails.
 //
 // usage: node scripts/smoke-tarball.mjs 24
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+/** Bytes that the tarball may have. */
+const largest = 1_200_000;
 const major = process.argv[2] ?? '24';
 const root = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'warpstage-smoke-'));
@@ -16,6 +18,9 @@ const npm = (...args) =>
 try {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const tarball = npm('pack', '--silent', '--pack-destination', folder, root).trim().split('\n').at(-1);
+  const { size } = statSync(join(folder, tarball));
+  if (size > largest)
+    throw new Error(`the tarball has ${size} bytes, more than ${largest}: see what \`npm pack\` lists`);
   npm(
     'install',
     '--no-audit',
@@ -48,7 +53,7 @@ try {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   if (out.join() !== '3,5,7,9')
     throw new Error(`on Node ${version} the job wrote ${out.join()} where 3,5,7,9 was expected`);
-  console.log(`the tarball runs on Node ${version}`);
+  console.log(`the tarball of ${size} bytes runs on Node ${version}`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

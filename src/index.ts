@@ -1,5 +1,7 @@
 // warpstage: CUDA's asynchronous pipelines and streams for TypeScript.
 
+import './diagnostics/disposal.ts';
+
 export { type Code, codes } from './diagnostics/codes.ts';
 export {
   type Issue,

@@ -1,5 +1,7 @@
 // warpstage/check: kernels under the checker.
 
+import '../diagnostics/disposal.ts';
+
 export type { FormatOptions } from '../diagnostics/render.ts';
 export type { ArrayPart, FindingStage, Severity } from '../targets/checker/finding.ts';
 export type { OutputKind } from '../targets/checker/outputs.ts';

@@ -1,0 +1,52 @@
+// Compiles a module as it stands in a user's project: strict, against the published types, everything checked.
+
+import { resolve } from 'node:path';
+import ts from 'typescript';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+/** Files of the compiler and of Node's types, parsed once. */
+const libraries = new Map<string, ts.SourceFile | undefined>();
+
+/** Compiles a module of a strict project that has no types of the DOM or of Node; gives its errors and declarations. */
+export function compileProject(text: string, options: ts.CompilerOptions = {}, extension = 'ts') {
+  const path = `${root}/test/types/project.${extension}`;
+  const all: ts.CompilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    skipDefaultLibCheck: true,
+    declaration: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
+    types: [],
+    module: ts.ModuleKind.Node16,
+    moduleResolution: ts.ModuleResolutionKind.Node16,
+    ...options,
+  };
+  const host = ts.createCompilerHost(all);
+  const { getSourceFile, fileExists, readFile } = host;
+  host.getSourceFile = (name, ...rest) => {
+    if (name === path) return ts.createSourceFile(name, text, ts.ScriptTarget.ES2022);
+    if (!name.includes('/node_modules/')) return getSourceFile(name, ...rest);
+    const parsed = libraries.get(name) ?? getSourceFile(name, ...rest);
+    libraries.set(name, parsed);
+    return parsed;
+  };
+  host.fileExists = (name) => name === path || fileExists(name);
+  host.readFile = (name) => (name === path ? text : readFile(name));
+  let declarations = '';
+  host.writeFile = (name, written) => {
+    if (/\.d\.[cm]?ts$/.test(name)) declarations = written;
+  };
+  const program = ts.createProgram([path], all, host);
+  const { diagnostics } = program.emit();
+  const errors = [...ts.getPreEmitDiagnostics(program), ...diagnostics].map(
+    ({ file, start = 0, messageText }) => {
+      const line = file ? 1 + ts.getLineAndCharacterOfPosition(file, start).line : 0;
+      return `${file?.fileName.replace(`${root}/`, '')}:${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    },
+  );
+  return { errors: [...new Set(errors)], declarations };
+}

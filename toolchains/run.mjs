@@ -1,0 +1,110 @@
+// Programs that use the packed package, built and run by the tools that people have.
+//
+// The package, as it was built, is packed and installed beside the tools of package.json, in a folder outside the
+// repository: a new one, or that of WARPSTAGE_TOOLCHAINS, which is kept. Each case (cases.mjs) is a project in a folder
+// of its own there, with steps that build and run it; what the last step prints must contain what the case
+// expects. A bundle is run in yet another folder, where no package is found.
+//
+// There is no lock file: npm's lists the binaries of all platforms, which registries of one platform lack.
+//
+// usage: node toolchains/run.mjs [part of a case's name ...]
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const kept = process.env.WARPSTAGE_TOOLCHAINS;
+const here = kept ?? mkdtempSync(join(tmpdir(), 'warpstage-toolchains-'));
+const wanted = process.argv.slice(2);
+const away = mkdtempSync(join(tmpdir(), 'warpstage-bundle-'));
+/** Milliseconds that a step may take. */
+const limit = 180_000;
+
+installPackage();
+const { cases } = await import(pathToFileURL(join(here, 'cases.mjs')).href);
+const results = [];
+for (const each of cases) {
+  if (wanted.length > 0 && !wanted.some((part) => each.name.includes(part))) continue;
+  const began = performance.now();
+  const problem = await attempt(each);
+  results.push({ name: each.name, problem });
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`${problem === null ? 'works' : 'FAILS'}  ${each.name} (${seconds} s)`);
+  if (problem !== null) console.log(problem.replace(/^/gm, '       '));
+}
+rmSync(away, { recursive: true, force: true });
+if (kept === undefined) rmSync(here, { recursive: true, force: true });
+const failed = results.filter(({ problem }) => problem !== null);
+console.log(`\n${results.length - failed.length} of ${results.length} toolchains work`);
+process.exit(failed.length === 0 && results.length > 0 ? 0 : 1);
+
+/** Packs what is built, and puts it where the projects find it. */
+function installPackage() {
+  const npm = (...args) =>
+    execFileSync('npm', args, { cwd: here, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  mkdirSync(here, { recursive: true });
+  for (const file of ['package.json', 'cases.mjs']) cpSync(join(import.meta.dirname, file), join(here, file));
+  if (!existsSync(join(here, 'node_modules'))) npm('install', '--no-audit', '--no-fund', '--silent');
+  const [tarball] = npm(
+    'pack',
+    '--silent',
+    '--ignore-scripts',
+    '--pack-destination',
+    here,
+    resolve(import.meta.dirname, '..'),
+  )
+    .trim()
+    .split('\n')
+    .slice(-1);
+  cpSync(join(here, tarball), join(here, 'warpstage.tgz'));
+  rmSync(join(here, tarball));
+  npm('install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--silent', './warpstage.tgz');
+}
+
+/** What went wrong, or null. */
+async function attempt({ name, files, steps, expected }) {
+  const folder = join(here, 'work', name.replaceAll(/[^\w.]+/g, '-'));
+  rmSync(folder, { recursive: true, force: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), typeof text === 'string' ? text : JSON.stringify(text, null, 2));
+  }
+  let output = '';
+  for (const step of steps) {
+    const result = await carryOut(step, folder);
+    if (result.error)
+      return `${step.join?.(' ') ?? step}\n${result.error.message}\n${result.output.slice(-3000)}`;
+    output = result.output;
+  }
+  if (expected.every((part) => output.includes(part))) return null;
+  return `printed ${JSON.stringify(output.slice(-2000))}\nwhere ${JSON.stringify(expected)} was expected`;
+}
+
+/** A step is a command line, or a function of the project's folder and of one where no package is. */
+async function carryOut(step, folder) {
+  if (typeof step === 'function') {
+    return Promise.resolve(step(folder, away)).then(
+      () => ({ output: '' }),
+      (error) => ({ error, output: '' }),
+    );
+  }
+  const [command, ...args] = step;
+  const cwd = args.includes('--away') ? away : folder;
+  return new Promise((done) => {
+    const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: '' };
+    execFile(
+      resolveCommand(command),
+      args.filter((arg) => arg !== '--away'),
+      { cwd, env, timeout: limit, encoding: 'utf8', maxBuffer: 2 ** 26 },
+      (error, out, err) => done({ error, output: out + err }),
+    );
+  });
+}
+
+/** A program of the tools, where there is one of the name. */
+function resolveCommand(command) {
+  if (command === 'node') return process.execPath;
+  const tool = join(here, 'node_modules', command.includes('/') ? command : `.bin/${command}`);
+  return existsSync(tool) ? tool : command;
+}
