@@ -128,7 +128,18 @@ export type {
 export type { JobPlan, PlanOptions } from './overlap/plan-job.ts';
 export type { Cut } from './overlap/predict.ts';
 export { type Fold, type Folded, type ReducedValue, type ReduceOptions, reduce } from './overlap/reduce.ts';
-export type { RowData, RowOptions, RowResult, RowSchema } from './overlap/row-function.ts';
+export type {
+  ConstantNames,
+  ElementNames,
+  ElementValueOf,
+  HostArrayOf,
+  InputNames,
+  ResultNames,
+  RowData,
+  RowOptions,
+  RowResult,
+  RowSchema,
+} from './overlap/row-function.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export { plan, run } from './overlap/start.ts';
 export type { CutStep } from './overlap/tuner.ts';

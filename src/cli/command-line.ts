@@ -15,6 +15,7 @@ import { emitCommand } from './emit.ts';
 import { exitCodesText } from './exit-codes.ts';
 import { reportFailure, usageError } from './failure.ts';
 import { helpCommand } from './help.ts';
+import { initCommand } from './init.ts';
 import { headCommand, infoCommand } from './inspect.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
 import { overlapCommand } from './overlap.ts';
@@ -58,6 +59,7 @@ function buildProgram(context: CommandContext): Command {
         exitCodesText(),
       ].join('\n'),
     )
+    .addCommand(initCommand(context))
     .addCommand(runCommand(context))
     .addCommand(checkCommand(context))
     .addCommand(emitCommand(context))

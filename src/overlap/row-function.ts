@@ -45,12 +45,12 @@ export type ElementNames<S extends RowSchema> = {
 }[keyof S] &
   string;
 
-type InputNames<S extends RowSchema> = {
+export type InputNames<S extends RowSchema> = {
   [K in keyof S]: S[K] extends NumberElement | WindowEntry ? K : never;
 }[keyof S] &
   string;
 
-type ConstantNames<S extends RowSchema> = {
+export type ConstantNames<S extends RowSchema> = {
   [K in keyof S]: S[K] extends `constant ${string}` ? K : never;
 }[keyof S] &
   string;

@@ -39,6 +39,7 @@ mkdirSync(join(folder, 'node_modules'));
 symlinkSync(root, join(folder, 'node_modules/warpstage'));
 writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
 writeFileSync(join(folder, 'in.npy'), npy(numbers(1000)));
+writeFileSync(join(folder, 'bytes.raw'), Uint8Array.of(1, 2, 6));
 for (const [name, text] of modules) writeFileSync(join(folder, name), text);
 
 /** What a module prints. */
@@ -50,7 +51,7 @@ async function printed(name: string): Promise<string> {
 describe('README.md', () => {
   test('is short, and shows what this test knows', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(151);
-    expect([...modules.keys()]).toEqual(['affine.ts', 'staging.ts', 'streams.ts']);
+    expect([...modules.keys()]).toEqual(['affine.ts', 'mean.ts', 'staging.ts', 'streams.ts']);
     expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['ts', 'sh', '']));
   });
 

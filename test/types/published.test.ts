@@ -8,7 +8,7 @@ import { compileProject as compile, root } from '../support/compile-project.ts';
 
 /** A declaration for each function that makes something. */
 const factories = `
-import { deviceFunction, job, kernel, measureOverlap, open, plan, run, sequence, chromeTrace, tracePage } from 'warpstage';
+import { deviceFunction, job, kernel, map, measureOverlap, open, plan, reduce, run, sequence, chromeTrace, tracePage } from 'warpstage';
 import { check, checkCase, expectClean, traceStages } from 'warpstage/check';
 import { HostPipeline, makePipeline, pipelineSharedState, watchWorker } from 'warpstage/host';
 
@@ -47,6 +47,8 @@ export const total = job({
   finish: ({ total }) => ({ total: total[0]! }),
 });
 export const both = sequence([total, { job: affine, settings: ({ total }) => ({ a: total }) }]);
+export const doubled = map({ y: 'f32', x: 'f32', a: 'f32' }, ({ x, a }) => ({ y: a * x }));
+export const mean = reduce({ sum: 'f64', x: 'u8' }, ({ x }) => x, { finish: ({ sum }, { rows }) => sum / rows });
 export const ran = run(affine, { input: new Float32Array(8) });
 export const summed = run(total, { input: new Float32Array(8) });
 export const planned = plan(affine, { input: new Float32Array(8) });
