@@ -54,7 +54,7 @@ export interface Format {
    * The module that exports this format, as a URL that Node itself can import: `import.meta.url`. With it, arrays
    * of many units are decoded in a thread of their own. Default: they are decoded in the program's thread.
    */
-  readonly module?: string | URL | undefined;
+  readonly module?: string | { readonly href: string } | undefined;
 }
 
 /** What is known before a file is opened. */

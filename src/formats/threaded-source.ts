@@ -36,10 +36,13 @@ export type DecodingAnswer = { readonly read: number } | { readonly issues: read
 export function inThread(
   here: Source,
   task: Omit<DecodingTask, 'module'>,
-  module: string | URL,
+  module: string | { readonly href: string },
 ): ThreadedSource | undefined {
   const thread = fileBeside('./decoding-thread.js', import.meta.url);
-  return thread && new ThreadedSource(here, { ...task, module: String(module) }, thread);
+  return (
+    thread &&
+    new ThreadedSource(here, { ...task, module: typeof module === 'string' ? module : module.href }, thread)
+  );
 }
 
 /** Has a thread read an array. */

@@ -28,7 +28,7 @@ export function compileProject(text: string, options: ts.CompilerOptions = {}, e
   const host = ts.createCompilerHost(all);
   const { getSourceFile, fileExists, readFile } = host;
   host.getSourceFile = (name, ...rest) => {
-    if (name === path) return ts.createSourceFile(name, text, ts.ScriptTarget.ES2022);
+    if (name === path) return ts.createSourceFile(name, text, rest[0]);
     if (!name.includes('/node_modules/')) return getSourceFile(name, ...rest);
     const parsed = libraries.get(name) ?? getSourceFile(name, ...rest);
     libraries.set(name, parsed);
