@@ -82,11 +82,20 @@ export const limits = {
   sharedMemoryPerBlock: 227 * 1024,
 } as const;
 
+/** A caller without types may give something else. */
+function checkLaunchShape(launch: unknown): void {
+  const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (isRecord(launch) && isRecord((launch as { arguments?: unknown }).arguments)) return;
+  const given = isRecord(launch) ? 'a launch without `arguments`' : 'something else';
+  throw new WarpstageError({
+    code: 'WS2001',
+    message: `check takes a launch second, with a grid, a block and arguments, and was given ${given}`,
+    hint: 'write check(scale, { grid: 2, block: 64, arguments: { y: { length: 100 } } })',
+  });
+}
+
 /** Checks a launch and compiles its kernel. Throws as a launch on a device does. */
-export function bindLaunch(
-  kernel: Kernel,
-  { grid, block, cooperative = false, arguments: given }: CheckLaunch<never>,
-): BoundLaunch {
+export function bindLaunch(kernel: Kernel, launch: CheckLaunch<never>): BoundLaunch {
   if (kernel?.kind !== 'kernel') {
     throw new WarpstageError({
       code: 'WS2001',
@@ -94,6 +103,8 @@ export function bindLaunch(
       hint: 'make one with kernel({ … }, ({ … }, cuda) => { … })',
     });
   }
+  checkLaunchShape(launch);
+  const { grid, block, cooperative = false, arguments: given } = launch;
   const fullBlock = checkBlock(kernel.name, block, limits);
   const fullGrid = checkGrid(kernel.name, grid, limits);
   if (cooperative) checkResident(kernel.name, fullGrid, fullBlock);

@@ -2,6 +2,7 @@
 //
 // The script and the style are made by the build (viewer.text.js).
 
+import { WarpstageError } from '../diagnostics/error.ts';
 import { withStageTraces } from './stage-traces.ts';
 import { encodeTrace, type Trace } from './viewer/data.ts';
 import { script, style } from './viewer.text.js';
@@ -17,9 +18,12 @@ export type { Trace } from './viewer/data.ts';
  * device.recorder = (span) => spans.push(span);
  * // … streams, launches …
  * await writeFile('timeline.html', tracePage([{ title: 'my schedule', facts: {}, spans }]));
+ *
+ * @throws WarpstageError WS4007 for what is no list of traces
  */
 export function tracePage(traces: readonly Trace[]): string {
-  const title = traces.map((trace) => trace.title).join(' and ') || 'timeline';
+  checkTraces(traces);
+  const title = titleOf(traces);
   const data = JSON.stringify(withStageTraces(traces).map(encodeTrace)).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
@@ -48,7 +52,7 @@ export function tracePage(traces: readonly Trace[]): string {
 <div id="tooltip" role="tooltip" hidden></div>
 <div id="voice" role="status" aria-live="polite"></div>
 </main>
-<div id="panels">
+<div id="panels" tabindex="0" role="region" aria-label="details and summary">
 <section id="details" aria-label="the chosen operation"></section>
 <section id="summary" aria-label="summary"></section>
 </div>
@@ -62,6 +66,44 @@ export function tracePage(traces: readonly Trace[]): string {
 </body>
 </html>
 `;
+}
+
+/** What the page is called: a single trace by its title, several by their number. */
+function titleOf(traces: readonly Trace[]): string {
+  if (traces.length <= 2) return traces.map(({ title }) => title).join(' and ') || 'timeline';
+  return `${traces[0]!.title} and ${traces.length - 1} more`;
+}
+
+/** A caller without types may give something else. */
+function checkTraces(traces: unknown): void {
+  const wrong = (message: string) =>
+    new WarpstageError(
+      { code: 'WS4007', message, hint: "write tracePage([{ title: 'my schedule', facts: {}, spans }])" },
+      { caller: tracePage },
+    );
+  if (!Array.isArray(traces)) {
+    throw wrong(
+      `tracePage() takes a list of traces, and was given ${traces === null ? 'null' : typeof traces}`,
+    );
+  }
+  for (const [position, trace] of traces.entries()) {
+    const { title, facts, spans } = (trace ?? {}) as Partial<Record<keyof Trace, unknown>>;
+    const subject = `tracePage(): trace ${position + 1}`;
+    if (typeof title !== 'string') throw wrong(`${subject} has no \`title\``);
+    if (typeof facts !== 'object' || facts === null) throw wrong(`${subject} has no \`facts\``);
+    if (!Array.isArray(spans)) throw wrong(`${subject} has no list of \`spans\``);
+    const bad = spans.findIndex((span) => !isSpan(span));
+    if (bad >= 0)
+      throw wrong(`${subject} has a span ${bad + 1} without a name, an engine, a stream or its times`);
+  }
+}
+
+function isSpan(span: unknown): boolean {
+  const { name, engine, stream, queued, started, ended } = (span ?? {}) as Record<string, unknown>;
+  return (
+    [name, engine, stream].every((text) => typeof text === 'string') &&
+    [queued, started, ended].every((time) => Number.isFinite(time))
+  );
 }
 
 const helpRows = [

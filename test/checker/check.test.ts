@@ -196,3 +196,16 @@ describe('wrong calls', () => {
     expect(() => check(mirrored, { ...launch, block: 2048 })).toThrow('WS2003');
   });
 });
+
+test.each([
+  [[[]], 'WS2001: check takes a kernel first, and was given something else'],
+  [[undefined], 'WS2001: check takes a kernel first, and was given something else'],
+  [
+    [{ kind: 'kernel' }],
+    'WS2001: check takes a launch second, with a grid, a block and arguments, and was given something else',
+  ],
+  [[{ kind: 'kernel' }, []], 'and was given something else'],
+  [[{ kind: 'kernel' }, { grid: 1, block: 1 }], 'and was given a launch without `arguments`'],
+])('what is no kernel and no launch is refused: %j', (given, message) => {
+  expect(() => (check as (...args: unknown[]) => unknown)(...given)).toThrow(message);
+});

@@ -1,6 +1,7 @@
 // The timeline's page in a real browser: loads, zooms, finds, measures, by pointer and by keys alone.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -324,4 +325,92 @@ describe.skipIf(executable === undefined)('the page, in Chromium', () => {
     expect(after.to - after.from).toBeLessThan((before.to - before.from) / 100);
     await page.close();
   });
+
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  test.each([
+    ['light', 1132],
+    ['dark', 1132],
+    ['light', 400],
+    ['dark', 400],
+  ] as const)('axe finds nothing serious: %s, %i pixels wide', async (scheme, width) => {
+    const page = await show([{ title: 'V1', facts: { depth: 2 }, spans: schedule(40) }], scheme === 'dark');
+    await page.setViewportSize({ width, height: 760 });
+    await page.keyboard.press('ArrowRight');
+    // The page's own policy lets no other script in; the audit is asked through the debugger.
+    await page.evaluate(axe);
+    const findings = await page.evaluate(async () => {
+      const { violations } = await (
+        globalThis as unknown as { axe: { run(): Promise<AxeResult> } }
+      ).axe.run();
+      return violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.map(({ html }) => html) }));
+    });
+    expect(findings.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+    await page.close();
+  });
+
+  test('at 400 pixels nothing is wider than the page: tables scroll by themselves', async () => {
+    const page = await show([
+      { title: 'a schedule of many words, longer than the page is wide', facts: {}, spans: schedule(40) },
+    ]);
+    await page.setViewportSize({ width: 400, height: 760 });
+    const { page: whole, panels } = await page.evaluate(() => {
+      const panels = document.getElementById('panels')!;
+      return { page: document.documentElement.scrollWidth, panels: panels.scrollWidth - panels.clientWidth };
+    });
+    expect({ whole, panels }).toEqual({ whole: 400, panels: 0 });
+    await page.close();
+  });
+
+  test('the tooltip goes where the keyboard goes, and away', async () => {
+    const page = await show(one);
+    const tooltip = page.locator('#tooltip');
+    await page.mouse.move(await positionOf(page, 1.5), (await headerOf(page)) + rowTop + 28 + 10);
+    expect(await tooltip.locator('strong').innerText()).toBe('scale');
+    await page.keyboard.press('ArrowRight');
+    expect(await tooltip.locator('strong').innerText()).toBe('memcpy host to device');
+    await page.keyboard.press('Escape');
+    expect(await tooltip.isVisible()).toBe(false);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Tab');
+    expect(await tooltip.isVisible()).toBe(false);
+    await page.close();
+  });
+
+  test('what a search finds moves nothing', async () => {
+    const page = await show(one);
+    for (const width of [1132, 640, 400]) {
+      await page.setViewportSize({ width, height: 760 });
+      await page.keyboard.press('Escape');
+      const before = (await page.locator('header').boundingBox())!.height;
+      await page.keyboard.press('/');
+      await page.keyboard.type('scale');
+      expect(await page.locator('#found').innerText()).toBe('4 found');
+      expect((await page.locator('header').boundingBox())!.height).toBe(before);
+      await page.keyboard.press('Escape');
+    }
+    await page.close();
+  });
+});
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+test.each([
+  [{ title: 'x', facts: {}, spans: [] }, 'tracePage() takes a list of traces, and was given object'],
+  [null, 'tracePage() takes a list of traces, and was given null'],
+  [undefined, 'tracePage() takes a list of traces, and was given undefined'],
+  [[null], 'tracePage(): trace 1 has no `title`'],
+  [[{ title: 'x', spans: [] }], 'tracePage(): trace 1 has no `facts`'],
+  [[{ title: 'x', facts: {} }], 'tracePage(): trace 1 has no list of `spans`'],
+  [
+    [{ title: 'x', facts: {}, spans: [{ name: 'k' }] }],
+    'has a span 1 without a name, an engine, a stream or its times',
+  ],
+])('a page of %j is refused', (traces, message) => {
+  expect(() => tracePage(traces as never)).toThrow(`WS4007: ${message}`.replace('WS4007: has', 'has'));
 });

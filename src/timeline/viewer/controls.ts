@@ -12,8 +12,10 @@ import type { Viewer } from './viewer.ts';
 export interface ControlEvents {
   /** The pointer is over a span, or over none. */
   hover(chosen: Chosen | null, x: number, y: number): void;
-  /** A span was chosen by hand or by key. */
+  /** A span was chosen by hand. */
   chosen(): void;
+  /** A span was chosen by a key, or none is any more. */
+  chosenByKeys(): void;
   lanes(kind: LaneKind): void;
   focusSearch(): void;
   toggleHelp(): void;
@@ -97,7 +99,7 @@ function keys(viewer: Viewer, events: ControlEvents): Readonly<Record<string, Ac
     (act: () => void): Act =>
     () => {
       act();
-      events.chosen();
+      events.chosenByKeys();
     };
   const zoomIn: Act = () => viewer.zoom(1.4);
   const zoomOut: Act = () => viewer.zoom(1 / 1.4);
@@ -123,7 +125,7 @@ function keys(viewer: Viewer, events: ControlEvents): Readonly<Record<string, Ac
     Escape: () => {
       viewer.measure(null);
       viewer.choose(null);
-      events.chosen();
+      events.chosenByKeys();
     },
   };
 }

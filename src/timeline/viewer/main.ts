@@ -95,6 +95,13 @@ function showChosen(): void {
   say(sentenceOf(span, viewer.unit));
 }
 
+/** By keys or a search: the tooltip, which the pointer left somewhere, goes to what was chosen. */
+function showChosenByKeys(): void {
+  showChosen();
+  const place = viewer.placeOfChosen();
+  hover(place === null ? null : viewer.chosen, place?.x ?? 0, place?.y ?? 0);
+}
+
 function say(text: string): void {
   voice.textContent = text;
 }
@@ -124,7 +131,7 @@ search.addEventListener('input', () => {
 search.addEventListener('keydown', (event) => {
   if (event.key === 'Enter') {
     viewer.nextFound();
-    showChosen();
+    showChosenByKeys();
   } else if (event.key === 'Escape') {
     search.value = '';
     viewer.search('');
@@ -132,10 +139,12 @@ search.addEventListener('keydown', (event) => {
     canvas.focus();
   }
 });
+canvas.addEventListener('blur', () => hover(null, 0, 0));
 
 control(canvas, viewer, {
   hover,
   chosen: showChosen,
+  chosenByKeys: showChosenByKeys,
   lanes: showLanes,
   focusSearch: () => search.focus(),
   toggleHelp: () => help.showModal(),

@@ -72,14 +72,28 @@ function paintBands(pen: Pen, { layout, theme, window }: Picture): void {
     pen.fillStyle = theme.band;
     pen.fillRect(labelWidth, top, window.width, height);
     pen.fillStyle = theme.text;
-    pen.fillText(name, 10, top + height / 2, labelWidth - 16);
+    pen.fillText(fitted(pen, name, labelWidth - 16), 10, top + height / 2);
   }
 }
 
-function paintTitles(pen: Pen, { traces, layout, theme }: Picture): void {
+/** A text in so many pixels: whole, or as many letters as there is room for beside three dots; nothing where none fits. */
+function fitted(pen: Pen, text: string, room: number): string {
+  if (pen.measureText(text).width <= room) return text;
+  let [fits, not] = [0, text.length];
+  while (not - fits > 1) {
+    const middle = (fits + not) >> 1;
+    if (pen.measureText(`${text.slice(0, middle)}\u2026`).width <= room) fits = middle;
+    else not = middle;
+  }
+  return fits === 0 ? '' : `${text.slice(0, fits)}\u2026`;
+}
+
+function paintTitles(pen: Pen, { traces, layout, theme, window }: Picture): void {
   pen.font = '600 13px system-ui, sans-serif';
   pen.fillStyle = theme.text;
-  for (const { trace, top } of layout.titles) pen.fillText(traces[trace]!.title, 10, top + 15);
+  const room = labelWidth + window.width - 20;
+  for (const { trace, top } of layout.titles)
+    pen.fillText(fitted(pen, traces[trace]!.title, room), 10, top + 15);
 }
 
 function paintGrid(pen: Pen, { window, layout, theme }: Picture): void {
@@ -102,7 +116,9 @@ function paintAxis(pen: Pen, { window, theme, unit }: Picture): void {
   pen.textBaseline = 'middle';
   for (const time of ticks(window, 110)) {
     const x = labelWidth + positionOf(window, time);
-    if (x >= labelWidth - 1) pen.fillText(tickText(time, window, unit), x + 4, axisHeight / 2);
+    const text = tickText(time, window, unit);
+    const isWhole = x + 4 + pen.measureText(text).width <= labelWidth + window.width;
+    if (x >= labelWidth - 1 && isWhole) pen.fillText(text, x + 4, axisHeight / 2);
   }
 }
 
@@ -116,7 +132,7 @@ function paintRow(pen: Pen, { trace, row, top, height }: PlacedRow, picture: Pic
   let colour = '';
   let bright = true;
   const flush = () => {
-    if (column < 0 || covered <= 0) return;
+    if (column < 0) return;
     pen.globalAlpha = bright ? 1 : 0.2;
     pen.fillStyle = colour;
     const part = Math.max(2, Math.min(1, covered) * (height - 4));
@@ -168,15 +184,10 @@ function paintName(
   theme: Theme,
 ): void {
   const begin = Math.max(left, 0) + 5;
-  pen.save();
-  pen.beginPath();
-  pen.rect(begin - 5, top, right - begin, height);
-  pen.clip();
   pen.fillStyle = theme.lightness > 50 ? '#0b0d10' : '#ffffff';
   pen.font = '11px system-ui, sans-serif';
   pen.textBaseline = 'middle';
-  pen.fillText(name, begin, top + height / 2);
-  pen.restore();
+  pen.fillText(fitted(pen, name, right - begin - 5), begin, top + height / 2);
 }
 
 function paintChosen(

@@ -108,5 +108,7 @@ function table(
       row.map((cell, i) => element(i === 0 ? 'th' : 'td', i === 0 ? { scope: 'row' } : {}, [cell])),
     ),
   );
-  return element('table', {}, [element('caption', {}, [caption]), ...head, element('tbody', {}, body)]);
+  const made = element('table', {}, [element('caption', {}, [caption]), ...head, element('tbody', {}, body)]);
+  // Where the page is narrow, a table scrolls by itself, by keys too.
+  return element('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': caption }, [made]);
 }

@@ -161,6 +161,19 @@ export class Viewer {
       this.#scrollTop = placed.top + placed.height + 10 - this.#height;
   }
 
+  /** Where the chosen span is on the canvas, as far as it is in sight. */
+  placeOfChosen(): { readonly x: number; readonly y: number } | null {
+    const chosen = this.#chosen;
+    const span = this.chosenSpan;
+    if (chosen === null || span === null) return null;
+    const placed = this.#layout.rows.find(
+      ({ trace, row }) => trace === chosen.trace && row.positions.includes(chosen.position),
+    );
+    if (placed === undefined) return null;
+    const x = Math.min(Math.max(positionOf(this.#window, span.started), 0), this.#window.width);
+    return { x: labelWidth + x, y: placed.top + placed.height - this.#scrollTop };
+  }
+
   /** Chooses the next or the previous span of the row, or with a search the next that was found. */
   step(by: 1 | -1): void {
     const rows = this.#layout.rows;
