@@ -16,15 +16,29 @@
 import type { Range } from '../diagnostics/source.ts';
 import type { Expression, Group, View } from './ir.ts';
 
-/** Mbarriers in a block's shared memory. */
+/** Mbarriers in a block's shared memory: so many for each of the block's groups of this kind. */
 export interface MbarrierArray {
   readonly name: string;
   readonly count: number;
+  readonly group: Group;
+  /** The hardware's own, or a word that threads count down: copies cannot arrive there by themselves. */
+  readonly made: 'hardware' | 'software';
+  /** Whether the last arrival of a phase gives a negative token: its thread ends the phase by `mbarrierComplete`. */
+  readonly completes: boolean;
+  /** Which of the program's barriers it stands for, or null. */
+  readonly barrier: number | null;
+}
+
+/** For whom a thread waits, as reports name it: the verb of the kernel's text, and what it is said of. */
+export interface Waiting {
+  readonly verb: string;
+  readonly pipeline?: number;
+  readonly barrier?: number;
 }
 
 interface OfMbarrier {
   readonly mbarrier: number;
-  /** Which of the array: an integer. */
+  /** Which of the array's, in the thread's own group: an integer. */
   readonly index: Expression;
 }
 
@@ -33,6 +47,8 @@ interface Copying {
   readonly source: View;
   /** Elements, of the program's indexType; both arrays have the same element type. */
   readonly count: Expression;
+  /** What the kernel's text promises: both addresses and the size are multiples of so many bytes. */
+  readonly promised: number;
 }
 
 export type CoreOperation =
@@ -58,8 +74,9 @@ export type CoreOperation =
   | (OfMbarrier & { readonly kind: 'mbarrierArriveAfterCopies'; readonly noIncrement: boolean })
   | (OfMbarrier & {
       readonly kind: 'mbarrierWait';
-      /** The parity of the phase to wait for: an integer, of which the lowest bit counts. */
-      readonly parity: Expression;
+      /** The parity of the phase to wait for, an integer of which the lowest bit counts; or the token of an arrival in it. */
+      readonly by: 'parity' | 'token';
+      readonly awaited: Expression;
       /**
        * Which phase that is: an integer from 0. Hardware sees the parity alone, so this is printed nowhere; the
        * interpreter finds a wait whose parity means another phase. Null where it is not known.
@@ -68,7 +85,12 @@ export type CoreOperation =
       /** Nanoseconds to wait at most, or the time of `globaltimer` to wait until (f64); null: as long as it takes. */
       readonly limit: Expression | null;
       readonly until: boolean;
+      /** All lanes of the warp are known to come together. */
+      readonly inStep: boolean;
+      readonly waiting: Waiting;
     })
+  /** Ends a phase that has all its arrivals. */
+  | (OfMbarrier & { readonly kind: 'mbarrierComplete' })
   /** The group's threads copy in turns, chunk by chunk of so many bytes, from global to shared memory (cp.async). */
   | (Copying & {
       readonly kind: 'copyChunks';
@@ -79,8 +101,16 @@ export type CoreOperation =
     })
   /** What the thread issued since its last commit becomes one group of copies. */
   | { readonly kind: 'copyCommit' }
-  /** Waits until at most so many of the thread's youngest groups are under way. */
-  | { readonly kind: 'copyWait'; readonly allBut: Expression }
+  /** Waits until at most so many of the thread's youngest groups are under way; more than `most` are never asked for. */
+  | { readonly kind: 'copyWait'; readonly allBut: Expression; readonly most: number }
+  /** Waits for all copies that the thread has issued. */
+  | { readonly kind: 'copyWaitAll' }
+  /** Tests the operands of a copy, in a kernel that is checked. */
+  | (Copying & { readonly kind: 'copyCheck'; readonly zeroFill: Expression | null })
+  /** The group's threads copy in turns, element by element: done when they go on. */
+  | (Copying & { readonly kind: 'copyElements'; readonly group: Group })
+  /** A hint that one thread gives: this part of global memory will be copied soon. */
+  | { readonly kind: 'prefetch'; readonly source: View; readonly count: Expression }
   /** One thread gives a copy from global to shared memory to the copy engine; its bytes count at an mbarrier. */
   | (OfMbarrier & Copying & { readonly kind: 'bulkCopy' })
   /** The same from shared to global memory; it joins the thread's own groups of such copies. */
@@ -99,6 +129,13 @@ export type CoreOperation =
       readonly threads: number;
       readonly waits: boolean;
     }
+  /** All threads of the group meet; gives how many of them have a true value. */
+  | {
+      readonly kind: 'groupCount';
+      readonly group: Group;
+      readonly value: Expression;
+      readonly waiting: Waiting;
+    }
   /** True in one lane of the warp, always the same. All its lanes come together. */
   | { readonly kind: 'elect' };
 
@@ -109,10 +146,15 @@ const operandNames = {
   mbarrierArrive: ['index', 'count', 'bytes'],
   mbarrierExpect: ['index', 'bytes'],
   mbarrierArriveAfterCopies: ['index'],
-  mbarrierWait: ['index', 'parity', 'phase', 'limit'],
+  mbarrierWait: ['index', 'awaited', 'phase', 'limit'],
+  mbarrierComplete: ['index'],
   copyChunks: ['destination', 'source', 'count', 'zeroFill'],
   copyCommit: [],
   copyWait: ['allBut'],
+  copyWaitAll: [],
+  copyCheck: ['destination', 'source', 'count', 'zeroFill'],
+  copyElements: ['destination', 'source', 'count'],
+  prefetch: ['source', 'count'],
   bulkCopy: ['index', 'destination', 'source', 'count'],
   bulkStore: ['destination', 'source', 'count'],
   bulkCommit: [],
@@ -120,6 +162,7 @@ const operandNames = {
   proxyFence: [],
   fence: [],
   namedBarrier: ['id'],
+  groupCount: ['value'],
   elect: [],
 } as const satisfies { [Kind in CoreOperation['kind']]: readonly OperandName<Kind>[] };
 
@@ -160,7 +203,7 @@ export interface CoreCall {
   readonly operation: CoreOperation;
   /**
    * A variable that gets what the operation gives, or null: whether a wait with a limit is over or a lane is
-   * elected (bool), the number of the phase after the one arrived in (i64).
+   * elected (bool), how many threads have a true value (i32), the token of an arrival (i64).
    */
   readonly result: number | null;
   readonly range: Range;

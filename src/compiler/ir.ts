@@ -79,6 +79,8 @@ export type Parameter =
 export interface Variable {
   readonly name: string;
   readonly type: ValueType;
+  /** For the interpreter's checks of a lowered program alone: a GPU has nothing of it. */
+  readonly ghost?: boolean;
 }
 
 /** An array that the threads of a block share. Its contents are undefined at the start of a block. */
@@ -89,6 +91,8 @@ export interface SharedArray {
   readonly count: Expression;
   /** A target's own, with a slot for each thread, through which lanes of a warp exchange values: no part of the launch. */
   readonly exchanges?: boolean;
+  /** A lowering's own, of constant size: no part of the launch. */
+  readonly own?: boolean;
   readonly range: Range;
 }
 
@@ -308,6 +312,8 @@ export type Call =
       readonly group: Group;
       /** Of a tile of 32: the lanes that meet, as a u32, where it is not all of them. */
       readonly mask?: Expression;
+      /** Threads of one warp may come to it apart from each other. A lowering's own. */
+      readonly apart?: boolean;
       /** Lanes meet to exchange values, apart from those that only sync. A target's own, never the front end's. */
       readonly operator?: WarpOperator;
       readonly range: Range;

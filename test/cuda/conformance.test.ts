@@ -32,8 +32,8 @@ const programs = [...new Map(cases.map((one) => [cudaText(programOf(one), 90), p
 
 test('a pipeline whose waits may time out has barriers', () => {
   const text = cudaText(programOf(allCases.time!.find(({ name }) => name.includes('expire'))!), 90);
-  expect(text).toContain('ws_wait_for(&p_pipeline');
-  expect(text).not.toContain('ws_bulk_copy(p_pipeline');
+  expect(text).toContain('ws_wait_for(&m_pipeline');
+  expect(text).not.toContain('ws_bulk_copy(');
 });
 
 test('every wait of the hardware keeps the compiler from moving accesses across it', () => {

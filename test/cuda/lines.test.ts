@@ -74,7 +74,7 @@ describe.skipIf(!hasNvcc)('nvcc', () => {
     expect(ptx).toMatch(new RegExp(`\\.loc\\s+${number} ${lineOf('pipeline.consumerWait()')} `));
 
     const bad = join(folder, 'bad.cu');
-    writeFileSync(bad, text.replace('ws_wait_in_step(&p', 'ws_wait_in_step(&no_such'));
+    writeFileSync(bad, text.replace('ws_wait_in_step(&m', 'ws_wait_in_step(&no_such'));
     const { stderr } = spawnSync('nvcc', ['-arch=sm_90a', '-ptx', '-o', join(folder, 'bad.ptx'), bad], {
       encoding: 'utf8',
     });

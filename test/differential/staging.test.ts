@@ -1,5 +1,5 @@
 // Random kernels whose pipelines order more than their copies: clean under the checker, the same on every target,
-// and with every barrier, fence and arrival in their CUDA C++, which nvcc compiles.
+// and clean as what they become for a GPU, whose CUDA C++ nvcc compiles.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -7,9 +7,11 @@ import { type Kernel, kernel } from 'warpstage';
 import { check } from 'warpstage/check';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
+import { interpreter } from '../support/interpreter.ts';
+import { architectures, loweredFor } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
-import { orderingFaults } from '../support/ordering-of-text.ts';
+import { runProgram } from '../support/run-program.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { scratchLength, stagingInputLength, stagingKernelText, stagingSchema } from './random-staging.ts';
 import { randomLimit, randomRuns, type Tape, tapes } from './tape.ts';
@@ -77,21 +79,38 @@ function textFor(random: unknown, threads: number, architecture: number): string
   return cudaText(program, architecture);
 }
 
-describe('CUDA C++', () => {
-  test.each([64, 256])('for blocks of %i threads orders what it must', (threads) => {
-    const seen = { spared: 0, ordered: 0 };
-    fc.assert(
-      fc.property(tapes(80), (tape) => {
-        const { text, random } = randomKernel(tape, threads);
-        // Where threads store nothing but their own results, nothing but copies needs an order.
-        const spared = !/\] = /.test(text.replaceAll(/out\[t\] = /g, ''));
-        expect(orderingFaults(textFor(random, threads, 90), { spared }), text).toEqual([]);
-        seen[spared ? 'spared' : 'ordered'] += 1;
-      }),
-      randomRuns(60),
-    );
-    expect(seen.ordered).toBeGreaterThan(seen.spared);
-  });
+describe('what a GPU gets', () => {
+  test.each(architectures)(
+    'for sm_%i is clean under every schedule, and gives the same',
+    (architecture) => {
+      fc.assert(
+        fc.property(tapes(80), (tape) => {
+          const { text, random } = randomKernel(tape, 64);
+          const { program } = specialise(random as unknown as Kernel, {
+            block: [64, 1, 1],
+            indexType: 'i32',
+            constants: {},
+            functions: {},
+          });
+          const results = [interpreter(), ...(['eager', 'late', 1] as const)].map((one) => {
+            const found: string[] = [];
+            const target =
+              typeof one === 'object'
+                ? one
+                : loweredFor(architecture, one, ({ message }) => found.push(message));
+            const given = argumentsOf(64);
+            const { fault } = runProgram(target, program, { grid: 1, arguments: given });
+            expect(fault, `${target.name}: ${text}`).toBeNull();
+            expect(found, `${target.name}: ${text}`).toEqual([]);
+            return `${given.out} ${given.scratch}`;
+          });
+          expect(new Set(results).size, text).toBe(1);
+        }),
+        randomRuns(8),
+      );
+    },
+    randomLimit(8),
+  );
 
   testCompiling('compiles', (architecture) =>
     fc

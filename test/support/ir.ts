@@ -137,7 +137,8 @@ export class ProgramBuilder {
   }
 
   mbarrier(name: string, count = 1): number {
-    return this.#mbarriers.push({ name, count }) - 1;
+    const plain = { group: { kind: 'block' }, made: 'hardware', completes: false, barrier: null } as const;
+    return this.#mbarriers.push({ name, count, ...plain }) - 1;
   }
 
   label(): number {

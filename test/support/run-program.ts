@@ -27,6 +27,8 @@ import { checkProgram } from './check-program.ts';
 /** How a program gets to run. */
 export interface Target {
   readonly name: string;
+  /** What it makes of the program first, where that is another program. */
+  lower?(program: Program): Program;
   compile(program: Program): Executable;
   createRunner(executable: Executable, context: RunnerContext): BlockRunner;
 }
@@ -58,8 +60,10 @@ const undefinedByte = 0xcd;
 const guardBytes = 64;
 
 /** Runs a program; the arrays of `launch.arguments` hold the results. */
-export function runProgram(target: Target, program: Program, launch: ProgramLaunch): ProgramResult {
-  checkProgram(program);
+export function runProgram(target: Target, original: Program, launch: ProgramLaunch): ProgramResult {
+  checkProgram(original);
+  const program = target.lower?.(original) ?? original;
+  if (program !== original) checkProgram(program);
   const executable = target.compile(program);
   const grid = extent3(launch.grid);
   const layout = new Layout();

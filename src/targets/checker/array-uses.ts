@@ -25,6 +25,7 @@ export class ArrayUses {
       if (statement.kind !== 'call') return;
       if ('array' in statement) this.of(statement.array).updated = true;
       const copy = statement.intrinsic === 'core' ? statement.operation : statement;
+      if ('kind' in copy && copy.kind === 'copyCheck') return;
       if ('destination' in copy) {
         const use = this.of(copy.destination.array);
         use.writes.push(statement.range);

@@ -64,7 +64,7 @@ export class Races implements PartialObserver {
   readonly #copies: TrackedCopy[] = [];
   /** Copies that may be bound yet. */
   readonly #bindable = new Map<PendingCopy, TrackedCopy>();
-  /** Whether what is bound to a thread's queue may be bound to a barrier too. */
+  /** Whether what is bound may be bound once more: to a thread's queue and a barrier, or to several arrivals. */
   readonly #bindsAgain: boolean;
   /** Null for arrays on which there can be no race. */
   readonly #tracked = new Map<Elements, TrackedArray | null>();
@@ -76,7 +76,7 @@ export class Races implements PartialObserver {
     this.#uses = new ArrayUses(program);
     this.#clocks = new ProxyClocks(program);
     this.#fences = new Fences(this.#clocks);
-    this.#bindsAgain = binds(program);
+    this.#bindsAgain = binds(program) || program.mbarriers !== undefined;
     this.#budget = budget;
     this.#reports = new RaceReports(findings, advice);
   }

@@ -78,7 +78,7 @@ export class Checks {
 
   /** A statement that tests a copy as a whole; null where nothing is tested. */
   copy(
-    { destination, source, alignment, range }: Copy,
+    { destination, source, alignment, range }: Pick<Copy, 'destination' | 'source' | 'alignment' | 'range'>,
     { to, from, count, zeros }: CopyTexts,
   ): string | null {
     if (!this.checked) return null;

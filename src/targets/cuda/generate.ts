@@ -10,24 +10,20 @@ import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import type { FaultSite } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
+import { lowerForGpu } from '../legalise/lower.ts';
 import { sharedAlignments } from '../shared-alignment.ts';
 import { Checks } from './checks.ts';
+import { CoreWriter } from './core.ts';
 import { entryName } from './entry-name.ts';
-import { chooseLowerings, forEachCall, type Lowering, type LoweringOptions } from './lowering.ts';
-import { onlyCopiesMeet } from './only-copies.ts';
-import { PipelineWriter } from './pipelines.ts';
-import { prefetchInLoops } from './prefetch.ts';
+import { forEachCall, type Lowering, type LoweringOptions } from './lowering.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
 import { barrierPrelude } from './prelude-barrier.ts';
 import { channelPrelude, checkPrelude, printPrelude, uncheckedPrelude } from './prelude-checks.ts';
 import { gridPrelude } from './prelude-grid.ts';
-import { rotateFillLoops } from './rotate.ts';
 import { StatementWriter } from './statements.ts';
-import { newSteadyState } from './steady.ts';
 import { meetingPrelude } from './tile-barriers.ts';
 import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
-import { unrollStages } from './unroll.ts';
 import { usedDefinitions } from './used-definitions.ts';
 import { warpPreludeOf } from './warps.ts';
 
@@ -71,21 +67,12 @@ function sharedPlaces(program: Program): readonly SharedPlace[] {
 
 /** Writes the kernel. */
 export function generateCuda(original: Program, options: CudaOptions): CudaSource {
-  const lowerings = chooseLowerings(original, options);
-  const steady = newSteadyState();
-  let proven: boolean | undefined;
-  const onlyCopies = () => {
-    proven ??= onlyCopiesMeet(original, options.alignments);
-    return proven;
-  };
-  const rotated = rotateFillLoops(original, lowerings, steady, onlyCopies);
-  prefetchInLoops(rotated, steady);
-  const program = unrollStages(rotated, steady);
+  const { program, lowerings } = lowerForGpu(original, options);
   const checks = new Checks(program, options.checked ?? false);
-  const pipelines = new PipelineWriter(program, lowerings, options, steady, onlyCopies, checks.checked);
-  const out = new StatementWriter(program, pipelines, checks, options.lineDirective);
+  const core = new CoreWriter(program, checks.checked);
+  const out = new StatementWriter(program, core, checks, options.lineDirective);
   const index = valueTypes[program.indexType];
-  const shared = sharedPlaces(program);
+  const shared = sharedPlaces(original);
 
   const parameters = program.parameters.flatMap((parameter, id) => {
     if (parameter.kind === 'scalar')
@@ -113,8 +100,8 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   out.line(
     `const unsigned ws_thread_rank = ${y * z === 1 ? 'threadIdx.x' : `(threadIdx.z * ${y} + threadIdx.y) * ${x} + threadIdx.x`};`,
   );
-  if (program.sharedArrays.length > 0) {
-    const alignment = Math.max(...sharedAlignments(program, sharedAlignment));
+  if (original.sharedArrays.length > 0) {
+    const alignment = Math.max(...sharedAlignments(original, sharedAlignment));
     out.line(`extern __shared__ __align__(${alignment}) unsigned char ws_shared_memory[];`);
   }
   for (const [id, place] of shared.entries()) {
@@ -124,7 +111,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     if (place !== null) out.line(`const ${index} ${name}_length = ${place.length};`);
   }
   out.declarations();
-  pipelines.declarations(out);
+  core.declarations(out);
   out.statements(program.body);
 
   const entry = entryName(program.name);
@@ -142,7 +129,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     prints ? printPrelude : '',
     program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
     program.barriers.length > 0 ? barrierPrelude : '',
-    pipelines.tileBarriers.meetInMemory ? meetingPrelude : '',
+    core.tileBarriers.meetInMemory ? meetingPrelude : '',
     warpPreludeOf(program),
     synchronisesGrid(program) ? gridPrelude : '',
   ];

@@ -84,13 +84,6 @@ WS_DEVICE void ws_finish_copies() {}
 WS_DEVICE void ws_commit() {}
 template <int N> WS_DEVICE void ws_wait_group() {}
 #endif
-// Counts a thread off that quits; true for the last one, which then knows what the others did before.
-WS_DEVICE bool ws_quit(unsigned* members) {
-  __threadfence_block();
-  const bool last = atomicSub(members, 1u) == 1u;
-  __threadfence_block();
-  return last;
-}
 WS_DEVICE void ws_wait(ws_barrier* b, unsigned parity WS_WAITS) {
   WS_SPIN_WHILE(!ws_test(b, parity));
 }
@@ -130,6 +123,10 @@ WS_DEVICE void ws_bulk_copy(void* to, const void* from, unsigned bytes, ws_barri
 WS_DEVICE void ws_prefetch(const void* from, unsigned bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
+// The phase does not end before so many bytes have come.
+WS_DEVICE void ws_expect(ws_barrier* b, unsigned bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
+}
 // An arrival at a stage's phase, which completes when so many bytes have come too.
 WS_DEVICE void ws_arrive_expecting(ws_barrier* b, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
@@ -139,11 +136,6 @@ WS_DEVICE bool ws_elect() {
   unsigned elected;
   asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
   return elected != 0;
-}
-// The same for all lanes of a warp: what each did lies before.
-WS_DEVICE void ws_arrive_of_warp(ws_barrier* b, unsigned bytes) {
-  __syncwarp();
-  if (ws_elect()) ws_arrive_expecting(b, bytes);
 }
 // As ws_wait, by all threads of a warp together: the branch back is one that ptxas knows not to part them.
 WS_DEVICE void ws_wait_in_step(ws_barrier* b, unsigned parity WS_WAITS) {
@@ -155,6 +147,7 @@ WS_DEVICE void ws_wait_in_step(ws_barrier* b, unsigned parity WS_WAITS) {
                ::"r"(ws_shared(b)), "r"(parity) : "memory");
 #endif
 }
-WS_DEVICE void ws_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+WS_DEVICE void ws_fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+WS_DEVICE void ws_fence_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif
 `;

@@ -6,9 +6,6 @@
 // wherever a function runs at the end of a phase: then the token of the last arrival is negative.
 
 export const barrierPrelude = `#if __CUDA_ARCH__ >= 800
-WS_DEVICE void ws_discard(ws_barrier* b) {
-  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(ws_shared(b)) : "memory");
-}
 WS_DEVICE long long ws_arrive_token(ws_barrier* b, unsigned count) {
   long long token;
 #if __CUDA_ARCH__ >= 900
@@ -50,14 +47,6 @@ WS_DEVICE bool ws_over_soon(ws_barrier* b, long long token) {
 }
 WS_DEVICE void ws_await(ws_barrier* b, long long token WS_WAITS) { WS_SPIN_WHILE(!ws_over_soon(b, token)); }
 WS_DEVICE void ws_await_parity(ws_barrier* b, unsigned parity WS_WAITS) { ws_wait(b, parity WS_PLACE); }
-#if __CUDA_ARCH__ >= 900
-// A copy that the phase waits for. It must be told of the bytes before any can come, or it may end without them,
-// and they then count against the next one, which never ends.
-WS_DEVICE void ws_bulk_copy_expected(void* to, const void* from, unsigned bytes, ws_barrier* b) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(ws_shared(b)), "r"(bytes) : "memory");
-  ws_bulk_copy(to, from, bytes, b);
-}
-#endif
 #endif
 // Whether a look says so within a duration, or until a time: there is one at least.
 template <typename Look> WS_DEVICE bool ws_within(double duration, Look look) {
@@ -73,7 +62,6 @@ template <typename Look> WS_DEVICE bool ws_until(double time, Look look) {
 }
 struct ws_counter { unsigned long long word; };
 WS_DEVICE void ws_init(ws_counter* b, unsigned count) { b->word = ((unsigned long long)count << 20) | count; }
-WS_DEVICE void ws_discard(ws_counter*) {}
 WS_DEVICE unsigned ws_phase(unsigned long long word) { return (unsigned)(word >> 40) & 0x7fffffu; }
 // The word of a phase that awaits nobody any more, as that of the next phase.
 WS_DEVICE unsigned long long ws_next_phase(unsigned long long word) {

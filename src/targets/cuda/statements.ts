@@ -14,12 +14,6 @@ import { warpStatement } from './warps.ts';
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
 export interface CallLowering {
   write(call: Exclude<Call, OwnCall>, out: StatementWriter): void;
-  /** Called before each return. */
-  beforeReturn(out: StatementWriter): void;
-  /** Called behind each loop. */
-  afterFill(loop: Statement, out: StatementWriter): void;
-  /** Called behind each `if` without an `else`. */
-  insteadOfRefill(statement: Statement, out: StatementWriter): void;
 }
 
 /** Calls that take no other thread; they are written here. */
@@ -76,7 +70,8 @@ export class StatementWriter {
     const { expressions, program } = this;
     switch (statement.kind) {
       case 'assign': {
-        const { name } = program.variables[statement.variable]!;
+        const { name, ghost } = program.variables[statement.variable]!;
+        if (ghost) return;
         this.line(`${identifier(name, statement.variable)} = ${expressions.write(statement.value)};`);
         return;
       }
@@ -89,11 +84,9 @@ export class StatementWriter {
       case 'if':
         this.nested(`if (${expressions.write(statement.test)})`, () => this.statements(statement.then));
         if (statement.otherwise.length > 0) this.nested('else', () => this.statements(statement.otherwise));
-        else this.calls.insteadOfRefill(statement, this);
         return;
       case 'loop':
         this.loop(statement);
-        this.calls.afterFill(statement, this);
         return;
       case 'block':
         this.nested('', () => this.statements(statement.body));
@@ -106,7 +99,6 @@ export class StatementWriter {
         this.line(`goto continue_${statement.label};`);
         return;
       case 'return':
-        this.calls.beforeReturn(this);
         this.line('return;');
         return;
       case 'call':
@@ -209,8 +201,8 @@ export class StatementWriter {
 
   /** Declarations of all variables, as every one is zero until it is assigned. */
   declarations(): void {
-    for (const [id, { name, type }] of this.program.variables.entries()) {
-      this.line(`${valueTypes[type]} ${identifier(name, id)} = 0;`);
+    for (const [id, { name, type, ghost }] of this.program.variables.entries()) {
+      if (!ghost) this.line(`${valueTypes[type]} ${identifier(name, id)} = 0;`);
     }
     for (const [id, array] of this.program.localArrays.entries()) {
       const name = arrayName(this.program, { space: 'local', id });

@@ -1,11 +1,9 @@
 // The intrinsics with an effect, compiled to steps.
 
 import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
-import type { Call, Expression, Group, View } from '../../compiler/ir.ts';
-import { maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
+import type { Call, View } from '../../compiler/ir.ts';
+import { warpSize } from '../lanes.ts';
 import { printedLine } from '../printed-line.ts';
-import { waitsAtSync } from '../waiting.ts';
-import { membership } from './barrier.ts';
 import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
 import { type PendingCopy, shareOfCopy } from './copies.ts';
 import { compileCore } from './core-calls.ts';
@@ -13,6 +11,7 @@ import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
+import { compileMask, compileSync } from './sync.ts';
 import type { Thread } from './thread.ts';
 import type { WarpCall } from './warp.ts';
 
@@ -79,44 +78,6 @@ function assign(thread: Thread, variable: number | null, value: Value): void {
   if (variable !== null) thread.variables[variable] = value;
 }
 
-function compileSync(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
-  const { group, range } = call;
-  if (group.kind === 'thread') return effect(() => {});
-  if (group.kind === 'grid') {
-    return {
-      kind: 'wait',
-      begin: (thread) => thread.block.grid!.begin(thread, range),
-      end: (thread) => thread.block.grid!.end(thread, range),
-    };
-  }
-  if (meetsByMask(maskedMeetings(program), 'sync', group, call.mask)) {
-    return compileSyncOfLanes(program, call);
-  }
-  return {
-    kind: 'wait',
-    begin(thread) {
-      const barriers = thread.block.syncs(group);
-      const barrier = barriers.of(thread.rank);
-      const { phase } = barrier;
-      thread.observer?.syncBegan(thread, group, range);
-      thread.observer?.arrived(thread, barrier, phase, range);
-      barrier.arrive();
-      return {
-        range,
-        ready: () => barrier.phase > phase,
-        describe: () => waitsAtSync(group, groupIndex(group, thread), barriers.progress(thread.rank)),
-      };
-    },
-    end(thread) {
-      if (thread.observer === null) return;
-      // The next phase cannot complete without this thread.
-      const barrier = thread.block.syncs(group).of(thread.rank);
-      thread.observer.waited(thread, barrier, barrier.phase - 1, range);
-      thread.observer.syncEnded(thread, group, range);
-    },
-  };
-}
-
 /** Waits until the stage is there or the time is over; whether it is there is seen afterwards. */
 function compileTimedWait(
   program: ObservedProgram,
@@ -161,36 +122,6 @@ function compileSleep(program: ObservedProgram, call: Extract<Call, { intrinsic:
 /** Nanoseconds, as on the hardware. */
 const longestSleep = 1e6;
 
-function compileSyncOfLanes(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
-  const { group, range } = call;
-  const lanes = compileMask(program, call);
-  return {
-    kind: 'wait',
-    begin(thread) {
-      const mask = lanes(thread);
-      thread.observer?.syncBegan(thread, group, range);
-      const { warps } = thread.block;
-      const wait = warps.begin(thread, 'sync', { size: warpSize, mask, value: true, operand: 0, range });
-      thread.observer?.arrived(thread, warps.gatheringOf(thread), 0, range);
-      return wait;
-    },
-    end(thread) {
-      thread.observer?.waited(thread, thread.block.warps.gatheringOf(thread), 0, range);
-      thread.observer?.syncEnded(thread, group, range);
-    },
-  };
-}
-
-/** The lanes that a call names; null for all of its tile. */
-function compileMask(
-  program: ObservedProgram,
-  { mask }: { readonly mask?: Expression },
-): (thread: Thread) => number | null {
-  if (mask === undefined) return () => null;
-  const evaluate = compileExpression(program, mask);
-  return (thread) => evaluate(thread) as number;
-}
-
 function compileWarp(program: ObservedProgram, call: WarpCall): Step {
   const { operator, group, result, range } = call;
   if (operator === 'activemask') {
@@ -211,10 +142,6 @@ function compileWarp(program: ObservedProgram, call: WarpCall): Step {
       }),
     end: (thread) => assign(thread, result, thread.block.warps.resultOf(thread, call)),
   };
-}
-
-function groupIndex(group: Group, thread: Thread): number {
-  return membership(group, thread.rank, thread.block.threads.length).index;
 }
 
 function compileMakePipeline(

@@ -9,9 +9,10 @@ import { type CoreCopy, type Operand, type PendingCopy, shareOfCopy } from './co
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { brokenRule } from './fault.ts';
 import type { Mbarrier } from './mbarrier.ts';
-import { type Elements, elementsAt } from './memory.ts';
+import { type Elements, elementsAt, readElement, writeElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
+import { compileSync } from './sync.ts';
 import type { Thread } from './thread.ts';
 
 type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
@@ -52,6 +53,10 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
     }
     case 'mbarrierWait':
       return compileWait(program, operation, call);
+    case 'mbarrierComplete': {
+      const mbarrier = compileMbarrier(program, operation, call);
+      return effect((thread) => mbarrier(thread).end(thread, range));
+    }
     case 'copyChunks':
       return compileChunks(program, operation, call);
     case 'copyCommit':
@@ -64,6 +69,26 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
         own.chunks = own.chunks.filter(({ covered }) => !covered);
       });
     }
+    case 'copyWaitAll':
+      return effect((thread) => {
+        thread.queue.commit(range);
+        thread.queue.waitForAllBut(0, range);
+        thread.block.hardware.of(thread).chunks = [];
+      });
+    case 'copyCheck': {
+      const operands = compileOperands(program, operation);
+      const zeroFill = operation.zeroFill === null ? () => 0 : compileIndex(program, operation.zeroFill);
+      return effect((thread) => {
+        const options = { zeroFill: zeroFill(thread), alignment: operation.promised };
+        oneThreadsCopy(thread, operation, call, operands(thread), options);
+      });
+    }
+    case 'copyElements':
+      return compileElements(program, operation, call);
+    case 'prefetch':
+      return effect(() => {});
+    case 'groupCount':
+      return compileCount(program, operation, call);
     case 'bulkCopy':
       return compileBulkCopy(program, operation, call);
     case 'bulkStore':
@@ -137,17 +162,24 @@ function arriveAfterCopies(
 function compileWait(program: ObservedProgram, operation: Of<'mbarrierWait'>, call: CoreCall): Step {
   const { range, result } = call;
   const mbarrier = compileMbarrier(program, operation, call);
-  const parity = compileInteger(program, operation.parity);
-  const phase = operation.phase === null ? () => null : compileInteger(program, operation.phase);
+  const awaited = compileExpression(program, operation.awaited);
+  const ghost = operation.phase === null ? () => null : compileInteger(program, operation.phase);
+  const isToken = operation.by === 'token';
+  // A token is the number of the phase after, whatever its sign says besides.
+  const phaseOf = (thread: Thread) =>
+    isToken ? Number(BigInt.asUintN(63, awaited(thread) as bigint)) - 1 : ghost(thread);
+  const parityOf = (thread: Thread, phase: number | null) =>
+    isToken ? phase! & 1 : Number(awaited(thread)) & 1;
   const limit = operation.limit === null ? null : compileExpression(program, operation.limit);
   // What each thread waits for: the operands are not looked at again when the wait is over.
   const waits = new WeakMap<Thread, readonly [Mbarrier, number, number | null]>();
   return {
     kind: 'wait',
     begin(thread) {
-      const awaited = [mbarrier(thread), parity(thread) & 1, phase(thread)] as const;
-      waits.set(thread, awaited);
-      const [at, ofParity, ofPhase] = awaited;
+      const at = mbarrier(thread);
+      const ofPhase = phaseOf(thread);
+      const ofParity = parityOf(thread, ofPhase);
+      waits.set(thread, [at, ofParity, ofPhase]);
       const wait = at.begin(thread, ofParity, ofPhase, range);
       if (limit === null) return wait;
       const { clock } = thread.block;
@@ -157,7 +189,7 @@ function compileWait(program: ObservedProgram, operation: Of<'mbarrierWait'>, ca
     },
     end(thread) {
       const [at, ofParity, ofPhase] = waits.get(thread)!;
-      const isOver = at.end(thread, ofParity, ofPhase, range);
+      const isOver = at.finish(thread, ofParity, ofPhase, range);
       if (result !== null) thread.variables[result] = isOver;
     },
   };
@@ -241,6 +273,48 @@ function compileChunks(program: ObservedProgram, operation: Of<'copyChunks'>, ca
       thread.block.copies.issue(copy);
     }
   });
+}
+
+/** Elements go round, as of any copy by a group. */
+function compileElements(program: ObservedProgram, operation: Of<'copyElements'>, { range }: CoreCall): Step {
+  const operands = compileOperands(program, operation);
+  return effect((thread) => {
+    const { to, from, count } = operands(thread);
+    const { rank, size } = membership(operation.group, thread.rank, thread.block.threads.length);
+    for (let i = rank; i < count; i += size) {
+      for (let component = 0; component < to.elements.lanes; component += 1) {
+        const read = [from.elements, from.offset + i] as const;
+        thread.observer?.read(thread, ...read, range, component);
+        const value = readElement(thread, ...read, component, range);
+        thread.observer?.write(thread, to.elements, to.offset + i, value, range, component);
+        writeElement(thread, to.elements, to.offset + i, component, value, range);
+      }
+    }
+  });
+}
+
+/** The threads of a group meet, and each gets how many of them have a true value. */
+function compileCount(
+  program: ObservedProgram,
+  { group, value }: Of<'groupCount'>,
+  { range, result }: CoreCall,
+): Step {
+  const evaluate = compileExpression(program, value);
+  const meet = compileSync(program, { kind: 'call', intrinsic: 'sync', group, range }) as Extract<
+    Step,
+    { kind: 'wait' }
+  >;
+  return {
+    kind: 'wait',
+    begin(thread) {
+      thread.block.hardware.vote(thread, group, evaluate(thread) === true);
+      return meet.begin(thread);
+    },
+    end(thread) {
+      meet.end(thread);
+      if (result !== null) thread.variables[result] = thread.block.hardware.votes(thread, group);
+    },
+  };
 }
 
 function compileBulkCopy(program: ObservedProgram, operation: Of<'bulkCopy'>, call: CoreCall): Step {

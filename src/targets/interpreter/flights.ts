@@ -16,9 +16,13 @@ export interface Flight {
   land(): void;
 }
 
+/** Steps of threads after which what is late is there after all. */
+const patience = 4096;
+
 export class Flights {
   readonly #policy: 'eager' | 'late' | Random;
   readonly #aloft: Flight[] = [];
+  #passed = 0;
 
   constructor(policy: 'eager' | 'late' | Random) {
     this.#policy = policy;
@@ -29,9 +33,14 @@ export class Flights {
     else this.#aloft.push(flight);
   }
 
-  /** Time passes: under a seed, a few land. */
+  /** Time passes: under a seed, a few land. Even what is late lands while threads do nothing but look for it. */
   pass(): void {
-    if (typeof this.#policy === 'string' || this.#aloft.length === 0) return;
+    if (typeof this.#policy === 'string') {
+      this.#passed += 1;
+      if (this.#passed % patience === 0) this.force();
+      return;
+    }
+    if (this.#aloft.length === 0) return;
     if (this.#policy.oneIn(2)) return;
     const [flight] = this.#aloft.splice(this.#policy.below(this.#aloft.length), 1);
     flight!.land();

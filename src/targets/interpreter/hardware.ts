@@ -1,9 +1,10 @@
 // What a block of a lowered program has of the hardware: mbarriers, numbered barriers, and what is
 // under way by itself.
 
-import type { Program } from '../../compiler/ir.ts';
+import type { Group, Program } from '../../compiler/ir.ts';
+import type { MbarrierArray } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { PhaseBarrier } from './barrier.ts';
+import { membership, PhaseBarrier } from './barrier.ts';
 import type { PendingCopy } from './copies.ts';
 import { CopyQueue } from './copy-queue.ts';
 import { brokenRule } from './fault.ts';
@@ -23,8 +24,11 @@ export interface HardwareThread {
 
 export class Hardware {
   readonly flights: Flights;
-  readonly #mbarriers: readonly (readonly Mbarrier[])[];
+  readonly #mbarriers: readonly MbarrierArray[];
+  readonly #made = new Map<string, Mbarrier>();
   readonly #named = new Map<number, { readonly threads: number; readonly barrier: PhaseBarrier }>();
+  /** By where threads meet: how many voted yes, by the number of the meeting. */
+  readonly #votes = new Map<PhaseBarrier, Map<number, number>>();
   readonly #threads = new Map<Thread, HardwareThread>();
   /** Copies that some thread must have waited for when the block ends. */
   #owed: PendingCopy[] = [];
@@ -32,9 +36,7 @@ export class Hardware {
 
   constructor({ mbarriers = [] }: Program, policy: 'eager' | 'late' | Random) {
     this.flights = new Flights(policy);
-    this.#mbarriers = mbarriers.map(({ name, count }) =>
-      Array.from({ length: count }, (_, i) => new Mbarrier(`${name}[${i}]`)),
-    );
+    this.#mbarriers = mbarriers;
   }
 
   of(thread: Thread): HardwareThread {
@@ -47,8 +49,17 @@ export class Hardware {
   }
 
   mbarrier(thread: Thread, array: number, index: number, range: Range): Mbarrier {
-    const found = this.#mbarriers[array]![index];
-    if (found === undefined) throw brokenRule(thread, range, `there is no mbarrier ${index} of its array`);
+    const { name, count, group, completes } = this.#mbarriers[array]!;
+    if (!(index >= 0 && index < count)) {
+      throw brokenRule(thread, range, `mbarrier ${index} of the ${count} of \`${name}\` is used`);
+    }
+    const { index: instance } = membership(group, thread.rank, thread.block.threads.length);
+    const key = `${array} ${instance} ${index}`;
+    let found = this.#made.get(key);
+    if (found === undefined) {
+      found = new Mbarrier(`${name}[${index}]`, completes);
+      this.#made.set(key, found);
+    }
     return found;
   }
 
@@ -77,6 +88,25 @@ export class Hardware {
   leave(thread: Thread, id: number, range: Range): void {
     const { barrier } = this.#named.get(id)!;
     thread.observer?.waited(thread, barrier, barrier.phase - 1, range);
+  }
+
+  /** A thread of a group brings a vote to a meeting of all its threads. */
+  vote(thread: Thread, group: Group, yes: boolean): void {
+    const { barrier, counts } = this.#votesOf(thread, group);
+    counts.set(barrier.phase, (counts.get(barrier.phase) ?? 0) + Number(yes));
+  }
+
+  /** How many voted yes at the meeting that is just over. The next cannot be over without this thread. */
+  votes(thread: Thread, group: Group): number {
+    const { barrier, counts } = this.#votesOf(thread, group);
+    return counts.get(barrier.phase - 1)!;
+  }
+
+  #votesOf(thread: Thread, group: Group) {
+    const barrier = thread.block.syncs(group).of(thread.rank);
+    const counts = this.#votes.get(barrier) ?? new Map<number, number>();
+    this.#votes.set(barrier, counts);
+    return { barrier, counts };
   }
 
   /** A copy completes at an mbarrier: by the end of the block somebody must have seen that. */

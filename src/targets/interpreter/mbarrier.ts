@@ -21,6 +21,7 @@ const mostBytes = 2 ** 20 - 1;
 
 export class Mbarrier {
   readonly #name: string;
+  readonly #completes: boolean;
   readonly #place: Elements;
   #valid = false;
   #number = 0;
@@ -33,8 +34,10 @@ export class Mbarrier {
   /** Copies and arrivals under way that will come here. */
   #outstanding = 0;
 
-  constructor(name: string) {
+  /** Where a phase `completes`, the thread of its last arrival ends it. */
+  constructor(name: string, completes = false) {
     this.#name = name;
+    this.#completes = completes;
     this.#place = elementsAt(name, 'i32', new ArrayBuffer(4), 0, 1);
   }
 
@@ -69,7 +72,7 @@ export class Mbarrier {
     this.#valid = false;
   }
 
-  /** Counts arrivals; gives the number of the phase after the one arrived in. */
+  /** Counts arrivals; gives a token: the number of the phase after the one arrived in, negative where that is to be ended. */
   arrive(
     thread: Thread,
     {
@@ -89,9 +92,22 @@ export class Mbarrier {
     if (releases) thread.observer?.arrived(thread, this.#current, 0, range);
     if (drop) this.#expected -= count;
     this.#pending -= count;
-    const after = BigInt(this.#number + 1);
+    const token = BigInt(this.#number + 1);
+    if (!this.#completes) {
+      this.#endIfDone();
+      return token;
+    }
+    if (this.#pending > 0) return token;
+    thread.observer?.waited(thread, this.#current, 0, range);
+    return BigInt.asIntN(64, token | (1n << 63n));
+  }
+
+  /** The thread of the last arrival ends the phase. */
+  end(thread: Thread, range: Range): void {
+    this.#use(thread, range);
+    if (this.#pending > 0) this.#break(thread, range, 'is to end a phase that lacks arrivals');
+    thread.observer?.arrived(thread, this.#current, 0, range);
     this.#endIfDone();
-    return after;
   }
 
   expect(thread: Thread, bytes: number, range: Range): void {
@@ -150,7 +166,7 @@ export class Mbarrier {
   }
 
   /** Whether the wait is over; then it acquires. */
-  end(thread: Thread, parity: number, phase: number | null, range: Range): boolean {
+  finish(thread: Thread, parity: number, phase: number | null, range: Range): boolean {
     this.#use(thread, range);
     if (phase !== null) this.#matches(thread, parity, phase, range);
     if (!this.#isOver(parity)) return false;

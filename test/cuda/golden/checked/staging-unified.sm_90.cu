@@ -13,22 +13,30 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   int batch_3 = 0;
   int out_4 = 0;
   int staged_5 = 0;
-  const bool ws_copying_warp = __shfl_sync(0xffffffffu, ws_thread_rank, 0) == 0;
-  unsigned p_pipeline_0_head = 0, p_pipeline_0_head_phase = 0; unsigned p_pipeline_0_tail = 0, p_pipeline_0_tail_phase = 0;
-  unsigned p_pipeline_0_bytes = 0;
-  __shared__ ws_barrier p_pipeline_0_full_all[4];
-  ws_barrier* const p_pipeline_0_full = p_pipeline_0_full_all + 0 * 4;
-  p_pipeline_0_head = 0; p_pipeline_0_head_phase = 0; p_pipeline_0_tail = 0; p_pipeline_0_tail_phase = 0;
-  {
-    __syncthreads();
-    if (ws_thread_rank == 0) {
-      for (int stage = 0; stage < 4; ++stage) {
-        ws_init(&p_pipeline_0_full[stage], 1u);
-      }
-      ws_fence_async();
-    }
-    __syncthreads();
+  bool copying_warp_6 = 0;
+  unsigned pipeline_head_7 = 0;
+  unsigned pipeline_head_phase_8 = 0;
+  unsigned pipeline_tail_10 = 0;
+  unsigned pipeline_tail_phase_11 = 0;
+  unsigned pipeline_bytes_13 = 0;
+  bool elected_14 = 0;
+  int first_of_warp_15 = 0;
+  __shared__ ws_barrier m_pipeline_full_0[4];
+  first_of_warp_15 = __shfl_sync(4294967295u, (int)ws_thread_rank, 0 & 31, 32);
+  copying_warp_6 = (first_of_warp_15 == 0);
+  pipeline_head_7 = 0u;
+  pipeline_head_phase_8 = 0u;
+  pipeline_tail_10 = 0u;
+  pipeline_tail_phase_11 = 0u;
+  __syncthreads();
+  if (((int)ws_thread_rank == 0)) {
+    ws_init(&m_pipeline_full_0[0], 1u);
+    ws_init(&m_pipeline_full_0[1], 1u);
+    ws_init(&m_pipeline_full_0[2], 1u);
+    ws_init(&m_pipeline_full_0[3], 1u);
+    ws_fence_async_shared();
   }
+  __syncthreads();
   computeBatch_0 = 0;
   fetchBatch_1 = 0;
   if ((computeBatch_0 < batchCount_2)) {
@@ -36,82 +44,178 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       WS_TURN();
       __syncthreads();
       batch_2 = fetchBatch_1;
-      if (ws_copying_warp) if (ws_elect()) { ws_check_copy((int)(int)((unsigned)(int)((unsigned)fetchBatch_1 % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0); ws_fence_async(); ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)fetchBatch_1 % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[p_pipeline_0_head % 4]); }
-      p_pipeline_0_bytes += (unsigned)256 * 4u;
-      if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[p_pipeline_0_head % 4], p_pipeline_0_bytes);
-      p_pipeline_0_bytes = 0;
-      if (++p_pipeline_0_head % 4 == 0) p_pipeline_0_head_phase ^= 1;
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_check_copy((int)(int)((unsigned)(int)((unsigned)fetchBatch_1 % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
+          ws_fence_async_shared();
+          ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)fetchBatch_1 % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[(pipeline_head_7 % 4u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_7 % 4u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
+      pipeline_head_7 = (pipeline_head_7 + 1u);
+      if (((pipeline_head_7 % 4u) == 0u)) {
+        pipeline_head_phase_8 = (pipeline_head_phase_8 ^ 1u);
+      }
       continue_1:;
       fetchBatch_1 = (int)((unsigned)fetchBatch_1 + (unsigned)1);
     }
     break_1:;
     while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
       WS_TURN();
-      ws_wait_in_step(&p_pipeline_0_full[p_pipeline_0_tail % 4], p_pipeline_0_tail_phase, 1);
+      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
       g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 2)]) * (unsigned)3) + (unsigned)1);
-      if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 4u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) { ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0); ws_fence_async(); ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
-      p_pipeline_0_bytes += (unsigned)256 * 4u;
-      if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
-      p_pipeline_0_bytes = 0;
-      ws_wait_in_step(&p_pipeline_0_full[p_pipeline_0_tail % 4], p_pipeline_0_tail_phase, 1);
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+        }
+      }
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
+          ws_fence_async_shared();
+          ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
+      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
       g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 2)]) * (unsigned)3) + (unsigned)1);
-      if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 4u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) { ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0); ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
-      p_pipeline_0_bytes += (unsigned)256 * 4u;
-      if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
-      p_pipeline_0_bytes = 0;
-      ws_wait_in_step(&p_pipeline_0_full[p_pipeline_0_tail % 4], p_pipeline_0_tail_phase, 1);
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+        }
+      }
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
+          ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
+      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
       g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 2)]) * (unsigned)3) + (unsigned)1);
-      if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 4u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) { ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0); ws_fence_async(); ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
-      p_pipeline_0_bytes += (unsigned)256 * 4u;
-      if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
-      p_pipeline_0_bytes = 0;
-      ws_wait_in_step(&p_pipeline_0_full[p_pipeline_0_tail % 4], p_pipeline_0_tail_phase, 1);
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+        }
+      }
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
+          ws_fence_async_shared();
+          ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
+      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
       g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 2)]) * (unsigned)3) + (unsigned)1);
-      if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 4u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      if (ws_copying_warp) if (ws_elect()) if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
-      if (ws_copying_warp) if (ws_elect()) { ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0); ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
-      p_pipeline_0_bytes += (unsigned)256 * 4u;
-      if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
-      p_pipeline_0_bytes = 0;
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          if (ws_holds(g_globalIn_1_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (int)256)) ws_prefetch(g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))), (unsigned)256 * 4u);
+        }
+      }
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
+          ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
       continue_2:;
     }
     break_2:;
     while (true) {
       WS_TURN();
-      ws_wait_in_step(&p_pipeline_0_full[p_pipeline_0_tail % 4], p_pipeline_0_tail_phase, 1);
+      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
       g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 2)]) * (unsigned)3) + (unsigned)1);
-      if (++p_pipeline_0_tail % 4 == 0) p_pipeline_0_tail_phase ^= 1;
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 4u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;
@@ -119,10 +223,22 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if (((int)((unsigned)computeBatch_0 + (unsigned)1) < batchCount_2)) {
         __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-        if (ws_copying_warp) if (ws_elect()) { ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0); ws_fence_async(); ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4]); }
-        p_pipeline_0_bytes += (unsigned)256 * 4u;
-        if (ws_copying_warp) if (ws_elect()) ws_arrive_expecting(&p_pipeline_0_full[(p_pipeline_0_tail + 1) % 4], p_pipeline_0_bytes);
-        p_pipeline_0_bytes = 0;
+        if (copying_warp_6) {
+          elected_14 = ws_elect();
+          if (elected_14) {
+            ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
+            ws_fence_async_shared();
+            ws_bulk_copy(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)]);
+          }
+        }
+        pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+        if (copying_warp_6) {
+          elected_14 = ws_elect();
+          if (elected_14) {
+            ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 4u)], pipeline_bytes_13);
+          }
+        }
+        pipeline_bytes_13 = 0u;
       }
       continue_0:;
     }

@@ -6,11 +6,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   int batch_0 = 0;
   int batch_1 = 0;
   int begin_2 = 0;
-  unsigned p_pipeline_0_filled = 0;
-  p_pipeline_0_filled = 0;
-  {
-    __syncthreads();
-  }
+  unsigned pipeline_filled_3 = 0;
+  pipeline_filled_3 = 0u;
+  __syncthreads();
   batch_0 = 0;
   while ((batch_0 < batchCount_2)) {
     batch_1 = batch_0;
@@ -18,11 +16,11 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     ws_copy_async<16>(s_shared_0 + 0, g_globalIn_1 + begin_2, (unsigned long long)256 * 4u, ws_thread_rank, 256u);
     ws_commit();
-    ++p_pipeline_0_filled;
-    ws_wait_groups<0>(p_pipeline_0_filled - 1);
+    pipeline_filled_3 = (pipeline_filled_3 + 1u);
+    ws_wait_groups<0>((pipeline_filled_3 - 1u));
     __syncthreads();
     g_globalOut_0[(begin_2 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)ws_thread_rank]) * (unsigned)3) + (unsigned)1);
-    --p_pipeline_0_filled;
+    pipeline_filled_3 = (pipeline_filled_3 - 1u);
     continue_0:;
     batch_0 = (int)((unsigned)batch_0 + (unsigned)1);
   }

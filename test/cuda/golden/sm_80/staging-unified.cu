@@ -9,11 +9,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   int batch_3 = 0;
   int out_4 = 0;
   int staged_5 = 0;
-  unsigned p_pipeline_0_filled = 0;
-  p_pipeline_0_filled = 0;
-  {
-    __syncthreads();
-  }
+  unsigned pipeline_filled_6 = 0;
+  pipeline_filled_6 = 0u;
+  __syncthreads();
   computeBatch_0 = 0;
   fetchBatch_1 = 0;
   if ((computeBatch_0 < batchCount_2)) {
@@ -22,12 +20,17 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       batch_2 = fetchBatch_1;
       ws_copy_async<16>(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
       ws_commit();
-      ++p_pipeline_0_filled;
+      pipeline_filled_6 = (pipeline_filled_6 + 1u);
       continue_1:;
       fetchBatch_1 = (int)((unsigned)fetchBatch_1 + (unsigned)1);
     }
     break_1:;
-    for (; p_pipeline_0_filled < 4; ++p_pipeline_0_filled) ws_commit();
+    while ((pipeline_filled_6 < 4u)) {
+      ws_commit();
+      continue_3:;
+      pipeline_filled_6 = (pipeline_filled_6 + 1u);
+    }
+    break_3:;
     while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
       ws_wait_group<3>();
       __syncthreads();
@@ -93,7 +96,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
         ws_commit();
       }
-      else ws_commit();
+      else {
+        ws_commit();
+      }
       continue_0:;
     }
     break_0:;

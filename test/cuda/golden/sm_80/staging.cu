@@ -14,18 +14,16 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   int batch_8 = 0;
   int out_9 = 0;
   int staged_10 = 0;
-  unsigned p_pipeline_0_filled = 0;
-  p_pipeline_0_filled = 0;
-  {
-    __syncthreads();
-  }
+  unsigned pipeline_filled_11 = 0;
+  pipeline_filled_11 = 0u;
+  __syncthreads();
   if ((batchCount_2 == 0)) {
     return;
   }
   __syncthreads();
   ws_copy_async<16>(s_shared_0 + 0, g_globalIn_1 + ((int)blockIdx.x * 256), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
   ws_commit();
-  ++p_pipeline_0_filled;
+  pipeline_filled_11 = (pipeline_filled_11 + 1u);
   batch_0 = 1;
   while ((batch_0 < batchCount_2)) {
     __syncthreads();
@@ -33,15 +31,15 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     batch_2 = batch_0;
     ws_copy_async<16>(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
     ws_commit();
-    ++p_pipeline_0_filled;
-    ws_wait_groups<1>(p_pipeline_0_filled - 1);
+    pipeline_filled_11 = (pipeline_filled_11 + 1u);
+    ws_wait_groups<1>((pipeline_filled_11 - 1u));
     __syncthreads();
     batch_3 = (int)((unsigned)batch_0 - (unsigned)1);
     batch_4 = (int)((unsigned)batch_0 - (unsigned)1);
     out_5 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
     staged_6 = (int)((unsigned)(int)((unsigned)batch_4 % (unsigned)2) * (unsigned)256);
     g_globalOut_0[(out_5 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_6 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-    --p_pipeline_0_filled;
+    pipeline_filled_11 = (pipeline_filled_11 - 1u);
     batch_0 = (int)((unsigned)batch_0 + (unsigned)1);
     if ((!(batch_0 < batchCount_2))) {
       goto break_2;
@@ -51,25 +49,25 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     batch_2 = batch_0;
     ws_copy_async<16>(s_shared_0 + ((int)((unsigned)batch_1 % (unsigned)2) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
     ws_commit();
-    ++p_pipeline_0_filled;
-    ws_wait_groups<1>(p_pipeline_0_filled - 1);
+    pipeline_filled_11 = (pipeline_filled_11 + 1u);
+    ws_wait_groups<1>((pipeline_filled_11 - 1u));
     __syncthreads();
     batch_3 = (int)((unsigned)batch_0 - (unsigned)1);
     batch_4 = (int)((unsigned)batch_0 - (unsigned)1);
     out_5 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
     staged_6 = (int)((unsigned)(int)((unsigned)batch_4 % (unsigned)2) * (unsigned)256);
     g_globalOut_0[(out_5 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_6 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-    --p_pipeline_0_filled;
+    pipeline_filled_11 = (pipeline_filled_11 - 1u);
     continue_2:;
     batch_0 = (int)((unsigned)batch_0 + (unsigned)1);
   }
   break_2:;
-  ws_wait_groups<1>(p_pipeline_0_filled - 1);
+  ws_wait_groups<1>((pipeline_filled_11 - 1u));
   __syncthreads();
   batch_7 = (int)((unsigned)batchCount_2 - (unsigned)1);
   batch_8 = (int)((unsigned)batchCount_2 - (unsigned)1);
   out_9 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_7));
   staged_10 = (int)((unsigned)(batch_8 % 2) * (unsigned)256);
   g_globalOut_0[(out_9 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_10 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-  --p_pipeline_0_filled;
+  pipeline_filled_11 = (pipeline_filled_11 - 1u);
 }

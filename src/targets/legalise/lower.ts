@@ -1,0 +1,39 @@
+// The passes that bring a program down to what a GPU has, one after the other.
+
+import type { Program } from '../../compiler/ir.ts';
+import { chooseLowerings, type Lowering, type LoweringOptions } from '../cuda/lowering.ts';
+import { onlyCopiesMeet } from '../cuda/only-copies.ts';
+import { prefetchInLoops } from '../cuda/prefetch.ts';
+import { rotateFillLoops } from '../cuda/rotate.ts';
+import { newSteadyState } from '../cuda/steady.ts';
+import { syncsApart } from '../cuda/synchronisation.ts';
+import { unrollStages } from '../cuda/unroll.ts';
+import { legaliseForGpu } from './gpu.ts';
+
+export interface Lowered {
+  readonly program: Program;
+  /** What was chosen for each pipeline. */
+  readonly lowerings: readonly Lowering[];
+}
+
+export function lowerForGpu(original: Program, options: LoweringOptions): Lowered {
+  const lowerings = chooseLowerings(original, options);
+  const steady = newSteadyState();
+  let proven: boolean | undefined;
+  const onlyCopies = () => {
+    proven ??= onlyCopiesMeet(original, options.alignments);
+    return proven;
+  };
+  const rotated = rotateFillLoops(original, lowerings, steady, onlyCopies);
+  prefetchInLoops(rotated, steady);
+  const unrolled = unrollStages(rotated, steady);
+  const program = legaliseForGpu(unrolled, {
+    architecture: options.architecture,
+    alignments: options.alignments,
+    lowerings,
+    steady,
+    onlyCopiesMeet: onlyCopies,
+    isApart: syncsApart(unrolled),
+  });
+  return { program, lowerings };
+}

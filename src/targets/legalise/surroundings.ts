@@ -1,0 +1,45 @@
+// What lies between barriers of the block and the calls that one thread makes for all (calm.ts), for
+// calls as they will be lowered.
+
+import type { Call, Program } from '../../compiler/ir.ts';
+import { type Calm, calmOf } from '../cuda/calm.ts';
+import type { Decisions } from './decisions.ts';
+
+export function calmAround(program: Program, decisions: Decisions, isBulk: (call: Call) => boolean): Calm {
+  const { lowerings, steady, isApart } = decisions;
+  const lowering = (call: Call & { pipeline: number }) => lowerings[call.pipeline]!;
+  const meets = (call: Call): boolean => {
+    switch (call.intrinsic) {
+      case 'sync':
+        return call.group.kind === 'block' && !isApart(call);
+      case 'makeBarrier':
+        return program.barriers[call.barrier]!.group.kind === 'block';
+      case 'makePipeline':
+        return lowering(call) !== 'thread' && program.pipelines[call.pipeline]!.group.kind === 'block';
+      case 'producerAcquire':
+        return lowering(call) === 'bulk' || lowering(call) === 'groups';
+      case 'consumerWait':
+        return lowering(call) === 'groups';
+      default:
+        return false;
+    }
+  };
+  const idle = (call: Call): boolean => {
+    switch (call.intrinsic) {
+      case 'producerCommit':
+      case 'consumerRelease':
+        return lowering(call) !== 'barriers';
+      case 'quit':
+        return call.result === null;
+      case 'producerAcquire':
+        return lowering(call) === 'thread';
+      case 'nanosleep':
+      case 'clock64':
+      case 'globaltimer':
+        return true;
+      default:
+        return false;
+    }
+  };
+  return calmOf(program, { meets, idle, copies: isBulk, released: steady.released });
+}

@@ -1,0 +1,32 @@
+// What the conformance cases become for a GPU, operation by operation: as the cases are clean, so is that, it
+// ends, and it gives the same.
+
+import { describe, expect, test } from 'vitest';
+import type { Finding } from '#warpstage/targets/checker/finding.js';
+import { allCases } from '../conformance/cases.ts';
+import { architectures, loweredFor } from '../support/lowered.ts';
+import { runKernel } from '../support/run-kernel.ts';
+
+describe.each(architectures)('lowered for sm_%i', (architecture) => {
+  describe.each(Object.entries(allCases))('%s', (_, cases) => {
+    test.each(cases)('$name', ({ kernel, grid, block, data, expected, findings = [] }) => {
+      for (const delivery of ['eager', 'late', 1] as const) {
+        const found: Finding[] = [];
+        const target = loweredFor(architecture, delivery, (finding) => found.push(finding));
+        const argumentsOfRun = Object.fromEntries(
+          Object.entries(data).map(([name, value]) => [
+            name,
+            typeof value === 'object' ? value.slice() : value,
+          ]),
+        );
+        const { fault } = runKernel(target, kernel, { grid, block, arguments: argumentsOfRun });
+        expect(fault, target.name).toBeNull();
+        if (findings.length === 0)
+          expect(found.map(({ message }) => message).join('; '), target.name).toBe('');
+        for (const [name, array] of Object.entries(expected)) {
+          expect(argumentsOfRun[name], `${name}, ${target.name}`).toEqual(array);
+        }
+      }
+    });
+  });
+});
