@@ -257,6 +257,17 @@ test('runs', async () => {
 };
 
 export const cases = [
+  {
+    name: 'create-warpstage, npm',
+    files: { 'package.json': esm },
+    steps: [
+      ['create-warpstage', 'made', '--package', join(import.meta.dirname, 'warpstage.tgz')],
+      ['npm', '--prefix', 'made', 'install', '--no-audit', '--no-fund'],
+      ['npm', '--prefix', 'made', 'start'],
+      ['npm', '--prefix', 'made', 'test'],
+    ],
+    expected: ['2 passed'],
+  },
   ...['22', '24'].map((major) => ({
     name: `Node ${major}, types stripped`,
     files: { 'package.json': esm, 'program.ts': program },

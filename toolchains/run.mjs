@@ -9,7 +9,7 @@
 //
 // usage: node toolchains/run.mjs [part of a case's name ...]
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -46,20 +46,24 @@ function installPackage() {
   mkdirSync(here, { recursive: true });
   for (const file of ['package.json', 'cases.mjs']) cpSync(join(import.meta.dirname, file), join(here, file));
   if (!existsSync(join(here, 'node_modules'))) npm('install', '--no-audit', '--no-fund', '--silent');
-  const [tarball] = npm(
-    'pack',
+  for (const [name, folder] of [
+    ['warpstage', '..'],
+    ['create-warpstage', '../packages/create-warpstage'],
+  ]) {
+    const from = resolve(import.meta.dirname, folder);
+    const printed = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', here, from);
+    renameSync(join(here, printed.trim().split('\n').at(-1)), join(here, `${name}.tgz`));
+  }
+  npm(
+    'install',
+    '--no-save',
+    '--no-package-lock',
+    '--no-audit',
+    '--no-fund',
     '--silent',
-    '--ignore-scripts',
-    '--pack-destination',
-    here,
-    resolve(import.meta.dirname, '..'),
-  )
-    .trim()
-    .split('\n')
-    .slice(-1);
-  cpSync(join(here, tarball), join(here, 'warpstage.tgz'));
-  rmSync(join(here, tarball));
-  npm('install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--silent', './warpstage.tgz');
+    './warpstage.tgz',
+    './create-warpstage.tgz',
+  );
 }
 
 /** What went wrong, or null. */

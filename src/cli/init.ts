@@ -3,8 +3,9 @@
 import { access, mkdir } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { problem, unwritable } from '../diagnostics/problem.ts';
+import { unwritable } from '../diagnostics/problem.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { usageError } from './failure.ts';
 import { projectFiles } from './project-files.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -34,7 +35,7 @@ async function writeProject(folder: string, spec: string | undefined): Promise<v
     const path = join(folder, name);
     if (!(await isThere(path))) continue;
     const hint = 'name a new folder, for example `warpstage init my-project`';
-    throw problem('WS5006', `${path} is there already`, hint);
+    throw usageError(`${path} is there already`, hint);
   }
   try {
     await mkdir(folder, { recursive: true });

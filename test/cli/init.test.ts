@@ -62,8 +62,8 @@ test.each(files)('writes nothing where %s is there', async (name) => {
   await mkdir(project, { recursive: true });
   writeFileSync(join(project, name), 'mine');
   const { code, stderr } = await runHere('init', project);
-  expect(code).toBe(1);
-  expect(stderr).toContain(`WS5006: ${join(project, name)} is there already`);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`WS6001: ${join(project, name)} is there already`);
   expect(readdirSync(project)).toEqual([name]);
   expect(readFileSync(join(project, name), 'utf8')).toBe('mine');
   rmSync(project, { recursive: true });
@@ -72,6 +72,6 @@ test.each(files)('writes nothing where %s is there', async (name) => {
 test('says why a folder cannot be made', async () => {
   writeFileSync(folder.file('file'), '');
   const { code, stderr } = await runHere('init', join(folder.file('file'), 'project'));
-  expect(code).toBe(1);
+  expect(code).toBe(74);
   expect(stderr).toMatch(/^WS5006: .* cannot be written: /);
 });
