@@ -56,6 +56,7 @@ const causes: Readonly<Partial<Record<Code, readonly Code[]>>> = {
   WS3006: ['WS7007', 'WS7008', 'WS7009'],
   WS7003: ['WS7001', 'WS7002'],
   WS7005: ['WS7001', 'WS7002'],
+  WS7106: ['WS3010'],
 };
 
 function explains(cause: Finding, effect: Finding): boolean {

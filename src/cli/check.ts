@@ -62,7 +62,7 @@ export function checkCommand(context: CommandContext): Command {
       ]),
     )
     .option('--steps <count>', 'how often the threads of a block may go round in loops', parseCount)
-    .option('--advice', 'tell also what is right, but slower than it need be')
+    .option('--advice', 'tell also what is right, but slow or fragile')
     .option('-s, --set <name=value>', 'change a setting of the jobs (repeatable)', addSetting)
     .option('--json', 'print the findings as JSON; errors as JSON on standard error')
     .option('--sarif <file>', 'write the findings as SARIF as well, which GitHub shows on pull requests')

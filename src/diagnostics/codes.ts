@@ -87,11 +87,13 @@ export const codes = {
   WS7017: 'a timed wait of no duration',
   WS7018: 'too many commits outstanding',
   WS7019: 'a wrong use of a barrier',
-  // 71xx: advice, about what is right but slower than it need be
+  // 71xx: advice, about what is right, but slower than it need be or undefined in CUDA's own words
   WS7101: 'a copy that is too narrow to be asynchronous',
   WS7102: 'a copy that overlaps with nothing',
   WS7103: 'lanes of one warp that part at a pipeline',
   WS7104: 'a shared pipeline in which all threads take part',
+  WS7105: 'threads that synchronise at different places',
+  WS7106: 'an exchange without all the lanes that it names',
 } as const;
 
 /** An error code of the catalogue, for example `'WS1002'`. */

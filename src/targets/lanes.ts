@@ -105,7 +105,7 @@ export function waitsForLanes(
 }
 
 /** Lanes in words: `lanes 0-15, 17`. */
-function laneList(bits: number): string {
+export function laneList(bits: number): string {
   const runs: string[] = [];
   let count = 0;
   for (let lane = 0; lane < warpSize; lane += 1) {

@@ -1,4 +1,4 @@
-// What is right, and slower than it need be.
+// What is right, and slower than it need be or undefined in CUDA's own words.
 
 import { kernel } from 'warpstage';
 import { batched, type Misuse, schema } from './misuse.ts';
@@ -107,6 +107,130 @@ export const advice: readonly Misuse[] = [
         pipe.consumerRelease();
         if (mended) block.sync();
       }
+    }),
+  },
+  {
+    name: 'a sync of the block in each of two branches that lanes part at',
+    row: 'warp',
+    code: 'WS7105',
+    launch: { block: 64, elements: 64 },
+    says: '32 come to one sync of the block, and 32 to another',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const t = cuda.threadIdx.x;
+      if (t % 2 === 0) {
+        out[t] = x[t]!;
+        if (!mended) cuda.syncthreads(); // <- WS7105
+      } else {
+        if (!mended) cuda.syncthreads(); // <- other
+        out[t] = x[t]! * 2;
+      }
+      if (mended) cuda.syncthreads();
+    }),
+  },
+  {
+    name: 'a sync of the block in each of two branches that warps part at, round by round',
+    row: 'warp',
+    code: 'WS7105',
+    launch: { block: 64, elements: 256 },
+    kernel: kernel(batched, ({ out, x, batches, mended }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 64);
+      for (let batch = 0; batch < batches; batch++) {
+        const i = batch * 64 + t;
+        shared[t] = x[i]!;
+        if (mended) block.sync();
+        else if (t < 32)
+          block.sync(); // <- WS7105
+        else block.sync(); // <- other
+        out[i] = shared[63 - t]!;
+        block.sync();
+      }
+    }),
+  },
+  {
+    name: 'a function that syncs the block, called in two branches',
+    row: 'warp',
+    code: 'WS7105',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const met = (value: number) => {
+        cuda.syncthreads(); // <- WS7105 <- other
+        return value;
+      };
+      if (mended) out[t] = met(t < 16 ? x[t]! : t);
+      else if (t < 16) out[t] = met(x[t]!);
+      else out[t] = met(t);
+    }),
+  },
+  {
+    name: 'a sync of the grid in each of two branches',
+    row: 'grid',
+    code: 'WS7105',
+    launch: { grid: 2, block: 64, elements: 128, cooperative: true },
+    says: 'sync of the grid',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const all = cuda.thisGrid();
+      const i = all.threadRank();
+      out[i] = x[i]!;
+      if (mended) all.sync();
+      else if (cuda.threadIdx.x < 32)
+        all.sync(); // <- WS7105
+      else all.sync(); // <- other
+    }),
+  },
+  {
+    name: 'a vote of all lanes in each of two branches',
+    row: 'warp',
+    code: 'WS7106',
+    says: 'lanes 0-15 of warp 0 come to one ballot, and lanes 16-31 to another',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const lanes = cuda.ballotSync(0xffffffff, t < 16);
+      if (t < 16)
+        out[t] = cuda.popc(cuda.ballotSync(mended ? lanes : 0xffffffff, x[t]! > 104)); // <- WS7106
+      else out[t] = cuda.popc(cuda.ballotSync(mended ? ~lanes >>> 0 : 0xffffffff, x[t]! > 120)); // <- other
+    }),
+  },
+  {
+    name: 'a shuffle of all lanes in a branch of half of them, whose others return',
+    row: 'warp',
+    code: 'WS7106',
+    says: 'names lanes 16-31',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const t = cuda.threadIdx.x;
+      let value = x[t]!;
+      const lanes = cuda.ballotSync(0xffffffff, t < 16);
+      if (t < 16) value += cuda.shflXorSync(mended ? lanes : 0xffffffff, value, 1); // <- WS7106
+      out[t] = value;
+    }),
+  },
+  {
+    name: 'a reduction of all lanes in a loop that they leave at different times',
+    row: 'warp',
+    code: 'WS7106',
+    launch: { elements: 80 },
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const rounds = Math.ceil(x.length / 32);
+      for (let round = 0; round < rounds; round++) {
+        const i = round * 32 + t;
+        if (!mended && i >= x.length) return;
+        const most = cuda.reduceMaxSync(0xffffffff, i < x.length ? x[i]! : 0); // <- WS7106
+        if (i < x.length) out[i] = most;
+      }
+    }),
+  },
+  {
+    name: 'a tile’s sum without its threads that returned',
+    row: 'warp',
+    code: 'WS7106',
+    says: 'lanes 29-31',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 8);
+      if (!mended && t > 28) return;
+      out[t] = cuda.cg.reduce(tile, t > 28 ? 0 : x[t]!, 'plus'); // <- WS7106
     }),
   },
 ];

@@ -140,7 +140,11 @@ function compileWarp(program: ObservedProgram, call: WarpCall): Step {
         operand: lane(thread) as number,
         range,
       }),
-    end: (thread) => assign(thread, result, thread.block.warps.resultOf(thread, call)),
+    end(thread) {
+      const { warps } = thread.block;
+      thread.observer?.lanesMet(thread, operator, warps.gatheringOf(thread));
+      assign(thread, result, warps.resultOf(thread, call));
+    },
   };
 }
 

@@ -16,6 +16,7 @@
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Expression, Group, Program } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
+import type { WarpOperator } from '../../compiler/ir-warps.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Fault } from '../executable.ts';
 import type { PipelineRole } from '../pipeline-misuse.ts';
@@ -25,6 +26,7 @@ import type { Launch } from './launch.ts';
 import type { Elements } from './memory.ts';
 import type { WaitVerb } from './pipeline.ts';
 import type { Thread } from './thread.ts';
+import type { Gathering } from './warp.ts';
 
 /** A program as the interpreter compiles it. */
 export interface ObservedProgram extends Program {
@@ -90,6 +92,9 @@ export interface Observer {
   syncBegan(thread: Thread, group: Group, range: Range): void;
   /** It goes on from there. */
   syncEnded(thread: Thread, group: Group, range: Range): void;
+
+  /** All lanes have come that an exchange waits for, and this one is about to take what it gets. */
+  lanesMet(thread: Thread, operator: WarpOperator, gathering: Gathering): void;
 
   /** A thread comes to a makePipeline: as a producer (true), a consumer, or with a count of producers. */
   makeBegan(thread: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void;

@@ -38,6 +38,7 @@ export function combineObservers(parts: readonly PartialObserver[]): Observer {
     fenced: together('fenced'),
     syncBegan: together('syncBegan'),
     syncEnded: together('syncEnded'),
+    lanesMet: together('lanesMet'),
     makeBegan: together('makeBegan'),
     made: together('made'),
     acquireBegan: together('acquireBegan'),

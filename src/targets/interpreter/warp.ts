@@ -32,12 +32,14 @@ const reductions: Readonly<Record<Extract<WarpOperator, `reduce${string}`>, Bina
 };
 
 /** What lanes brought, by lane; complete when nobody is awaited any more. */
-interface Gathering {
+export interface Gathering {
   readonly key: string;
   /** Rank of lane 0. */
   readonly first: number;
   readonly named: number;
   readonly brought: Map<number, Value>;
+  /** Where each came, by lane. */
+  readonly places: Map<number, Range>;
   complete: boolean;
 }
 
@@ -76,11 +78,12 @@ export class WarpMeetings {
     const key = `${meeting} ${size} ${first} ${named}`;
     let gathering = this.#open.get(key);
     if (gathering === undefined) {
-      gathering = { key, first, named, brought: new Map(), complete: false };
+      gathering = { key, first, named, brought: new Map(), places: new Map(), complete: false };
       this.#open.set(key, gathering);
     }
     const joined = gathering;
     joined.brought.set(lane, value);
+    joined.places.set(lane, range);
     this.#own[rank] = { gathering: joined, operand };
     this.#completeIfAll(joined);
     return {
@@ -97,7 +100,7 @@ export class WarpMeetings {
   }
 
   /** What the thread takes part in, or took part in last: one object for each time that lanes meet. */
-  gatheringOf(thread: Thread): object {
+  gatheringOf(thread: Thread): Gathering {
     return this.#own[thread.rank]!.gathering;
   }
 

@@ -50,6 +50,7 @@ export function perBlock(make: (block: Block) => readonly PartialObserver[]): Pa
     ...pass('waited', first),
     ...pass('syncBegan', first),
     ...pass('syncEnded', first),
+    ...pass('lanesMet', first),
     ...pass('makeBegan', first),
     ...pass('made', first),
     ...pass('acquireBegan', first),
