@@ -6,7 +6,7 @@ import type { Code } from '../diagnostics/codes.ts';
 export const exitCodes = {
   0: 'done',
   1: 'a finding of the checker, or an error of the kernel, the job or its module',
-  2: 'wrong usage: an option, a setting, a file name, the name of a device',
+  2: 'wrong usage: an option, a setting, a name; an output that another run left',
   3: 'an input that cannot be read, or whose data does not fit the job',
   4: 'results that differ from what they are compared with',
   74: 'an output that cannot be written: a full disk, no permission',
@@ -23,6 +23,7 @@ const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS5008: 2,
   WS4003: 2,
   WS5012: 2,
+  WS5013: 2,
   WS5003: 3,
   WS5004: 3,
   WS5005: 3,

@@ -63,8 +63,9 @@ export const codes = {
   WS5008: 'a setting that the job does not have or that is out of range',
   WS5009: 'a job that was interrupted',
   WS5010: 'a run that cannot be resumed',
-  WS5011: 'an unfinished output that is of another run, or in use',
+  WS5011: 'an output that another run is writing',
   WS5012: 'an output in a format that is not written',
+  WS5013: 'an unfinished output that this run cannot go on with',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

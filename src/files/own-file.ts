@@ -13,7 +13,7 @@ export const ownMode = 0o600;
 /**
  * Opens a file of this user's for reading and writing; undefined if there is none.
  *
- * @throws WarpstageError WS5011 for a file that others may have made or can change, or that is no regular file
+ * @throws WarpstageError WS5013 for a file that others may have made or can change, or that is no regular file
  */
 export async function openOwn(path: string): Promise<FileHandle | undefined> {
   const flags = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -57,7 +57,7 @@ function reasonAgainst(about: Stats): string | undefined {
 
 function refusal(path: string, why: string, cause?: unknown): Error {
   return problem(
-    'WS5011',
+    'WS5013',
     `${path} cannot be gone on with: ${why}`,
     'delete it to begin anew, or run without resume',
     cause,

@@ -107,7 +107,7 @@ export interface RunOptions {
   /**
    * Keeps what was written when the run ends before its end, and goes on behind it when it is started again with
    * the same work, settings and files. Inputs and outputs are files then, and the job has no accumulators (WS5010).
-   * Where what was kept is of another run, that is an error (WS5011). Default false.
+   * Where what was kept is of another run, that is an error (WS5013). Default false.
    */
   readonly resume?: boolean;
   /** Stops the run: outputs are removed, unless it is to be resumed, and the promise rejects with WS5009. */

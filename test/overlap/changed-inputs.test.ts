@@ -92,7 +92,7 @@ describe.each(Object.entries(makers))('%s', (name, make) => {
       // What was kept of it is not gone on with, as its input was another.
       if (!resume || name === 'x.parquet') continue;
       const again = run(affine, { input: at(name), output: at('y.npy'), chunk: 100, device, resume });
-      await expectFailure(again, 'WS5011', /input 'x' was/);
+      await expectFailure(again, 'WS5013', /input 'x' was/);
     }
   });
 

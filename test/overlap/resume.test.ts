@@ -295,7 +295,7 @@ describe('what a run leaves', () => {
     await stopAfter(5, affine, options);
     const kept = ['.y.bin.journal', '.y.bin.partial'].map((name) => readFileSync(at(name)));
     const hint = new RegExp(`or delete ${at('.y.bin.journal')} and ${at('.y.bin.partial')} to begin anew`);
-    await expectFailure(run(affine, { ...options, ...change(), resume: true }), 'WS5011', told, hint);
+    await expectFailure(run(affine, { ...options, ...change(), resume: true }), 'WS5013', told, hint);
     expect(['.y.bin.journal', '.y.bin.partial'].map((name) => readFileSync(at(name)))).toEqual(kept);
   });
 
@@ -303,13 +303,13 @@ describe('what a run leaves', () => {
     await stopAfter(5, affine, options);
     await expectFailure(
       run(another, { ...options, resume: true }),
-      'WS5011',
+      'WS5013',
       /the kernel's text was [0-9a-f]{16}, and is [0-9a-f]{16}$/,
     );
     const launched = job({ ...affine.definition, launch: { block: 64 } } as never);
     await expectFailure(
       run(launched, { ...options, resume: true }),
-      'WS5011',
+      'WS5013',
       /the job's declaration was [0-9a-f]{16}, and is [0-9a-f]{16}$/,
     );
     await expectResumed(journal().mark.rows);
@@ -321,7 +321,7 @@ describe('what a run leaves', () => {
     await stopAfter(5, affine, reading('raw'));
     await expectFailure(
       run(affine, { ...reading('npy'), resume: true }),
-      'WS5011',
+      'WS5013',
       /input 'x' was \S+x\.npy \(raw, .* is \S+x\.npy \(npy, /,
     );
   });
@@ -336,7 +336,7 @@ describe('what a run leaves', () => {
     for (const nulls of [-Infinity, NaN, 0, -0]) {
       await expectFailure(
         run(filling(nulls), { ...options, input, resume: true }),
-        'WS5011',
+        'WS5013',
         /the job's declaration was/,
       );
     }
@@ -356,7 +356,7 @@ describe('what a run leaves', () => {
     await stopAfter(3, lookUp, { ...options, ...with_(1) });
     await expectFailure(
       run(lookUp, { ...options, ...with_(5), resume: true }),
-      'WS5011',
+      'WS5013',
       /array 'table' was [0-9a-f]{16}, and is/,
     );
   });
@@ -366,13 +366,13 @@ describe('what a run leaves', () => {
     truncateSync(at('.y.bin.partial'), 100);
     await expectFailure(
       run(affine, { ...options, resume: true }),
-      'WS5011',
+      'WS5013',
       /\.y\.bin\.partial has 100 bytes, and its journal says that [\d,]+ were written/,
     );
     writeFileSync(at('.y.bin.journal'), 'Dear diary,\n');
     await expectFailure(
       run(affine, { ...options, resume: true }),
-      'WS5011',
+      'WS5013',
       'the format of the journal was not there, and is 2',
     );
   });

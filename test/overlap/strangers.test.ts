@@ -150,7 +150,7 @@ describe.each(['.y.bin.partial', '.y.bin.journal'])('under %s', (name) => {
         const before = look();
         const error = await expectFailure(
           run(affine, options),
-          'WS5011',
+          'WS5013',
           why,
           'delete it to begin anew, or run without resume',
         );

@@ -83,7 +83,7 @@ export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] 
   return names
     .filter((name) => before[name] !== now[name])
     .map((name) => ({
-      code: 'WS5011',
+      code: 'WS5013',
       message: `the unfinished output is of another run: ${name} was ${before[name] ?? 'not there'}, and is ${now[name] ?? 'not there'}`,
       hint: mend,
     }));

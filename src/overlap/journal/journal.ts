@@ -81,7 +81,7 @@ export class Journal {
   /**
    * Opens the journal of these outputs, or makes one.
    *
-   * @throws WarpstageError WS5011 if it is of another run, or another process has it; nothing is changed then
+   * @throws WarpstageError WS5013 if it is of another run, WS5011 if another process has it; nothing is changed then
    */
   static async open(facts: Facts, targets: readonly Target[]): Promise<Journal> {
     const finals = await Promise.all(targets.map(({ path }) => finalOf(path)));
@@ -283,7 +283,7 @@ async function formerRun(
     const expected = text.mark.rows === 0 ? 0 : bytesOf(text.mark.rows);
     if (sizes[i]! >= expected) continue;
     throw problem(
-      'WS5011',
+      'WS5013',
       `${partials[i]} has ${count(sizes[i]!)} bytes, and its journal says that ${count(expected)} were written`,
       mend,
     );
