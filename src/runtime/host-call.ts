@@ -46,6 +46,16 @@ async function settled(result: PromiseLike<unknown>): Promise<WarpstageError | n
   }
 }
 
+/**
+ * Resolves when what functions have thrown by now was taken note of. A promise that was rejected says so in
+ * microtasks, all of which run before the event loop takes its next turn.
+ */
+export function thrownIsKnown(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
 function functionThrew(cause: unknown): WarpstageError {
   const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   return new WarpstageError(

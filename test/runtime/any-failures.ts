@@ -43,6 +43,7 @@ const kinds = [
   'large copy',
   'host function',
   'throw',
+  'reject',
   'outside',
   'cancellable',
   'abort',
@@ -118,6 +119,8 @@ class Program {
   readonly #large;
   readonly #pinned;
   #failures = 0;
+  /** Nothing waits for a function that has not returned when the device is closed. */
+  #isClosed = false;
 
   constructor(device: Device) {
     this.#device = device;
@@ -137,7 +140,12 @@ class Program {
     for (const operation of operations) {
       if (!this.#destroyed.has(operation.stream)) await this.#do(operation);
     }
-    const left = await thrownBy(() => this.#device.close());
+    const closing = this.#device.close();
+    const left = await thrownBy(() =>
+      closing.finally(() => {
+        this.#isClosed = true;
+      }),
+    );
     await Promise.all(this.#underWay);
     await this.#device.close();
     this.#judge(left ?? []);
@@ -186,6 +194,15 @@ class Program {
         const failure = `failure ${++this.#failures} of a function`;
         stream.launchHostFunction(() => {
           this.#happened.push(failure);
+          throw new Error(failure);
+        });
+        return issued();
+      }
+      case 'reject': {
+        const failure = `failure ${++this.#failures} of a function`;
+        stream.launchHostFunction(async () => {
+          for (let turns = 0; turns < other; ++turns) await new Promise((done) => setImmediate(done));
+          if (!this.#isClosed) this.#happened.push(failure);
           throw new Error(failure);
         });
         return issued();

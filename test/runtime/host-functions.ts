@@ -334,6 +334,27 @@ export function promiseHostFunctions({ open, kernels }: Promised): void {
     });
   });
 
+  describe('when the device closes, what has been thrown by then is thrown by close', () => {
+    test.each([0, 1, 8])('by a function that took %i further steps to reject', limit, async (steps) => {
+      const closing = await open();
+      const own = closing.createStream();
+      let fail: () => void = () => {};
+      await new Promise<void>((called) => {
+        own.launchHostFunction(async () => {
+          await new Promise<void>((done) => {
+            fail = done;
+            called();
+          });
+          for (let step = 0; step < steps; ++step) await null;
+          throw new RangeError('at the last moment');
+        });
+      });
+      fail();
+      await expect(closing.close()).rejects.toThrow(/^WS4008: .* RangeError: at the last moment/);
+      await closing.close();
+    });
+  });
+
   test('a recorder is told of a host function, and of what is behind it', limit, async () => {
     const spans: Span[] = [];
     const y = device.alloc('i32', 4);

@@ -6,13 +6,12 @@
 // destinations, memory that comes free) is done when it next looks.
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
-import type { Fault } from '../../targets/executable.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed, isOfClosing } from '../closed.ts';
 import type { Carrier, Command, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
 import type { GraphWork } from '../graph-work.ts';
-import { callHost, type HostWork, sourceBehindFunction } from '../host-call.ts';
+import { callHost, type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
 import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
 import type { Engines } from './engines.ts';
@@ -61,12 +60,8 @@ export class CpuCarrier implements Carrier {
   /** In flight, in the order of issue. */
   readonly #flights = new Map<Command, Flight>();
   readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
-  readonly #faults = new Map<number, Fault[]>();
-  readonly #broken = new Map<number, string>();
-  /** What blocks did with the stages of their pipelines. */
-  readonly #stages = new Map<number, RecordedStages>();
-  /** What host functions threw. */
-  readonly #thrown = new Map<number, WarpstageError>();
+  /** The same by their tickets, for what the engines report: of a command that is settled nobody wants to know. */
+  readonly #byTicket = new Map<number, Flight>();
   readonly #cancellations = new Cancellations();
   #rung = false;
   /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
@@ -130,14 +125,15 @@ export class CpuCarrier implements Carrier {
     this.watch(flight.command);
   }
 
-  async #call({ command, ticket }: Flight, work: HostWork): Promise<void> {
+  async #call(flight: Flight, work: HostWork): Promise<void> {
+    const { command, ticket } = flight;
     if (command.dependencies.some(({ status }) => status === 'failed')) {
       this.#board.advance(ticket, State.pending, State.skipped, silently);
     } else if (this.#board.advance(ticket, State.pending, State.running, silently)) {
       const started = performance.now();
       const called = callHost(work);
       const failure = called instanceof Promise ? await called : called;
-      if (failure !== null) this.#thrown.set(ticket, failure);
+      flight.thrown = failure;
       this.#board.setTimes(ticket, started, performance.now());
       this.#board.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
     }
@@ -166,8 +162,13 @@ export class CpuCarrier implements Carrier {
       watched: false,
       cancellation: null,
       stopListening: silently,
+      faults: [],
+      broken: null,
+      stages: undefined,
+      thrown: null,
     };
     this.#flights.set(command, flight);
+    this.#byTicket.set(ticket, flight);
     return flight;
   }
 
@@ -245,6 +246,7 @@ export class CpuCarrier implements Carrier {
     flight.settled = true;
     flight.stopListening();
     this.#flights.delete(command);
+    this.#byTicket.delete(ticket);
     const failure = this.#failureOf(flight, state);
     const ran = state === State.done || (state === State.failed && flight.cancellation === null);
     const now = performance.now();
@@ -258,30 +260,21 @@ export class CpuCarrier implements Carrier {
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
     if (flight.watched) this.#keepAlive.remove();
     command.settle(failure, started, ended);
-    const stages = this.#stages.get(ticket);
-    this.#stages.delete(ticket);
-    if (ran) this.#host.finished(command, work, assignment?.engine ?? 'host', stages);
+    if (ran) this.#host.finished(command, work, assignment?.engine ?? 'host', flight.stages);
   }
 
   /** The error of a complete command, null if there is none. A pageable destination is filled here. */
   #failureOf(flight: Flight, state: number): WarpstageError | null {
-    const { command, work, ticket, assignment, cancellation } = flight;
+    const { command, work, assignment, cancellation, faults, broken, thrown } = flight;
     // What went wrong before the device was closed counts more than that.
-    const isClosed = cancellation !== null && isOfClosing(cancellation);
-    const own = isClosed && (this.#thrown.has(ticket) || this.#faults.has(ticket));
+    const own = cancellation !== null && isOfClosing(cancellation) && faults.length > 0;
     if (cancellation !== null && state === State.failed && !own) return cancellation;
     // It was skipped; or the main thread could not do its part of a dependency, which no engine knows of.
     const failed = flight.dependencies.find((dependency) => dependency.command.status === 'failed');
     if (failed !== undefined) return failed.command.failure;
-    const faults = this.#faults.get(ticket);
-    const broken = this.#broken.get(ticket);
-    const thrown = this.#thrown.get(ticket);
-    this.#faults.delete(ticket);
-    this.#broken.delete(ticket);
-    this.#thrown.delete(ticket);
-    if (thrown !== undefined) return thrown;
+    if (thrown !== null) return thrown;
     if (state === State.failed) {
-      if (work.kind === 'launch' && faults !== undefined) return faultError(work, faults);
+      if (work.kind === 'launch' && faults.length > 0) return faultError(work, faults);
       return brokeOff(work, command.stream, broken ?? 'for an unknown reason');
     }
     try {
@@ -314,16 +307,17 @@ export class CpuCarrier implements Carrier {
       case 'print':
         this.#host.print(report.line);
         break;
-      case 'stages':
-        this.#stages.set(report.ticket, report);
-        break;
-      case 'fault':
-        this.#faults.set(report.ticket, [...(this.#faults.get(report.ticket) ?? []), report.fault]);
-        break;
-      case 'broken':
-        this.#broken.set(report.ticket, report.reason);
-        break;
+      default:
+        this.#note(report, this.#byTicket.get(report.ticket));
     }
+  }
+
+  /** Notes what an engine tells of a command; nothing, where that was settled before it was heard, as when it was cancelled. */
+  #note(report: Extract<Report, { ticket: number }>, flight: Flight | undefined): void {
+    if (flight === undefined) return;
+    if (report.kind === 'stages') flight.stages = report;
+    else if (report.kind === 'fault') flight.faults.push(report.fault);
+    else flight.broken = report.reason;
   }
 
   arrived(): void {
@@ -384,11 +378,16 @@ export class CpuCarrier implements Carrier {
   }
 
   async #end(): Promise<void> {
-    for (const flight of this.#flights.values())
-      this.#abandon(flight, deviceClosed('the command was not done'));
+    const stopped = deviceClosed('the command was not done');
+    const isCalling = ({ assignment, ticket }: Flight) =>
+      assignment === null && this.#board.state(ticket) === State.running;
+    for (const flight of this.#flights.values()) if (!isCalling(flight)) this.#abandon(flight, stopped);
     await Promise.all(engineNames.map((name) => this.#engines.stop(name)));
-    for (const { ticket } of this.#flights.values()) {
-      this.#board.advance(ticket, State.cancelling, State.failed, silently);
+    // A host function that has not returned is not waited for. One that has thrown by now is known to have.
+    if ([...this.#flights.values()].some(isCalling)) await thrownIsKnown();
+    for (const flight of this.#flights.values()) {
+      this.#abandon(flight, stopped);
+      this.#board.advance(flight.ticket, State.cancelling, State.failed, silently);
     }
     this.poll();
     this.#keepAlive.letGo();

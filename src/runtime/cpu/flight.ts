@@ -1,9 +1,10 @@
 // A command of the CPU on its way: what it became, and what it waits for.
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
+import type { Fault } from '../../targets/executable.ts';
 import type { Command, Work } from '../command.ts';
 import type { Assignment } from './carrier.ts';
-import type { Order } from './messages.ts';
+import type { Order, RecordedStages } from './messages.ts';
 
 export interface Flight {
   readonly command: Command;
@@ -21,6 +22,12 @@ export interface Flight {
   /** Why it is being cancelled. */
   cancellation: WarpstageError | null;
   stopListening: () => void;
+  /** What its engine has told of it so far: faults, why it broke off, what a block did with its stages. */
+  readonly faults: Fault[];
+  broken: string | null;
+  stages: RecordedStages | undefined;
+  /** What its host function threw. */
+  thrown: WarpstageError | null;
 }
 
 /** Whether a host function comes before it, which the thread that would be blocked has to call. */

@@ -11,7 +11,7 @@ import { deviceClosed } from '../closed.ts';
 import type { Carrier, Command, Stamp, Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
-import { sourceBehindFunction } from '../host-call.ts';
+import { sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { Channels } from './channels.ts';
 import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
@@ -371,9 +371,18 @@ export class CudaCarrier implements Carrier {
     this.#held.abandon(this.#lost);
   }
 
-  /** Waits until all that the driver was given is complete, and gives back streams and events. */
-  close(): void {
-    this.#held.abandon(deviceClosed('a command behind a host function was not done'));
+  /**
+   * Fails what is behind host functions, waits until all that the driver was given is complete, and gives back
+   * streams and events. A function that has not returned is not waited for; what one has thrown by now is known.
+   */
+  async close(): Promise<void> {
+    const { called } = this.#functions;
+    const failure = deviceClosed('a command behind a host function was not done');
+    this.#held.abandon(failure, called);
+    if (called.size > 0) {
+      await thrownIsKnown();
+      this.#held.abandon(failure);
+    }
     if (this.#lost !== null) return;
     this.#host.context.use();
     const result = this.#driver.cuCtxSynchronize();

@@ -74,6 +74,8 @@ export class CudaDevice implements Device {
   #arrays = 0;
   #arrayBytes = 0;
   #closed = false;
+  /** Resolves when all is given back. */
+  #closing: Promise<void> | null = null;
 
   constructor({ gpu, defaultStream, checked, specialise }: CudaSettings) {
     this.#gpu = gpu;
@@ -245,11 +247,17 @@ export class CudaDevice implements Device {
     await this.#queue.synchronize(points, lanes, () => this.#recording.resolve());
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  close(): Promise<void> {
+    if (this.#closing !== null) return this.#closing;
     this.#closed = true;
+    this.#closing = this.#end();
+    // The first call to close it throws what no call has thrown before.
+    return this.#closing.then(() => this.#queue.reportLeft());
+  }
+
+  async #end(): Promise<void> {
     openDevices.delete(this);
-    this.#carrier.close();
+    await this.#carrier.close();
     this.#recording.close();
     for (const device of openDevices) device.#finishCopies(this.#reach);
     const { context } = this.#gpu;
@@ -259,7 +267,6 @@ export class CudaDevice implements Device {
       this.#memory.close();
     } else this.#pinned.abandon();
     context.close();
-    this.#queue.reportLeft();
   }
 
   /** Before memory of another device goes, which commands of this one may still use. */

@@ -145,10 +145,11 @@ export class HeldBack {
     }
   }
 
-  /** Fails all that is held, and has none of it done. */
-  abandon(failure: WarpstageError): void {
-    const held = [...this.#entries.keys()];
-    this.#entries.clear();
+  /** Fails all that is held, and has none of it done. What is behind a function that is left out fails all the same. */
+  abandon(failure: WarpstageError, leftOut: ReadonlySet<Command> = new Set()): void {
+    const held = [...this.#entries.keys()].filter((command) => !leftOut.has(command));
+    for (const entry of this.#entries.values()) entry.behind = [];
+    for (const command of held) this.#entries.delete(command);
     this.#last.clear();
     for (const command of held) {
       if (command.status === 'queued') command.settle(failure, command.queued, performance.now());

@@ -1,6 +1,7 @@
 // Host functions in streams of a GPU: each is called when the commands before it are settled, so that what
 // they copied is in its place, and is over when it has returned and a promise that it gave is resolved.
 
+import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command } from '../command.ts';
 import { callHost, type HostWork } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
@@ -18,9 +19,16 @@ export class HostFunctions {
   readonly #host: HostFunctionsHost;
   /** A function is called whether or not somebody waits for it. */
   readonly #keepAlive = new KeepAlive();
+  /** The commands whose functions have not returned. */
+  readonly #called = new Set<Command>();
 
   constructor(host: HostFunctionsHost) {
     this.#host = host;
+  }
+
+  /** The commands whose functions were called and have not returned. */
+  get called(): ReadonlySet<Command> {
+    return this.#called;
   }
 
   /** Takes a function that comes next in its stream. */
@@ -54,7 +62,12 @@ export class HostFunctions {
     const started = performance.now();
     const isCalled = command.status === 'queued' && failure === null;
     const called = isCalled ? callHost(work) : failure;
-    const own = called instanceof Promise ? await called : called;
+    let own: WarpstageError | null;
+    if (called instanceof Promise) {
+      this.#called.add(command);
+      own = await called;
+      this.#called.delete(command);
+    } else own = called;
     // It may have failed meanwhile with what it depends on, or because the device is no more.
     const isOver = command.status === 'queued';
     if (isOver) command.settle(own, started, performance.now());
