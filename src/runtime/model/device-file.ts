@@ -25,16 +25,20 @@ function presetNamed(name: unknown): EngineModel | undefined {
 }
 
 /** Reads and checks a device file. */
-export function readModel(path: string): EngineModel {
-  let text: string;
+function readModel(path: string): EngineModel {
   try {
-    text = readFileSync(path, 'utf8');
+    return parseModel(path, readFileSync(path, 'utf8'));
   } catch (error) {
+    if (error instanceof WarpstageError) throw error;
     throw new WarpstageError(
       { code: 'WS4003', message: `the device file ${path} cannot be read: ${(error as Error).message}` },
       { cause: error },
     );
   }
+}
+
+/** Checks what a device file says. */
+export function parseModel(path: string, text: string): EngineModel {
   let fields: unknown;
   try {
     fields = JSON.parse(text);

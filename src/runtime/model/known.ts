@@ -1,11 +1,12 @@
 // The rates of a device, where they are known: those that a virtual one was made of, and of real ones what
-// `warpstage calibrate` measured on this machine and left in the user's cache folder.
+// `warpstage calibrate` measured on this machine and left in the user's cache folder, where others could not have.
 
 import { join } from 'node:path';
 import { cacheFolder, cacheFolders } from '../../files/cache-folders.ts';
-import { writeOwnFile } from '../../files/own-entries.ts';
+import { readOwnFile, writeOwnFile } from '../../files/own-entries.ts';
+import { trustedFolder } from '../../files/own-folder.ts';
 import type { Device } from '../device.ts';
-import { readModel } from './device-file.ts';
+import { parseModel } from './device-file.ts';
 import type { EngineModel } from './engines.ts';
 
 /** Below the folder of what is kept. */
@@ -24,12 +25,15 @@ export function knownModel(device: Device): EngineModel | undefined {
   if (kind === 'model') return virtual.get(device);
   if (kind !== 'cuda') return undefined;
   for (const folder of cacheFolders()) {
+    const own = trustedFolder(join(folder, devices));
+    const text = own === null ? null : readOwnFile(own, nameOf(name));
+    if (text === null) continue;
     try {
-      const model = readModel(join(folder, devices, nameOf(name)));
+      const model = parseModel(nameOf(name), text.toString('utf8'));
       // Two names may give one name of a file.
       if (model.name === name) return model;
     } catch {
-      // Never calibrated, or by another version: as if nothing were known.
+      // Of another version: as if nothing were known.
     }
   }
   return undefined;
