@@ -215,7 +215,10 @@ export interface Device extends AsyncDisposable {
   createStream(options?: StreamOptions): Stream;
   /** Throws WS4007 for an invalid option. */
   createEvent(options?: EventOptions): Event;
-  /** Makes a kernel of CUDA C++, on an NVIDIA GPU. Throws WS1014 with what the compiler said. */
+  /**
+   * Makes a kernel of CUDA C++, on an NVIDIA GPU. Throws WS1014 with what the compiler said. Code is kept on disk, but not
+   * of a text that includes files, which may change: that is compiled each time.
+   */
   compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S>;
   /** Resolves when everything issued on this device is done. */
   synchronize(): Promise<void>;
@@ -230,7 +233,8 @@ export interface Device extends AsyncDisposable {
   print: (line: string) => void;
   /**
    * Stops the device: cancels what runs, ends its threads, frees its memory. Then it throws the failures of commands that no
-   * synchronisation has thrown; not what it cancelled itself. A second call throws nothing.
+   * synchronisation has thrown; not what it cancelled itself. It does not wait for a host function that has not returned: what
+   * that throws before all else is stopped is thrown here, and later nobody is told. A second call throws nothing.
    */
   close(): Promise<void>;
 }

@@ -3,11 +3,15 @@
 //
 // Loading NVRTC takes longer than reading the cache. So its version, which entries depend on, is
 // remembered with the size and date of its file, and NVRTC is opened only for code that is new.
+//
+// The cache knows code by its text. A text that includes files is compiled each time, since those may have changed
+// (included.ts); only PTX that was asked for by WARPSTAGE_PTX is kept of it, for machines without NVRTC.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { CodeCache, type CodeKey } from './code-cache.ts';
-import { type CodeRequest, type Nvrtc, openNvrtc } from './nvrtc.ts';
+import { includesFiles } from './included.ts';
+import { askedNvrtc, type CodeRequest, type Nvrtc, openNvrtc } from './nvrtc.ts';
 
 /** NVRTC as it was found last. */
 interface Known {
@@ -24,7 +28,9 @@ const knownName = 'nvrtc.json';
 const isTarget = (option: string) => option.startsWith('--gpu-architecture=');
 
 function keyOf(text: string, options: readonly string[], expression = ''): CodeKey {
-  return { text, options: [...options.filter((one) => !isTarget(one)), expression] };
+  // The first target is the entry's kind. A user may have given another behind it.
+  const target = options.findIndex(isTarget);
+  return { text, options: [...options.filter((_, position) => position !== target), expression] };
 }
 
 /**
@@ -67,23 +73,26 @@ export class CudaCompiler {
     const key = keyOf(text, options, expression);
     const kind = `${target}.cubin`;
     const known = this.#knownVersion();
-    const kept = known === null ? null : this.#cache.find(key, kind, known);
+    const isWhole = !includesFiles(text, options);
+    const kept = known === null || !isWhole ? null : this.#cache.find(key, kind, known);
     if (kept !== null) return unpack(kept);
     let nvrtc: Nvrtc;
     try {
       nvrtc = openNvrtc();
     } catch (missing) {
-      const code = this.#cache.find(key, kind, null) ?? this.#cache.findPortable(key, this.#architecture);
+      const own = isWhole ? this.#cache.find(key, kind, null) : null;
+      const code = own ?? this.#cache.findPortable(key, this.#architecture);
       if (code !== null) return unpack(code);
       throw missing;
     }
     const version = nvrtc.version.join('.');
     this.#remember(nvrtc, version);
-    const again = known === version ? null : this.#cache.find(key, kind, version);
+    const again = known === version || !isWhole ? null : this.#cache.find(key, kind, version);
     if (again !== null) return unpack(again);
     const request: CodeRequest = { text, name, options, ...(expression === undefined ? {} : { expression }) };
     const { image, ptx, entry } = nvrtc.compileBoth(request);
     const lowered = entry ?? '';
+    if (!isWhole) return { image, entry: lowered };
     this.#cache.keep(key, kind, version, pack(lowered, image));
     if (ptx !== null) this.#cache.keep(key, `${target}.ptx`, version, pack(lowered, ptx));
     return { image, entry: lowered };
@@ -97,7 +106,7 @@ export class CudaCompiler {
   keepPortable(text: string, name: string, options: readonly string[], expression?: string): void {
     const target = options.find(isTarget)!.replace(/.*_/, '');
     const key = keyOf(text, options, expression);
-    if (this.#cache.find(key, `${target}.ptx`, null) !== null) return;
+    if (!includesFiles(text, options) && this.#cache.find(key, `${target}.ptx`, null) !== null) return;
     const nvrtc = openNvrtc();
     const request: CodeRequest = { text, name, options, ...(expression === undefined ? {} : { expression }) };
     const { ptx, entry } = nvrtc.compilePtx(request);
@@ -105,7 +114,7 @@ export class CudaCompiler {
   }
 
   #knownVersion(): string | null {
-    const now = asked();
+    const now = askedNvrtc();
     if (this.#version?.asked === now) return this.#version.version;
     const version = knownVersion(this.#cache);
     if (version !== null) this.#version = { asked: now, version };
@@ -116,7 +125,7 @@ export class CudaCompiler {
     const path = pathOf(nvrtc.path);
     if (path === null) return;
     const { size, mtimeMs } = statSync(path);
-    const known: Known = { asked: asked(), path, size, date: mtimeMs, version };
+    const known: Known = { asked: nvrtc.asked, path, size, date: mtimeMs, version };
     const text = JSON.stringify(known);
     if (this.#cache.read(knownName)?.toString('utf8') !== text) this.#cache.write(knownName, text);
   }
@@ -129,7 +138,9 @@ function knownVersion(cache: CodeCache): string | null {
   try {
     const known = JSON.parse(text.toString('utf8')) as Known;
     const { size, mtimeMs } = statSync(known.path);
-    return known.asked === asked() && known.size === size && known.date === mtimeMs ? known.version : null;
+    return known.asked === askedNvrtc() && known.size === size && known.date === mtimeMs
+      ? known.version
+      : null;
   } catch {
     return null;
   }
@@ -149,12 +160,6 @@ export function checkCompiler(): void {
 export interface CompiledCode {
   readonly image: Uint8Array;
   readonly entry: string;
-}
-
-/** What decides which NVRTC is found. */
-function asked(): string {
-  const { WARPSTAGE_NVRTC, CUDA_PATH, CUDA_HOME, LD_LIBRARY_PATH, VIRTUAL_ENV } = process.env;
-  return [WARPSTAGE_NVRTC, CUDA_PATH, CUDA_HOME, LD_LIBRARY_PATH, VIRTUAL_ENV].join(' ');
 }
 
 /** The file of a library that was opened by a path or by its name alone; null where the system does not say. */

@@ -33,6 +33,8 @@ export interface CodeRequest {
 }
 
 export interface Nvrtc {
+  /** What it was looked for by. */
+  readonly asked: string;
   /** What it was opened by: a path, or a name alone. */
   readonly path: string;
   /** Major and minor version. */
@@ -53,9 +55,17 @@ export interface Nvrtc {
 
 let opened: Nvrtc | undefined;
 
-/** Opens NVRTC; an error in one sentence says how to get it. */
+/** What decides which NVRTC is found. */
+export function askedNvrtc(): string {
+  const { WARPSTAGE_NVRTC, CUDA_PATH, CUDA_HOME, LD_LIBRARY_PATH, VIRTUAL_ENV } = process.env;
+  // A list of JSON: a variable that is not set is not one that is empty, and none runs into the next.
+  return JSON.stringify([WARPSTAGE_NVRTC, CUDA_PATH, CUDA_HOME, LD_LIBRARY_PATH, VIRTUAL_ENV]);
+}
+
+/** Opens NVRTC, once in a process; an error in one sentence says how to get it. */
 export function openNvrtc(): Nvrtc {
   if (opened !== undefined) return opened;
+  const asked = askedNvrtc();
   const own = process.env.WARPSTAGE_NVRTC;
   const versions = ['13', '12', '11.2'];
   const names =
@@ -152,6 +162,6 @@ export function openNvrtc(): Nvrtc {
     functions.nvrtcDestroyProgram(handle);
   };
 
-  opened = { path: found.path, version, compile, compilePtx, compileBoth, rehearse };
+  opened = { asked, path: found.path, version, compile, compilePtx, compileBoth, rehearse };
   return opened;
 }
