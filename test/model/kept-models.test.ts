@@ -12,7 +12,7 @@ import { presets } from '#warpstage/runtime/model/presets.js';
 import { stranger, strangerRuns } from '../support/stranger.ts';
 
 const gpu = (name: string) => ({ properties: { kind: 'cuda', name } }) as unknown as Device;
-const named = (name: string) => ({ ...presets.h200, name });
+const named = (name: string) => ({ ...presets.h200!, name });
 
 let folder: string;
 const { WARPSTAGE_CACHE: former } = process.env;
