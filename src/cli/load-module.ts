@@ -1,17 +1,18 @@
 // Loads the user's module: TypeScript or JavaScript, on every Node that warpstage supports.
 //
 // Node imports the module itself where it can. Where it cannot strip types (Node 20), or will
-// not (enums, extensionless imports, files in node_modules), jiti loads it. Either way the name
+// not (enums, extensionless imports, `paths` of the tsconfig.json, files in node_modules), jiti loads it. Either way the name
 // `warpstage` in the module means this very package, whether or not it is installed beside the
 // module: a job and the command that runs it belong to one version. What jiti makes of a module is
 // kept only where this user alone can write, as it is run the next time.
 
 import { existsSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';
-import { extname, resolve } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { cacheFolder } from '../files/cache-folders.ts';
+import { inlineEnums } from './inline-enums.ts';
 import { moduleFailure } from './module-failure.ts';
 
 /** A loaded module: its exports by name. */
@@ -54,18 +55,43 @@ async function importModule(path: string): Promise<Readonly<Record<string, unkno
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (error) {
-    // Errors of linking: nothing of the module has run yet, so that it may be loaded again.
-    if (!linkErrors.has((error as NodeJS.ErrnoException | null)?.code ?? '')) throw error;
-    return await importWithJiti(path);
+    if (!isLinkError(error)) throw error;
+    return await importWithJiti(path).catch((reason: unknown) => {
+      throw isMissing(error, reason) ? error : reason;
+    });
   } finally {
     release();
   }
 }
 
+/** Whether the module was not linked: nothing of it has run yet, so that it may be loaded again. */
+function isLinkError(error: unknown): boolean {
+  return (
+    missingExport(error) !== undefined || linkErrors.has((error as NodeJS.ErrnoException | null)?.code ?? '')
+  );
+}
+
+/** The name that an import did not find: it may be a type, imported without `type`, which TypeScript leaves out. */
+function missingExport(error: unknown): string | undefined {
+  return error instanceof SyntaxError
+    ? /does not provide an export named '([^']+)'/.exec(error.message)?.[1]
+    : undefined;
+}
+
+/** Whether it was no type: jiti left it undefined, and the module failed when it used it. */
+function isMissing(error: unknown, reason: unknown): boolean {
+  const name = missingExport(error);
+  return name !== undefined && reason instanceof TypeError && reason.message.includes(name);
+}
+
 const linkErrors = new Set([
+  'ERR_INVALID_MODULE_SPECIFIER',
   'ERR_MODULE_NOT_FOUND',
+  'ERR_PACKAGE_IMPORT_NOT_DEFINED',
+  'ERR_PACKAGE_PATH_NOT_EXPORTED',
   'ERR_UNKNOWN_FILE_EXTENSION',
   'ERR_UNSUPPORTED_DIR_IMPORT',
+  'ERR_UNSUPPORTED_ESM_URL_SCHEME',
   'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
   'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
 ]);
@@ -111,12 +137,43 @@ async function importWithJiti(path: string): Promise<Readonly<Record<string, unk
   const ours = await Promise.all(
     Array.from(thisPackage, async ([name, url]): Promise<[string, unknown]> => [name, await import(url)]),
   );
-  // The source maps lead from a kernel back to the user's line.
-  const jiti = createJiti(import.meta.url, {
-    sourceMaps: true,
-    fsCache: cacheFolder('modules') ?? false,
-    interopDefault: false,
-    virtualModules: Object.fromEntries(ours),
-  });
-  return jiti.import(path);
+  const tsconfig = nearestTsconfig(path);
+  const create = (tsconfigPaths: string | false) =>
+    createJiti(import.meta.url, {
+      // They lead from a kernel back to the user's line.
+      sourceMaps: true,
+      fsCache: cacheFolder('modules') ?? false,
+      interopDefault: false,
+      virtualModules: Object.fromEntries(ours),
+      tsconfigPaths,
+      transformOptions: { babel: { presets: [inlineEnums] } },
+    });
+  let unread: unknown;
+  let jiti: ReturnType<typeof create>;
+  try {
+    jiti = create(tsconfig ?? false);
+  } catch (error) {
+    // A module that uses none of its paths loads without it, for example where what it extends is not installed.
+    unread = error;
+    jiti = create(false);
+  }
+  try {
+    return await jiti.import(path);
+  } catch (error) {
+    if (unread === undefined || (error as NodeJS.ErrnoException | null)?.code !== 'MODULE_NOT_FOUND')
+      throw error;
+    throw new WarpstageError({
+      code: 'WS5002',
+      message: `${tsconfig} could not be read, and an import may need its paths: ${(unread as Error).message}`,
+      hint: 'run `npx tsc --showConfig` in its folder: it shows what is wrong with it',
+    });
+  }
+}
+
+/** The tsconfig.json that an editor takes for the module: the nearest above it. */
+function nearestTsconfig(path: string): string | undefined {
+  const folder = dirname(path);
+  const here = join(folder, 'tsconfig.json');
+  if (existsSync(here)) return here;
+  return folder === path ? undefined : nearestTsconfig(folder);
 }
