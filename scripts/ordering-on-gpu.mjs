@@ -3,7 +3,8 @@
 //
 // CASES is what ordering-cases.ts wrote. Each kernel is launched 20 times, with another warp late each time, and
 // compared to the bit. Then all run under compute-sanitizer's memcheck, and the hand-written ones and 40
-// random ones under its racecheck, if it is there. Prints a summary, writes DIR/ordering.json, and ends
+// random ones under its racecheck, if it is there. Prints a summary, writes DIR/ordering.json and what the tools
+// said, and ends
 // with 1 if a result is wrong, a launch hangs, or memcheck reports anything. `--only results` leaves the tools out.
 // `--dist` is another build of the package, `--device` another device. Needs a GPU, the built package and koffi, nothing else.
 
@@ -123,7 +124,9 @@ function run(share, launches, tool) {
     tool === undefined
       ? [process.execPath, ...own]
       : ['compute-sanitizer', '--tool', tool, '--launch-timeout', '0', process.execPath, ...own];
-  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Reports name lines of the kernel's text.
+  const env = tool === undefined ? process.env : { ...process.env, WARPSTAGE_LINE_INFO: '1' };
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
@@ -183,6 +186,7 @@ async function main() {
     : []) {
     const { cases: ran, said } = await runAll(those, 2, tool);
     const told = toldIn(said, named);
+    writeFileSync(join(flags.out, `${tool}.txt`), said);
     const wrong = ran.filter((one) => one.unfinished || one.wrong.length > 0);
     tools[tool] = { kernels: ran.length, told: Object.fromEntries(told), wrong };
     console.log(

@@ -181,7 +181,7 @@ test.each([
   [['--delivery', 'never'], 2, /Allowed choices are eager, late, random, all/],
   [
     ['-k', 'scale', '--sarif', 'none/x.sarif'],
-    1,
+    74,
     /^WS5006: none\/x\.sarif cannot be written: its directory does not exist/,
   ],
 ])('%j is refused with exit code %d', async (argv, expected, message) => {

@@ -94,7 +94,7 @@ test.each([
   [[], 2, /has several kernels: `other`, `twice`\n {2}hint: choose one, for example --kernel other/],
   [
     ['-k', 'twice', '-o', 'none/x.wasm'],
-    1,
+    74,
     /^WS5006: none\/x\.wasm cannot be written: its directory does not exist/,
   ],
 ])('%j', async (argv, expected, message) => {

@@ -181,7 +181,8 @@ describe('vector search', () => {
 
 describe('mean', () => {
   test('of the bytes of a file', async () => {
-    const [file, made] = [join(root, 'LICENSE'), ['run', 'examples/mean.ts', join(root, 'LICENSE')]];
+    const file = join(root, 'LICENSE');
+    const made = ['run', 'examples/mean.ts', file, '--raw'];
     const outcome = await run([...made, '--quiet']);
     expectSuccess(outcome);
     const bytes = readFileSync(file);

@@ -45,7 +45,7 @@ describe.concurrent.each(ways)('standard error %s', (what, device) => {
 
   test('leaves a failure its exit code', async () => {
     const absent = folder.file('absent.bin');
-    expect(await codeOf(['run', 'examples/affine.ts', absent, `${absent}.out`])).toBe(1);
+    expect(await codeOf(['run', 'examples/affine.ts', absent, `${absent}.out.bin`])).toBe(3);
     expect(await codeOf(['run', 'examples/affine.ts', '--no-such-option'])).toBe(2);
   });
 });

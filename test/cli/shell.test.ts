@@ -37,7 +37,7 @@ describe('help', () => {
       code: 2,
       stderr: "WS6001: unknown command 'runn'\n  hint: did you mean run?\n",
     });
-    expect((await runHere('help', 'xyzzy')).stderr).toContain('the commands are `run`, `check`');
+    expect((await runHere('help', 'xyzzy')).stderr).toContain('the commands are `init`, `run`');
   });
 });
 

@@ -25,6 +25,7 @@ const wild = job({
   ),
   inputs: { x: {} },
   outputs: { y: {} },
+  settings: { far: { default: far } },
 });
 
 function inputIn(folder: string): string {

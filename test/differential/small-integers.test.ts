@@ -91,7 +91,11 @@ function part(tape: Tape, depth: number): Part {
     () => between(`(${a.text} >> ${tape.below(9)})`, [-far - 1, far]),
     () => between(`((${a.text} << ${tape.below(32)}) >> 16)`, [-32_768, 32_767]),
     () => between(`((${a.text} >>> ${tape.below(32)}) & 4095 | 0)`, [0, 4095]),
-    () => between(`(${a.text} ${tape.pick(['<', '<=', '===', '>=', '!=='])} ${b.text} ? 1 : 0)`, [0, 1]),
+    () =>
+      between(
+        `(${a.text} ${tape.pick(['<', '<=', '===', '>=', '!=='])} ${b.text} ? cuda.i32(1) : 0)`,
+        [0, 1],
+      ),
     () => between(`(${a.text} < ${b.text} ? ${a.text} : ${b.text})`, [-far, far]),
     () => between(`cuda.u8(${a.text})`, [0, 255]),
     () => between(`cuda.i16(${a.text})`, [-32_768, 32_767]),
@@ -144,6 +148,7 @@ function inJavaScript(text: string) {
       { ...inputs, ...written },
       {
         thisGrid: () => ({ threadRank: () => rank }),
+        i32: (x: number) => x | 0,
         u8: (x: number) => x & 0xff,
         u16: (x: number) => x & 0xffff,
         i8: (x: number) => (x << 24) >> 24,

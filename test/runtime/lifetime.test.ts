@@ -128,7 +128,7 @@ describe('open', () => {
       computeCapability: '0.0',
       warpSize: 32,
       maxThreadsPerBlock: 1024,
-      totalGlobalMemory: 2 ** 20 - 64,
+      totalGlobalMemory: 2 ** 20 - 256,
       deviceOverlap: true,
       asyncEngineCount: 2,
     });

@@ -25,7 +25,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs the report in a process of Node. */
-async function reported(args: readonly string[], env: Record<string, string> = {}): Promise<Compiled> {
+async function reported(args: readonly string[], own: Record<string, string> = {}): Promise<Compiled> {
+  // tsx would take the sources of the package for it, by the project's own settings.
+  const env = {
+    TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../tsconfig.build.json', import.meta.url)),
+    ...own,
+  };
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '', ...env } });
   return JSON.parse(stdout) as Compiled;
 }
