@@ -1,9 +1,10 @@
 // Packs the package, installs the tarball in an empty folder and runs the smallest job with it
-// on the given major version of Node: what a newcomer's first minute needs, on another Node. A tarball that has grown too large fails.
+// on the given major version of Node: what a newcomer's first minute needs, on another Node. So does a kernel of a
+// module that Node cannot load by itself. A tarball that has grown too large fails.
 //
 // usage: node scripts/smoke-tarball.mjs 24
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -48,6 +49,23 @@ try {
     '--json',
   ];
   execFileSync(node, [cli, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+
+  // What Node does not load by itself: the enum of a module, and the paths of a tsconfig.json.
+  const paths = { '@lib/*': ['./lib/*'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }));
+  mkdirSync(join(folder, 'lib'));
+  writeFileSync(join(folder, 'lib/names.ts'), "export enum Name { Fill = 'filled' }\n");
+  writeFileSync(
+    join(folder, 'fill.ts'),
+    `import { kernel } from 'warpstage';
+import { Name } from '@lib/names';
+enum Value { Written = 4321 }
+export const fill = kernel({ y: 'i32[]' }, ({ y }) => { y[0] = Value.Written; }, { name: Name.Fill });
+`,
+  );
+  const cuda = execFileSync(node, [cli, 'emit', 'fill.ts'], { cwd: folder, encoding: 'utf8' });
+  if (!cuda.includes(' filled(') || !cuda.includes('4321;'))
+    throw new Error(`the kernel of an enum was emitted as\n${cuda}`);
 
   const out = new Float32Array(new Uint8Array(readFileSync(join(folder, 'out.f32'))).buffer);
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
