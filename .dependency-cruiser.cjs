@@ -31,6 +31,12 @@ module.exports = {
       to: { path: `^src/(${rooms.slice(position + 1).join('|')})/`, pathNot: '^src/timeline/span\\.ts$' },
     })),
     {
+      name: 'lowering-knows-no-target',
+      severity: 'error',
+      from: { path: '^src/targets/(analysis|legalise)/' },
+      to: { path: '^src/targets/(cuda|wasm|interpreter|checker)/' },
+    },
+    {
       name: 'no-index-inside',
       severity: 'error',
       from: { path: '^src/.+/' },

@@ -23,6 +23,8 @@ interface EmitOptions {
   readonly architecture: number;
   readonly lines?: boolean;
   readonly checked?: boolean;
+  readonly after?: 'lowering';
+  readonly explain?: boolean;
   readonly kernel?: string;
   readonly block: Extent3;
   readonly set?: Settings;
@@ -41,12 +43,19 @@ export function emitCommand(context: CommandContext): Command {
         .default('cuda'),
     )
     .addOption(
-      new Option('--architecture <number>', 'of the GPU, for --target cuda and ptx')
+      new Option('--architecture <number>', 'of the GPU, for --target cuda and ptx, --after and --explain')
         .argParser(parseArchitecture)
         .default(90),
     )
     .option('--lines', 'let the lines of CUDA C++ count in the source file, for compilers and debuggers')
     .option('--checked', 'with the tests of a checked GPU, for --target cuda and ptx')
+    .addOption(
+      new Option(
+        '--after <pass>',
+        "the IR as a GPU gets it, with the hardware's own synchronisation, for --target ir",
+      ).choices(['lowering']),
+    )
+    .option('--explain', 'say instead how the kernel will run on each target, and why that way')
     .option('-k, --kernel <name>', 'which kernel, or the job it belongs to, where the module has several')
     .addOption(
       new Option('-b, --block <threads>', 'the shape of a block, for example 256 or 16x16')
@@ -63,6 +72,8 @@ export function emitCommand(context: CommandContext): Command {
         'warpstage emit staging.ts --target wasm --block 16x16 -o staging.wasm',
         'warpstage emit staging.ts --target cuda --architecture 80',
         'warpstage emit staging.ts --target ptx --lines -o staging.ptx',
+        'warpstage emit staging.ts --target ir --after lowering --architecture 80',
+        'warpstage emit staging.ts --explain',
       ]),
     )
     .action((modulePath: string, options: EmitOptions) => emit(modulePath, options, context.terminal));
@@ -125,8 +136,14 @@ function parseArchitecture(text: string): number {
 
 async function codeOf(
   { program, sources }: Specialised,
-  { target, architecture, lines = false, checked = false }: EmitOptions,
+  { target, architecture, lines = false, checked = false, after, explain: explains = false }: EmitOptions,
 ): Promise<string | Uint8Array> {
+  if (after !== undefined && (target !== 'ir' || explains))
+    throw usageError('--after shows the IR', 'add --target ir, and leave --explain out');
+  if (explains) {
+    const { explain } = await import('./explain.ts');
+    return explain({ program, sources } as Specialised, architecture);
+  }
   if (target === 'cuda' || target === 'ptx') {
     const { cudaText, ptxOptions } = await import('../targets/cuda/compile.ts');
     const text = cudaText(program, architecture, lines ? sources : null, checked);
@@ -137,7 +154,12 @@ async function codeOf(
   }
   if (target === 'ir') {
     const { printProgram } = await import('../compiler/print.ts');
-    return printProgram(program);
+    if (after === undefined) return printProgram(program);
+    const { lowerForGpu } = await import('../targets/legalise/lower.ts');
+    const { blockUniformPipelines } = await import('../targets/legalise/synchronisation.ts');
+    const alignments = program.parameters.map(() => 16);
+    const options = { architecture, alignments, blockUniform: blockUniformPipelines(program) };
+    return printProgram(lowerForGpu(program, options).program);
   }
   const { wasmBytes } = await import('../targets/wasm/compile.ts');
   const bytes = wasmBytes(program);

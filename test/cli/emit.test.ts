@@ -1,7 +1,7 @@
 // `warpstage emit`: the program as the compiler understood it, and the module as a device runs it.
 
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Folder, runHere } from './support.ts';
 
 const folder = new Folder();
@@ -101,4 +101,36 @@ test.each([
   const { code, stderr } = await runHere('emit', staging, ...argv);
   expect(stderr).toMatch(message);
   expect(code).toBe(expected);
+});
+
+describe('what a GPU gets', () => {
+  const shown = async (...argv: string[]) =>
+    (await runHere('emit', 'examples/guide/staging-unified.ts', ...argv)).text;
+
+  test('the IR after lowering has the operations of the architecture', async () => {
+    expect(await shown('--target', 'ir')).toContain('pipeline.producerAcquire()');
+    const hopper = await shown('--target', 'ir', '--after', 'lowering');
+    expect(hopper).toMatch(/pipeline_full\[.*\]\.bulkCopy\(/);
+    expect(hopper).not.toContain('producerAcquire');
+    const ampere = await shown('--target', 'ir', '--after', 'lowering', '--architecture', '80');
+    expect(ampere).toContain('copyChunks(');
+    expect(ampere).not.toContain('mbarrier');
+  });
+
+  test('--explain says how the kernel runs, and why', async () => {
+    expect(await shown('--explain')).toMatch(
+      /WebAssembly: regions: .*\nCUDA, sm_90:\n {2}pipeline pipeline: bulk, since each of its copies is fit for the copy engine\n/,
+    );
+    expect(await shown('--explain', '--architecture', '80')).toContain(
+      'groups, since sm_80 has no engine for bulk copies',
+    );
+  });
+
+  test('--after is for the IR alone', async () => {
+    const { code, stderr } = await runHere('emit', staging, '--after', 'lowering');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'WS6001: --after shows the IR\n  hint: add --target ir, and leave --explain out\n',
+    });
+  });
 });

@@ -9,7 +9,7 @@ import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import { entryName } from '#warpstage/targets/cuda/entry-name.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
-import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
+import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import { randomProgram } from '../differential/random-program.ts';
 import { tangledKernel, tangledSchema } from '../differential/random-tangled.ts';
 import { tapes } from '../differential/tape.ts';

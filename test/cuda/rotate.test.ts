@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { rotateFillLoops } from '#warpstage/targets/cuda/rotate.js';
-import { newSteadyState } from '#warpstage/targets/cuda/steady.js';
+import { rotateFillLoops } from '#warpstage/targets/legalise/rotate.js';
+import { newSteadyState } from '#warpstage/targets/legalise/steady.js';
 import { interpreter } from '../support/interpreter.ts';
 import { collatz, stagingThreadScope, stagingUnified } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';

@@ -6,7 +6,7 @@ import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { asyncPrelude } from '#warpstage/targets/cuda/prelude-async.js';
-import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
+import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import { withSingleStage } from '../../examples/guide/single-stage.ts';
 import { withStagingScopeThread } from '../../examples/guide/staging-scope-thread.ts';
 import { withStagingUnified } from '../../examples/guide/staging-unified.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { deviceFunction, type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
-import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
+import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import { hasNvcc, ptxOf, testCompiling } from '../support/nvcc.ts';
 
 const rotated = deviceFunction({ v: 'f32x4' }, ({ v }, cuda) => cuda.f32x4(v.y, v.z, v.w, v.x));

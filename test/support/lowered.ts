@@ -4,13 +4,13 @@ import type { Program } from '#warpstage/compiler/ir.js';
 import { Budget } from '#warpstage/targets/checker/budget.js';
 import { observeLowered } from '#warpstage/targets/checker/checker.js';
 import type { Finding } from '#warpstage/targets/checker/finding.js';
-import { blockUniformPipelines } from '#warpstage/targets/cuda/synchronisation.js';
 import {
   createInterpreterRunner,
   type Delivery,
   interpreterExecutable,
 } from '#warpstage/targets/interpreter/runner.js';
 import { lowerForGpu } from '#warpstage/targets/legalise/lower.js';
+import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import type { Target } from './run-program.ts';
 
 /** Architectures with different lowerings, as compute capability times ten. */

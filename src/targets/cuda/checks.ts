@@ -8,13 +8,14 @@
 import type { ArrayReference, Call, Expression, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
+import { conjunctsOf, incrementOf, isVariable, type Loop } from '../legalise/loops.ts';
+import type { Copy } from '../legalise/lowering.ts';
 import type { ExpressionWriter } from './expressions.ts';
-import { conjunctsOf, incrementOf, isVariable, type Loop } from './loops.ts';
-import type { Copy } from './lowering.ts';
 import { Ranges } from './ranges.ts';
-import { arrayName, elementOf, lengthName } from './types.ts';
+import { arrayName, lengthName } from './types.ts';
 
 /** A loop that counts to a constant up to this needs not look whether it is to stop. */
 const shortLoop = 65536;

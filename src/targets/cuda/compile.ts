@@ -5,9 +5,9 @@ import type { Specialised } from '../../compiler/specialise.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { KernelSource } from '../../diagnostics/source.ts';
 import type { Executable } from '../executable.ts';
+import { blockUniformPipelines } from '../legalise/synchronisation.ts';
 import { generateCuda } from './generate.ts';
 import { lineDirectives } from './line-directives.ts';
-import { blockUniformPipelines } from './synchronisation.ts';
 
 /** Options of compilation that change what the code means or needs. */
 export interface CudaTarget {

@@ -7,9 +7,10 @@ import type { Call, Expression, Group, Program, View } from '../../compiler/ir.t
 import type { CoreCall, CoreOperation, Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import { TileBarriers } from './tile-barriers.ts';
-import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './types.ts';
+import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
 
 type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
 type Place = { readonly mbarrier: number; readonly index: Expression };

@@ -2,10 +2,10 @@
 
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { noSuchBarrier } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
-import { elementOf } from './types.ts';
 
 /** What a kernel tells of a fault. */
 export interface ToldFault {

@@ -7,10 +7,10 @@
 // leaves v alone; inside that body it is below the limit.
 
 import type { ArrayReference, Expression, Program } from '../../compiler/ir.ts';
+import { forEachAssignment } from '../analysis/assignments.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { assignedIn, forEachStatement } from '../analysis/walk.ts';
-import { forEachAssignment } from './assignments.ts';
-import { conjunctsOf, isVariable, type Loop } from './loops.ts';
-import { elementOf } from './types.ts';
+import { conjunctsOf, isVariable, type Loop } from '../legalise/loops.ts';
 
 /** Both ends belong to it. */
 export interface Bounds {

@@ -5,7 +5,7 @@
 // become great, so it is taken not to.
 
 import type { Expression, Program } from '../../compiler/ir.ts';
-import { forEachAssignment } from './assignments.ts';
+import { forEachAssignment } from '../analysis/assignments.ts';
 import { type Bounds, boundsOf, type Ranges } from './ranges.ts';
 
 /** Where a counter starts at the most, and how far it is taken to count. */

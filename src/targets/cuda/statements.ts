@@ -6,9 +6,10 @@
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { componentOf } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import type { Checks } from './checks.ts';
 import { ExpressionWriter } from './expressions.ts';
-import { arrayName, elementOf, elementTypes, identifier, valueTypes } from './types.ts';
+import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
 import { warpStatement } from './warps.ts';
 
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */

@@ -93,12 +93,3 @@ export function lengthName(program: Program, array: ArrayReference): string {
 export function member(component: number | undefined): string {
   return component === undefined ? '' : `.${componentNames[component]}`;
 }
-
-/** The element type of an array. */
-export function elementOf(program: Program, { space, id }: ArrayReference): ElementType {
-  if (space === 'shared') return program.sharedArrays[id]!.element;
-  if (space === 'local') return program.localArrays[id]!.element;
-  const parameter = program.parameters[id]!;
-  if (parameter.kind !== 'array') throw new TypeError(`parameter ${parameter.name} is not an array`);
-  return parameter.element;
-}

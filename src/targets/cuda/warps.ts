@@ -3,8 +3,8 @@
 
 import type { Call, Program } from '../../compiler/ir.ts';
 import type { WarpOperator } from '../../compiler/ir-warps.ts';
+import { forEachCall } from '../legalise/lowering.ts';
 import type { ExpressionWriter } from './expressions.ts';
-import { forEachCall } from './lowering.ts';
 import { identifier } from './types.ts';
 
 type WarpCall = Extract<Call, { intrinsic: 'warp' }>;

@@ -2,8 +2,8 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import { type Copy, copyAlignment } from '../cuda/lowering.ts';
-import { elementOf } from '../cuda/types.ts';
+import { elementOf } from '../analysis/elements.ts';
+import { type Copy, copyAlignment } from './lowering.ts';
 import type { Words } from './words.ts';
 
 export class CopyLegaliser {

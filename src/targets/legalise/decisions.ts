@@ -1,8 +1,8 @@
 // What was decided about a program before it is lowered, and is asked for at many places.
 
 import type { Call } from '../../compiler/ir.ts';
-import type { Lowering } from '../cuda/lowering.ts';
-import type { SteadyState } from '../cuda/steady.ts';
+import type { Lowering } from './lowering.ts';
+import type { SteadyState } from './steady.ts';
 
 export interface Decisions {
   /** Compute capability times ten. */

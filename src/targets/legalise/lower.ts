@@ -1,14 +1,14 @@
 // The passes that bring a program down to what a GPU has, one after the other.
 
 import type { Program } from '../../compiler/ir.ts';
-import { chooseLowerings, type Lowering, type LoweringOptions } from '../cuda/lowering.ts';
-import { onlyCopiesMeet } from '../cuda/only-copies.ts';
-import { prefetchInLoops } from '../cuda/prefetch.ts';
-import { rotateFillLoops } from '../cuda/rotate.ts';
-import { newSteadyState } from '../cuda/steady.ts';
-import { syncsApart } from '../cuda/synchronisation.ts';
-import { unrollStages } from '../cuda/unroll.ts';
 import { legaliseForGpu } from './gpu.ts';
+import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
+import { onlyCopiesMeet } from './only-copies.ts';
+import { prefetchInLoops } from './prefetch.ts';
+import { rotateFillLoops } from './rotate.ts';
+import { newSteadyState } from './steady.ts';
+import { syncsApart } from './synchronisation.ts';
+import { unrollStages } from './unroll.ts';
 
 export interface Lowered {
   readonly program: Program;

@@ -7,13 +7,13 @@
 
 import type { ArrayReference, Call, Expression, Group, Statement } from '../../compiler/ir.ts';
 import type { PipelineCall as AnyPipelineCall } from '../../compiler/ir-pipelines.ts';
-import type { Calm } from '../cuda/calm.ts';
-import { type Copy, forEachCall, type Lowering, madeInLoops } from '../cuda/lowering.ts';
 import { forEachIndex } from './barriers.ts';
+import type { Calm } from './calm.ts';
 import type { CopyLegaliser } from './copies.ts';
 import { Cursor, type Position } from './cursor.ts';
 import type { Decisions } from './decisions.ts';
 import type { Frame } from './frame.ts';
+import { type Copy, forEachCall, type Lowering, madeInLoops } from './lowering.ts';
 import type { Meetings } from './meetings.ts';
 import type { Words } from './words.ts';
 

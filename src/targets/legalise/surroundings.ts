@@ -2,7 +2,7 @@
 // calls as they will be lowered.
 
 import type { Call, Program } from '../../compiler/ir.ts';
-import { type Calm, calmOf } from '../cuda/calm.ts';
+import { type Calm, calmOf } from './calm.ts';
 import type { Decisions } from './decisions.ts';
 
 export function calmAround(program: Program, decisions: Decisions, isBulk: (call: Call) => boolean): Calm {

@@ -5,7 +5,7 @@ import { analyseLiveness, type Liveness } from '../analysis/liveness.ts';
 import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
 import type { Executable } from '../executable.ts';
 import { withStageMarks } from './marks.ts';
-import { planRegions } from './plan.ts';
+import { type Obstacle, planRegions } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { writeRegions } from './regions.ts';
 import { splitAffine } from './split-affine.ts';
@@ -40,6 +40,19 @@ export function compileWithStages({ program, mode }: WasmExecutable): WasmExecut
 /** The bytes of the module that a program becomes, for people who look at it. */
 export function wasmBytes(program: Program, options: WasmOptions = {}): Uint8Array {
   return writeModule(program, options).bytes;
+}
+
+/** How a program will be run, and why: null where its regions stand in nothing's way. */
+export function explainWasm(program: Program): {
+  readonly mode: Module['mode'];
+  readonly vectorised: boolean;
+  readonly obstacle: Obstacle | null;
+} {
+  const { mode, vectorised } = writeModule(program, {});
+  const unit = new Unit(normalise(program));
+  const liveness = analyseLiveness(unit.program.body);
+  const plan = planRegions(unit.program, analyseUniformity(unit.program, liveness), liveness);
+  return { mode, vectorised, obstacle: 'obstacle' in plan ? plan.obstacle : null };
 }
 
 type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {

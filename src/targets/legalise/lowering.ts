@@ -13,9 +13,9 @@
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { forEachStatement } from '../analysis/walk.ts';
 import { divisibility } from './divisibility.ts';
-import { elementOf } from './types.ts';
 
 export type Lowering = 'bulk' | 'groups' | 'barriers' | 'thread';
 
@@ -111,9 +111,19 @@ export function copyAlignment(program: Program, alignments: readonly number[]): 
   };
 }
 
+/** The lowering of a pipeline, and why it is that one: half a sentence. */
+export interface Choice {
+  readonly lowering: Lowering;
+  readonly why: string;
+}
+
 /** Chooses the lowering of each pipeline. */
 export function chooseLowerings(program: Program, options: LoweringOptions): readonly Lowering[] {
-  const alignmentOf = copyAlignment(program, options.alignments);
+  return explainLowerings(program, options).map(({ lowering }) => lowering);
+}
+
+/** The same with the reasons. */
+export function explainLowerings(program: Program, options: LoweringOptions): readonly Choice[] {
   const copies = program.pipelines.map((): Copy[] => []);
   const timed = new Set<number>();
   forEachCall(program.body, (call) => {
@@ -121,26 +131,40 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
       timed.add(call.pipeline);
     if (call.intrinsic === 'memcpyAsync' && 'pipeline' in call) copies[call.pipeline]!.push(call);
   });
-
-  const bulk = (copy: Copy) =>
-    copy.group.kind === 'block' &&
-    copy.destination.array.space === 'shared' &&
-    copy.source.array.space === 'global' &&
-    isReadonly(program, copy.source.array.id) &&
-    (options.alignments[copy.source.array.id] ?? 1) >= 16 &&
-    alignmentOf(copy) === 16;
-
+  const against = obstacleOfCopies(program, options);
   // Copies of the engine that nothing waits for would outlive the block; those of threads they can wait for.
   const returns = returnsAmongCopies(program.body);
-  return program.pipelines.map((pipeline: Pipeline, id): Lowering => {
-    if (pipeline.scope === 'thread') return 'thread';
-    if (timed.has(id)) return 'barriers';
-    if (pipeline.partition !== 'unified' || pipeline.group.kind !== 'block' || !options.blockUniform(id))
-      return 'barriers';
-    const engine =
-      options.architecture >= 90 && !returns && copies[id]!.length > 0 && copies[id]!.every(bulk);
-    return engine ? 'bulk' : 'groups';
+  const barriers = (why: string): Choice => ({ lowering: 'barriers', why });
+  const groups = (why: string): Choice => ({ lowering: 'groups', why });
+  return program.pipelines.map(({ scope, partition, group }: Pipeline, id): Choice => {
+    if (scope === 'thread') return { lowering: 'thread', why: 'it has thread scope' };
+    if (timed.has(id)) return barriers('a wait for it may time out');
+    if (partition !== 'unified') return barriers('its threads have roles');
+    if (group.kind !== 'block') return barriers('its threads are a tile of the block');
+    if (!options.blockUniform(id)) return barriers('not all threads of the block reach its calls together');
+    if (options.architecture < 90) return groups(`sm_${options.architecture} has no engine for bulk copies`);
+    if (returns) return groups('threads may return while copies are under way');
+    if (copies[id]!.length === 0) return groups('it has no copies');
+    const obstacle = copies[id]!.map(against).find((one) => one !== null);
+    if (obstacle !== undefined) return groups(obstacle);
+    return { lowering: 'bulk', why: 'each of its copies is fit for the copy engine' };
   });
+}
+
+/** A function that says why the copy engine cannot make a copy; null if it can. */
+function obstacleOfCopies(program: Program, { alignments }: LoweringOptions): (copy: Copy) => string | null {
+  const alignmentOf = copyAlignment(program, alignments);
+  return (copy) => {
+    const { group, destination, source } = copy;
+    if (group.kind !== 'block') return 'a copy of it is not made by the whole block';
+    if (destination.array.space !== 'shared' || source.array.space !== 'global')
+      return 'a copy of it does not go from global to shared memory';
+    const { id } = source.array;
+    if (!isReadonly(program, id))
+      return `a copy of it reads \`${program.parameters[id]!.name}\`, which is not readonly`;
+    const known = Math.min(alignments[id] ?? 1, alignmentOf(copy));
+    return known < 16 ? `a copy of it is known to be aligned to ${known} bytes, and not to 16` : null;
+  };
 }
 
 /** Only what nobody writes during the kernel may be read by the copy engine without a fence between. */

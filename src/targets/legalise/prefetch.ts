@@ -8,6 +8,7 @@
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { mapExpression } from '../analysis/map.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import {
@@ -20,7 +21,6 @@ import {
   variablePlus,
 } from './loops.ts';
 import type { SteadyState } from './steady.ts';
-import { elementOf } from './types.ts';
 
 /** Bytes that should be on their way to a multiprocessor. */
 const bytesUnderWay = 32 * 1024;

@@ -15,7 +15,7 @@
 // On an H200 this alone takes a light kernel from 0.83 of the device copy to 0.94.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
-import { forEachAssignment } from './assignments.ts';
+import { forEachAssignment } from '../analysis/assignments.ts';
 import { stepTogether } from './in-step.ts';
 import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, negation } from './loops.ts';
 import type { Lowering } from './lowering.ts';

@@ -6,7 +6,7 @@
 // of its assignments, found by starting at the top and coming down.
 
 import type { Expression, Program } from '../../compiler/ir.ts';
-import { forEachAssignment } from './assignments.ts';
+import { forEachAssignment } from '../analysis/assignments.ts';
 
 /** No power of two beyond this one is told apart: zero is divisible by all. */
 const most = 2 ** 20;

@@ -1,0 +1,13 @@
+// What a program's arrays are made of.
+
+import type { ArrayReference, Program } from '../../compiler/ir.ts';
+import type { ElementType } from '../../kernel/types.ts';
+
+/** The element type of an array. */
+export function elementOf(program: Program, { space, id }: ArrayReference): ElementType {
+  if (space === 'shared') return program.sharedArrays[id]!.element;
+  if (space === 'local') return program.localArrays[id]!.element;
+  const parameter = program.parameters[id]!;
+  if (parameter.kind !== 'array') throw new TypeError(`parameter ${parameter.name} is not an array`);
+  return parameter.element;
+}
