@@ -51,6 +51,11 @@ export interface FakeCuda {
   /** NVRTC's minor version. */
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
+  /**
+   * The last launch as the driver got it, in so many bytes: nine words of 64 bits (a hash of the code, grid and block in
+   * three dimensions each, dynamic shared memory, bytes of parameters), and the parameters.
+   */
+  readonly launched: (bytes: Uint8Array, size: number) => void;
   readonly compiles: () => number;
   /** Stretches of the host's memory that were page-locked. */
   readonly locks: () => number;
@@ -109,6 +114,7 @@ export function installFakeCuda(): FakeCuda {
     lag: bound('lag', 'void', 'int', 'int'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
+    launched: bound('launched', 'void', '_Out_ uint8_t *', 'int'),
     compiles: bound('compiles', 'int'),
     locks: bound('locks', 'int'),
     unlocks: bound('unlocks', 'int'),
