@@ -52,6 +52,7 @@ export const codes = {
   WS4007: 'an invalid argument',
   WS4008: 'a host function that threw',
   WS4009: 'a wrong use of a stream that is being captured',
+  WS4010: 'a copy that reads a result before it is there',
   // 5xxx: a job and its data
   WS5001: 'a module without a job',
   WS5002: 'a module that could not be loaded',

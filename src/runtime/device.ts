@@ -64,7 +64,10 @@ export interface PinnedArray<E extends ElementType = ElementType> extends Dispos
   readonly element: E;
   readonly length: number;
   readonly byteLength: number;
-  /** The memory itself. An error after `free()`. */
+  /**
+   * The memory itself, which changes while a copy into it is under way: read it after a synchronisation
+   * that covers the copy. An error after `free()`.
+   */
   readonly array: HostArrays[E];
   subarray(begin: number, end?: number): PinnedArray<E>;
   free(): void;

@@ -21,6 +21,7 @@ import { Capture, type CapturedPoints, captureProblem } from './capture.ts';
 import { type Carrier, Command, type Stamp, type Work } from './command.ts';
 import { Failures, unsettled, without } from './failures.ts';
 import type { GraphWork } from './graph-work.ts';
+import { noteFilling, refuseEarlyReads } from './host-memory.ts';
 
 /** How the default stream orders itself to the others, as nvcc's `--default-stream`. */
 export type DefaultStreamMode = 'legacy' | 'perThread';
@@ -96,6 +97,16 @@ export class CommandQueue {
     return without(others, ({ failure }) => this.#failures.wasThrown(failure!));
   }
 
+  /** The same for this work. Throws WS4010 if it would read what a copy under way has still to fill. */
+  #beforeWork(lane: Lane, works: readonly Work[]): readonly Command[] {
+    const before = this.#before(lane);
+    let settled = false;
+    for (const work of works) {
+      if (refuseEarlyReads(this.#carrier, lane.name, before, work)) settled = true;
+    }
+    return settled ? this.#before(lane) : before;
+  }
+
   /** Issues a command, or notes it down if the lane is being captured. */
   submit(lane: Lane, work: Work, uses: readonly Allocation[]): void {
     const capture = this.#captureOf(lane);
@@ -105,7 +116,8 @@ export class CommandQueue {
 
   /** Issues a command. */
   issue(lane: Lane, work: Work, uses: readonly Allocation[]): Command {
-    const command = this.#carry(lane, this.#before(lane), work, uses);
+    const before = this.#beforeWork(lane, [work]);
+    const command = this.#carry(lane, before, work, uses);
     lane.frontier = [command];
     return command;
   }
@@ -124,6 +136,7 @@ export class CommandQueue {
     }
     try {
       this.#carrier.carry(command, work);
+      noteFilling(this.#carrier, command, work);
     } catch (error) {
       command.settle(null, command.queued, command.queued); // it was never issued
       this.#failures.noteThrown(error);
@@ -204,7 +217,10 @@ export class CommandQueue {
       this.submit(lane, graph, uses);
       return 'graph';
     }
-    const before = this.#before(lane);
+    const before = this.#beforeWork(
+      lane,
+      nodes.map(({ work }) => work),
+    );
     const commands: Command[] = [];
     for (const { work, branch, dependencies, uses: used } of nodes) {
       const stream =

@@ -142,6 +142,7 @@ describe('engines', () => {
   test('the legacy default stream waits for the others, and they for it', async () => {
     await using device = await openUnits();
     using host = device.allocPinned('f32', floats);
+    using back = device.allocPinned('f32', floats);
     using data = device.alloc('f32', floats);
     const stream = device.createStream();
     const free = device.createStream({ nonBlocking: true });
@@ -149,7 +150,7 @@ describe('engines', () => {
     const times = await timesOf(device, () => {
       stream.memcpyAsync(data, host);
       device.defaultStream.launch(double, { grid: floats / 256, block: 256 }, { a: data });
-      stream.memcpyAsync(host, data);
+      stream.memcpyAsync(back, data);
       free.memcpyAsync(other, host);
     });
     expect(times).toEqual([
@@ -294,7 +295,7 @@ describe('the host', () => {
     const [a, b] = [device.createStream(), device.createStream()];
     a.launch(fails, { grid: 1, block: 1 }, { a: data });
     a.memcpyAsync(host, data);
-    b.memcpyAsync(data, host);
+    b.memcpyAsync(data, new Float32Array(256));
     await b.synchronize();
     await expect(a.synchronize()).rejects.toThrow('WS3001');
     await a.synchronize();
