@@ -127,7 +127,7 @@ describe('what a GPU gets', () => {
   });
 
   test('--after is for the IR alone', async () => {
-    const { code, stderr } = await runHere('emit', staging, '--after', 'lowering');
+    const { code, stderr } = await runHere('emit', staging, '-k', 'twice', '--after', 'lowering');
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: 'WS6001: --after shows the IR\n  hint: add --target ir, and leave --explain out\n',
