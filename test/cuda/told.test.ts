@@ -1,6 +1,7 @@
 // What a kernel tells the host, read from memory that a driver of the tests' own fills as generated kernels
 // do: faults, lines, and what becomes of the commands behind them. Needs a C compiler.
 
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, kernel, open, type WarpstageError } from 'warpstage';
 import { OpenDevices } from '#warpstage/overlap/devices.js';
@@ -101,6 +102,52 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     await two.synchronize();
     expect((await errorOf(one.synchronize())).issues[0]!.message).toBe(
       'kernel `scale` writes `y[-1]`, but `y` has 4 elements',
+    );
+  });
+
+  test('whatever streams come, fail and go, each tells of its own faults and lines alone', async () => {
+    const kinds = ['fault', 'print', 'plain', 'synchronise', 'replace'] as const;
+    const operation = fc.record({ kind: fc.constantFrom(...kinds), which: fc.nat(3) });
+    const y = device.alloc('f32', 4);
+    const words = device.alloc('i32', 64);
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    let faults = 4;
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { minLength: 3, maxLength: 20 }), async (operations) => {
+        const made = () => ({ stream: device.createStream({ nonBlocking: true }), fault: 0 });
+        const streams = Array.from({ length: 4 }, made);
+        const expectTold = async (fault: number, call: () => Promise<void>) => {
+          if (fault === 0) await call();
+          else expect((await errorOf(call())).issues.map(({ message }) => message)).toEqual([told(fault)]);
+        };
+        const told = (fault: number) => `kernel \`scale\` reads \`y[${fault}]\`, but \`y\` has 4 elements`;
+        for (const { kind, which } of operations) {
+          const own = streams[which]!;
+          const { stream, fault } = own;
+          lines.length = 0;
+          if (kind === 'synchronise') {
+            own.fault = 0;
+            await expectTold(fault, () => stream.synchronize());
+          } else if (kind === 'replace') {
+            streams[which] = made();
+            await expectTold(fault, () => stream.destroy());
+          } else if (kind === 'plain' || fault > 0) {
+            stream.launch(scale, shape, { y });
+          } else if (kind === 'print') {
+            fake.print(1, 1);
+            stream.launch(speak, shape, { y: words });
+            stream.query();
+            expect(lines).toEqual(['element 0']);
+          } else {
+            own.fault = ++faults;
+            fake.fault(0, 0, 0, own.fault, 4, 0, 0);
+            stream.launch(scale, shape, { y });
+          }
+        }
+        for (const { stream, fault } of streams) await expectTold(fault, () => stream.destroy());
+      }),
+      { numRuns: Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 40) },
     );
   });
 
