@@ -51,6 +51,8 @@ export interface FakeCuda {
   /** NVRTC's minor version. */
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
+  /** Graphs that were made to be launched, and not given back. */
+  readonly graphs: () => number;
   /**
    * The last launch as the driver got it, in so many bytes: nine words of 64 bits (a hash of the code, grid and block in
    * three dimensions each, dynamic shared memory, bytes of parameters), and the parameters.
@@ -114,6 +116,7 @@ export function installFakeCuda(): FakeCuda {
     lag: bound('lag', 'void', 'int', 'int'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
+    graphs: bound('graphs', 'int'),
     launched: bound('launched', 'void', '_Out_ uint8_t *', 'int'),
     compiles: bound('compiles', 'int'),
     locks: bound('locks', 'int'),

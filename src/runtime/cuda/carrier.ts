@@ -383,11 +383,13 @@ export class CudaCarrier implements Carrier {
       await thrownIsKnown();
       this.#held.abandon(failure);
     }
-    if (this.#lost !== null) return;
-    this.#host.context.use();
-    const result = this.#driver.cuCtxSynchronize();
-    if (result !== 0) {
-      this.#lose(result);
+    if (this.#lost === null) {
+      this.#host.context.use();
+      const result = this.#driver.cuCtxSynchronize();
+      if (result !== 0) this.#lose(result);
+    }
+    if (this.#lost !== null) {
+      this.#issuer.abandon();
       return;
     }
     for (const lane of this.#lanes.values()) {

@@ -2,7 +2,7 @@
 //
 // A graph is made by the driver's own stream capture, of the same calls that carry out single
 // commands: branches of the graph are streams that are captured together, and what waits
-// for another branch waits for an event.
+// for another branch waits for an event. It is given back when nothing can launch it any more.
 
 import { sitesOf } from '../../targets/cuda/faults.ts';
 import type { Work } from '../command.ts';
@@ -37,7 +37,10 @@ export class Graphs {
   readonly #driver: Driver;
   readonly #pool: EventPool;
   readonly #give: (work: Exclude<Work, GraphWork>, stream: number) => void;
-  readonly #made = new Map<GraphWork, number>();
+  readonly #made = new WeakMap<GraphWork, number>();
+  /** What was made and not given back. What is under way holds its graph, so that no other can be launched any more. */
+  readonly #left = new Set<number>();
+  readonly #unreachable = new FinalizationRegistry<number>((executable) => this.#giveBack(executable));
 
   /** `give` gives work to a stream. */
   constructor(
@@ -55,6 +58,8 @@ export class Graphs {
     if (executable === undefined) {
       executable = this.#instantiate(graph);
       this.#made.set(graph, executable);
+      this.#left.add(executable);
+      this.#unreachable.register(graph, executable);
     }
     this.#driver.check(this.#driver.cuGraphLaunch(executable, stream), 'launching a graph');
   }
@@ -111,8 +116,16 @@ export class Graphs {
     for (const stream of streams.slice(1)) wait(streams[0]!, mark(stream));
   }
 
+  #giveBack(executable: number): void {
+    if (this.#left.delete(executable)) this.#driver.cuGraphExecDestroy(executable);
+  }
+
+  /** Forgets them, where the GPU has stopped and nothing can be given back. */
+  abandon(): void {
+    this.#left.clear();
+  }
+
   close(): void {
-    for (const executable of this.#made.values()) this.#driver.cuGraphExecDestroy(executable);
-    this.#made.clear();
+    for (const executable of this.#left) this.#giveBack(executable);
   }
 }

@@ -183,6 +183,10 @@ export class Issuer {
     );
   }
 
+  abandon(): void {
+    this.#graphs.abandon();
+  }
+
   close(): void {
     this.#graphs.close();
   }
