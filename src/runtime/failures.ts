@@ -68,11 +68,19 @@ export class Failures {
     if (error instanceof WarpstageError) this.#thrown.add(error);
   }
 
-  /** Waits by `completion` for commands whose failures are thrown afterwards. */
-  async awaiting(commands: readonly Command[], completion: Promise<void>): Promise<void> {
+  /**
+   * Waits by `completion` for commands, and then calls `settled`, which throws their failures: in the same step in which
+   * they are no longer awaited, so that a device that is closed meanwhile does not throw them as well.
+   */
+  async awaiting(
+    commands: readonly Command[],
+    completion: Promise<void>,
+    settled: () => void,
+  ): Promise<void> {
     this.#awaited.add(commands);
     try {
       await completion;
+      settled();
     } catch (error) {
       this.noteThrown(error);
       throw error;

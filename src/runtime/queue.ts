@@ -307,9 +307,10 @@ export class CommandQueue {
     lanes: Iterable<Lane>,
     completed?: () => void,
   ): Promise<void> {
-    await this.#failures.awaiting(commands, this.#completion(commands));
-    completed?.();
-    this.#failures.report(commands, lanes);
+    await this.#failures.awaiting(commands, this.#completion(commands), () => {
+      completed?.();
+      this.#failures.report(commands, lanes);
+    });
   }
 
   async #completion(commands: readonly Command[]): Promise<void> {

@@ -334,6 +334,25 @@ export function promiseHostFunctions({ open, kernels }: Promised): void {
     });
   });
 
+  test('a failure is thrown once where the device is closed while somebody waits for it', limit, async () => {
+    for (let steps = 0; steps < 12; ++steps) {
+      const closing = await open();
+      closing.createStream().launchHostFunction(() => {
+        throw new RangeError('once');
+      });
+      const thrown: unknown[] = [];
+      const note = (error: unknown) => void thrown.push(error);
+      const waiting = closing.synchronize().catch(note);
+      for (let step = 0; step < steps; ++step) await null;
+      await closing.close().catch(note);
+      await waiting;
+      // Before the function was called, closing is what it fails with.
+      expect(thrown.map((error) => (error as Error).message)).toEqual([
+        expect.stringMatching(/once|was closed/),
+      ]);
+    }
+  });
+
   describe('when the device closes, what has been thrown by then is thrown by close', () => {
     test.each([0, 1, 8])('by a function that took %i further steps to reject', limit, async (steps) => {
       const closing = await open();
