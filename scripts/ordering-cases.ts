@@ -6,7 +6,7 @@
 
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { type Kernel, kernel, open } from '../dist/index.js';
+import { type Kernel, kernel, open } from 'warpstage';
 import {
   scratchLength,
   stagingInputLength,

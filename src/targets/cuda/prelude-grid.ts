@@ -20,8 +20,9 @@ WS_DEVICE unsigned ws_grid_word(unsigned* barrier) {
   asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(barrier) : "memory");
   return word;
 }
+// Parts of a warp may come to it on different ways.
 WS_DEVICE void ws_sync_grid(WS_WAITS_ALONE) {
-  __syncthreads();
+  ws_sync_apart();
   if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
     unsigned* barrier = ws_grid_barrier();
     unsigned others = gridDim.x * gridDim.y * gridDim.z - 1;
@@ -31,6 +32,6 @@ WS_DEVICE void ws_sync_grid(WS_WAITS_ALONE) {
     asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(barrier), "r"(own) : "memory");
     WS_SPIN_WHILE(((before ^ ws_grid_word(barrier)) & 0x80000000u) == 0);
   }
-  __syncthreads();
+  ws_sync_apart();
 }
 `;
