@@ -25,19 +25,19 @@ async function recorded(device: Device, rounds: number): Promise<Span[]> {
   const spans: Span[] = [];
   device.recorder = (span) => spans.push(span);
   const streams = [device.createStream(), device.createStream()];
-  const host = device.allocPinned('i32', 1000);
+  const hosts = streams.map(() => device.allocPinned('i32', 1000));
   const arrays = streams.map(() => device.alloc('i32', 1000));
   for (let round = 0; round < rounds; round++) {
     for (const [i, stream] of streams.entries()) {
-      stream.memcpyAsync(arrays[i]!, host);
+      stream.memcpyAsync(arrays[i]!, hosts[i]!);
       stream.launch(step, { grid: 4, block: 256 }, { y: arrays[i]! });
       stream.memsetAsync(arrays[i]!, 0);
-      stream.memcpyAsync(host, arrays[i]!);
+      stream.memcpyAsync(hosts[i]!, arrays[i]!);
     }
   }
   await device.synchronize();
   device.recorder = null;
-  for (const array of [host, ...arrays]) array.free();
+  for (const array of [...hosts, ...arrays]) array.free();
   for (const stream of streams) await stream.destroy();
   return spans;
 }

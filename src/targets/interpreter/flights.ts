@@ -17,7 +17,7 @@ export interface Flight {
 }
 
 /** Steps of threads after which what is late is there after all. */
-const patience = 4096;
+const patience = 512;
 
 export class Flights {
   readonly #policy: 'eager' | 'late' | Random;
