@@ -72,7 +72,7 @@ function describe(model: EngineModel): string {
   const rate = (bytes: number) => formatRate(bytes, 1);
   // A tenth of a microsecond tells one machine from another here.
   const time = (milliseconds: number) =>
-    milliseconds < 0.01 ? `${(1000 * milliseconds).toFixed(1)} us` : formatDuration(milliseconds);
+    milliseconds < 0.01 ? `${(1000 * milliseconds).toFixed(1)} µs` : formatDuration(milliseconds);
   const operations = (billions: number) =>
     billions < 1000 ? `${billions.toPrecision(3)} G` : `${(billions / 1000).toPrecision(3)} T`;
   const rows = [

@@ -47,10 +47,16 @@ export function tracePage(traces: readonly Trace[]): string {
 <output id="found" for="search"></output>
 <button type="button" id="ask-help" aria-label="help">?</button>
 </header>
-<main id="stage">
+<main>
+<div id="overview" tabindex="0" role="scrollbar" aria-label="overview" aria-controls="timeline" aria-orientation="horizontal" aria-valuemin="0" aria-valuemax="100" aria-valuenow="50">
+<span>whole trace</span>
+<div id="track"><canvas id="overview-picture"></canvas><div id="shown"></div></div>
+</div>
+<div id="stage">
 <canvas id="timeline" tabindex="0" role="application" aria-label="Timeline. Arrow keys go from operation to operation, plus and minus zoom, question mark shows all keys." aria-describedby="summary"></canvas>
 <div id="tooltip" role="tooltip" hidden></div>
 <div id="voice" role="status" aria-live="polite"></div>
+</div>
 </main>
 <div id="panels" tabindex="0" role="region" aria-label="details and summary">
 <section id="details" aria-label="the chosen operation"></section>
@@ -115,6 +121,10 @@ const helpRows = [
   ['<kbd>&uarr;</kbd> <kbd>&darr;</kbd>', 'go to another lane'],
   ['Shift and drag, <kbd>m</kbd> twice', 'measure between two operations'],
   ['<kbd>/</kbd>, then <kbd>Enter</kbd> or <kbd>n</kbd>', 'search, and go to the next'],
+  [
+    'the strip on top: drag, or <kbd>Shift</kbd> <kbd>Tab</kbd>, then <kbd>&larr;</kbd> <kbd>&rarr;</kbd>',
+    'move what is shown',
+  ],
   ['<kbd>e</kbd>', 'lanes by engine or by stream'],
   ['<kbd>Esc</kbd>', 'let go of everything'],
 ] as const;

@@ -1,6 +1,7 @@
 // Amounts as people read them: bytes, rates, times and counts, in at most four figures.
 //
-// Bytes are counted in powers of 1024 and say so (KiB, MiB, GiB). Everything is plain ASCII.
+// Bytes are counted in powers of 1024 and say so (KiB, MiB, GiB). Microseconds have their letter, µ, which is one
+// column wide everywhere; files for programs hold plain numbers instead.
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
@@ -20,9 +21,9 @@ export function formatRate(bytes: number, milliseconds: number): string {
   return milliseconds > 0 ? `${formatBytes((bytes / milliseconds) * 1000)}/s` : '-';
 }
 
-/** `0.42` is `420 us`, `1234` is `1.23 s`, `75000` is `1 min 15 s`. */
+/** `0.42` is `420 µs`, `1234` is `1.23 s`, `75000` is `1 min 15 s`. */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 0.9995) return `${Math.round(milliseconds * 1000)} us`;
+  if (milliseconds < 0.9995) return `${Math.round(milliseconds * 1000)} µs`;
   if (milliseconds < 999.5) return `${threeFigures(milliseconds)} ms`;
   if (milliseconds < 59_950) return `${threeFigures(milliseconds / 1000)} s`;
   const seconds = Math.round(milliseconds / 1000);

@@ -137,8 +137,8 @@ test('amounts read as people write them', () => {
     '4.66 GiB',
   ]);
   expect([0.0004, 0.42, 1, 99.96, 999.6, 1234, 59_960, 75_000, 3_725_000].map(formatDuration)).toEqual([
-    '0 us',
-    '420 us',
+    '0 µs',
+    '420 µs',
     '1.00 ms',
     '100 ms',
     '1.00 s',

@@ -1,4 +1,5 @@
-// Where everything lies on the canvas: traces one above the other, each a title and its lanes.
+// Where everything lies on the canvas: traces one above the other, each its lanes below a title. A single trace has none:
+// the page's heading is its title.
 
 import type { Trace } from './data.ts';
 import { type Lane, type LaneKind, type LaneRow, lanesOf } from './lanes.ts';
@@ -8,6 +9,7 @@ export const labelWidth = 132;
 const titleHeight = 28;
 const rowHeight = 22;
 const laneGap = 6;
+const chartHeight = 26;
 
 /** A row of a lane at its height. */
 export interface PlacedRow {
@@ -25,10 +27,19 @@ export interface PlacedLane {
   readonly height: number;
 }
 
+/** A chart of the bytes a second of a lane. */
+export interface PlacedChart {
+  readonly trace: number;
+  readonly lane: Lane;
+  readonly top: number;
+  readonly height: number;
+}
+
 export interface Layout {
   readonly titles: readonly { readonly trace: number; readonly top: number }[];
   readonly lanes: readonly PlacedLane[];
   readonly rows: readonly PlacedRow[];
+  readonly charts: readonly PlacedChart[];
   readonly height: number;
 }
 
@@ -38,9 +49,12 @@ export function layOut(traces: readonly Trace[], kind: LaneKind): Layout {
   const titles: { trace: number; top: number }[] = [];
   const lanes: PlacedLane[] = [];
   const rows: PlacedRow[] = [];
-  for (const [trace, { spans }] of traces.entries()) {
-    titles.push({ trace, top });
-    top += titleHeight;
+  const charts: PlacedChart[] = [];
+  for (const [trace, { spans, unit = 'ms' }] of traces.entries()) {
+    if (traces.length > 1) {
+      titles.push({ trace, top });
+      top += titleHeight;
+    }
     for (const lane of spans.length === 0 ? [] : lanesOf(traces[trace]!, kind)) {
       const begin = top;
       for (const row of lane.rows) {
@@ -48,11 +62,20 @@ export function layOut(traces: readonly Trace[], kind: LaneKind): Layout {
         top += rowHeight;
       }
       lanes.push({ trace, name: lane.name, top: begin, height: top - begin });
+      // A stream's spans are of several engines, and steps are no time to divide bytes by.
+      if (kind === 'engine' && unit === 'ms' && movesBytes(lane, spans)) {
+        charts.push({ trace, lane, top: top + 2, height: chartHeight - 2 });
+        top += chartHeight;
+      }
       top += laneGap;
     }
     top += laneGap;
   }
-  return { titles, lanes, rows, height: top };
+  return { titles, lanes, rows, charts, height: top };
+}
+
+function movesBytes({ rows }: Lane, spans: Trace['spans']): boolean {
+  return rows.some(({ positions }) => positions.some((position) => (spans[position]!.bytes ?? 0) > 0));
 }
 
 /** The row at a height, if one is there. */

@@ -3,6 +3,8 @@
 import { control } from './controls.ts';
 import { decodeTrace, type EncodedTrace } from './data.ts';
 import { byId, element } from './elements.ts';
+import { linkOf, viewOf } from './link.ts';
+import { Overview } from './overview.ts';
 import { type Chosen, paint } from './paint.ts';
 import { summaryOf } from './summary.ts';
 import { Viewer } from './viewer.ts';
@@ -19,6 +21,7 @@ const search = byId('search', HTMLInputElement);
 const found = byId('found', HTMLOutputElement);
 const help = byId('help', HTMLDialogElement);
 const pen = canvas.getContext('2d')!;
+const overview = new Overview(viewer);
 
 let asked = false;
 viewer.changed = () => {
@@ -32,6 +35,8 @@ viewer.changed = () => {
     canvas.dataset.painted = (performance.now() - begin).toFixed(2);
     const { from, to } = viewer.picture.window;
     canvas.dataset.window = `${from} ${to}`;
+    overview.update(viewer.picture);
+    keepLink();
   });
 };
 
@@ -151,11 +156,37 @@ control(canvas, viewer, {
   say,
 });
 
-showChosen();
+// The address follows what is shown, once it has come to rest: browsers allow few changes of it a second.
+
+let rest: ReturnType<typeof setTimeout> | undefined;
+function keepLink(): void {
+  clearTimeout(rest);
+  rest = setTimeout(() => {
+    const { chosen, kind, whole } = viewer;
+    const { from, to } = viewer.picture.window;
+    const isWhole = from === whole.from && to === whole.to;
+    const link = linkOf({ range: isWhole ? null : [from, to], chosen, kind });
+    history.replaceState(null, '', link === '' ? location.pathname + location.search : `#${link}`);
+  }, 250);
+}
+
+function openLink(): void {
+  const { range, chosen, kind } = viewOf(location.hash, viewer.traces);
+  if (kind !== viewer.kind) showLanes(kind);
+  viewer.choose(chosen);
+  if (range === null) viewer.fit();
+  else viewer.look(...range);
+  showChosen();
+}
+addEventListener('hashchange', openLink);
+
+// The size first: what is chosen is scrolled into sight.
+resize();
+openLink();
 // After the first picture, which should not wait for it.
 setTimeout(() => {
   byId('summary', HTMLElement).replaceChildren(
-    ...viewer.traces.map((trace, i) => summaryOf(trace, viewer.relations(i))),
+    ...viewer.traces.map((trace, i) => summaryOf(trace, viewer.relations(i), viewer.traces.length > 1)),
   );
 });
 canvas.focus();

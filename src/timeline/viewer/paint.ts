@@ -4,12 +4,13 @@
 // a pixel, a column of pixels stands for all of them, filled as high as they cover its time. So a
 // picture costs at most a box for every pixel of every row, however many spans there are.
 
+import { paintChart } from './bandwidth.ts';
 import type { Trace } from './data.ts';
 import { firstAbove } from './lanes.ts';
 import { axisHeight, type Layout, labelWidth, type PlacedRow } from './layout.ts';
 import { colourOf, type Theme } from './theme.ts';
 import { durationText, tickText, type Unit } from './units.ts';
-import { positionOf, type TimeWindow, ticks, timeAt } from './window.ts';
+import { positionOf, type TimeWindow, ticks } from './window.ts';
 
 /** A span, by its trace and its position there. */
 export interface Chosen {
@@ -55,6 +56,9 @@ export function paint(pen: Pen, picture: Picture): void {
   for (const row of picture.layout.rows) if (inSight(row, picture)) paintRow(pen, row, picture);
   paintRelations(pen, picture);
   pen.restore();
+  for (const chart of picture.layout.charts) {
+    if (inSight(chart, picture)) paintChart(pen, chart, picture.traces[chart.trace]!.spans, window, theme);
+  }
   paintTitles(pen, picture);
   pen.restore();
   paintAxis(pen, picture);
@@ -266,12 +270,7 @@ function paintMeasure(pen: Pen, { measured, window, theme, height, unit }: Pictu
     labelWidth + window.width - width - 4,
   );
   pen.fillStyle = theme.background;
-  pen.fillRect(x - 4, axisHeight + 2, width + 8, 18);
+  pen.fillRect(x - 4, 0, width + 8, axisHeight);
   pen.fillStyle = theme.accent;
-  pen.fillText(text, x, axisHeight + 11);
-}
-
-/** The time under a position of the canvas. */
-export function timeUnder(window: TimeWindow, x: number): number {
-  return timeAt(window, x - labelWidth);
+  pen.fillText(text, x, axisHeight / 2);
 }

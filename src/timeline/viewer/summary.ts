@@ -14,10 +14,10 @@ import { durationText, type Unit } from './units.ts';
 /** More spans than these are too many to place anew while somebody waits. */
 const mostReplaced = 20_000;
 
-/** The summary of a trace. */
-export function summaryOf(trace: Trace, relations: Relations): HTMLElement {
+/** The summary of a trace; with its title where others are beside it. */
+export function summaryOf(trace: Trace, relations: Relations, isTitled: boolean): HTMLElement {
   const { title, spans, facts, unit = 'ms' } = trace;
-  const section = element('section', { class: 'summary' }, [element('h2', {}, [title])]);
+  const section = element('section', { class: 'summary' }, isTitled ? [element('h2', {}, [title])] : []);
   if (spans.length === 0) {
     section.append(element('p', {}, ['Nothing was recorded.']));
     return section;

@@ -28,6 +28,6 @@ export function tickText(time: number, { from, to }: TimeWindow, unit: Unit): st
   if (length >= 5000) return `${(time / 1000).toFixed(1)} s`;
   const figures = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(length))));
   return length < 0.01
-    ? `${(time * 1000).toFixed(Math.max(0, figures - 3))} \u00b5s`
+    ? `${(time * 1000).toFixed(Math.max(0, figures - 3))} µs`
     : `${time.toFixed(figures)} ms`;
 }

@@ -9,7 +9,7 @@ import type { Chosen, Picture } from './paint.ts';
 import { Relations } from './relations.ts';
 import { type Theme, themes } from './theme.ts';
 import type { Unit } from './units.ts';
-import { framing, pan, positionOf, reveal, type TimeWindow, timeAt, zoom } from './window.ts';
+import { framing, pan, positionOf, reveal, stretch, type TimeWindow, timeAt, zoom } from './window.ts';
 import { matches } from './words.ts';
 
 const nothing = { before: [], behind: [] } as const;
@@ -84,6 +84,11 @@ export class Viewer {
 
   // What is in sight
 
+  /** All of the time, with a little room on both sides. */
+  get whole(): TimeWindow {
+    return this.#whole;
+  }
+
   resize(width: number, height: number): void {
     const lanes = Math.max(50, width - labelWidth);
     this.#whole = { ...this.#whole, width: lanes };
@@ -127,6 +132,12 @@ export class Viewer {
   fit(chosen = false): void {
     const span = chosen ? this.chosenSpan : null;
     this.#window = span === null ? this.#whole : framing(span.started, span.ended, this.#window.width);
+    this.changed();
+  }
+
+  /** Shows the time from one point to another. */
+  look(from: number, to: number): void {
+    this.#window = stretch(from, to, this.#whole);
     this.changed();
   }
 

@@ -40,6 +40,12 @@ export function pan(window: TimeWindow, pixels: number, whole: TimeWindow): Time
   return within({ ...window, from: window.from + by, to: window.to + by }, whole);
 }
 
+/** The stretch from one time to another, as near to it as is allowed. */
+export function stretch(from: number, to: number, whole: TimeWindow): TimeWindow {
+  const length = Math.min(Math.max(to - from, shortest), (whole.to - whole.from) * 1.5);
+  return within({ from, to: from + length, width: whole.width }, whole);
+}
+
 /** Moves a stretch so that something of the whole stays in sight. */
 function within(window: TimeWindow, whole: TimeWindow): TimeWindow {
   const length = window.to - window.from;
