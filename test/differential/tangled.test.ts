@@ -8,6 +8,7 @@ import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import type { Executable } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { architectures, loweredFor } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
@@ -36,7 +37,12 @@ function wayOf({ name }: Target, executable: Executable): string {
   return `${name}: ${executable.mode}${executable.vectorised ? ', in lanes' : ''}`;
 }
 
-const targets: readonly Target[] = [interpreter('eager'), wasm, wasmStates, ...cudaTargets];
+/** What the checker finds in the program that a GPU gets. */
+const found: string[] = [];
+const lowered = architectures.map((architecture) =>
+  loweredFor(architecture, 'late', ({ message }) => found.push(message)),
+);
+const targets: readonly Target[] = [interpreter('eager'), wasm, wasmStates, ...lowered, ...cudaTargets];
 
 sayWithoutGpu();
 
@@ -51,6 +57,7 @@ test(
         for (const target of targets) {
           const { executable, outputs } = outcome(target, random, indexType);
           expect(outputs, `${target.name}: ${random.text}`).toEqual(expected.outputs);
+          expect(found, `${target.name}: ${random.text}`).toEqual([]);
           const way = wayOf(target, executable);
           ways.set(way, (ways.get(way) ?? 0) + 1);
         }
