@@ -1,7 +1,7 @@
 // The findings of all runs: each place once, worst first.
 //
-// Runs find the same fault again and again, of other threads and on other elements; it is told as the
-// first run met it, with the runs that found it. What follows from another finding is not told by
+// Runs find the same fault again and again, of other threads and on other elements; it is reported as the
+// first run met it, with the runs that found it. What follows from another finding is not reported by
 // itself: an element that is read in a race may also be one that was not written yet.
 
 import type { Code } from '../diagnostics/codes.ts';

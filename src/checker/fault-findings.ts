@@ -1,4 +1,4 @@
-// What stopped a kernel, as a finding. Deadlocks are told by the protocol's rules, which know more
+// What stopped a kernel, as a finding. Deadlocks are reported by the protocol's rules, which know more
 // of them than the fault.
 
 import type { Program } from '../compiler/ir.ts';

@@ -9,13 +9,13 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { type KernelParameter, parseSchema } from '../kernel/parameters.ts';
 import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
 import {
+  componentCount,
   type ElementType,
   type Extent,
   type Extent3,
   elementBytes,
   type HostArrays,
   hostArrays,
-  lanesOf,
 } from '../kernel/types.ts';
 import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
@@ -148,10 +148,10 @@ function checkArguments(
 }
 
 function arrayOf(element: ElementType, value: unknown): LaunchArray | null {
-  if (value instanceof hostArrays[element] && value.length % lanesOf(element) === 0) {
+  if (value instanceof hostArrays[element] && value.length % componentCount(element) === 0) {
     return {
       element,
-      length: value.length / lanesOf(element),
+      length: value.length / componentCount(element),
       data: value as HostArrays[ElementType],
       unfilled: false,
     };

@@ -1,4 +1,4 @@
-// What goes wrong inside warpstage while a kernel is compiled, told like any other error: with a code, the
+// What goes wrong inside warpstage while a kernel is compiled, reported like any other error: with a code, the
 // kernel, and the place in it as far as it is known.
 
 import { WarpstageError } from '../diagnostics/error.ts';
@@ -28,10 +28,10 @@ export function asDefect(
   { what, sources, range = beginning }: CompiledPlace,
 ): WarpstageError {
   if (error instanceof WarpstageError) return error;
-  const told = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const issue = {
     code: 'WS1015',
-    message: `warpstage failed to compile ${what}: ${told}`,
+    message: `warpstage failed to compile ${what}: ${text}`,
     hint: 'this is a mistake of warpstage: please report it with the kernel',
     location: locationOf(sources, range),
   } as const;

@@ -86,7 +86,7 @@ export type CoreOperation =
       readonly limit: Expression | null;
       readonly until: boolean;
       /** All lanes of the warp are known to come together. */
-      readonly inStep: boolean;
+      readonly converged: boolean;
       readonly waiting: Waiting;
     })
   /** Ends a phase that has all its arrivals. */

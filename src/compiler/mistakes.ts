@@ -1,7 +1,7 @@
 // What is wrong in a kernel's text, as it is found while the kernel is lowered.
 //
 // An inlined function is lowered wherever it is called, so the same mistake is met again and again; it is kept
-// once for each place. Places in the user's file are looked up when the mistakes are told.
+// once for each place. Places in the user's file are looked up when the mistakes are reported.
 
 import type { Code } from '../diagnostics/codes.ts';
 import type { Issue } from '../diagnostics/error.ts';

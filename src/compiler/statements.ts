@@ -1,7 +1,7 @@
 // Statements: one rule for each kind of node.
 //
 // A statement that cannot be lowered is reported and left out, and the next one is lowered
-// nevertheless: independent mistakes are told together.
+// nevertheless: independent mistakes are reported together.
 
 import type {
   AnyNode,

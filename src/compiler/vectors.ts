@@ -13,12 +13,12 @@ import { describe, type NumberValue, number, type Value, type VectorValue } from
 /** Which component a name is, or null where a vector of the type has none of that name. */
 export function componentIndex(type: VectorType, name: string): number | null {
   const index = (componentNames as readonly string[]).indexOf(name);
-  return index >= 0 && index < vectorTypes[type].lanes ? index : null;
+  return index >= 0 && index < vectorTypes[type].components ? index : null;
 }
 
 /** The names of the components of a type. */
 export function componentsOf(type: VectorType): readonly string[] {
-  return componentNames.slice(0, vectorTypes[type].lanes);
+  return componentNames.slice(0, vectorTypes[type].components);
 }
 
 /** One component as a number. */

@@ -2,7 +2,13 @@
 
 import type { Node } from 'acorn';
 import type { HalfFormat } from '../kernel/half.ts';
-import { componentOf, type ElementType, isVectorType, lanesOf, type VectorType } from '../kernel/types.ts';
+import {
+  componentCount,
+  componentOf,
+  type ElementType,
+  isVectorType,
+  type VectorType,
+} from '../kernel/types.ts';
 import { binary, compare, conditional, convert, load, numberConstant, recode } from './build.ts';
 import { type Expression, elementValueType, type LocalArray } from './ir.ts';
 import type { Lowering } from './lowering.ts';
@@ -102,7 +108,7 @@ export function loadElement(
   const loaded = elementValueType(element);
   if (isVectorType(element)) {
     const place = lowering.settleExpression(at, 'position');
-    const components = Array.from({ length: lanesOf(element) }, (_, component) =>
+    const components = Array.from({ length: componentCount(element) }, (_, component) =>
       load(array, place, loaded, range, component),
     );
     return { kind: 'vector', type: element, components };

@@ -6,13 +6,13 @@
 
 /** Vectors, with the type of a component and how many there are. Their alignment is their size. */
 export const vectorTypes = {
-  i32x2: { component: 'i32', lanes: 2 },
-  i32x4: { component: 'i32', lanes: 4 },
-  u32x2: { component: 'u32', lanes: 2 },
-  u32x4: { component: 'u32', lanes: 4 },
-  f32x2: { component: 'f32', lanes: 2 },
-  f32x4: { component: 'f32', lanes: 4 },
-  f64x2: { component: 'f64', lanes: 2 },
+  i32x2: { component: 'i32', components: 2 },
+  i32x4: { component: 'i32', components: 4 },
+  u32x2: { component: 'u32', components: 2 },
+  u32x4: { component: 'u32', components: 4 },
+  f32x2: { component: 'f32', components: 2 },
+  f32x4: { component: 'f32', components: 4 },
+  f64x2: { component: 'f64', components: 2 },
 } as const;
 
 /** A type of vectors: `'f32x4'`, … */
@@ -137,8 +137,8 @@ export function componentOf(element: ElementType): NumberElement {
 }
 
 /** How many numbers an element is made of. */
-export function lanesOf(element: ElementType): 1 | 2 | 4 {
-  return isVectorType(element) ? vectorTypes[element].lanes : 1;
+export function componentCount(element: ElementType): 1 | 2 | 4 {
+  return isVectorType(element) ? vectorTypes[element].components : 1;
 }
 
 /** Three extents; what is left out is 1. A number alone is the extent in x. */

@@ -294,11 +294,11 @@ class DefinitionCheck {
     if (parameter.kind !== 'array') return;
     const { element, name } = parameter;
     if (isVectorType(element)) {
-      const { component, lanes } = vectorTypes[element];
+      const { component, components } = vectorTypes[element];
       this.#wrong(
         field,
         `is an array of ${element}, and jobs stream arrays of numbers`,
-        `declare it as ${name}: '${component}[]' in the schema, with rows of width ${lanes}`,
+        `declare it as ${name}: '${component}[]' in the schema, with rows of width ${components}`,
       );
     } else if (role === 'accumulators' && (element === 'f16' || element === 'bf16')) {
       this.#wrong(field, `is an array of ${element}, which is too coarse to accumulate in`, 'let it be f32');

@@ -7,7 +7,7 @@
 // locked page by page. A GPU that stays open keeps some for the next run.
 
 import { viewElements } from '../formats/typed-arrays.ts';
-import { type ElementType, elementBytes, lanesOf } from '../kernel/types.ts';
+import { componentCount, type ElementType, elementBytes } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from '../runtime/device.ts';
 import { ChunkStreams, type CopyStreams } from './chunk-streams.ts';
 import type { TypedArray } from './job.ts';
@@ -84,7 +84,7 @@ export class Slot {
   host(name: string, length: number): TypedArray {
     const { element, offset } = this.#places.get(name)!;
     const { buffer, byteOffset } = this.#host!.array;
-    return viewElements(element, buffer, byteOffset + offset, length * lanesOf(element));
+    return viewElements(element, buffer, byteOffset + offset, length * componentCount(element));
   }
 
   /** Waits for its kernel, whatever became of it, and gives the memory back. All its copies must be done. */

@@ -7,7 +7,13 @@
 // else's memory.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { type ElementType, elementBytes, type HostArrays, hostArrays, lanesOf } from '../kernel/types.ts';
+import {
+  componentCount,
+  type ElementType,
+  elementBytes,
+  type HostArrays,
+  hostArrays,
+} from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from './device.ts';
 
 /** How other devices of the kind reach a device's memory: as a buffer, or by the same addresses. */
@@ -214,7 +220,7 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
   get array(): HostArrays[E] {
     const buffer = this.buffer('array');
     const TypedArray = hostArrays[this.element] as unknown as ViewConstructor<HostArrays[E]>;
-    this.#array ??= new TypedArray(buffer, this.#offset, this.length * lanesOf(this.element));
+    this.#array ??= new TypedArray(buffer, this.#offset, this.length * componentCount(this.element));
     return this.#array;
   }
 

@@ -11,7 +11,7 @@ import type { Specialisation, Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type ScalarValue, type SchemaParameter } from '../kernel/parameters.ts';
-import { type Extent3, lanesOf } from '../kernel/types.ts';
+import { componentCount, type Extent3 } from '../kernel/types.ts';
 import type { Executable } from '../targets/executable.ts';
 import { type Arguments, checkArguments } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
@@ -88,7 +88,8 @@ export class LaunchBinder {
       { block, indexType, cooperative, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
         if (parameter.kind === 'array') return [provenAlignment(parameter, parameters, checked.arrays)];
-        if (parameter.kind === 'vector') return Array.from({ length: lanesOf(parameter.type) }, () => 1);
+        if (parameter.kind === 'vector')
+          return Array.from({ length: componentCount(parameter.type) }, () => 1);
         return parameter.kind === 'scalar' ? [1] : [];
       }),
     );

@@ -6,11 +6,11 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import {
+  componentCount,
   componentOf,
   type ElementType,
   elementBytes,
   hostArrays,
-  lanesOf,
   type NumberElement,
 } from '../kernel/types.ts';
 import { type Allocation, DeviceMemoryArray, PinnedMemoryArray, type PinnedOwner } from './arrays.ts';
@@ -157,12 +157,12 @@ function direction(destination: Resolved, source: Resolved): Direction {
 function asElements(call: string, side: string, one: Resolved, element: ElementType): Resolved {
   if (one.isTyped === undefined || one.element === element) return one;
   if (one.element === 'u16' && (element === 'f16' || element === 'bf16')) return { ...one, element };
-  const lanes = lanesOf(element);
-  if (lanes === 1 || componentOf(element) !== one.element) return one;
-  if (one.length % lanes === 0) return { ...one, element, length: one.length / lanes };
+  const components = componentCount(element);
+  if (components === 1 || componentOf(element) !== one.element) return one;
+  if (one.length % components === 0) return { ...one, element, length: one.length / components };
   throw mismatch(
     `${call}: the ${side} has ${one.length} numbers, which are no whole vectors (${element})`,
-    `a vector takes ${lanes} numbers of a ${hostArrays[element].name}`,
+    `a vector takes ${components} numbers of a ${hostArrays[element].name}`,
   );
 }
 

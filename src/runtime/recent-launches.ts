@@ -11,7 +11,13 @@
 import type { Value } from '../compiler/arithmetic.ts';
 import type { Program } from '../compiler/ir.ts';
 import { type ScalarValue, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
-import { componentNames, type Extent, lanesOf, type ScalarType, vectorTypes } from '../kernel/types.ts';
+import {
+  componentCount,
+  componentNames,
+  type Extent,
+  type ScalarType,
+  vectorTypes,
+} from '../kernel/types.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { LaunchConfiguration } from './device.ts';
 import type { LaunchWork } from './launch.ts';
@@ -127,7 +133,7 @@ function argumentOf(parameter: SchemaParameter, { given, scalars, work }: BoundL
       return { name, value: given[name], parts: [part(null, parameter.type, given[name])] };
     case 'vector': {
       const { component } = vectorTypes[parameter.type];
-      const keys = componentNames.slice(0, lanesOf(parameter.type));
+      const keys = componentNames.slice(0, componentCount(parameter.type));
       return { name, value: null, parts: keys.map((key) => part(key, component, scalars[`${name}.${key}`])) };
     }
     default:

@@ -2,7 +2,13 @@
 
 import { decodeHalf, encodeHalf } from '../kernel/half.ts';
 import { type ScalarValue, scalarProblem } from '../kernel/parameters.ts';
-import { componentNames, lanesOf, type ScalarType, type VectorType, vectorTypes } from '../kernel/types.ts';
+import {
+  componentCount,
+  componentNames,
+  type ScalarType,
+  type VectorType,
+  vectorTypes,
+} from '../kernel/types.ts';
 
 /** What a scalar of the type holds of a value that was given. */
 export function heldValue(type: ScalarType, value: ScalarValue): ScalarValue {
@@ -27,7 +33,7 @@ export function takeVector(
   value: unknown,
   scalars: Record<string, ScalarValue>,
 ): readonly VectorProblem[] {
-  const names = componentNames.slice(0, lanesOf(type));
+  const names = componentNames.slice(0, componentCount(type));
   if (typeof value !== 'object' || value === null) {
     const problem = value === undefined ? 'is missing' : `must be a vector (${type})`;
     return [{ argument: name, problem, hint: `pass { ${names.map((one) => `${one}: 0`).join(', ')} }` }];

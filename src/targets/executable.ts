@@ -67,7 +67,7 @@ export type Executable =
     };
 
 /** Threads of a block whose ranks lie at equal distances. */
-export interface Team {
+export interface RankGroup {
   readonly first: number;
   readonly stride: number;
   readonly count: number;
@@ -85,8 +85,8 @@ export interface FaultSite {
     readonly source: ArrayReference;
     readonly alignment: number;
   };
-  /** Where the code is that of a team of threads: the ranks that its first, second … thread has in the block. */
-  readonly team?: Team;
+  /** Where the code is that of a rank group: the ranks that its first, second … thread has in the block. */
+  readonly rankGroup?: RankGroup;
   /** The access is one of a lane's values: its index says which lane gives none. */
   readonly exchanges?: boolean;
   /** The threads that meet there. */

@@ -50,7 +50,7 @@ export class StageClock {
     this.now = now;
   }
 
-  /** Threads are at a point. `instance` tells apart the pipelines that were made at one place. */
+  /** Threads are at a point. `instance` distinguishes the pipelines that were made at one place. */
   mark(at: number, pipeline: number, instance: number, batch: number, time = this.now()): void {
     if (this.#length === this.#marks.length) {
       const larger = new Float64Array(2 * this.#length);

@@ -101,7 +101,7 @@ export class Litmus {
 
   #parity(parity: number) {
     const awaited = { by: 'parity', awaited: this.n(parity) } as const;
-    return { ...awaited, limit: null, until: false, inStep: false, waiting: { verb: 'wait' } };
+    return { ...awaited, limit: null, until: false, converged: false, waiting: { verb: 'wait' } };
   }
 
   /** By the parity alone, as on hardware. */

@@ -25,7 +25,9 @@ function directiveOf(text: string, wanted: string): string {
 
 test('each statement stands under the line it comes from', () => {
   const text = cudaText(program, 90, sources);
-  expect(directiveOf(text, 'ws_wait_in_step(')).toBe(`#line ${lineOf('pipeline.consumerWait()')} "${file}"`);
+  expect(directiveOf(text, 'ws_wait_converged(')).toBe(
+    `#line ${lineOf('pipeline.consumerWait()')} "${file}"`,
+  );
   expect(directiveOf(text, 'ws_bulk_copy(')).toBe(`#line ${lineOf('cuda.memcpyAsync(')} "${file}"`);
   expect(directiveOf(text, 'g_globalOut_0[')).toMatch(/^#line \d+ ".*examples\/guide\/compute\.ts"$/);
 });
@@ -74,7 +76,7 @@ describe.skipIf(!hasNvcc)('nvcc', () => {
     expect(ptx).toMatch(new RegExp(`\\.loc\\s+${number} ${lineOf('pipeline.consumerWait()')} `));
 
     const bad = join(folder, 'bad.cu');
-    writeFileSync(bad, text.replace('ws_wait_in_step(&m', 'ws_wait_in_step(&no_such'));
+    writeFileSync(bad, text.replace('ws_wait_converged(&m', 'ws_wait_converged(&no_such'));
     const { stderr } = spawnSync('nvcc', ['-arch=sm_90a', '-ptx', '-o', join(folder, 'bad.ptx'), bad], {
       encoding: 'utf8',
     });

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { printProgram } from '#warpstage/compiler/print.js';
+import { newLoopSchedule } from '#warpstage/targets/legalise/loop-schedule.js';
 import { rotateFillLoops } from '#warpstage/targets/legalise/rotate.js';
-import { newSteadyState } from '#warpstage/targets/legalise/steady.js';
 import { interpreter } from '../support/interpreter.ts';
 import { collatz, stagingThreadScope, stagingUnified } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
@@ -23,7 +23,7 @@ describe('rotation of the loop that fills a pipeline', () => {
     (stages, lowering, spares = false) => {
       const block = 32;
       const program = stagingUnified({ block, stages, element: 'i32' });
-      const rotated = rotateFillLoops(program, [lowering], newSteadyState(), () => spares);
+      const rotated = rotateFillLoops(program, [lowering], newLoopSchedule(), () => spares);
       expect(printProgram(rotated)).not.toBe(printProgram(program));
       for (const batchCount of [0, 1, 2, stages, stages + 1, 13, 40]) {
         const input = Int32Array.from({ length: block * 2 * Math.max(batchCount, 1) }, (_, i) => i * 7);
@@ -39,10 +39,10 @@ describe('rotation of the loop that fills a pipeline', () => {
   );
 
   test('rotates the thread-scope kernel too, and leaves other loops alone', () => {
-    expect(printProgram(rotateFillLoops(stagingThreadScope(), [], newSteadyState(), () => false))).not.toBe(
+    expect(printProgram(rotateFillLoops(stagingThreadScope(), [], newLoopSchedule(), () => false))).not.toBe(
       printProgram(stagingThreadScope()),
     );
     const other = collatz();
-    expect(rotateFillLoops(other, [], newSteadyState(), () => false)).toEqual(other);
+    expect(rotateFillLoops(other, [], newLoopSchedule(), () => false)).toEqual(other);
   });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { type ElementType, hostArrays, lanesOf } from '#warpstage/kernel/types.js';
+import { componentCount, type ElementType, hostArrays } from '#warpstage/kernel/types.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
@@ -28,7 +28,7 @@ const scalars = {
 
 function arrayOf(element: ElementType, length: number): HostArray {
   const Constructor: new (length: number) => HostArray = hostArrays[element];
-  return new Constructor(length * lanesOf(element));
+  return new Constructor(length * componentCount(element));
 }
 
 function inputs(): Record<string, HostArray> {

@@ -1,7 +1,7 @@
 // What a random program computes with: its arrays, scalars and variables, and random values made of them.
 
 import { type Expression, elementValueType, type Statement, type ValueType } from '#warpstage/compiler/ir.js';
-import { type ElementType, lanesOf } from '#warpstage/kernel/types.js';
+import { componentCount, type ElementType } from '#warpstage/kernel/types.js';
 import {
   type ArrayHandle,
   add,
@@ -115,7 +115,7 @@ export class RandomData {
       array,
       add(multiply(p.gridRank(), p.index(ownElements)), p.index(slot)),
       value,
-      this.#tape.below(lanesOf(element)),
+      this.#tape.below(componentCount(element)),
     );
   }
 
@@ -154,7 +154,10 @@ export class RandomData {
         ...this.#scalars.filter((scalar) => scalar.type === type).map((scalar) => () => scalar),
         ...[...this.inputs, ...this.locals]
           .filter(({ element }) => elementValueType(element) === type)
-          .map((array) => () => load(array, this.#indexOf(array), this.#tape.below(lanesOf(array.element)))),
+          .map(
+            (array) => () =>
+              load(array, this.#indexOf(array), this.#tape.below(componentCount(array.element))),
+          ),
         ...(type === p.indexType ? this.#ownPlace() : []),
       ],
     };

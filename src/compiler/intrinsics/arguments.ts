@@ -99,7 +99,7 @@ function nearest(candidates: readonly (readonly Slot[])[], given: readonly Given
   return candidates.reduce((best, one) => (mismatch(one, given) > mismatch(best, given) ? one : best));
 }
 
-/** A pipeline of the thread's own has no shared state; who asks for one is told so by its handler. */
+/** A pipeline of the thread's own has no shared state; who asks for one gets an error from its handler. */
 const scopes = { thread: 0, block: 0, cluster: 0, device: 0, system: 0 } satisfies Record<PipelineScope, 0>;
 
 function accepts(kind: ArgumentKind, value: Value): boolean {

@@ -2,7 +2,7 @@
 
 import type { Node } from 'acorn';
 import type { memoryIntrinsics } from '../../kernel/intrinsics/memory.ts';
-import { isVectorType, lanesOf } from '../../kernel/types.ts';
+import { componentCount, isVectorType } from '../../kernel/types.ts';
 import { numberConstant, variable } from '../build.ts';
 import { type AtomicOperator, type Expression, elementValueType, type Statement } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -116,7 +116,7 @@ function clear(lowering: Lowering, { array, element }: ViewValue, count: number,
   const { indexType: type } = lowering;
   const value = numberConstant(elementValueType(element), 0, range);
   const stores = (index: Expression): Statement[] =>
-    Array.from({ length: lanesOf(element) }, (_, component) => {
+    Array.from({ length: componentCount(element) }, (_, component) => {
       const store = { kind: 'store', array, index, value, range } as const;
       return isVectorType(element) ? { ...store, component } : store;
     });

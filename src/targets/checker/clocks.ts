@@ -9,7 +9,7 @@
 // their agent: it has a component in the clocks of the block like a thread, whose time is the
 // number of completed phases. So what a thread knows of copies spreads with all else that it knows.
 //
-// Of other blocks a thread knows only what an object has told that threads of several blocks
+// Of other blocks a thread knows only what an object has said that threads of several blocks
 // arrived at. What was collected by the end of a phase is never changed again, so threads share it.
 
 import type { Block } from '../interpreter/block.ts';
@@ -81,7 +81,7 @@ export class ThreadClock {
     return this.seen[this.rank]!;
   }
 
-  /** What the thread does from now on is told apart from what it did. */
+  /** What the thread does from now on is distinguished from what it did. */
   tick(): void {
     this.seen[this.rank]! += 1;
   }

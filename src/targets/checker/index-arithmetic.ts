@@ -91,16 +91,16 @@ function indicesOf(statement: Statement): readonly Expression[] {
 
 export class IndexArithmetic implements PartialObserver {
   readonly #findings: Findings;
-  /** Places told already. */
-  readonly #told = new Set<Expression>();
+  /** Places reported already. */
+  readonly #reported = new Set<Expression>();
 
   constructor(findings: Findings) {
     this.#findings = findings;
   }
 
   wrapped(thread: Thread, expression: Expression, exact: number | bigint, actual: number | bigint): void {
-    if (this.#told.has(expression)) return;
-    this.#told.add(expression);
+    if (this.#reported.has(expression)) return;
+    this.#reported.add(expression);
     this.#findings.report({
       code: 'WS7006',
       severity: 'error',

@@ -94,7 +94,7 @@ export class Initialisation implements PartialObserver {
   }
 
   launchEnded(): void {
-    for (const reads of this.#reads.values()) this.#tell(reads);
+    for (const reads of this.#reads.values()) this.#reportReads(reads);
     this.#reads.clear();
   }
 
@@ -120,7 +120,7 @@ export class Initialisation implements PartialObserver {
     reads.greatest = Math.max(reads.greatest, index);
   }
 
-  #tell({ range, array, space, block, threads, index, least, greatest }: Reads): void {
+  #reportReads({ range, array, space, block, threads, index, least, greatest }: Reads): void {
     const size = elementBytes[array.element];
     const [rank] = threads;
     this.#findings.report({

@@ -1,4 +1,4 @@
-// The arrays of a launch, told apart by identity: what each is in the program, and where arrays
+// The arrays of a launch, distinguished by identity: what each is in the program, and where arrays
 // of the launch lie in the same memory.
 
 import type { ArrayReference } from '../../compiler/ir.ts';

@@ -151,12 +151,12 @@ export class Outputs implements PartialObserver {
   issued({ thread, call, to, from, count, first, stride }: PendingCopy): void {
     const output = this.#outputs.get(to.elements);
     if (output === undefined) return;
-    const { bits, lanes } = to.elements;
+    const { bits, components } = to.elements;
     for (let i = first; i < count; i += stride) {
-      const [target, source] = [(to.offset + i) * lanes, (from.offset + i) * lanes];
+      const [target, source] = [(to.offset + i) * components, (from.offset + i) * components];
       const same = () => {
-        for (let lane = 0; lane < lanes; lane += 1) {
-          if (bits[target + lane] !== from.elements.bits[source + lane]) return false;
+        for (let component = 0; component < components; component += 1) {
+          if (bits[target + component] !== from.elements.bits[source + component]) return false;
         }
         return true;
       };

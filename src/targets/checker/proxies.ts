@@ -34,7 +34,7 @@ export class ProxyClocks {
     this.#forEachPart((part) => part.end(block));
   }
 
-  // The parts first: the thread's time goes on when its arrival is told of.
+  // The parts first: the thread's time goes on when its arrival is reported.
   arrived(thread: Thread, sync: object, phase: number): void {
     this.#forEachPart((part) => part.arrived(thread, sync, phase));
     this.general.arrived(thread, sync, phase);

@@ -13,7 +13,7 @@ import type { AccessKind } from './races.ts';
 import type { TrackedCopy } from './tracked-copies.ts';
 
 /** One side of a race. */
-export interface Party {
+export interface ConflictingAccess {
   readonly kind: AccessKind;
   readonly range: Range;
   /** The copy that reads or writes; null for a thread's own access. */
@@ -26,8 +26,8 @@ export interface Conflict {
   readonly array: Elements;
   readonly space: ArrayPart['space'];
   readonly index: number;
-  readonly earlier: Party;
-  readonly later: Party;
+  readonly earlier: ConflictingAccess;
+  readonly later: ConflictingAccess;
   /** Of the thread that makes the later access. */
   readonly clock: ThreadClock;
   /** Both store the same value. */
@@ -75,7 +75,7 @@ export class RaceReports {
   }
 }
 
-function keyOf({ kind, range: { source, start, end }, copy }: Party): string {
+function keyOf({ kind, range: { source, start, end }, copy }: ConflictingAccess): string {
   return `${kind} ${source}:${start}:${end} ${copy === null ? '' : 'copy'}`;
 }
 
@@ -127,7 +127,7 @@ const doing: Readonly<Record<AccessKind, string>> = {
   update: 'updates atomically',
 };
 
-function labelOf({ kind, copy, rank }: Party): string {
+function labelOf({ kind, copy, rank }: ConflictingAccess): string {
   if (copy === null) return `thread ${rank} ${doing[kind]} it here`;
   return `thread ${rank} issued the copy that ${doing[kind]} it here`;
 }
@@ -137,7 +137,7 @@ type Words = Pick<Finding, 'message' | 'mend'>;
 /** Two accesses by threads. */
 function wordsOfThreads({ array, space, index, earlier, later, sameValue }: Conflict): Words {
   const apart = !sameBlock(earlier.block, later.block);
-  const who = ({ rank, block }: Party) =>
+  const who = ({ rank, block }: ConflictingAccess) =>
     apart ? `thread ${rank} of block (${block.join(', ')})` : `thread ${rank}`;
   const message = `${who(later)} ${doing[later.kind]} \`${array.name}[${index}]\`, which ${who(earlier)} ${doing[earlier.kind]}, and nothing orders the two`;
   if (sameValue) {

@@ -1,7 +1,7 @@
 // Races: two accesses to the same memory, at least one of them a write, of which neither comes
 // before the other.
 //
-// What comes before what is told by vector clocks, not by the order in which this run happened to
+// Vector clocks say what comes before what, not by the order in which this run happened to
 // go. So a race is found in any schedule that makes both accesses, however far apart they were. An
 // asynchronous copy reads its source and writes its destination at any time between its issue and
 // its completion: it comes after what its issuer did before, and before what a thread does that has
@@ -30,7 +30,7 @@ import type { Findings } from './finding.ts';
 import { referenceOf, regionsOf } from './launch-arrays.ts';
 import { Sites } from './places.ts';
 import { type FencedSpace, ProxyClocks } from './proxies.ts';
-import { type Conflict, type Party, RaceReports } from './race-reports.ts';
+import { type Conflict, type ConflictingAccess, RaceReports } from './race-reports.ts';
 import { type Access, type Accesses, type Page, Shadow } from './shadow.ts';
 import { CopyGroups, type TrackedCopy } from './tracked-copies.ts';
 import { sameValue } from './values.ts';
@@ -157,7 +157,7 @@ export class Races implements PartialObserver {
     const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
-    const part = width / array.lanes;
+    const part = width / array.components;
     const first = firstCell + index * width + component * part;
     for (let cell = first; cell < first + part; cell += 1) {
       this.#readCell(tracked, index, shadow.page(cell), Shadow.within(cell), clock, clock.actor, site);
@@ -170,10 +170,10 @@ export class Races implements PartialObserver {
     const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
-    const part = width / array.lanes;
+    const part = width / array.components;
     const first = firstCell + index * width + component * part;
-    // Which component it is that a vector has already is not told.
-    const compared = array.lanes === 1 ? value : null;
+    // Which component it is that a vector has already is not reported.
+    const compared = array.components === 1 ? value : null;
     for (let cell = first; cell < first + part; cell += 1) {
       this.#writeCell(
         tracked,
@@ -323,8 +323,8 @@ export class Races implements PartialObserver {
         array: tracked.array,
         space: tracked.space,
         index,
-        earlier: this.#party(earlier, kind),
-        later: this.#party(access, accessKind),
+        earlier: this.#conflictingAccess(earlier, kind),
+        later: this.#conflictingAccess(access, accessKind),
         clock,
         sameValue:
           kind === 'write' &&
@@ -353,14 +353,14 @@ export class Races implements PartialObserver {
       if (to.elements !== tracked.array) return undefined;
       const i = index - to.offset;
       if (i >= copied) return 0;
-      const { bits, lanes } = from.elements;
-      return String(bits.subarray((from.offset + i) * lanes, (from.offset + i + 1) * lanes));
+      const { bits, components } = from.elements;
+      return String(bits.subarray((from.offset + i) * components, (from.offset + i + 1) * components));
     };
     const value = sourceOf(earlier);
     return value !== undefined && value === sourceOf(later);
   }
 
-  #party({ actor, site }: Access, kind: AccessKind): Party {
+  #conflictingAccess({ actor, site }: Access, kind: AccessKind): ConflictingAccess {
     const range = this.#sites.range(site);
     const copy = actor < 0 ? this.#copies[-actor - 1]! : null;
     const thread = (copy === null ? actor : copy.issuer.actor) - 1;
@@ -394,9 +394,9 @@ export class Races implements PartialObserver {
           : this.#uses.changes(reference)
         : this.#uses.of(reference).copied;
     const shadow = matters
-      ? new Shadow(array.length * array.lanes, elementBytes[componentOf(array.element)], budget)
+      ? new Shadow(array.length * array.components, elementBytes[componentOf(array.element)], budget)
       : null;
-    const tracked = shadow && { array, space, shadow, firstCell: 0, width: array.lanes };
+    const tracked = shadow && { array, space, shadow, firstCell: 0, width: array.components };
     this.#tracked.set(array, tracked);
     arrays.push(array);
     return tracked;

@@ -11,7 +11,7 @@ const probes = new Map<string, ValueArray>();
 
 /** Whether an element, or the component of one, holds a value already, once it is rounded to the element's type. */
 export function sameValue(
-  { element, values, lanes }: Elements,
+  { element, values, components }: Elements,
   index: number,
   component: number,
   value: Value,
@@ -22,5 +22,5 @@ export function sameValue(
     probes.set(element, probe);
   }
   probe[0] = value;
-  return Object.is(probe[0], values[index * lanes + component]);
+  return Object.is(probe[0], values[index * components + component]);
 }

@@ -119,7 +119,7 @@ export class Checks {
     return `if (ws_holds(${lengthName(this.program, array)}, ${operands.join(', ')})) `;
   }
 
-  /** What a wait is told besides its operands: the place. */
+  /** What a wait takes besides its operands: the place. */
   wait(place: WaitingPlace): string {
     return this.checked ? `, ${this.#site(place)}` : '';
   }
@@ -156,7 +156,7 @@ export class Checks {
     return { global: parameters, shared: sharedArrays, local: localArrays }[space][id]!.name;
   }
 
-  /** The number of a place; one that was told before has the same again. */
+  /** The number of a place; one that was reported before has the same again. */
   #site(site: FaultSite): number {
     const key = JSON.stringify(site);
     const known = this.#numbers.get(key);

@@ -186,13 +186,13 @@ export class CoreWriter implements CallLowering {
   }
 
   #wait(operation: Of<'mbarrierWait'>, pointer: string, range: Range, out: StatementWriter): string {
-    const { mbarrier, by, limit, until, inStep, waiting } = operation;
+    const { mbarrier, by, limit, until, converged, waiting } = operation;
     const operands = `${pointer}, ${out.expressions.write(operation.awaited)}`;
     const hardware = this.#program.mbarriers![mbarrier]!.made === 'hardware';
     if (limit === null) {
       const place = this.#place(waiting, range, out);
       if (by === 'token') return `ws_await(${operands}${place})`;
-      return `${hardware ? (inStep ? 'ws_wait_in_step' : 'ws_wait') : 'ws_await_parity'}(${operands}${place})`;
+      return `${hardware ? (converged ? 'ws_wait_converged' : 'ws_wait') : 'ws_await_parity'}(${operands}${place})`;
     }
     const time = out.expressions.write(limit);
     if (waiting.barrier === undefined) return `ws_wait_${until ? 'until' : 'for'}(${operands}, ${time})`;

@@ -8,7 +8,7 @@ import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
 
 /** What a kernel tells of a fault. */
-export interface ToldFault {
+export interface ReportedFault {
   readonly site: FaultSite;
   /** Rank of the thread in its block. */
   readonly rank: number;
@@ -33,10 +33,10 @@ export function sitesOf(executable: Executable): readonly FaultSite[] | undefine
   return executable.target === 'cuda' ? executable.sites : undefined;
 }
 
-/** The fault that a kernel told of. */
+/** The fault that a kernel reported. */
 export function faultOf(
   program: Program,
-  { site, rank, block, values }: ToldFault,
+  { site, rank, block, values }: ReportedFault,
   places: ArrayPlaces,
 ): Fault {
   const { range, copy, barrier, array, access, verb } = site;

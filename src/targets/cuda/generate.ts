@@ -30,7 +30,7 @@ import { warpPreludeOf } from './warps.ts';
 export interface CudaOptions extends LoweringOptions {
   /** A `#line` directive for a place of the program, or null where none is wanted. */
   readonly lineDirective: (range: Range) => string | null;
-  /** Whether accesses, copies and divisions are tested, and the first that fails is told. Default: no. */
+  /** Whether accesses, copies and divisions are tested, and the first that fails is reported. Default: no. */
   readonly checked?: boolean;
 }
 

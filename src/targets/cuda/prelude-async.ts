@@ -138,7 +138,7 @@ WS_DEVICE bool ws_elect() {
   return elected != 0;
 }
 // As ws_wait, by all threads of a warp together: the branch back is one that ptxas knows not to part them.
-WS_DEVICE void ws_wait_in_step(ws_barrier* b, unsigned parity WS_WAITS) {
+WS_DEVICE void ws_wait_converged(ws_barrier* b, unsigned parity WS_WAITS) {
 #ifdef WS_TURN
   WS_SPIN_WHILE(!__all_sync(0xffffffffu, ws_test(b, parity)));
 #else

@@ -4,7 +4,7 @@
 // page-locked memory of the host, sets the channel's word `stop` to its launch, and ends: the context goes on
 // living. Other threads end where they would wait for it, or at the next turn of a long loop in which
 // they look; launches that come after it on the stream end as soon as they begin. Of several threads
-// that fail, the one of the first block is told, and of that the one of the lowest rank. A thread that
+// that fail, the one of the first block is reported, and of that block the one of the lowest rank. A thread that
 // waits longer than the channel's patience fails too.
 //
 // Lines go to a ring of words in page-locked memory: a record is the launch and the site, the

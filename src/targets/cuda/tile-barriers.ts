@@ -70,7 +70,7 @@ export class TileBarriers {
     out.line('__syncthreads();');
   }
 
-  /** A statement at which the threads of a tile wait for each other; `place` is what a wait is told besides. */
+  /** A statement at which the threads of a tile wait for each other; `place` is what a wait takes besides. */
   sync(size: number, place: string): string {
     const first = this.first.get(size) ?? null;
     if (first === null) return `ws_meet(${this.meeting(size)}, ${size}u${place});`;

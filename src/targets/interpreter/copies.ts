@@ -81,13 +81,15 @@ export class PendingCopy {
     this.after?.deliver();
     this.#delivered = true;
     this.thread.observer?.delivered(this);
-    const { bits: to, lanes } = this.to.elements;
+    const { bits: to, components } = this.to.elements;
     const { bits: from } = this.from.elements;
     for (let i = this.first; i < this.count; i += this.stride) {
-      const target = (this.to.offset + i) * lanes;
-      const source = (this.from.offset + i) * lanes;
-      if (i >= this.copied) to.fill(zeroOf(to), target, target + lanes);
-      else for (let lane = 0; lane < lanes; lane += 1) to[target + lane] = from[source + lane]!;
+      const target = (this.to.offset + i) * components;
+      const source = (this.from.offset + i) * components;
+      if (i >= this.copied) to.fill(zeroOf(to), target, target + components);
+      else
+        for (let component = 0; component < components; component += 1)
+          to[target + component] = from[source + component]!;
     }
   }
 }

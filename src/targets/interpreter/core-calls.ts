@@ -282,7 +282,7 @@ function compileElements(program: ObservedProgram, operation: Of<'copyElements'>
     const { to, from, count } = operands(thread);
     const { rank, size } = membership(operation.group, thread.rank, thread.block.threads.length);
     for (let i = rank; i < count; i += size) {
-      for (let component = 0; component < to.elements.lanes; component += 1) {
+      for (let component = 0; component < to.elements.components; component += 1) {
         const read = [from.elements, from.offset + i] as const;
         thread.observer?.read(thread, ...read, range, component);
         const value = readElement(thread, ...read, component, range);
@@ -366,6 +366,6 @@ function compileBulkStore(program: ObservedProgram, operation: Of<'bulkStore'>, 
 }
 
 /** Memory of the copy engine's own. */
-function likeElements({ element, lanes, bits }: Elements, count: number): Elements {
-  return elementsAt('', element, new ArrayBuffer(count * lanes * bits.BYTES_PER_ELEMENT), 0, count);
+function likeElements({ element, components, bits }: Elements, count: number): Elements {
+  return elementsAt('', element, new ArrayBuffer(count * components * bits.BYTES_PER_ELEMENT), 0, count);
 }

@@ -8,12 +8,12 @@ import { type AtomicFunction, type Value, zeroOf } from '../../compiler/arithmet
 import { elementValueType, type ValueType } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import {
+  componentCount,
   componentOf,
   type ElementType,
   elementBytes,
   type HostArrays,
   hostArrays,
-  lanesOf,
 } from '../../kernel/types.ts';
 import { type Culprit, outOfRange } from './fault.ts';
 
@@ -27,7 +27,7 @@ export interface Elements {
   /** Elements. */
   readonly length: number;
   /** Numbers that an element is made of. */
-  readonly lanes: number;
+  readonly components: number;
   /** The numbers, one after the other. */
   readonly values: HostArrays[ElementType];
   /** The same memory as integers of a number's width: what copies and atomics move. */
@@ -43,16 +43,16 @@ export function elementsAt(
   address: number,
   length: number,
 ): Elements {
-  const lanes = lanesOf(element);
+  const components = componentCount(element);
   const Values: ViewConstructor<HostArrays[ElementType]> = hostArrays[element];
   const Bits: ViewConstructor<BitArray> = bitArrays[elementBytes[componentOf(element)]];
   return {
     name,
     element,
     length,
-    lanes,
-    values: new Values(buffer, address, length * lanes),
-    bits: new Bits(buffer, address, length * lanes),
+    components,
+    values: new Values(buffer, address, length * components),
+    bits: new Bits(buffer, address, length * components),
   };
 }
 
@@ -73,7 +73,7 @@ export function readElement(
   component: number,
   range: Range,
 ): Value {
-  const value = array.values[index * array.lanes + component];
+  const value = array.values[index * array.components + component];
   if (value === undefined) throw outside(thread, array, index, range, 'read');
   return value;
 }
@@ -89,7 +89,7 @@ export function writeElement(
 ): void {
   if (!(index >= 0 && index < array.length)) throw outside(thread, array, index, range, 'write');
   // A bigint array takes bigints and every other numbers, as the value's type has been made to be.
-  (array.values as Record<number, Value>)[index * array.lanes + component] = value;
+  (array.values as Record<number, Value>)[index * array.components + component] = value;
 }
 
 /**

@@ -1,17 +1,17 @@
 // The observer seam: the interpreter tells whoever listens what its threads do.
 //
-// An observer is told of every access, of every asynchronous copy and of everything that orders
+// An observer is notified of every access, of every asynchronous copy and of everything that orders
 // threads, each before or after it takes effect as its method says. It changes nothing. The
 // accesses of a program that nobody observes are compiled as if this file did not exist; the rarer
 // events cost a comparison with null.
 //
-// Order between threads is told in two events, whatever the primitive: a thread `arrived` at a
+// Order between threads is reported in two events, whatever the primitive: a thread `arrived` at a
 // phase of a synchronisation object, and a thread that `waited` for the phase comes after all
-// that arrived at it or at an earlier phase. Objects are told apart by identity. The completion of
+// that arrived at it or at an earlier phase. Objects are distinguished by identity. The completion of
 // copies goes by the same objects and phases: copies that are `bound` to a phase are there for
 // whoever waited for it, or for a later one.
 //
-// What throws a fault is told of before it is checked, so that an observer sees the misuse itself.
+// What throws a fault is reported before it is checked, so that an observer sees the misuse itself.
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Expression, Group, Program } from '../../compiler/ir.ts';
@@ -31,11 +31,11 @@ import type { Gathering } from './warp.ts';
 /** A program as the interpreter compiles it. */
 export interface ObservedProgram extends Program {
   readonly observer?: Observer;
-  /** Integer arithmetic whose exact result matters: that it was not representable is told. */
+  /** Integer arithmetic whose exact result matters: that it was not representable is reported. */
   readonly exact?: ReadonlySet<Expression>;
 }
 
-/** A pipeline that a group has made: told apart by identity. For thread scope each thread has one of its own. */
+/** A pipeline that a group has made: distinguished by identity. For thread scope each thread has one of its own. */
 export interface MadePipeline {
   readonly declaration: Pipeline;
 }

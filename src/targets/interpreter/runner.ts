@@ -29,7 +29,7 @@ export function interpreterExecutable(
   return { target: 'interpreter', program, scratchBytes: 0, delivery, steps };
 }
 
-/** Who is told of what a runner's threads do, and of which arithmetic. */
+/** Who observes what a runner's threads do, and of which arithmetic. */
 export type Observation = Pick<ObservedProgram, 'observer' | 'exact'>;
 
 /** Compiles the program to closures; the runner runs one block after the other. */

@@ -1,4 +1,4 @@
-// How the uses of stages that an observer is told of are called where they are shown.
+// How the uses of stages that an observer is notified of are called where they are shown.
 
 import type { MadePipeline, StageUse } from './observer.ts';
 

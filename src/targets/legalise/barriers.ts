@@ -141,7 +141,7 @@ export class BarrierLegaliser {
         phase: null,
         limit,
         until,
-        inStep: false,
+        converged: false,
         waiting: { verb: 'wait', barrier },
       },
       result,

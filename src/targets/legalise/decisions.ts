@@ -1,8 +1,8 @@
 // What was decided about a program before it is lowered, and is asked for at many places.
 
 import type { Call } from '../../compiler/ir.ts';
+import type { LoopSchedule } from './loop-schedule.ts';
 import type { Lowering } from './lowering.ts';
-import type { SteadyState } from './steady.ts';
 
 export interface Decisions {
   /** Compute capability times ten. */
@@ -11,7 +11,7 @@ export interface Decisions {
   readonly alignments: readonly number[];
   /** Of each pipeline. */
   readonly lowerings: readonly Lowering[];
-  readonly steady: SteadyState;
+  readonly schedule: LoopSchedule;
   /** Whether it is proven that copies are all that needs to be ordered (only-copies.ts). */
   readonly onlyCopiesMeet: () => boolean;
   /** Whether threads of one warp may come to a sync apart from each other. */

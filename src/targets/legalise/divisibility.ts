@@ -8,7 +8,7 @@
 import type { Expression, Program } from '../../compiler/ir.ts';
 import { forEachAssignment } from '../analysis/assignments.ts';
 
-/** No power of two beyond this one is told apart: zero is divisible by all. */
+/** No power of two beyond this one is distinguished: zero is divisible by all. */
 const most = 2 ** 20;
 
 function ofConstant(value: number | bigint | boolean): number {

@@ -2,11 +2,11 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import { legaliseForGpu } from './gpu.ts';
+import { newLoopSchedule } from './loop-schedule.ts';
 import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
 import { prefetchInLoops } from './prefetch.ts';
 import { rotateFillLoops } from './rotate.ts';
-import { newSteadyState } from './steady.ts';
 import { syncsApart } from './synchronisation.ts';
 import { unrollStages } from './unroll.ts';
 
@@ -18,20 +18,20 @@ export interface Lowered {
 
 export function lowerForGpu(original: Program, options: LoweringOptions): Lowered {
   const lowerings = chooseLowerings(original, options);
-  const steady = newSteadyState();
+  const schedule = newLoopSchedule();
   let proven: boolean | undefined;
   const onlyCopies = () => {
     proven ??= onlyCopiesMeet(original, options.alignments);
     return proven;
   };
-  const rotated = rotateFillLoops(original, lowerings, steady, onlyCopies);
-  prefetchInLoops(rotated, steady);
-  const unrolled = unrollStages(rotated, steady);
+  const rotated = rotateFillLoops(original, lowerings, schedule, onlyCopies);
+  prefetchInLoops(rotated, schedule);
+  const unrolled = unrollStages(rotated, schedule);
   const program = legaliseForGpu(unrolled, {
     architecture: options.architecture,
     alignments: options.alignments,
     lowerings,
-    steady,
+    schedule,
     onlyCopiesMeet: onlyCopies,
     isApart: syncsApart(unrolled),
   });

@@ -6,7 +6,7 @@
 // nowhere but in the stages, which copies alone fill:
 //
 // - there is one pipeline, and no other object that threads wait at;
-// - its copies read arrays that nobody writes (an argument that overlaps a written one is told by
+// - its copies read arrays that nobody writes (an argument that overlaps a written one is reported by
 //   its alignment, which then counts for 8 at most);
 // - at most one array that may be written is touched, and of it each thread has elements of its own;
 // - so it is with shared arrays too, unless copies write them and threads only read them.

@@ -27,7 +27,7 @@ export interface Guard {
 }
 
 const unknown: Residue = { residue: 0, modulus: 1 };
-/** Beyond this no residue is told apart, and products of two of them are still exact. */
+/** Beyond this no residue is distinguished, and products of two of them are still exact. */
 const most = 2 ** 20;
 
 /** A function that says whether no two threads of the block meet in an element by these accesses of one array. */

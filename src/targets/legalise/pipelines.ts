@@ -25,7 +25,7 @@ type VerbCall = Extract<
 >;
 type TimedWait = Extract<PipelineCall, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
-/** More groups than this are not told apart when a thread waits. */
+/** More groups than this are not distinguished when a thread waits. */
 const mostGroups = 8;
 
 /** What a pipeline has at run time. */
@@ -162,19 +162,19 @@ export class PipelineLegaliser {
   /** Where the head is at a call: at a known distance from the tail, or where its cursor says. */
   #headAt(call: Call & { pipeline: number }, words: Words): Position {
     const { head, tail } = this.#states[call.pipeline]!;
-    const distance = this.#decisions.steady.distance.get(call);
+    const distance = this.#decisions.schedule.distance.get(call);
     return distance === undefined ? head!.position(words) : tail!.position(words, distance);
   }
 
   lower(call: AnyPipelineCall, words: Words): Statement[] {
     const state = this.#states[call.pipeline]!;
-    const { steady } = this.#decisions;
-    const known = steady.distance.has(call);
+    const { schedule } = this.#decisions;
+    const known = schedule.distance.has(call);
     switch (call.intrinsic) {
       case 'makePipeline':
         return this.#make(call, state, words);
       case 'producerAcquire':
-        return steady.released.has(call) ? [] : this.#acquire(call, state, words);
+        return schedule.released.has(call) ? [] : this.#acquire(call, state, words);
       case 'producerCommit':
         return [...this.#commit(call, state, words), ...(known ? [] : this.#advanceHead(state, words))];
       case 'consumerWait':
@@ -214,12 +214,17 @@ export class PipelineLegaliser {
     { stage, parity, phase }: Position,
     { intrinsic: verb, pipeline }: Pick<PipelineCall, 'intrinsic' | 'pipeline'>,
     words: Words,
-    { inStep = false, limit = null as Expression | null, until = false, result = null as number | null } = {},
+    {
+      converged = false,
+      limit = null as Expression | null,
+      until = false,
+      result = null as number | null,
+    } = {},
   ): Statement {
     const awaited = { by: 'parity', awaited: parity, phase } as const;
     const waiting = { verb, pipeline };
     return words.core(
-      { kind: 'mbarrierWait', mbarrier, index: stage, ...awaited, limit, until, inStep, waiting },
+      { kind: 'mbarrierWait', mbarrier, index: stage, ...awaited, limit, until, converged, waiting },
       result,
     );
   }
@@ -279,10 +284,10 @@ export class PipelineLegaliser {
 
   #wait(call: VerbCall, { lowering, stages, group, tail, full, filled }: State, words: Words): Statement[] {
     if (lowering === 'bulk' || lowering === 'barriers') {
-      const inStep = lowering === 'bulk' && this.#frame.wholeWarps;
-      return [this.#await(full, tail!.position(words), call, words, { inStep })];
+      const converged = lowering === 'bulk' && this.#frame.wholeWarps;
+      return [this.#await(full, tail!.position(words), call, words, { converged })];
     }
-    const distance = this.#decisions.steady.distance.get(call);
+    const distance = this.#decisions.schedule.distance.get(call);
     const meeting = lowering === 'groups' ? this.#meetings.sync(group, words) : [];
     if (distance !== undefined)
       return [this.#waitForAllBut(words.u32(distance - 1), distance - 1, words), ...meeting];
@@ -453,7 +458,7 @@ export class PipelineLegaliser {
 
   /** A hint to have the source of a later copy in the L2 cache by then. */
   #prefetch(copy: Copy, words: Words): Statement[] {
-    const prefetch = this.#decisions.steady.prefetches.get(copy);
+    const prefetch = this.#decisions.schedule.prefetches.get(copy);
     if (prefetch === undefined) return [];
     const source = { array: copy.source.array, offset: prefetch.offset };
     if (this.#copies.alignmentOf({ ...copy, source }) < 16) return [];
@@ -463,7 +468,7 @@ export class PipelineLegaliser {
 
   /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */
   afterFill(statement: Statement, words: Words): Statement[] {
-    const filling = this.#decisions.steady.fills.get(statement);
+    const filling = this.#decisions.schedule.fills.get(statement);
     return (filling?.pipelines ?? []).flatMap((pipeline) => {
       const { lowering, filled } = this.#states[pipeline]!;
       if (lowering !== 'thread' && lowering !== 'groups') return [];
@@ -475,7 +480,7 @@ export class PipelineLegaliser {
 
   /** What a refill does where nothing is left to fetch: it commits nothing, so that every turn commits once. */
   insteadOfRefill(statement: Statement, words: Words): Statement[] {
-    const pipelines = this.#decisions.steady.refills.get(statement) ?? [];
+    const pipelines = this.#decisions.schedule.refills.get(statement) ?? [];
     const counts = pipelines.some((pipeline) => {
       const { lowering } = this.#states[pipeline]!;
       return lowering === 'thread' || lowering === 'groups';

@@ -11,6 +11,7 @@ import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { mapExpression } from '../analysis/map.ts';
 import { assignedIn } from '../analysis/walk.ts';
+import type { LoopSchedule } from './loop-schedule.ts';
 import {
   conjunctsOf,
   incrementOf,
@@ -20,7 +21,6 @@ import {
   mayLeave,
   variablePlus,
 } from './loops.ts';
-import type { SteadyState } from './steady.ts';
 
 /** Bytes that should be on their way to a multiprocessor. */
 const bytesUnderWay = 32 * 1024;
@@ -93,7 +93,7 @@ function mentions(expression: Expression, id: number): boolean {
 }
 
 /** Adds prefetches to the copies of loops that count batches and are not finished. */
-export function prefetchInLoops(program: Program, steady: SteadyState): void {
+export function prefetchInLoops(program: Program, schedule: LoopSchedule): void {
   const visit = (statements: readonly Statement[]): void => {
     for (const statement of statements) {
       if (statement.kind === 'if') {
@@ -102,15 +102,15 @@ export function prefetchInLoops(program: Program, steady: SteadyState): void {
       } else if (statement.kind === 'block') visit(statement.body);
       else if (statement.kind === 'loop') {
         visit(statement.body);
-        if (!steady.fills.has(statement) && !steady.finished.has(statement))
-          prefetchIn(statement, program, steady);
+        if (!schedule.fills.has(statement) && !schedule.finished.has(statement))
+          prefetchIn(statement, program, schedule);
       }
     }
   };
   visit(program.body);
 }
 
-function prefetchIn(loop: Loop, program: Program, steady: SteadyState): void {
+function prefetchIn(loop: Loop, program: Program, schedule: LoopSchedule): void {
   const counter = incrementOf(loop.update);
   if (counter === null || loop.test === null || mayLeave(loop) || assignedIn(loop.body).has(counter)) return;
   const assigned = assignedIn([loop]);
@@ -132,6 +132,6 @@ function prefetchIn(loop: Loop, program: Program, steady: SteadyState): void {
   });
   for (const copy of copies) {
     const offset = laterOffset(copy, loop.body, counter, next);
-    if (offset !== null) steady.prefetches.set(copy, { offset, when });
+    if (offset !== null) schedule.prefetches.set(copy, { offset, when });
   }
 }

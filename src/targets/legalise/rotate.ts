@@ -16,15 +16,15 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { forEachAssignment } from '../analysis/assignments.ts';
-import { stepTogether } from './in-step.ts';
+import { stepTogether } from './lockstep.ts';
+import { copyStatements, type LoopSchedule, newLabels } from './loop-schedule.ts';
 import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, negation } from './loops.ts';
 import type { Lowering } from './lowering.ts';
-import { copyStatements, newLabels, type SteadyState } from './steady.ts';
 
 /** What the rotation of one loop depends on beside the loop. */
 export interface Surroundings {
   readonly program: Program;
-  readonly steady: SteadyState;
+  readonly schedule: LoopSchedule;
   readonly lowerings: readonly Lowering[];
   /** Whether it is proven that copies are all that needs to be ordered (only-copies.ts). */
   readonly onlyCopiesMeet: () => boolean;
@@ -44,16 +44,16 @@ export interface Counters {
   readonly capacities: readonly Expression[];
 }
 
-/** The program with every such loop rotated; what becomes known of its pipelines is added to `steady`. */
+/** The program with every such loop rotated; what becomes known of its pipelines is added to `schedule`. */
 export function rotateFillLoops(
   program: Program,
   lowerings: readonly Lowering[],
-  steady: SteadyState,
+  schedule: LoopSchedule,
   onlyCopiesMeet: () => boolean,
 ): Program {
   const around = {
     program,
-    steady,
+    schedule,
     lowerings,
     onlyCopiesMeet,
     newLabel: newLabels(program.body),
@@ -87,11 +87,11 @@ function rotate(outer: Loop, before: readonly Statement[], around: Surroundings)
   const counters = countersOf(outer, fill);
   if (counters === null) return outer;
   const { range, label, test } = outer;
-  const inStep = stepTogether(outer, fill, counters, before, around);
-  const refill: Statement = inStep?.refill ?? {
+  const lockstep = stepTogether(outer, fill, counters, before, around);
+  const refill: Statement = lockstep?.refill ?? {
     kind: 'if',
     test: fill.test!,
-    then: copyStatements([...fill.body, ...fill.update], around.steady, around.newLabel),
+    then: copyStatements([...fill.body, ...fill.update], around.schedule, around.newLabel),
     otherwise: [],
     range: fill.range,
   };
@@ -102,9 +102,9 @@ function rotate(outer: Loop, before: readonly Statement[], around: Surroundings)
     { kind: 'if', test: negation(test!), then: [leave], otherwise: [], range },
     refill,
   ];
-  const steady: Loop = { kind: 'loop', label, test: null, testFirst: true, body: turn, update: [], range };
-  if (inStep !== null) around.steady.finished.add(steady);
-  const then = [inStep?.first ?? fill, ...(inStep?.rounds ?? []), steady];
+  const mainLoop: Loop = { kind: 'loop', label, test: null, testFirst: true, body: turn, update: [], range };
+  if (lockstep !== null) around.schedule.finished.add(mainLoop);
+  const then = [lockstep?.first ?? fill, ...(lockstep?.rounds ?? []), mainLoop];
   return { kind: 'if', test: test!, then, otherwise: [], range };
 }
 

@@ -6,7 +6,7 @@ import { type Calm, calmOf } from './calm.ts';
 import type { Decisions } from './decisions.ts';
 
 export function calmAround(program: Program, decisions: Decisions, isBulk: (call: Call) => boolean): Calm {
-  const { lowerings, steady, isApart } = decisions;
+  const { lowerings, schedule, isApart } = decisions;
   const lowering = (call: Call & { pipeline: number }) => lowerings[call.pipeline]!;
   const meets = (call: Call): boolean => {
     switch (call.intrinsic) {
@@ -41,5 +41,5 @@ export function calmAround(program: Program, decisions: Decisions, isBulk: (call
         return false;
     }
   };
-  return calmOf(program, { meets, idle, copies: isBulk, released: steady.released });
+  return calmOf(program, { meets, idle, copies: isBulk, released: schedule.released });
 }

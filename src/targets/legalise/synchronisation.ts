@@ -1,5 +1,5 @@
 // Which pipelines and syncs all threads of a block come to together: then a block barrier may stand for
-// the pipeline's own, and the hardware may be told that the sync finds whole warps.
+// the pipeline's own, and the hardware may assume that the sync finds whole warps.
 
 import type { Call, Program } from '../../compiler/ir.ts';
 import { analyseLiveness } from '../analysis/liveness.ts';

@@ -1,12 +1,12 @@
 // Repeats the body of a loop over batches as often as its pipeline has stages.
 //
 // Which stage a batch has is a remainder of its number. In a loop of S bodies, where the number
-// grows by S a round, the compiler knows every remainder. What in-step.ts has rotated is so already.
+// grows by S a round, the compiler knows every remainder. What lockstep.ts has rotated is so already.
 
 import type { Program, Statement } from '../../compiler/ir.ts';
 import { forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import { copyStatements, type LoopSchedule, newLabels } from './loop-schedule.ts';
 import { type Loop, negation } from './loops.ts';
-import { copyStatements, newLabels, type SteadyState } from './steady.ts';
 
 /** Bodies are repeated so often at most. */
 const mostBodies = 8;
@@ -14,12 +14,12 @@ const mostBodies = 8;
 const mostStatements = 96;
 
 /** The program with its small loops over the stages of pipelines repeated. */
-export function unrollStages(program: Program, steady: SteadyState): Program {
+export function unrollStages(program: Program, schedule: LoopSchedule): Program {
   const newLabel = newLabels(program.body);
   const list = (statements: readonly Statement[]): readonly Statement[] => statements.map(each);
   const each = (statement: Statement): Statement => {
     // What holds no loop stays the statement that it is, and so does a loop that is as it should be.
-    if (!holdsLoop(statement) || steady.fills.has(statement) || steady.finished.has(statement))
+    if (!holdsLoop(statement) || schedule.fills.has(statement) || schedule.finished.has(statement))
       return statement;
     switch (statement.kind) {
       case 'if':
@@ -28,7 +28,7 @@ export function unrollStages(program: Program, steady: SteadyState): Program {
         return { ...statement, body: list(statement.body) };
       case 'loop':
         if (statement.body.some(holdsLoop)) return { ...statement, body: list(statement.body) };
-        return unroll(statement, program, steady, newLabel);
+        return unroll(statement, program, schedule, newLabel);
       default:
         return statement;
     }
@@ -44,7 +44,7 @@ function holdsLoop(statement: Statement): boolean {
   return found;
 }
 
-function unroll(loop: Loop, program: Program, steady: SteadyState, newLabel: () => number): Statement {
+function unroll(loop: Loop, program: Program, schedule: LoopSchedule, newLabel: () => number): Statement {
   const bodies = stagesOf(loop, program);
   let statements = 0;
   let jumps = false;
@@ -58,7 +58,7 @@ function unroll(loop: Loop, program: Program, steady: SteadyState, newLabel: () 
   const round: Statement[] = [];
   for (let body = 0; body < bodies; ++body) {
     const turn = [...loop.body, ...(body < bodies - 1 || test === null ? loop.update : [])];
-    round.push(...(body === 0 ? turn : copyStatements(turn, steady, newLabel)));
+    round.push(...(body === 0 ? turn : copyStatements(turn, schedule, newLabel)));
     if (body === bodies - 1 || test === null) continue;
     round.push({
       kind: 'if',
@@ -68,7 +68,11 @@ function unroll(loop: Loop, program: Program, steady: SteadyState, newLabel: () 
       range,
     });
   }
-  return { ...loop, body: round, update: test === null ? [] : copyStatements(loop.update, steady, newLabel) };
+  return {
+    ...loop,
+    body: round,
+    update: test === null ? [] : copyStatements(loop.update, schedule, newLabel),
+  };
 }
 
 /** The number of stages of the pipelines that a loop uses, where it is a power of two; else 1. */

@@ -1,7 +1,7 @@
 // Barriers in the scratch memory of a block: finding one, arriving, and what a wait is for.
 //
 // However the threads are run, a barrier is a record of three words, and a token is what ir-barriers.ts
-// says. What a thread does wrong is told to the host by a number, and by the values that its
+// says. What a thread does wrong is reported to the host by a number, and by the values that its
 // sentence needs.
 
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';

@@ -53,7 +53,7 @@ export class FaultReader {
   #record = 0;
   #arena = 0;
   #fault: Fault | null = null;
-  /** Of a pipeline's producers, and of threads that wait, before the fault that they are told for. */
+  /** Of a pipeline's producers, and of threads that wait, before the fault that they are counted for. */
   readonly #counts: number[] = [];
   readonly #waiting: Waiting[] = [];
   /** What a module calls. */
@@ -186,8 +186,8 @@ export class FaultReader {
   }
 
   #rankAt(site: number, rank: number): number {
-    const { team } = this.#sites[site]!;
-    return team === undefined ? rank : team.first + team.stride * rank;
+    const { rankGroup } = this.#sites[site]!;
+    return rankGroup === undefined ? rank : rankGroup.first + rankGroup.stride * rank;
   }
 
   #place(site: number, rank: number, block: number): { thread: Extent3; block: Extent3 } {
@@ -228,7 +228,9 @@ export class FaultReader {
       const named = lanesOfTile(group.size, rank, x * y * z);
       const warp = Math.floor(rank / warpSize);
       const lanes = (ranks: readonly Waiting[]) =>
-        lanesOf(ranks.filter((one) => Math.floor(one.rank / warpSize) === warp).map((one) => one.rank));
+        componentCount(
+          ranks.filter((one) => Math.floor(one.rank / warpSize) === warp).map((one) => one.rank),
+        );
       const isHere = ({ site: other }: Waiting) =>
         other.meeting === meeting && other.group?.kind === 'tile' && other.group.size === group.size;
       return waitsForLanes(meeting, warp, {
@@ -290,7 +292,7 @@ export class FaultReader {
 }
 
 /** The lanes of ranks of one warp, as bits. */
-function lanesOf(ranks: readonly number[]): number {
+function componentCount(ranks: readonly number[]): number {
   return ranks.reduce((bits, rank) => bits | (1 << (rank % warpSize)), 0);
 }
 

@@ -3,7 +3,7 @@
 //
 // The batches are counted in variables of the program, so that they are a thread's own, uniform where its
 // threads go the same way, as everything that analyses see. Marks of a pipeline that the whole
-// block shares, or of those that its threads have one by one, are told once for threads that come
+// block shares, or of those that its threads have one by one, are reported once for threads that come
 // together; where that would cut up code that threads otherwise run alone, each may tell them
 // for itself.
 
@@ -15,9 +15,9 @@ import type { ThreadContext } from './thread-context.ts';
 
 type MarkCall = Extract<Call, { intrinsic: 'mark' }>;
 
-/** The same program with marks; told once by threads that come together, or by each thread. */
-export function withStageMarks(program: Program, told: 'together' | 'apart'): Program {
-  return new Marking(program, told).program();
+/** The same program with marks; reported once by threads that come together, or by each thread. */
+export function withStageMarks(program: Program, reported: 'together' | 'apart'): Program {
+  return new Marking(program, reported).program();
 }
 
 /** Writes a mark, for the thread or threads of a context. */
@@ -41,13 +41,13 @@ interface Counters {
 
 class Marking {
   readonly #program: Program;
-  readonly #told: 'together' | 'apart';
+  readonly #reported: 'together' | 'apart';
   readonly #variables: Program['variables'][number][];
   readonly #counters: readonly Counters[];
 
-  constructor(program: Program, told: 'together' | 'apart') {
+  constructor(program: Program, reported: 'together' | 'apart') {
     this.#program = program;
-    this.#told = told;
+    this.#reported = reported;
     this.#variables = [...program.variables];
     this.#counters = program.pipelines.map(({ name }) => ({
       made: this.#variable(`${name}.made`, 'i32'),
@@ -155,7 +155,7 @@ class Marking {
       of: pipeline,
       made: read(this.#counters[pipeline]!.made, range),
       batch,
-      once: this.#told === 'together' && group.kind !== 'tile',
+      once: this.#reported === 'together' && group.kind !== 'tile',
       range,
     };
   }

@@ -20,7 +20,7 @@ import type { Frame, ThreadContext } from './thread-context.ts';
 import type { Unit } from './unit.ts';
 import { Variables } from './variables.ts';
 
-/** Adds `run` to the module; tells whether any region is run in lanes. */
+/** Adds `run` to the module; returns whether any region is run in lanes. */
 export function writeRegions(
   unit: Unit,
   uniformity: { readonly block: Uniformity; readonly row: Uniformity },

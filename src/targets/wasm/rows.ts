@@ -31,7 +31,7 @@ export interface RowsParts {
   readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
 }
 
-/** Writes a loop over all threads of the block; tells whether it runs any of them in lanes. */
+/** Writes a loop over all threads of the block; returns whether it runs any of them in lanes. */
 export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
   const { unit, code, region, lanes, uniformity, variables, uniform } = parts;
   const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.statements));

@@ -2,7 +2,7 @@
 //
 // Expressions and straight statements mean the same in a region's loop over threads, at the
 // uniform level of a block and in a state machine; where they differ is in how a variable is
-// kept, how the thread is told from the others, and how the thread's code is left. That is the
+// kept, how the thread is distinguished from the others, and how the thread's code is left. That is the
 // Frame; whoever writes such code brings one.
 
 import type { Call, Expression } from '../../compiler/ir.ts';

@@ -4,7 +4,7 @@
 import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
-import type { FaultSite, Team } from '../executable.ts';
+import type { FaultSite, RankGroup } from '../executable.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
 import { ModuleWriter } from './encoder/module.ts';
@@ -30,31 +30,31 @@ class Whole {
 export class Unit {
   readonly program: Program;
   /** Which of a block's threads run this program, if not all. To the program they are the block. */
-  readonly team: Team | null;
+  readonly rankGroup: RankGroup | null;
   readonly #whole: Whole;
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
 
-  constructor(program: Program, team: Team | null = null, whole = new Whole(program)) {
+  constructor(program: Program, rankGroup: RankGroup | null = null, whole = new Whole(program)) {
     this.program = program;
-    this.team = team;
+    this.rankGroup = rankGroup;
     this.#whole = whole;
   }
 
-  /** The unit of what a team of threads does, in the same module. */
-  ofTeam(team: Team, program: Program): Unit {
-    return new Unit(program, team, this.#whole);
+  /** The unit of what a rank group does, in the same module. */
+  ofRankGroup(rankGroup: RankGroup, program: Program): Unit {
+    return new Unit(program, rankGroup, this.#whole);
   }
 
-  /** Threads of a block, of all teams together. */
+  /** Threads of a block, of all rank groups together. */
   get threadsOfBlock(): number {
     return this.#whole.threads;
   }
 
   /** Makes a rank on the stack, as the program counts them, the thread's rank in the block. */
   writeRankInBlock(code: Code): void {
-    if (this.team === null) return;
-    const { first, stride } = this.team;
+    if (this.rankGroup === null) return;
+    const { first, stride } = this.rankGroup;
     if (stride !== 1) code.i32(stride).op('i32.mul');
     if (first !== 0) code.i32(first).op('i32.add');
   }
@@ -166,7 +166,7 @@ export class Unit {
   }
 
   #addSite(site: FaultSite): number {
-    const added = this.team === null ? site : { ...site, team: this.team };
+    const added = this.rankGroup === null ? site : { ...site, rankGroup: this.rankGroup };
     return this.#whole.sites.push(added) - 1;
   }
 

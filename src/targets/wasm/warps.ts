@@ -46,7 +46,7 @@ export function expandWarps(program: Program, asRegions: boolean): Program {
 }
 
 /** Lanes that meet: how, and what is known of those that take part. */
-interface Party {
+interface WarpSubset {
   readonly meeting: LaneMeeting;
   readonly size: number;
   /** The lanes that this one names, if they find each other by that; a variable or constant. */
@@ -105,7 +105,7 @@ class Expansion extends ExchangeWriter {
         if (intrinsic !== 'sync' || !meetsByMask(this.#masked, 'sync', statement.group, statement.mask)) {
           return [statement];
         }
-        return this.written(range, () => this.#meet(this.#party('sync', statement)));
+        return this.written(range, () => this.#meet(this.#subset('sync', statement)));
       }
       default:
         return [statement];
@@ -120,48 +120,48 @@ class Expansion extends ExchangeWriter {
       this.assign(result, this.bit(this.lane()));
       return;
     }
-    const party = this.#party(operator, call);
+    const subset = this.#subset(operator, call);
     switch (operator) {
       case 'shfl':
       case 'shflUp':
       case 'shflDown':
       case 'shflXor':
-        this.#shuffle(party, call);
+        this.#shuffle(subset, call);
         break;
       case 'ballot': {
         const own = conditional(value, this.bit(this.lane()), this.u32(0), this.range);
-        this.assign(result, this.#fold(party, own, 'or'));
+        this.assign(result, this.#fold(subset, own, 'or'));
         break;
       }
       case 'any':
       case 'all': {
-        const all = this.#fold(party, convert(value, 'u32', this.range), operator === 'any' ? 'or' : 'and');
+        const all = this.#fold(subset, convert(value, 'u32', this.range), operator === 'any' ? 'or' : 'and');
         this.assign(result, compare('notEqual', all, this.u32(0), this.range));
         break;
       }
       case 'matchAny':
       case 'matchAll':
-        this.assign(result, this.#match(party, value, operator));
+        this.assign(result, this.#match(subset, value, operator));
         break;
       default:
-        this.assign(result, this.#fold(party, value, combinations[operator]));
+        this.assign(result, this.#fold(subset, value, combinations[operator]));
     }
     if (this.asRegions) return;
-    this.#meet(party);
+    this.#meet(subset);
     this.#notePresence(0);
   }
 
   /** Each lane reads the slot of another. */
-  #shuffle(party: Party, { operator, value, lane, width, result }: WarpCall): void {
+  #shuffle(subset: WarpSubset, { operator, value, lane, width, result }: WarpCall): void {
     // What the lane asks for may lie in memory, which others change once all have met.
     const operand = readsMemory(lane!) ? this.kept('lane', lane!) : lane!;
-    const slots = this.#bring(party, value);
-    this.#meet(party);
+    const slots = this.#bring(subset, value);
+    this.#meet(subset);
     if (result === null) return;
     const low = binary('and', operand, numberConstant('i32', warpSize - 1, this.range), this.range);
     const distance = this.kept('distance', convert(low, this.original.indexType, this.range));
     const source = this.kept('source', this.#source(operator, distance, width));
-    this.assign(result, load(slots, this.#presentOnly(party, source), value.type, this.range));
+    this.assign(result, load(slots, this.#presentOnly(subset, source), value.type, this.range));
   }
 
   /** The rank of the thread whose value a shuffle gives; see `sourceLane`. */
@@ -190,7 +190,7 @@ class Expansion extends ExchangeWriter {
   }
 
   /** The rank, or an index outside the array if that thread brought nothing. */
-  #presentOnly({ lanes, size, call }: Party, rank: Expression): Expression {
+  #presentOnly({ lanes, size, call }: WarpSubset, rank: Expression): Expression {
     const lane = this.operation('and', rank, this.index(warpSize - 1));
     const absent = (absence: Absence) =>
       this.operation('subtract', this.index(-1 - warpSize * absences.indexOf(absence)), lane);
@@ -208,44 +208,44 @@ class Expansion extends ExchangeWriter {
   }
 
   /** All values in one: in regions the first lane of each tile does it for all of them. */
-  #fold(party: Party, value: Expression, operator: BinaryOperator): Expression {
+  #fold(subset: WarpSubset, value: Expression, operator: BinaryOperator): Expression {
     const { type } = value;
-    const slots = this.#bring(party, value);
-    this.#meet(party);
+    const slots = this.#bring(subset, value);
+    this.#meet(subset);
     const rank = this.rank();
     const slot = (at: Expression) => load(slots, at, type, this.range);
     if (!this.asRegions) {
       const all = this.newVariable('all', type);
       this.set(all, slot(rank));
-      this.#forEachLane(party, (other) => {
+      this.#forEachLane(subset, (other) => {
         const isOther = compare('notEqual', other, rank, this.range);
         this.if(isOther, () => this.set(all, binary(operator, all, slot(other), this.range)));
       });
       return all;
     }
-    const results = this.exchange(`${party.meeting} of all`, party.meeting, type);
-    const first = this.operation('and', rank, this.index(-party.size));
+    const results = this.exchange(`${subset.meeting} of all`, subset.meeting, type);
+    const first = this.operation('and', rank, this.index(-subset.size));
     this.if(compare('equal', rank, first, this.range), () => {
       const all = this.newVariable('all', type);
       this.set(all, slot(rank));
-      this.#forEachLane(party, (other) => this.set(all, binary(operator, all, slot(other), this.range)), 1);
+      this.#forEachLane(subset, (other) => this.set(all, binary(operator, all, slot(other), this.range)), 1);
       this.store(results, rank, all);
     });
-    this.#meet(party);
+    this.#meet(subset);
     return load(results, first, type, this.range);
   }
 
   /** The lanes with the same value. */
-  #match(party: Party, value: Expression, operator: 'matchAny' | 'matchAll'): Expression {
-    const slots = this.#bring(party, value);
-    this.#meet(party);
+  #match(subset: WarpSubset, value: Expression, operator: 'matchAny' | 'matchAll'): Expression {
+    const slots = this.#bring(subset, value);
+    this.#meet(subset);
     const slot = (at: Expression) => load(slots, at, value.type, this.range);
     const own = this.kept('own', slot(this.rank()));
     const same = this.newVariable('same', 'u32');
     const all = this.newVariable('all', 'u32');
     this.set(same, this.u32(0));
     this.set(all, this.u32(0));
-    this.#forEachLane(party, (other) => {
+    this.#forEachLane(subset, (other) => {
       const bit = this.kept('bit', this.bit(this.operation('and', other, this.index(warpSize - 1))));
       this.set(all, binary('or', all, bit, this.range));
       this.if(this.#isSame(this.kept('other', slot(other)), own), () =>
@@ -278,7 +278,7 @@ class Expansion extends ExchangeWriter {
 
   // Meeting
 
-  #party(meeting: LaneMeeting, call: Meeting): Party {
+  #subset(meeting: LaneMeeting, call: Meeting): WarpSubset {
     const size = call.group.kind === 'tile' ? call.group.size : warpSize;
     if (!meetsByMask(this.#masked, meeting, call.group, call.mask))
       return { meeting, size, lanes: null, call };
@@ -293,7 +293,7 @@ class Expansion extends ExchangeWriter {
   }
 
   /** Puts the thread's value into its slot. */
-  #bring({ meeting }: Party, value: Expression): ArrayReference {
+  #bring({ meeting }: WarpSubset, value: Expression): ArrayReference {
     const slots = this.exchange(meeting, meeting, value.type);
     this.store(slots, this.rank(), value);
     if (!this.asRegions) this.#notePresence(1);
@@ -301,7 +301,7 @@ class Expansion extends ExchangeWriter {
   }
 
   /** All that take part come here. */
-  #meet({ meeting, lanes, call }: Party): void {
+  #meet({ meeting, lanes, call }: WarpSubset): void {
     const { group, range } = call;
     const operator = meeting === 'sync' ? {} : { operator: meeting };
     if (lanes === null) {
@@ -332,7 +332,7 @@ class Expansion extends ExchangeWriter {
   }
 
   /** Emits what is done for each thread of the tile that takes part, from the one at `start` on. */
-  #forEachLane({ size, lanes }: Party, write: (rank: Expression) => void, start = 0): void {
+  #forEachLane({ size, lanes }: WarpSubset, write: (rank: Expression) => void, start = 0): void {
     const range = this.range;
     const first = this.operation('and', this.rank(), this.index(-size));
     const other = this.newVariable('other', this.original.indexType);

@@ -17,7 +17,9 @@ const warpSize = 32;
 /** The narrowest asynchronous copy of the hardware, in bytes. */
 const narrowest = 4;
 
-type Told = Pick<Finding, 'code' | 'message' | 'mend'> & { readonly related?: readonly RelatedPlace[] };
+type FindingText = Pick<Finding, 'code' | 'message' | 'mend'> & {
+  readonly related?: readonly RelatedPlace[];
+};
 
 export class Advice implements PartialObserver {
   readonly #findings: Findings;
@@ -37,14 +39,14 @@ export class Advice implements PartialObserver {
     const place = placeOf(thread, call.range);
     const [source, destination] = [call.source.array.space, call.destination.array.space];
     if (source !== 'global' || destination !== 'shared') {
-      this.#tell(place, {
+      this.#report(place, {
         code: 'WS7102',
         message: `memcpyAsync from \`${from.elements.name}\` in ${source} memory to \`${to.elements.name}\` in ${destination} memory overlaps with nothing: only copies from global to shared memory are asynchronous`,
         mend: 'Load and store the elements directly.',
       });
     } else if (call.alignment < narrowest) {
       const bytes = `${call.alignment} byte${call.alignment === 1 ? '' : 's'}`;
-      this.#tell(place, {
+      this.#report(place, {
         code: 'WS7101',
         message: `memcpyAsync from \`${from.elements.name}\` to \`${to.elements.name}\` with an alignment of ${bytes} is not asynchronous`,
         mend: 'Promise what offsets and size keep: cuda.alignedSize(4, count), or 8, or 16.',
@@ -57,14 +59,14 @@ export class Advice implements PartialObserver {
     if (scope === 'thread' || this.#seen.has(declaration)) return;
     this.#seen.add(declaration);
     if (scope !== 'block') {
-      this.#tell(placeOf(thread, range), {
+      this.#report(placeOf(thread, range), {
         code: 'WS7102',
         message: `\`${name}\` has ${scope} scope, with which the reference waits for copies when they are committed`,
         mend: "Make the state with pipelineSharedState('block', …): the threads of a pipeline are of one block.",
       });
     }
     if (partition !== 'unified' || group.kind !== 'block') return;
-    this.#tell(placeOf(thread, range), {
+    this.#report(placeOf(thread, range), {
       code: 'WS7104',
       message: `all threads of the block produce into \`${name}\` and consume from it, by barriers that they share`,
       mend: 'Use a pipeline of the thread’s own, makePipeline(), with a sync of the block after each wait and before a stage is filled anew.',
@@ -79,7 +81,7 @@ export class Advice implements PartialObserver {
     const first = this.#commits.get(key);
     if (first === undefined) this.#commits.set(key, use.range);
     if (first === undefined || first === use.range) return;
-    this.#tell(placeOf(thread, use.range), {
+    this.#report(placeOf(thread, use.range), {
       code: 'WS7103',
       message: `lanes of warp ${warp} commit a batch of \`${declaration.name}\` at different places`,
       related: [{ label: 'other lanes commit here', ...placeOf(thread, first), threads: [] }],
@@ -98,7 +100,7 @@ export class Advice implements PartialObserver {
       const threads = sharing
         .map(({ thread }) => thread.rank)
         .filter((rank) => Math.floor(rank / warpSize) === warp);
-      this.#tell(
+      this.#report(
         { range: mixed.madeAt, threads, block: block.index },
         {
           code: 'WS7103',
@@ -109,8 +111,8 @@ export class Advice implements PartialObserver {
     }
   }
 
-  #tell(place: FindingPlace, { related = [], ...told }: Told): void {
-    this.#findings.report({ ...told, severity: 'advice', place, related });
+  #report(place: FindingPlace, { related = [], ...text }: FindingText): void {
+    this.#findings.report({ ...text, severity: 'advice', place, related });
   }
 }
 

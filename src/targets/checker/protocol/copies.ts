@@ -74,7 +74,7 @@ export class UnawaitedCopies implements PartialObserver {
       (copy) => copy.thread === thread && (pipeline === null || this.#pipelineOf(copy) === pipeline),
     );
     for (const [call, copies] of byCall(left)) {
-      this.#tell(call, copies, quitAt, {
+      this.#report(call, copies, quitAt, {
         code: 'WS7012',
         message: `memcpyAsync into \`${copies[0]!.to.elements.name}\` is never committed`,
         mend: 'Commit after the copy: what is not committed, no wait covers.',
@@ -86,7 +86,7 @@ export class UnawaitedCopies implements PartialObserver {
   #tellUnderWay(pipeline: MadePipeline | null, quitAt: Range | null): void {
     const when = quitAt === null ? 'the block ends' : 'the last of its threads quits';
     for (const [call, copies] of byCall(this.#takeUnderWay(pipeline))) {
-      this.#tell(call, copies, quitAt, {
+      this.#report(call, copies, quitAt, {
         code: 'WS7013',
         message: `memcpyAsync into \`${copies[0]!.to.elements.name}\` is still on its way when ${when}`,
         mend: 'Wait for every batch that is committed, before quitting and before the kernel ends.',
@@ -112,18 +112,18 @@ export class UnawaitedCopies implements PartialObserver {
     return this.#handles.ofCopy(copy)?.pipeline;
   }
 
-  #tell(
+  #report(
     call: PendingCopy['call'],
     copies: readonly PendingCopy[],
     quitAt: Range | null,
-    told: Pick<Finding, 'code' | 'message' | 'mend'>,
+    text: Pick<Finding, 'code' | 'message' | 'mend'>,
   ): void {
     const threads = [...new Set(copies.map(({ thread }) => thread.rank))].sort((a, b) => a - b);
     const block = copies[0]!.thread.block.index;
     const related =
       quitAt === null ? [] : [{ label: 'the pipeline is quit here', range: quitAt, threads, block }];
     this.#findings.report({
-      ...told,
+      ...text,
       severity: 'error',
       place: { range: call.range, threads, block },
       related,

@@ -46,10 +46,10 @@ export class Deadlocks implements PartialObserver {
 
   launchEnded(_launch: Launch, fault: Fault | null): void {
     if (fault?.kind !== 'deadlock' || fault.waiting.length === 0) return;
-    if (fault.block.join() === this.#handles.block.index.join()) this.#tell(fault);
+    if (fault.block.join() === this.#handles.block.index.join()) this.#report(fault);
   }
 
-  #tell({ block, waiting }: Deadlock): void {
+  #report({ block, waiting }: Deadlock): void {
     const waits = waiting.map((one): Wait => {
       const [rank] = one.threads as [number];
       const activity = this.#handles.activities.get(rank) ?? null;
@@ -68,10 +68,10 @@ export class Deadlocks implements PartialObserver {
       .map((wait): RelatedPlace => ({ label: waitInWords(wait.waiting), ...placeOf(wait.waiting) }));
     const cause = this.#causeElsewhere(root, absences);
     if (cause !== null) {
-      const { threads, range, ...told } = cause;
+      const { threads, range, ...text } = cause;
       const label = `${waitInWords(root.waiting)}, in vain`;
       this.#findings.report({
-        ...told,
+        ...text,
         severity: 'error',
         place: { range, threads, block },
         related: [{ label, ...placeOf(root.waiting) }, ...others],

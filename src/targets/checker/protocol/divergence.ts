@@ -25,7 +25,7 @@ interface Arrivals {
   readonly ranks: number[];
 }
 
-type Told = Pick<Finding, 'code' | 'message' | 'mend'>;
+type FindingText = Pick<Finding, 'code' | 'message' | 'mend'>;
 
 export class Divergence implements PartialObserver {
   readonly #findings: Findings;
@@ -90,7 +90,7 @@ export class Divergence implements PartialObserver {
     thread: Thread,
     [first, ...others]: readonly Arrivals[],
     doing: string,
-    tell: (one: readonly number[], other: readonly number[]) => Told,
+    tell: (one: readonly number[], other: readonly number[]) => FindingText,
   ): void {
     const block = thread.block.index;
     for (const { range, ranks } of others) {

@@ -23,7 +23,7 @@ export interface Handle {
   readonly producers: number | null;
   /** What the thread is, as it was made or by what it did first, and where that was; null in a unified pipeline. */
   role: { readonly name: PipelineRole; readonly range: Range } | null;
-  /** Whether it has acted in the other role, which is told once. */
+  /** Whether it has acted in the other role, which is reported once. */
   misplayed: boolean;
   /** Whether the next commit, or release, has its acquire, or wait. */
   acquired: boolean;

@@ -1,7 +1,7 @@
 // What a thread may do with its pipeline: nothing after quit, nothing of the other role, a commit after
 // an acquire, a release after a wait, and no more commits at a time than can be counted.
 //
-// For each verb the first of these rules that it breaks is told, not those that follow from it.
+// For each verb the first of these rules that it breaks is reported, not those that follow from it.
 
 import type { Range } from '../../../diagnostics/source.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
@@ -28,7 +28,9 @@ const roles = {
 /** Commits that a thread-scoped pipeline of the reference can count: its cursors have 8 bits. */
 const mostCommits = 255;
 
-type Told = Pick<Finding, 'code' | 'message' | 'mend'> & { readonly related?: readonly RelatedPlace[] };
+type FindingText = Pick<Finding, 'code' | 'message' | 'mend'> & {
+  readonly related?: readonly RelatedPlace[];
+};
 
 export class Verbs implements PartialObserver {
   readonly #findings: Findings;
@@ -54,7 +56,7 @@ export class Verbs implements PartialObserver {
     const { name, scope } = use.pipeline.declaration;
     if (scope === 'thread') this.#countCommits(handle, use);
     else if (!handle.acquired) {
-      this.#tell(handle, use.range, use, {
+      this.#report(handle, use.range, use, {
         code: 'WS7010',
         message: `producerCommit on stage ${use.stage} of \`${name}\` without producerAcquire`,
         related: this.#elsewhere(handle, handle.lastCommit, use, 'the stage before was committed here'),
@@ -71,7 +73,7 @@ export class Verbs implements PartialObserver {
     // A point in time may well have passed.
     if (verb !== 'consumerWaitFor' || limit === undefined || limit > 0) return;
     const reference = limit === 0 ? 'waits for ever' : 'looks a few times and gives up';
-    this.#tell(handle, use.range, use, {
+    this.#report(handle, use.range, use, {
       code: 'WS7017',
       message: `consumerWaitFor of ${limit} nanoseconds on \`${use.pipeline.declaration.name}\` looks once here, and in the reference it ${reference}`,
       mend: 'Call consumerWait() to wait for ever; to look once, pass 1 nanosecond.',
@@ -83,7 +85,7 @@ export class Verbs implements PartialObserver {
     if (!this.#may(handle, 'consumerRelease', use.range)) return;
     const { name, scope } = use.pipeline.declaration;
     if (scope === 'thread' || handle.waited) return;
-    this.#tell(handle, use.range, use, {
+    this.#report(handle, use.range, use, {
       code: 'WS7011',
       message: `consumerRelease on stage ${use.stage} of \`${name}\` without consumerWait`,
       related: this.#elsewhere(handle, handle.lastRelease, use, 'the stage before was released here'),
@@ -104,7 +106,7 @@ export class Verbs implements PartialObserver {
     const { quitAt, pipeline } = handle;
     if (quitAt === null) return true;
     const { message } = hasQuit(verb, pipeline.declaration.name);
-    this.#tell(handle, range, null, {
+    this.#report(handle, range, null, {
       code: 'WS7007',
       message,
       related: this.#before(handle, quitAt, 'it quit here'),
@@ -125,7 +127,7 @@ export class Verbs implements PartialObserver {
     if (handle.misplayed) return false;
     handle.misplayed = true;
     const { message, hint } = wrongRole(verb, name, role.name);
-    this.#tell(handle, range, null, {
+    this.#report(handle, range, null, {
       code: 'WS7008',
       message,
       related: this.#before(
@@ -149,7 +151,7 @@ export class Verbs implements PartialObserver {
     if (those.length <= declared) return true;
     const { name } = pipeline.declaration;
     const does = role === 'producer' ? 'produce into' : 'consume from';
-    this.#tell(handle, range, null, {
+    this.#report(handle, range, null, {
       code: 'WS7008',
       message: `${those.length} threads ${does} \`${name}\`, which was made for ${declared} ${role}s`,
       related: this.#before(handle, madeAt, `\`${name}\` was made here`),
@@ -162,7 +164,7 @@ export class Verbs implements PartialObserver {
     const outstanding = handle.commits + 1 - handle.taken;
     if (outstanding <= mostCommits) return;
     const { name } = use.pipeline.declaration;
-    this.#tell(handle, use.range, use, {
+    this.#report(handle, use.range, use, {
       code: 'WS7018',
       message: `${outstanding} commits of \`${name}\` are outstanding, and a thread-scoped pipeline counts ${mostCommits}`,
       mend: 'Wait for a batch before committing so many more.',
@@ -181,10 +183,10 @@ export class Verbs implements PartialObserver {
     return [{ label, range, threads: [thread.rank], block: thread.block.index }];
   }
 
-  #tell({ thread }: Handle, range: Range, use: StageUse | null, told: Told): void {
-    const { related = [] } = told;
+  #report({ thread }: Handle, range: Range, use: StageUse | null, text: FindingText): void {
+    const { related = [] } = text;
     this.#findings.report({
-      ...told,
+      ...text,
       severity: 'error',
       place: { range, threads: [thread.rank], block: thread.block.index },
       related,

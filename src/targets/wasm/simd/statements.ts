@@ -2,8 +2,8 @@
 //
 // Here all lanes of a group are there. Where they part, at a branch or a loop whose test differs
 // between them, they go through it under a mask (masked.ts), or, where that cannot be, one by
-// one: an island of scalar code, with the variables passed through the block's scratch memory.
-// The same island is where lanes go when a check of theirs fails.
+// one: a scalar fallback, with the variables passed through the block's scratch memory.
+// The same fallback is where lanes go when a check of theirs fails.
 
 import type { Statement } from '../../../compiler/ir.ts';
 import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
@@ -188,10 +188,10 @@ export class LaneWriter {
   #branch(statement: Structure<'if'>): void {
     const { code, lanes } = this.#group;
     const { test, then, otherwise } = statement;
-    const needsIsland =
+    const needsFallback =
       [then, otherwise].some((list) => this.#checkpoints.checksAt(list).length > 0) ||
       ![then, otherwise].every((list) => lanes.canMask(list));
-    this.#withIsland(needsIsland, statement, (slow, done) => {
+    this.#withFallback(needsFallback, statement, (slow, done) => {
       code.withTemporaries((take) => {
         const mask = pushMask(this.#group, test, () => take('v128'));
         pushCombined(code, mask, 'v128.and');
@@ -227,7 +227,7 @@ export class LaneWriter {
     }
     const checks = this.#checkpoints.checksAt(body);
     const rest: Structure<'loop'> = mode === 'branch' ? { ...statement, testFirst: true } : statement;
-    this.#withIsland(checks.length > 0 || mode === 'branch', rest, (slow, done) => {
+    this.#withFallback(checks.length > 0 || mode === 'branch', rest, (slow, done) => {
       const parts = {
         writeBody: () => {
           if (slow === null) this.writeAddresses(body);
@@ -254,8 +254,12 @@ export class LaneWriter {
     });
   }
 
-  /** Writes code that may branch to an island, where each lane carries out the statement by itself. */
-  #withIsland(needed: boolean, statement: Statement, write: (slow: Label | null, done: Label) => void): void {
+  /** Writes code that may branch to a scalar fallback, where each lane carries out the statement by itself. */
+  #withFallback(
+    needed: boolean,
+    statement: Statement,
+    write: (slow: Label | null, done: Label) => void,
+  ): void {
     const { code } = this.#group;
     code.block((done) => {
       if (!needed) {
@@ -263,12 +267,12 @@ export class LaneWriter {
         return;
       }
       code.block((slow) => write(slow, done));
-      this.#writeIsland(statement);
+      this.#writeFallback(statement);
     });
   }
 
   /** Every lane carries out a statement, one after the other. */
-  #writeIsland(statement: Statement): void {
+  #writeFallback(statement: Statement): void {
     const { code, lanes, unit } = this.#group;
     const assigned = [...assignedIn([statement])];
     const varying = assigned.filter((id) => lanes.varies(id));

@@ -189,7 +189,7 @@ export function pushIsOver(state: CohortState, rank: Local): void {
   code.memory('i32.load', awaitFields.phase).op('i32.gt_s');
 }
 
-/** After a wait that asks: each thread is told whether the phase is over. */
+/** After a wait that asks: each thread learns whether the phase is over. */
 export function writeAnswers(writer: CohortWriter, call: BarrierWaitCall): void {
   const { code, cohort, variables } = writer;
   const { result } = call;

@@ -205,7 +205,7 @@ function writeAdvance(
     });
 }
 
-/** The thread that is the last to give a pipeline up is told so. */
+/** The thread that gives a pipeline up last learns that it is the last. */
 function writeQuit(writer: CohortWriter, call: Extract<Call, { intrinsic: 'quit' }>): void {
   const { code, launch, cohort, variables } = writer;
   const slots = slotsOf(writer, call);
@@ -235,7 +235,7 @@ function writeBlockCopy(
   thread: (rank: Local) => ThreadContext,
 ): void {
   const writeShares = () => cohort.forEachThread((rank) => writeShareOfCopy(thread(rank), call));
-  if (unit.team !== null) {
+  if (unit.rankGroup !== null) {
     writeShares();
     return;
   }

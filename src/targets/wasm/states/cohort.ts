@@ -1,6 +1,6 @@
 // The cohort that code is written for: its record, and ways through its threads.
 //
-// A thread is known by its rank in its team; groups are those of the block.
+// A thread is known by its rank in its rank group; groups are those of the block.
 
 import type { Group } from '../../../compiler/ir.ts';
 import type { Code, Local } from '../encoder/code.ts';
@@ -66,7 +66,7 @@ export class Cohort {
     this.#code.get(this.members).memory('i32.load');
   }
 
-  /** Pushes whether no thread of the team has parted from the others. */
+  /** Pushes whether no thread of the rank group has parted from the others. */
   pushIsWhole(): void {
     this.#code.get(this.count).i32(this.#unit.blockSize).op('i32.eq');
   }
@@ -106,7 +106,7 @@ export class Cohort {
     });
   }
 
-  /** Whether all threads of the team are in the same group of that kind. */
+  /** Whether all threads of the rank group are in the same group of that kind. */
   isOneGroup(group: Group): boolean {
     return this.#onlyGroup(group) !== null;
   }
@@ -128,7 +128,7 @@ export class Cohort {
 
   #onlyGroup(group: Group): number | null {
     const { threadsOfBlock, blockSize } = this.#unit;
-    const { first, stride } = this.#unit.team ?? { first: 0, stride: 1 };
+    const { first, stride } = this.#unit.rankGroup ?? { first: 0, stride: 1 };
     const size = groupSize(group, threadsOfBlock);
     const index = Math.floor(first / size);
     return first + stride * (blockSize - 1) < (index + 1) * size ? index : null;

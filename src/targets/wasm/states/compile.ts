@@ -5,7 +5,7 @@
 // with the same cursors. A cohort is one resumable state machine (flow.ts, resume.ts): it runs, region
 // by region, all of its threads, until they must wait; then the scheduler (schedule.ts) resumes another.
 // Where threads part, the cohort splits; at worst each thread is a cohort of its own. Threads that
-// are known to part by their ranks start as teams (teams.ts), each with a program of its own. So this
+// are known to diverge by their ranks start as rank groups (rank-groups.ts), each with a program of its own. So this
 // is right for every program, and fast where threads wait in company.
 
 import type { Program } from '../../../compiler/ir.ts';
@@ -13,36 +13,42 @@ import { analyseLiveness } from '../../analysis/liveness.ts';
 import { analyseUniformity } from '../../analysis/uniformity.ts';
 import { splitAffine } from '../split-affine.ts';
 import { Unit } from '../unit.ts';
+import { CohortSplit } from './cohort-split.ts';
 import { CohortFacts } from './facts.ts';
 import { flowOf } from './flow.ts';
 import { StatesLayout } from './layout.ts';
 import { Meetings } from './meetings.ts';
-import { Parting } from './parting.ts';
+import { programOf, rankGroupsOf } from './rank-groups.ts';
 import { addReport } from './report.ts';
 import { addResume } from './resume.ts';
 import { addSchedule } from './schedule.ts';
-import { programOf, teamsOf } from './teams.ts';
 
-/** Writes the module of a program; tells whether any of it is run in lanes. */
+/** Writes the module of a program; returns whether any of it is run in lanes. */
 export function writeStates(program: Program): { readonly unit: Unit; readonly vectorised: boolean } {
-  const teams = teamsOf(program);
-  const [only] = teams.length === 1 ? teams : [];
+  const rankGroups = rankGroupsOf(program);
+  const [only] = rankGroups.length === 1 ? rankGroups : [];
   const whole = new Unit(only === undefined ? program : withUniformBases(program));
   const units =
     only === undefined
-      ? teams.map((team) => whole.ofTeam(team, withUniformBases(programOf(program, team))))
+      ? rankGroups.map((rankGroup) =>
+          whole.ofRankGroup(rankGroup, withUniformBases(programOf(program, rankGroup))),
+        )
       : [whole];
   const layout = new StatesLayout(whole);
-  const parting = new Parting(whole.module, layout);
+  const cohortSplit = new CohortSplit(whole.module, layout);
   const meetings = new Meetings(whole.module);
   const written = units.map((unit) => {
     const facts = new CohortFacts(unit.program);
     const liveness = analyseLiveness(unit.program.body);
     const segments = flowOf(unit.program, facts, liveness);
-    return { unit, segments, ...addResume({ unit, layout, parting, meetings, facts, liveness, segments }) };
+    return {
+      unit,
+      segments,
+      ...addResume({ unit, layout, cohortSplit, meetings, facts, liveness, segments }),
+    };
   });
   const records = layout.reserveCohorts();
-  parting.write(records);
+  cohortSplit.write(records);
   addSchedule(layout, records, written, addReport(layout, records, written));
   return { unit: whole, vectorised: written.some(({ vectorised }) => vectorised) };
 }

@@ -244,7 +244,7 @@ class Lowering {
     if (this.#facts.isUniform(isProducer)) {
       this.#end({ kind: 'branch', test: isProducer, then: producers!, otherwise: consumers! });
     } else {
-      this.#end({ kind: 'part', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
+      this.#end({ kind: 'split', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
     }
     this.#segments.push(producers!, consumers!);
     this.#place(after);
@@ -260,7 +260,7 @@ class Lowering {
     }
     if (exitsOf(this.#pending).length > 0) this.#flush();
     const region = this.#region(this.#takePending(), { value: test, noteFor: null });
-    this.#end({ kind: 'part', by: region, next: then, exits: [this.#exit({ to: otherwise, live })] });
+    this.#end({ kind: 'split', by: region, next: then, exits: [this.#exit({ to: otherwise, live })] });
   }
 
   /** Ends the pending region, if there is one. */
@@ -274,7 +274,7 @@ class Lowering {
     }
     const next = emptySegment();
     const exits = region.exits.map((jump) => this.#exit(this.#placeOf(jump)));
-    this.#end({ kind: 'part', by: region, next, exits });
+    this.#end({ kind: 'split', by: region, next, exits });
     this.#place(next);
   }
 

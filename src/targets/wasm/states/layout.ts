@@ -38,8 +38,8 @@ export const groupBarrierBytes = 16;
 export const awaitFields = { address: 0, phase: 4, index: 8 } as const;
 export const awaitBytes = 16;
 
-/** A cohort: the segment where it enters next (-1 when its threads have returned), its threads, and their team. */
-export const cohortFields = { segment: 0, members: 4, count: 8, team: 12 } as const;
+/** A cohort: the segment where it enters next (-1 when its threads have returned), its threads, and their rank group. */
+export const cohortFields = { segment: 0, members: 4, count: 8, rankGroup: 12 } as const;
 
 /** What a cohort knows of a pipeline: the state of the threads' handles, and where their cursors are. */
 export interface HandleFields {
@@ -88,7 +88,7 @@ export interface BarrierSlots extends GroupSlots {
 }
 
 export class StatesLayout {
-  /** Of the block, not of a team. */
+  /** Of the block, not of a rank group. */
   readonly unit: Unit;
   #cohortBytes = 16;
   readonly #values = new Map<number, number>();

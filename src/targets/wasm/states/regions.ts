@@ -25,7 +25,7 @@ import { type CohortWriter, contextOf } from './writer.ts';
 export interface RegionFacts {
   readonly facts: CohortFacts;
   readonly liveness: Liveness;
-  /** Whether threads of the team may part; else they all are where one is. */
+  /** Whether threads of the rank group may diverge; else they all are where one is. */
   readonly maySplit: boolean;
 }
 
@@ -72,7 +72,7 @@ export class RegionWriter {
     code.get(sum).get(threadCode).op('i32.add').set(sum);
   }
 
-  /** A region that all threads leave alike: while the team is whole, by rows and in lanes. */
+  /** A region that all threads leave alike: while the rank group is whole, by rows and in lanes. */
   write(region: Region): void {
     const { code, cohort } = this.#writer;
     const inRows = { ...region, resets: [] };

@@ -13,7 +13,7 @@ import { pushProgress, type WaitingCall, waitingGroup } from './waits.ts';
 export function addReport(
   layout: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
-  teams: readonly { readonly unit: Unit; readonly segments: readonly Segment[] }[],
+  rankGroups: readonly { readonly unit: Unit; readonly segments: readonly Segment[] }[],
 ): FunctionReference {
   const whole = layout.unit;
   const parameters = ['record', 'arena', 'block'] as const;
@@ -22,7 +22,7 @@ export function addReport(
   const launch = new LaunchValues(whole, code, { record, arena, block });
   const current = code.local('i32', 'cohort');
   const left = code.local('i32', 'left');
-  const cohorts = teams.map(({ unit }) => new Cohort(unit, code, current));
+  const cohorts = rankGroups.map(({ unit }) => new Cohort(unit, code, current));
   const scratch = launch.scratch();
   const writeThreads = (unit: Unit, cohort: Cohort, { wait: call, yieldedAt }: Head, number: number) => {
     if (call === null && yieldedAt === undefined) return;
@@ -52,11 +52,11 @@ export function addReport(
     code.get(scratch).i32(records.offset).op('i32.add').set(current);
     code.get(scratch).memory('i32.load', layout.cohortCount).set(left);
     code.loop((next) => {
-      teams.forEach(({ unit, segments }, team) => {
-        const cohort = cohorts[team]!;
-        cohort.pushField(cohortFields.team);
+      rankGroups.forEach(({ unit, segments }, rankGroup) => {
+        const cohort = cohorts[rankGroup]!;
+        cohort.pushField(cohortFields.rankGroup);
         code
-          .i32(team)
+          .i32(rankGroup)
           .op('i32.eq')
           .if(() => {
             cohort.writeMembers();

@@ -18,11 +18,11 @@ import { Variables } from '../variables.ts';
 import { pushIsOver, writeAnswers, writeBarrierOpening } from './barriers.ts';
 import { writeCall, writeReturn } from './calls.ts';
 import { Cohort } from './cohort.ts';
+import type { CohortSplit } from './cohort-split.ts';
 import type { CohortFacts } from './facts.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import type { Meetings } from './meetings.ts';
 import { writeOpening } from './opening.ts';
-import type { Parting } from './parting.ts';
 import { RegionWriter } from './regions.ts';
 import type { End, Head, Segment, Step } from './segments.ts';
 import { pushReady, type WaitingCall, waitingGroup } from './waits.ts';
@@ -36,14 +36,14 @@ const parameters = ['record', 'arena', 'block', 'cohort', 'parts'] as const;
 export interface ResumeParts {
   readonly unit: Unit;
   readonly layout: StatesLayout;
-  readonly parting: Parting;
+  readonly cohortSplit: CohortSplit;
   readonly meetings: Meetings;
   readonly facts: CohortFacts;
   readonly liveness: Liveness;
   readonly segments: readonly Segment[];
 }
 
-/** Adds `resume` of a team to the module; tells whether it runs any threads in lanes. */
+/** Adds `resume` of a rank group to the module; returns whether it runs any threads in lanes. */
 export function addResume(parts: ResumeParts): {
   readonly resume: FunctionReference;
   readonly vectorised: boolean;
@@ -62,7 +62,7 @@ class ResumeWriter implements CohortWriter {
   readonly cohort: Cohort;
   readonly meetings: Meetings;
   readonly uniform: ThreadContext;
-  readonly #parting: Parting;
+  readonly #cohortSplit: CohortSplit;
   readonly #regions: RegionWriter;
   readonly #segments: readonly Segment[];
   readonly #numbers: ReadonlyMap<Segment, number>;
@@ -71,7 +71,7 @@ class ResumeWriter implements CohortWriter {
   readonly #progress: Local;
   #dispatch: Label | null = null;
 
-  constructor({ unit, layout, parting, meetings, facts, liveness, segments }: ResumeParts) {
+  constructor({ unit, layout, cohortSplit, meetings, facts, liveness, segments }: ResumeParts) {
     this.unit = unit;
     this.layout = layout;
     this.code = new Code(parameters.map((name) => ({ name, type: 'i32' })));
@@ -80,7 +80,7 @@ class ResumeWriter implements CohortWriter {
     this.variables = new Variables(unit, this.code, this.launch);
     this.cohort = new Cohort(unit, this.code, cohort);
     this.meetings = meetings;
-    this.#parting = parting;
+    this.#cohortSplit = cohortSplit;
     this.#segments = segments;
     this.#numbers = new Map(segments.map((segment, number) => [segment, number]));
     this.#parts = parts;
@@ -160,7 +160,7 @@ class ResumeWriter implements CohortWriter {
   }
 
   #maySplitAt({ head, end }: Segment): boolean {
-    if (end!.kind === 'part') return true;
+    if (end!.kind === 'split') return true;
     const wait = head?.wait ?? null;
     return wait !== null && this.#waitsApart(wait);
   }
@@ -201,7 +201,11 @@ class ResumeWriter implements CohortWriter {
   }
 
   #pushSplit(threadCode: number): void {
-    this.code.get(this.launch.scratch()).get(this.cohort.record).i32(threadCode).call(this.#parting.split);
+    this.code
+      .get(this.launch.scratch())
+      .get(this.cohort.record)
+      .i32(threadCode)
+      .call(this.#cohortSplit.split);
   }
 
   #writeStep(step: Step): void {
@@ -256,8 +260,8 @@ class ResumeWriter implements CohortWriter {
         this.cohort.setField(cohortFields.segment, () => void code.i32(this.#numberOf(end.to)));
         code.i32(outcomes.yielded).op('return');
         return;
-      case 'part':
-        this.#writeParting(end, number);
+      case 'split':
+        this.#writeSplit(end, number);
         return;
       case 'finish':
         writeReturn(this);
@@ -291,7 +295,7 @@ class ResumeWriter implements CohortWriter {
   }
 
   /** Threads with the code of an exit leave the others; where all have it, the cohort stays whole. */
-  #writeParting({ by, next, exits }: Extract<End, { kind: 'part' }>, number: number): void {
+  #writeSplit({ by, next, exits }: Extract<End, { kind: 'split' }>, number: number): void {
     const { code, cohort } = this;
     code.withTemporary('i32', (sum) => {
       code.i32(0).set(sum);

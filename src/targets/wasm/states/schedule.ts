@@ -1,7 +1,7 @@
 // Writes `run(record, arena, first, end)` → 0, or 1 after a fault was noted: blocks one after the
 // other, and of each the cohorts in turns.
 //
-// A block begins with a cohort for each team. Every cohort that has not returned is resumed
+// A block begins with a cohort for each rank group. Every cohort that has not returned is resumed
 // once a round, those that come into being as well. After a round in which none went on, the next
 // lets threads part from others of their cohort that must wait; if none goes on then either,
 // that is a deadlock, and every thread says what it waits for. Threads that only let others go on
@@ -21,7 +21,7 @@ import { cohortFields, type StatesLayout } from './layout.ts';
 import { outcomes } from './resume.ts';
 import type { Segment } from './segments.ts';
 
-export interface ScheduledTeam {
+export interface ScheduledRankGroup {
   readonly unit: Unit;
   readonly resume: FunctionReference;
   readonly segments: readonly Segment[];
@@ -33,11 +33,11 @@ const roundsTogether = 64;
 export function addSchedule(
   layout: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
-  teams: readonly ScheduledTeam[],
+  rankGroups: readonly ScheduledRankGroup[],
   report: FunctionReference,
 ): void {
   const { unit } = layout;
-  const yields = teams.some(({ segments }) => segments.some(({ end }) => end?.kind === 'yield'));
+  const yields = rankGroups.some(({ segments }) => segments.some(({ end }) => end?.kind === 'yield'));
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
   const [record, arena, block, end, begins] = [0, 1, 2, 3, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });
@@ -52,17 +52,17 @@ export function addSchedule(
     'rests',
   ].map((name) => code.local('i32', name)) as [number, number, number, number, number, number, number];
 
-  /** Pushes what the cohort's team gives; it is this one or a later one. */
-  const writeResume = (team: number) => {
+  /** Pushes what the cohort's rank group gives; it is this one or a later one. */
+  const writeResume = (rankGroup: number) => {
     const resume = () => {
-      code.get(record).get(arena).get(block).get(cohort).get(parts).call(teams[team]!.resume);
+      code.get(record).get(arena).get(block).get(cohort).get(parts).call(rankGroups[rankGroup]!.resume);
     };
-    if (team === teams.length - 1) {
+    if (rankGroup === rankGroups.length - 1) {
       resume();
       return;
     }
-    code.get(cohort).memory('i32.load', cohortFields.team).i32(team).op('i32.eq');
-    code.if(resume, () => writeResume(team + 1), 'i32');
+    code.get(cohort).memory('i32.load', cohortFields.rankGroup).i32(rankGroup).op('i32.eq');
+    code.if(resume, () => writeResume(rankGroup + 1), 'i32');
   };
 
   const writeRound = () => {
@@ -96,7 +96,7 @@ export function addSchedule(
   };
 
   const writeBlock = () => {
-    const start = () => writeStart(code, layout, records, teams, scratch);
+    const start = () => writeStart(code, layout, records, rankGroups, scratch);
     if (layout.grid === null) start();
     else code.get(begins).if(start);
     code.i32(0).set(parts);
@@ -165,30 +165,30 @@ export function addSchedule(
   unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
 }
 
-/** A block begins: nobody has met anybody, and each team is one cohort. */
+/** A block begins: nobody has met anybody, and each rank group is one cohort. */
 function writeStart(
   code: Code,
   { meetings, members, cohortCount }: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
-  teams: readonly ScheduledTeam[],
+  rankGroups: readonly ScheduledRankGroup[],
   scratch: number,
 ): void {
   if (meetings.bytes > 0) {
     code.get(scratch).i32(meetings.offset).op('i32.add').i32(0).i32(meetings.bytes).memoryFill();
   }
   code.get(scratch).i32(records.offset).op('i32.add').i32(0);
-  code.i32(teams.length * records.bytes).memoryFill();
-  code.get(scratch).i32(teams.length).memory('i32.store', cohortCount);
+  code.i32(rankGroups.length * records.bytes).memoryFill();
+  code.get(scratch).i32(rankGroups.length).memory('i32.store', cohortCount);
   let first = members;
-  teams.forEach(({ unit }, team) => {
+  rankGroups.forEach(({ unit }, rankGroup) => {
     const count = unit.blockSize;
-    const record = records.offset + team * records.bytes;
+    const record = records.offset + rankGroup * records.bytes;
     const set = (field: number, push: () => void) => {
       code.get(scratch);
       push();
       code.memory('i32.store', record + field);
     };
-    set(cohortFields.team, () => void code.i32(team));
+    set(cohortFields.rankGroup, () => void code.i32(rankGroup));
     set(cohortFields.count, () => void code.i32(count));
     set(cohortFields.members, () => void code.get(scratch).i32(first).op('i32.add'));
     code.withTemporary('i32', (rank) => {

@@ -50,7 +50,7 @@ export type End =
   | { readonly kind: 'yield'; readonly to: Segment }
   /** Each thread has a code, of the region or of its role: 0 to go on at `next`, n to go to the nth exit. */
   | {
-      readonly kind: 'part';
+      readonly kind: 'split';
       readonly by: Region | MakeCall;
       readonly next: Segment;
       readonly exits: readonly Exit[];

@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     break_1:;
     while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
       WS_TURN();
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         }
       }
       pipeline_bytes_13 = 0u;
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         }
       }
       pipeline_bytes_13 = 0u;
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         }
       }
       pipeline_bytes_13 = 0u;
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -207,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     break_2:;
     while (true) {
       WS_TURN();
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);

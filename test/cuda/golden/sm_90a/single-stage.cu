@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     if (((pipeline_head_4 % 1u) == 0u)) {
       pipeline_head_phase_5 = (pipeline_head_phase_5 ^ 1u);
     }
-    ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_7 % 1u)], pipeline_tail_phase_8);
+    ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_7 % 1u)], pipeline_tail_phase_8);
     g_globalOut_0[(begin_2 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)ws_thread_rank]) * (unsigned)3) + (unsigned)1);
     pipeline_tail_7 = (pipeline_tail_7 + 1u);
     if (((pipeline_tail_7 % 1u) == 0u)) {

@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     }
     break_1:;
     while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         }
       }
       pipeline_bytes_13 = 0u;
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         }
       }
       pipeline_bytes_13 = 0u;
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         }
       }
       pipeline_bytes_13 = 0u;
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     }
     break_2:;
     while (true) {
-      ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);

@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     if (((pipeline_head_12 % 2u) == 0u)) {
       pipeline_head_phase_13 = (pipeline_head_phase_13 ^ 1u);
     }
-    ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_15 % 2u)], pipeline_tail_phase_16);
+    ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_15 % 2u)], pipeline_tail_phase_16);
     batch_3 = (int)((unsigned)batch_0 - (unsigned)1);
     batch_4 = (int)((unsigned)batch_0 - (unsigned)1);
     out_5 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
@@ -135,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     if (((pipeline_head_12 % 2u) == 0u)) {
       pipeline_head_phase_13 = (pipeline_head_phase_13 ^ 1u);
     }
-    ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_15 % 2u)], pipeline_tail_phase_16);
+    ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_15 % 2u)], pipeline_tail_phase_16);
     batch_3 = (int)((unsigned)batch_0 - (unsigned)1);
     batch_4 = (int)((unsigned)batch_0 - (unsigned)1);
     out_5 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     batch_0 = (int)((unsigned)batch_0 + (unsigned)1);
   }
   break_2:;
-  ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_15 % 2u)], pipeline_tail_phase_16);
+  ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_15 % 2u)], pipeline_tail_phase_16);
   batch_7 = (int)((unsigned)batchCount_2 - (unsigned)1);
   batch_8 = (int)((unsigned)batchCount_2 - (unsigned)1);
   out_9 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_7));

@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       pipeline_head_phase_11 = (pipeline_head_phase_11 ^ 1u);
     }
     subset_3 = (int)((unsigned)subset_0 - (unsigned)1);
-    ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_13 % 2u)], pipeline_tail_phase_14);
+    ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_13 % 2u)], pipeline_tail_phase_14);
     out_4 = (int)((unsigned)subset_3 * (unsigned)256);
     staged_5 = (int)((unsigned)(int)((unsigned)(int)((unsigned)subset_3 % (unsigned)2) * (unsigned)2) * (unsigned)256);
     g_globalOut_0[(out_4 + (int)ws_thread_rank)] = (int)(int)((unsigned)((int)s_shared_0[(staged_5 + (int)ws_thread_rank)]) + (unsigned)(int)((unsigned)2 * (unsigned)((int)s_shared_0[(staged_5 + (256 + (int)ws_thread_rank))])));
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       pipeline_head_phase_11 = (pipeline_head_phase_11 ^ 1u);
     }
     subset_3 = (int)((unsigned)subset_0 - (unsigned)1);
-    ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_13 % 2u)], pipeline_tail_phase_14);
+    ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_13 % 2u)], pipeline_tail_phase_14);
     out_4 = (int)((unsigned)subset_3 * (unsigned)256);
     staged_5 = (int)((unsigned)(int)((unsigned)(int)((unsigned)subset_3 % (unsigned)2) * (unsigned)2) * (unsigned)256);
     g_globalOut_0[(out_4 + (int)ws_thread_rank)] = (int)(int)((unsigned)((int)s_shared_0[(staged_5 + (int)ws_thread_rank)]) + (unsigned)(int)((unsigned)2 * (unsigned)((int)s_shared_0[(staged_5 + (256 + (int)ws_thread_rank))])));
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   }
   break_3:;
   subset_6 = (int)((unsigned)subsetCount_3 - (unsigned)1);
-  ws_wait_in_step(&m_pipeline_full_0[(pipeline_tail_13 % 2u)], pipeline_tail_phase_14);
+  ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_13 % 2u)], pipeline_tail_phase_14);
   out_7 = (int)((unsigned)subset_6 * (unsigned)256);
   staged_8 = (int)((unsigned)(int)((unsigned)(subset_6 % 2) * (unsigned)2) * (unsigned)256);
   g_globalOut_0[(out_7 + (int)ws_thread_rank)] = (int)(int)((unsigned)((int)s_shared_0[(staged_8 + (int)ws_thread_rank)]) + (unsigned)(int)((unsigned)2 * (unsigned)((int)s_shared_0[(staged_8 + (256 + (int)ws_thread_rank))])));

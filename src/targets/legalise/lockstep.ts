@@ -13,6 +13,7 @@
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { mapExpression, mapStatements } from '../analysis/map.ts';
 import { assignedIn, forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import { copyStatements } from './loop-schedule.ts';
 import {
   conjunctionOf,
   conjunctsOf,
@@ -24,7 +25,6 @@ import {
 } from './loops.ts';
 import { batchesUnderWay, laterOffset } from './prefetch.ts';
 import type { Counters, Surroundings } from './rotate.ts';
-import { copyStatements } from './steady.ts';
 
 type PipelineCall = Extract<Call, { pipeline: number }>;
 
@@ -32,7 +32,7 @@ type PipelineCall = Extract<Call, { pipeline: number }>;
 const mostTurns = 8;
 const mostStatements = 160;
 
-export interface InStep {
+export interface Lockstep {
   /** The loop that fetches the first batches. */
   readonly first: Loop;
   /** Fetches one batch more, where there is one. */
@@ -48,8 +48,8 @@ export function stepTogether(
   { used, filled, bounds, capacities }: Counters,
   before: readonly Statement[],
   around: Surroundings,
-): InStep | null {
-  const { program, steady, repeated } = around;
+): Lockstep | null {
+  const { program, schedule, repeated } = around;
   const [capacity, another] = capacities;
   if (capacity?.kind !== 'constant' || another !== undefined || repeated) return null;
   const stages = Number(capacity.value);
@@ -57,11 +57,11 @@ export function stepTogether(
   if (start === null || start !== startOf(filled, before) || stages < 1) return null;
   if (readsOf(filled, program.body) !== readsOf(filled, [fill])) return null;
 
-  const pipelines = pipelinesInStep(outer, fill, program);
+  const pipelines = pipelinesInLockstep(outer, fill, program);
   const flow = flowOf(fill, stages, pipelines, around);
   const { inFlight } = flow;
   for (const statement of outer.body) {
-    if (isCallOf(statement, pipelines)) steady.distance.set(statement, inFlight);
+    if (isCallOf(statement, pipelines)) schedule.distance.set(statement, inFlight);
   }
   const shifted = (expression: Expression, counter: number, distance: number) =>
     mapExpression(expression, {
@@ -74,13 +74,13 @@ export function stepTogether(
         isVariable(mapped, filled) ? variablePlus(used, inFlight - 1, capacity) : mapped,
       statement: (mapped, original) => {
         const copy = { ...mapped };
-        if (isCallOf(copy, pipelines)) steady.distance.set(copy, inFlight - 1);
+        if (isCallOf(copy, pipelines)) schedule.distance.set(copy, inFlight - 1);
         if (turn === null || original.kind !== 'call' || copy.kind !== 'call') return copy;
-        if (turn % flow.turnsPerBarrier !== 0) steady.released.add(copy);
+        if (turn % flow.turnsPerBarrier !== 0) schedule.released.add(copy);
         if (flow.ahead > 0) {
           const next = variablePlus(used, inFlight - 1 + flow.ahead, capacity);
           const offset = laterOffset(original, fill.body, filled, next);
-          if (offset !== null) steady.prefetches.set(copy, { offset, when: null });
+          if (offset !== null) schedule.prefetches.set(copy, { offset, when: null });
         }
         return copy;
       },
@@ -110,8 +110,8 @@ export function stepTogether(
       },
     ]),
   };
-  steady.fills.set(first, { pipelines, stages: inFlight });
-  steady.refills.set(refill, pipelines);
+  schedule.fills.set(first, { pipelines, stages: inFlight });
+  schedule.refills.set(refill, pipelines);
 
   const [, ...use] = outer.body;
   const tests = conjunctsOf(outer.test!);
@@ -131,7 +131,7 @@ export function stepTogether(
     return { first, refill, rounds: [] };
 
   const turns = Array.from({ length: stages }, (_, turn) => [
-    ...copyStatements([...use, ...outer.update], steady, around.newLabel),
+    ...copyStatements([...use, ...outer.update], schedule, around.newLabel),
     ...fetch(turn),
   ]);
   const last = stages + inFlight - 1 + flow.ahead;
@@ -147,7 +147,7 @@ export function stepTogether(
     update: [],
     range: outer.range,
   };
-  steady.finished.add(rounds);
+  schedule.finished.add(rounds);
   return { first, refill, rounds: [rounds] };
 }
 
@@ -201,7 +201,7 @@ function mayBeLate(fill: Loop, pipelines: readonly number[], program: Program): 
 }
 
 /** Pipelines that commit once a fill and are waited for and released once a turn, and are used nowhere else. */
-function pipelinesInStep(outer: Loop, fill: Loop, program: Program): readonly number[] {
+function pipelinesInLockstep(outer: Loop, fill: Loop, program: Program): readonly number[] {
   return program.pipelines.flatMap((_, pipeline) => {
     const own = (statements: readonly Statement[]) =>
       statements.filter((statement) => isCallOf(statement, [pipeline])).map(({ intrinsic }) => intrinsic);
@@ -214,13 +214,13 @@ function pipelinesInStep(outer: Loop, fill: Loop, program: Program): readonly nu
     const filling = own(fill.body);
     const using = own(outer.body);
     const copies = filling.slice(1, -1).every((intrinsic) => intrinsic === 'memcpyAsync');
-    const inStep =
+    const lockstep =
       filling[0] === 'producerAcquire' &&
       copies &&
       filling.at(-1) === 'producerCommit' &&
       using.join() === 'consumerWait,consumerRelease' &&
       uses === filling.length + using.length;
-    return inStep ? [pipeline] : [];
+    return lockstep ? [pipeline] : [];
   });
 }
 

@@ -9,7 +9,7 @@ import type { Call, Expression, Statement } from '../../compiler/ir.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { forEachStatement } from '../analysis/walk.ts';
 
-export interface SteadyState {
+export interface LoopSchedule {
   /** How many stages lie between the tail and the head of the call's pipeline there. */
   readonly distance: Map<Call, number>;
   /** Loops that fill pipelines before the steady state begins, and to how many stages. */
@@ -35,7 +35,7 @@ export interface Prefetch {
   readonly when: Expression | null;
 }
 
-export function newSteadyState(): SteadyState {
+export function newLoopSchedule(): LoopSchedule {
   return {
     distance: new Map(),
     fills: new Map(),
@@ -58,7 +58,7 @@ export function newLabels(body: readonly Statement[]): () => number {
 /** Copies statements, each of which may stand at one place only, with what is known of them and labels of their own. */
 export function copyStatements(
   statements: readonly Statement[],
-  steady: SteadyState,
+  schedule: LoopSchedule,
   newLabel: () => number,
 ): readonly Statement[] {
   const labels = new Map<number, number>();
@@ -74,10 +74,10 @@ export function copyStatements(
     statement: (mapped, original) => {
       const copy =
         'label' in mapped ? { ...mapped, label: labels.get(mapped.label) ?? mapped.label } : { ...mapped };
-      carry(steady.refills, original, copy);
+      carry(schedule.refills, original, copy);
       if (original.kind === 'call' && copy.kind === 'call') {
-        carry(steady.distance, original, copy);
-        carry(steady.prefetches, original, copy);
+        carry(schedule.distance, original, copy);
+        carry(schedule.prefetches, original, copy);
       }
       return copy;
     },

@@ -9,7 +9,7 @@ import type { ModuleWriter } from '../encoder/module.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 
 /** Declares `split`. Its code is written when the cohorts' records are laid out. */
-export class Parting {
+export class CohortSplit {
   readonly #code: Code;
   readonly #layout: StatesLayout;
   readonly split: FunctionReference;

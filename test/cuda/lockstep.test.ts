@@ -58,7 +58,7 @@ describe('bulk copies', () => {
     expect(lowerings).toEqual(['bulk']);
     const entry = text.slice(text.indexOf('extern "C"'));
     const round = loopOf(entry, 1);
-    expect(timesIn(round, 'ws_wait_in_step(')).toBe(stages);
+    expect(timesIn(round, 'ws_wait_converged(')).toBe(stages);
     expect(timesIn(round, 'ws_bulk_copy(')).toBe(stages);
     expect(timesIn(round, 'ws_prefetch(')).toBe(stages);
     expect(timesIn(round, '__syncthreads()')).toBe(barriers);
@@ -110,7 +110,7 @@ describe('bulk copies', () => {
     expect(entry).toMatch(
       /if \(\(\(int\)ws_thread_rank == 0\)\) \{\s+ws_fence_async_shared\(\);\s+ws_bulk_copy\(/,
     );
-    expect(entry).not.toContain('ws_wait_in_step(');
+    expect(entry).not.toContain('ws_wait_converged(');
   });
 
   test('an array that begins at a multiple of 8 is copied by groups of 8 bytes', () => {

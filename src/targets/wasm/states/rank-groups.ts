@@ -1,28 +1,28 @@
-// Teams: threads whose rank alone decides that they go another way than the others.
+// Rank groups: threads whose rank alone decides that they go another way than the others.
 //
 // In a kernel with roles it is known when the kernel is compiled which threads have which. Such
 // threads start as a cohort of their own, and have a program of their own: the same, but that
-// their ranks are counted from 0 within the team, and what depends on the rank is simpler for it.
+// their ranks are counted from 0 within the rank group, and what depends on the rank is simpler for it.
 // (Of the even ranks, `threadRank % 2` is 0, and `threadRank / 2` counts up.) So what separates the
-// teams is uniform in each of them, and what they access lies side by side.
+// rank groups is uniform in each of them, and what they access lies side by side.
 
 import { binaryOperation, type Value } from '../../../compiler/arithmetic.ts';
 import type { BinaryOperator, Expression, Program, ValueType } from '../../../compiler/ir.ts';
 import { mapStatements } from '../../analysis/map.ts';
 import { expressionsOf, forEachStatement } from '../../analysis/walk.ts';
-import type { Team } from '../../executable.ts';
+import type { RankGroup } from '../../executable.ts';
 import { isInteger } from '../affine.ts';
 import { ByRank, type OfRank, onlyDefinitions } from './by-rank.ts';
 import { CohortFacts } from './facts.ts';
 
-/** More ways than these are left to be found out by the threads: each team's code is as long as the kernel's. */
-const mostTeams = 4;
+/** More ways than these are left to be found out by the threads: each rank group's code is as long as the kernel's. */
+const mostRankGroups = 4;
 
-/** The teams of a program, or all of its threads as one. */
-export function teamsOf(program: Program): readonly Team[] {
+/** The rank groups of a program, or all of its threads as one. */
+export function rankGroupsOf(program: Program): readonly RankGroup[] {
   const [x, y, z] = program.block;
   const size = x * y * z;
-  const all: Team = { first: 0, stride: 1, count: size };
+  const all: RankGroup = { first: 0, stride: 1, count: size };
   const deciding = decidingTests(program);
   const ranksOfWay = new Map<string, number[]>();
   try {
@@ -31,14 +31,14 @@ export function teamsOf(program: Program): readonly Team[] {
       const ranks = ranksOfWay.get(way);
       if (ranks === undefined) ranksOfWay.set(way, [rank]);
       else ranks.push(rank);
-      if (ranksOfWay.size > mostTeams) return [all];
+      if (ranksOfWay.size > mostRankGroups) return [all];
     }
   } catch {
     // A test that fails does so when the kernel runs, in the thread for which it fails.
     return [all];
   }
-  const teams = [...ranksOfWay.values()].map(teamOf);
-  return teams.every((team) => team !== null) ? teams : [all];
+  const rankGroups = [...ranksOfWay.values()].map(rankGroupOf);
+  return rankGroups.every((rankGroup) => rankGroup !== null) ? rankGroups : [all];
 }
 
 /** What decides, by the rank, which way a thread goes around synchronising calls, or its role. */
@@ -59,31 +59,34 @@ function decidingTests(program: Program): readonly OfRank[] {
   return tests;
 }
 
-/** Ascending ranks as a team, if their distances are the same. */
-function teamOf(ranks: readonly number[]): Team | null {
+/** Ascending ranks as a rank group, if their distances are the same. */
+function rankGroupOf(ranks: readonly number[]): RankGroup | null {
   const [first, second] = ranks as [number, number | undefined];
   const stride = second === undefined ? 1 : second - first;
   if (ranks.some((rank, i) => rank !== first + stride * i)) return null;
   return { first, stride, count: ranks.length };
 }
 
-/** The program of a team: a block of its threads alone, in one dimension. */
-export function programOf(program: Program, team: Team): Program {
+/** The program of a rank group: a block of its threads alone, in one dimension. */
+export function programOf(program: Program, rankGroup: RankGroup): Program {
   const [x, y, z] = program.block;
-  if (team.count === x * y * z) return program;
-  return withKnownValues(countedInTeam(program, team));
+  if (rankGroup.count === x * y * z) return program;
+  return withKnownValues(countedInRankGroup(program, rankGroup));
 }
 
-/** The program with what it says of the rank in the block said of the rank in the team. */
-function countedInTeam(program: Program, team: Team): Program {
+/** The program with what it says of the rank in the block said of the rank in its rank group. */
+function countedInRankGroup(program: Program, rankGroup: RankGroup): Program {
   const inBlock = new ByRank(program, new Map());
   const expression = (mapped: Expression): Expression => {
     const value = mapped.kind === 'builtin' ? inBlock.of(mapped) : null;
     if (value === null || mapped.kind !== 'builtin') return mapped;
-    const ofMember: OfRank = (rank) => value(team.first + team.stride * rank);
-    return simplified(mapped, program.indexType, team.count, ofMember) ?? builtInOf(program, mapped, team);
+    const ofMember: OfRank = (rank) => value(rankGroup.first + rankGroup.stride * rank);
+    return (
+      simplified(mapped, program.indexType, rankGroup.count, ofMember) ??
+      builtInOf(program, mapped, rankGroup)
+    );
   };
-  return { ...program, block: [team.count, 1, 1], body: mapStatements(program.body, { expression }) };
+  return { ...program, block: [rankGroup.count, 1, 1], body: mapStatements(program.body, { expression }) };
 }
 
 /** The program with what follows from the rank alone made simple, and without the branches that nobody takes. */
@@ -103,7 +106,7 @@ function withKnownValues(program: Program): Program {
   return { ...program, body };
 }
 
-/** An expression as a constant, or a constant and so much more from one thread of the team to the next. */
+/** An expression as a constant, or a constant and so much more from one thread of the rank group to the next. */
 function simplified(
   expression: Expression,
   indexType: ValueType,
@@ -126,11 +129,11 @@ function simplified(
   return isEven ? plus(scaled(rankIn(indexType, expression, type), BigInt(step)), BigInt(first)) : null;
 }
 
-/** A built-in value that does not grow evenly in a team: out of the rank in the block. */
+/** A built-in value that does not grow evenly in a rank group: out of the rank in the block. */
 function builtInOf(
   program: Program,
   builtin: Expression & { readonly kind: 'builtin' },
-  { first, stride }: Team,
+  { first, stride }: RankGroup,
 ): Expression {
   const [x, y] = program.block;
   const rank = plus(scaled(rankIn(program.indexType, builtin, builtin.type), BigInt(stride)), BigInt(first));

@@ -1,11 +1,11 @@
-// Teams: threads that part by their ranks alone have programs of their own, in lanes; whatever they
+// Rank groups: threads that part by their ranks alone have programs of their own, in lanes; whatever they
 // report, they report by their ranks in the block.
 
 import { describe, expect, test } from 'vitest';
 import type { Expression, Group, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { prepare } from '#warpstage/targets/wasm/prepare.js';
-import { programOf, teamsOf } from '#warpstage/targets/wasm/states/teams.js';
+import { programOf, rankGroupsOf } from '#warpstage/targets/wasm/states/rank-groups.js';
 import { counting, expectStates } from '../support/agreement.ts';
 import {
   add,
@@ -29,22 +29,22 @@ import {
 import { stagingSpecialized } from '../support/programs.ts';
 import { wasm } from '../support/wasm.ts';
 
-describe('which threads are teams', () => {
-  const teams = (block: number, test: (rank: Expression, p: ProgramBuilder) => Expression[]) => {
-    const p = new ProgramBuilder('teams', block);
+describe('which threads are rank groups', () => {
+  const rankGroups = (block: number, test: (rank: Expression, p: ProgramBuilder) => Expression[]) => {
+    const p = new ProgramBuilder('rankGroups', block);
     const tests = test(p.builtin('threadRank'), p);
-    return teamsOf(p.build(tests.map((each) => when(each, [sync()], [sync()]))));
+    return rankGroupsOf(p.build(tests.map((each) => when(each, [sync()], [sync()]))));
   };
 
   test('even and odd', () => {
-    expect(teamsOf(stagingSpecialized())).toEqual([
+    expect(rankGroupsOf(stagingSpecialized())).toEqual([
       { first: 0, stride: 2, count: 32 },
       { first: 1, stride: 2, count: 32 },
     ]);
   });
 
   test('the first one, the first warp, and the others', () => {
-    const found = teams(96, (rank, p) => [
+    const found = rankGroups(96, (rank, p) => [
       compare('equal', rank, p.index(0)),
       compare('less', rank, p.index(32)),
     ]);
@@ -59,9 +59,9 @@ describe('which threads are teams', () => {
     const all = [{ first: 0, stride: 1, count: 64 }];
     const odd = (rank: Expression, p: ProgramBuilder) =>
       compare('equal', binary('and', rank, p.index(3)), p.index(3));
-    expect(teams(64, (rank, p) => [odd(rank, p)])).toEqual(all);
+    expect(rankGroups(64, (rank, p) => [odd(rank, p)])).toEqual(all);
     const isAt = (rank: Expression, p: ProgramBuilder, n: number) => compare('less', rank, p.index(8 * n));
-    expect(teams(64, (rank, p) => [1, 2, 3, 4].map((n) => isAt(rank, p, n)))).toEqual(all);
+    expect(rankGroups(64, (rank, p) => [1, 2, 3, 4].map((n) => isAt(rank, p, n)))).toEqual(all);
   });
 
   test('a test that fails for a thread fails in that thread', () => {
@@ -70,14 +70,14 @@ describe('which threads are teams', () => {
     const program = p.build([
       when(compare('less', binary('divide', p.index(8), rank), p.index(3)), [sync()], [sync()]),
     ]);
-    expect(teamsOf(program)).toHaveLength(1);
+    expect(rankGroupsOf(program)).toHaveLength(1);
     const { fault } = expectStates(program, { grid: 1, arguments: {} }, wasm);
     expect(fault).toMatchObject({ kind: 'division-by-zero', thread: [0, 0, 0] });
   });
 
-  test('of a team’s program there is left what it does', () => {
+  test('of a rank group’s program there is left what it does', () => {
     const program = prepare(stagingSpecialized(), 'counted');
-    const [even, odd] = teamsOf(program).map((team) => printProgram(programOf(program, team)));
+    const [even, odd] = rankGroupsOf(program).map((rankGroup) => printProgram(programOf(program, rankGroup)));
     expect(even).toContain('makePipeline(producers: true)');
     expect(even).toContain('memcpyAsync(thread, shared.subarray(batch % 2 * 32 + threadRank)');
     expect(even).not.toContain('consumerWait');
@@ -148,7 +148,7 @@ test('warps with roles in a block of three dimensions, each in its own way', () 
   expectStates(program, launch, wasm);
 });
 
-test('tiles of a team: some whole, some of which the team has a part', () => {
+test('tiles of a rank group: some whole, some of which the rank group has a part', () => {
   const p = new ProgramBuilder('tiles', 40);
   const out = p.array('out', 'i32');
   const tile: Group = { kind: 'tile', size: 16 };
@@ -169,7 +169,7 @@ test('tiles of a team: some whole, some of which the team has a part', () => {
     when(early, [...stages(), sync(tile)], [sync(tile), ...stages()]),
     store(out, rank, multiply(load(shared, binary('xor', rank, p.index(7))), constant('i32', 3))),
   ]);
-  // Tile 1 belongs to both teams, and they wait for each other; the others get through.
+  // Tile 1 belongs to both rank groups, and they wait for each other; the others get through.
   const { fault } = expectStates(program, { grid: 1, arguments: { out: counting(40) } }, wasm);
   expect(fault).toMatchObject({
     kind: 'deadlock',
