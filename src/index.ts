@@ -27,6 +27,7 @@ export type {
 export { registerFormat } from './formats/registry.ts';
 export type {
   AlignedSize,
+  AtomicElement,
   CooperativeGroups,
   Cuda,
   Dim3,
@@ -59,6 +60,7 @@ export type {
   DeviceFunction,
   DeviceFunctionArguments,
   DeviceSchema,
+  ElementValues,
   EntryValue,
   HandleEntry,
   Handles,
@@ -164,7 +166,8 @@ export type {
   StreamOptions,
 } from './runtime/device.ts';
 export type { KernelTime, TimedLaunch } from './runtime/model/operation-times.ts';
-export { type OpenOptions, open } from './runtime/open.ts';
+export type { PresetName } from './runtime/model/presets.ts';
+export { type DeviceName, type OpenOptions, open } from './runtime/open.ts';
 export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
 export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';

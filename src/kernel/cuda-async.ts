@@ -4,6 +4,7 @@ import type { Exchanged, Thread, ThreadBlock, Tile } from './cuda.ts';
 import type { Barrier } from './cuda-barriers.ts';
 import type { Combination } from './intrinsics/entry.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
+import type { ElementType } from './types.ts';
 
 declare const brand: unique symbol;
 
@@ -80,21 +81,21 @@ export interface CooperativeGroups {
    * cuda.cg.memcpyAsync(tile, shared.subarray(begin), globalIn.subarray(begin), tile.size());
    * cuda.cg.wait(tile);
    */
-  memcpyAsync<T>(
+  memcpyAsync<E extends ElementType>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray<T>,
-    source: ReadonlyKernelArray<T>,
+    destination: KernelArray<E>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
   ): void;
   /**
    * Begins to copy as many elements as both sides have, counted in elements.
    * CUDA: `cooperative_groups::memcpy_async(group, destination, destination_layout, source, source_layout)`.
    */
-  memcpyAsync<T>(
+  memcpyAsync<E extends ElementType>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray<T>,
+    destination: KernelArray<E>,
     destinationCount: number | AlignedSize,
-    source: ReadonlyKernelArray<T>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     sourceCount: number | AlignedSize,
   ): void;
   /**
@@ -144,10 +145,10 @@ export interface CudaAsync {
    * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), pipeline);
    * pipeline.producerCommit();
    */
-  memcpyAsync<T>(
+  memcpyAsync<E extends ElementType>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray<T>,
-    source: ReadonlyKernelArray<T>,
+    destination: KernelArray<E>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
     pipeline: Pipeline,
   ): void;
@@ -155,9 +156,9 @@ export interface CudaAsync {
    * Begins to copy `count` elements; each calling thread copies all of them.
    * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline)`.
    */
-  memcpyAsync<T>(
-    destination: KernelArray<T>,
-    source: ReadonlyKernelArray<T>,
+  memcpyAsync<E extends ElementType>(
+    destination: KernelArray<E>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
     pipeline: Pipeline,
   ): void;
@@ -172,10 +173,10 @@ export interface CudaAsync {
    * // … what does not need the copy …
    * barrier.wait(token);
    */
-  memcpyAsync(
+  memcpyAsync<E extends ElementType>(
     group: ThreadBlock | Tile | Thread,
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
+    destination: KernelArray<E>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
     barrier: Barrier,
   ): void;
@@ -183,9 +184,9 @@ export interface CudaAsync {
    * Begins to copy `count` elements, which arrive before the current phase of the barrier is over; each
    * calling thread copies all of them. CUDA: `cuda::memcpy_async(destination, source, bytes, barrier)`.
    */
-  memcpyAsync(
-    destination: KernelArray,
-    source: ReadonlyKernelArray,
+  memcpyAsync<E extends ElementType>(
+    destination: KernelArray<E>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
     barrier: Barrier,
   ): void;
@@ -209,9 +210,9 @@ export interface CudaAsync {
    * cuda.pipelineCommit();
    * cuda.pipelineWaitPrior(0);
    */
-  pipelineMemcpyAsync<T>(
-    destination: KernelArray<T>,
-    source: ReadonlyKernelArray<T>,
+  pipelineMemcpyAsync<E extends ElementType>(
+    destination: KernelArray<E>,
+    source: ReadonlyKernelArray<NoInfer<E>>,
     count: number,
     zeroFill?: number,
   ): void;

@@ -5,7 +5,7 @@
 
 import type { CudaAsync } from './cuda-async.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
-import type { KernelArray, ValueOf, Vector2, Vector4 } from './schema.ts';
+import type { ElementValues, KernelArray, Vector2, Vector4 } from './schema.ts';
 import type { ElementType } from './types.ts';
 
 export type {
@@ -119,6 +119,9 @@ export interface Thread {
   sync(): void;
 }
 
+/** The elements that every atomic works on. */
+export type AtomicElement = 'i32' | 'u32' | 'i64' | 'u64';
+
 /** What casts take. */
 export type Scalar = number | bigint | boolean;
 
@@ -224,28 +227,65 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * made of constants, scalar parameters and the extents of block and grid.
    * CUDA: `__shared__ T array[count]`.
    */
-  sharedArray<const E extends ElementType>(element: E, count: number): KernelArray<ValueOf<E>>;
+  sharedArray<const E extends ElementType>(element: E, count: number): KernelArray<E>;
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
-  localArray<const E extends ElementType>(element: E, count: number): KernelArray<ValueOf<E>>;
+  localArray<const E extends ElementType>(element: E, count: number): KernelArray<E>;
 
   /** Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
-  atomicAdd<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicAdd<E extends AtomicElement | 'f32' | 'f64'>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Subtracts from an element of an array of integers of 32 or 64 bits and gives what was there. CUDA: `atomicSub`. */
-  atomicSub<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicSub<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores the lesser of element and value and gives what was there. CUDA: `atomicMin`. */
-  atomicMin<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicMin<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores the greater of element and value and gives what was there. CUDA: `atomicMax`. */
-  atomicMax<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicMax<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores `element & value` and gives what was there. CUDA: `atomicAnd`. */
-  atomicAnd<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicAnd<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores `element | value` and gives what was there. CUDA: `atomicOr`. */
-  atomicOr<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicOr<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores `element ^ value` and gives what was there. CUDA: `atomicXor`. */
-  atomicXor<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicXor<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores `value` and gives what was there. CUDA: `atomicExch`. */
-  atomicExch<T extends number | bigint>(array: KernelArray<T>, index: number, value: T): T;
+  atomicExch<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    value: ElementValues[E],
+  ): ElementValues[E];
   /** Stores `value` if the element equals `compare`, and gives what was there. CUDA: `atomicCAS`. */
-  atomicCAS<T extends number | bigint>(array: KernelArray<T>, index: number, compare: T, value: T): T;
+  atomicCAS<E extends AtomicElement>(
+    array: KernelArray<E>,
+    index: number,
+    compare: ElementValues[E],
+    value: ElementValues[E],
+  ): ElementValues[E];
 
   /** To an integer of -128 to 127; floats are truncated, and what does not fit wraps. CUDA: `(signed char) x`. */
   i8(x: Scalar): number;

@@ -51,30 +51,56 @@ export interface Vector4 {
   w: number;
 }
 
-/** What a kernel sees of a type: a number, a bigint, a boolean or a vector. */
-export type ValueOf<T> = T extends 'i64' | 'u64'
-  ? bigint
-  : T extends 'bool'
-    ? boolean
-    : T extends VectorType
-      ? T extends `${string}x2`
-        ? Vector2
-        : Vector4
-      : number;
-
-/** An array as a kernel sees it. It behaves like a typed array; positions are counted in elements. */
-export interface KernelArray<T = number> {
-  readonly length: number;
-  [index: number]: T;
-  /** The part of the array from `begin`. Accesses are checked against the whole array. */
-  subarray(begin: number, end?: number): KernelArray<T>;
+/** What a kernel sees of an element: a number, a bigint or a vector. */
+export interface ElementValues extends Record<ElementType, number | bigint | Vector2 | Vector4> {
+  i8: number;
+  u8: number;
+  i16: number;
+  u16: number;
+  i32: number;
+  u32: number;
+  i64: bigint;
+  u64: bigint;
+  f16: number;
+  bf16: number;
+  f32: number;
+  f64: number;
+  i32x2: Vector2;
+  i32x4: Vector4;
+  u32x2: Vector2;
+  u32x4: Vector4;
+  f32x2: Vector2;
+  f32x4: Vector4;
+  f64x2: Vector2;
 }
 
-/** An array that a kernel only reads. */
-export interface ReadonlyKernelArray<T = number> {
+/** What a kernel sees of a type: a number, a bigint, a boolean or a vector. */
+export type ValueOf<T> = T extends ElementType ? ElementValues[T] : T extends 'bool' ? boolean : number;
+
+declare const element: unique symbol;
+declare const writable: unique symbol;
+
+/**
+ * An array as a kernel sees it, of the element type that its schema names: `KernelArray<'u8'>`. It behaves like a
+ * typed array; positions are counted in elements. Without a name it is one whose elements are seen as `number`.
+ */
+export interface KernelArray<E extends ElementType = Exclude<NumberElement, 'i64' | 'u64'>> {
   readonly length: number;
-  readonly [index: number]: T;
-  subarray(begin: number, end?: number): ReadonlyKernelArray<T>;
+  [index: number]: ElementValues[E];
+  /** The part of the array from `begin`. Accesses are checked against the whole array. */
+  subarray(begin: number, end?: number): KernelArray<E>;
+  /** These keep arrays of different elements apart, and those that are only read; no kernel has them. */
+  readonly [element]: E;
+  readonly [writable]: true;
+}
+
+/** An array that a kernel only reads: `ReadonlyKernelArray<'u8'>`. */
+export interface ReadonlyKernelArray<E extends ElementType = Exclude<NumberElement, 'i64' | 'u64'>> {
+  readonly length: number;
+  readonly [index: number]: ElementValues[E];
+  /** The part of the array from `begin`. Accesses are checked against the whole array. */
+  subarray(begin: number, end?: number): ReadonlyKernelArray<E>;
+  readonly [element]: E;
 }
 
 /** The type of one entry inside a body. */
@@ -82,9 +108,9 @@ export type EntryValue<T> =
   T extends DeviceFunction<infer S, infer R>
     ? (args: DeviceFunctionArguments<S>) => R
     : T extends `readonly ${infer E extends ElementType}[]`
-      ? ReadonlyKernelArray<ValueOf<E>>
+      ? ReadonlyKernelArray<E>
       : T extends `${infer E extends ElementType}[]`
-        ? KernelArray<ValueOf<E>>
+        ? KernelArray<E>
         : T extends `constant ${infer C} = ${string}`
           ? ValueOf<C>
           : T extends `constant ${infer C}`
@@ -92,7 +118,7 @@ export type EntryValue<T> =
             : T extends HandleEntry
               ? Handles[T]
               : T extends `${infer E extends ElementType}[${number}..${number}]`
-                ? ReadonlyKernelArray<ValueOf<E>>
+                ? ReadonlyKernelArray<E>
                 : ValueOf<T>;
 
 export interface Handles {

@@ -3,6 +3,7 @@
 import type { Conversion, Dtype } from '../formats/dtype.ts';
 import type { Cancelling } from '../runtime/abort-signal.ts';
 import type { Device, PinnedArray } from '../runtime/device.ts';
+import type { DeviceName } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
 import type { CutStep } from './tuner.ts';
@@ -97,7 +98,7 @@ export interface RunOptions {
    * A device, which stays open, or the name of one, which is opened for the run. A list, or names
    * with commas between them, share the chunks; `'cuda:*'` is every GPU. Default `'cpu'`.
    */
-  readonly device?: Device | string | readonly (Device | string)[];
+  readonly device?: Device | DeviceName | readonly (Device | DeviceName)[];
   /** Only the first so many rows of the inputs. Default: all. */
   readonly rows?: number;
   /** Rows of a chunk; with a unit (`'8MiB'`, `'500kB'`) bytes of the widest input or output. Default `'auto'`. */

@@ -9,7 +9,7 @@
 
 import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
-import { open } from '../runtime/open.ts';
+import { type DeviceName, open } from '../runtime/open.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
 import { assignInputs, inputPaths } from './inputs.ts';
@@ -37,7 +37,7 @@ import { withTrialOutputs } from './trial-outputs.ts';
 export interface PlanOptions
   extends Pick<RunOptions, 'input' | 'output' | 'convert' | 'settings' | 'signal'> {
   /** One device, or the name of one. Default `'cpu'`. */
-  readonly device?: Device | string;
+  readonly device?: Device | DeviceName;
 }
 
 /** A prediction of a run. */

@@ -10,6 +10,13 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import type { CpuSettings } from './cpu/device.ts';
 import type { Device } from './device.ts';
 import type { KernelTime } from './model/operation-times.ts';
+import type { PresetName } from './model/presets.ts';
+
+/**
+ * The name of a device: `'cpu'`; `'cuda'` or `'cuda:1'` for an NVIDIA GPU; `'model:c2050'` or `'model:my-device.json'`
+ * for a virtual device. Editors offer those that every installation knows.
+ */
+export type DeviceName = 'cpu' | 'cuda' | `model:${PresetName}` | (string & Record<never, never>);
 
 /** Options of `open`; those that a device has no use for are ignored. */
 export interface OpenOptions {
@@ -50,7 +57,7 @@ export interface OpenOptions {
  *
  * @throws WarpstageError WS4003 for a device that does not exist or is not available, WS4007 for an invalid option
  */
-export async function open(name?: string, options: OpenOptions = {}): Promise<Device> {
+export async function open(name?: DeviceName, options: OpenOptions = {}): Promise<Device> {
   if (name === undefined) return (await openGpuIfThere(options)) ?? openCpu(options);
   if (name === 'cpu') return openCpu(options);
   const gpu = /^cuda(?::(\d+))?$/.exec(name);

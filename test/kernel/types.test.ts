@@ -34,8 +34,10 @@ const sample = kernel(
     clamp,
   },
   (data, cuda) => {
-    expectTypeOf(data.y).toEqualTypeOf<KernelArray>();
-    expectTypeOf(data.x).toEqualTypeOf<ReadonlyKernelArray>();
+    expectTypeOf(data.y).toEqualTypeOf<KernelArray<'f32'>>();
+    expectTypeOf(data.x).toEqualTypeOf<ReadonlyKernelArray<'u8'>>();
+    expectTypeOf(data.x.subarray(1)).toEqualTypeOf<ReadonlyKernelArray<'u8'>>();
+    expectTypeOf(data.x[0]!).toEqualTypeOf<number>();
     expectTypeOf(data.a).toEqualTypeOf<number>();
     expectTypeOf(data.n).toEqualTypeOf<number>();
     expectTypeOf(data.flag).toEqualTypeOf<boolean>();
@@ -77,7 +79,7 @@ test('a launch passes what the schema says', () => {
 test('a device function takes handles, and a kernel does not', () => {
   deviceFunction({ pipeline: 'pipeline', y: 'f32[]' }, ({ pipeline, y }) => {
     expectTypeOf(pipeline).toEqualTypeOf<Pipeline>();
-    expectTypeOf(y).toEqualTypeOf<KernelArray>();
+    expectTypeOf(y).toEqualTypeOf<KernelArray<'f32'>>();
   });
   // @ts-expect-error: it is made in the kernel
   expect(() => kernel({ pipeline: 'pipeline' }, () => {})).toThrow(
@@ -107,7 +109,7 @@ test('the typed intrinsics are those of the table', () => {
   expectTypeOf<TableMembers<'cg'>>().toEqualTypeOf<keyof CooperativeGroups>();
   expectTypeOf<TableMembers<'barrier'>>().toEqualTypeOf<keyof Barrier>();
   expectTypeOf<TableMembers<'barriers'>>().toEqualTypeOf<Exclude<keyof BarrierArray, number>>();
-  expectTypeOf<TableMembers<'array'>>().toEqualTypeOf<Exclude<keyof KernelArray, number>>();
+  expectTypeOf<TableMembers<'array'>>().toEqualTypeOf<Exclude<keyof KernelArray, number | symbol>>();
   expectTypeOf<TableMembers<'Math'>>().toExtend<keyof Math>();
   expectTypeOf<TableMembers<'Number'>>().toExtend<keyof NumberConstructor>();
 });
@@ -152,13 +154,15 @@ test('bigints and vectors are typed as they are passed and seen', () => {
   const wide = kernel(
     { a: 'i64[]', v: 'readonly f32x4[]', s: 'u64', p: 'i32x2', c: 'constant i64 = 3n', h: 'f16' },
     (data, cuda) => {
-      expectTypeOf(data.a).toEqualTypeOf<KernelArray<bigint>>();
+      expectTypeOf(data.a).toEqualTypeOf<KernelArray<'i64'>>();
+      expectTypeOf(data.a[0]!).toEqualTypeOf<bigint>();
       expectTypeOf(data.s).toEqualTypeOf<bigint>();
       expectTypeOf(data.c).toEqualTypeOf<bigint>();
       expectTypeOf(data.h).toEqualTypeOf<number>();
       expectTypeOf(data.p).toEqualTypeOf<{ x: number; y: number }>();
       expectTypeOf(data.v[0]!.w).toEqualTypeOf<number>();
-      expectTypeOf(cuda.sharedArray('u64', 4)).toEqualTypeOf<KernelArray<bigint>>();
+      expectTypeOf(cuda.sharedArray('u64', 4)).toEqualTypeOf<KernelArray<'u64'>>();
+      expectTypeOf(cuda.localArray('f32x2', 4)).toEqualTypeOf<KernelArray<'f32x2'>>();
       // @ts-expect-error: bigints and numbers do not mix
       data.a[0] = 1;
     },
@@ -168,4 +172,53 @@ test('bigints and vectors are typed as they are passed and seen', () => {
   expectTypeOf<Arguments['s']>().toEqualTypeOf<bigint>();
   expectTypeOf<Arguments['c']>().toEqualTypeOf<bigint | undefined>();
   expect(wide.kind).toBe('kernel');
+});
+
+test('arrays of different elements do not mix, where the compiler does not mix them', () => {
+  const put = deviceFunction({ to: 'i32[]', from: 'readonly i32[]' }, ({ to, from }) => {
+    to[0] = from[0]!;
+  });
+  const mixed = kernel(
+    { f: 'f32[]', i: 'i32[]', u: 'readonly u8[]', w: 'u64[]', v: 'f32x4[]', put },
+    ({ f, i, u, w, v, put }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const shared = cuda.sharedArray('f32', 32);
+      const pipeline = cuda.makePipeline();
+      const barrier = cuda.barrier(block);
+      cuda.memcpyAsync(shared, f, 1, pipeline);
+      cuda.memcpyAsync(block, shared, f.subarray(1), 1, barrier);
+      put({ to: i, from: i });
+      expectTypeOf(cuda.atomicAdd(w, 0, 1n)).toEqualTypeOf<bigint>();
+      expectTypeOf(cuda.atomicAdd(shared, 0, 1)).toEqualTypeOf<number>();
+      expectTypeOf(cuda.atomicCAS(i, 0, 1, 2)).toEqualTypeOf<number>();
+      let [front, back] = [f, shared];
+      [front, back] = [back, front];
+      const either = cuda.laneId > 3 ? front : back;
+      expectTypeOf(either).toEqualTypeOf<KernelArray<'f32'>>();
+      const first = (array: ReadonlyKernelArray) => array[0]!;
+      expectTypeOf(first(f) + first(u)).toEqualTypeOf<number>();
+
+      // @ts-expect-error: a copy keeps the bits
+      cuda.memcpyAsync(shared, i, 1, pipeline);
+      // @ts-expect-error: a copy of a group, too
+      cuda.memcpyAsync(block, shared, u, 1, barrier);
+      // @ts-expect-error: and one without a pipeline
+      cuda.cg.memcpyAsync(block, f, v, 1);
+      // @ts-expect-error: and one by a thread
+      cuda.pipelineMemcpyAsync(shared, i, 1);
+      // @ts-expect-error: it writes there
+      cuda.memcpyAsync(u, u, 1, pipeline);
+      // @ts-expect-error: the function takes another element type
+      put({ to: f, from: i });
+      // @ts-expect-error: atomics work on 32 and 64 bits
+      cuda.atomicAdd(cuda.sharedArray('u8', 4), 0, 1);
+      // @ts-expect-error: of floats only the addition is atomic
+      cuda.atomicMax(f, 0, 1);
+      // @ts-expect-error: an element that is written as a bigint
+      cuda.atomicAdd(w, 0, 1);
+      // @ts-expect-error: bigints are no numbers
+      first(w);
+    },
+  );
+  expect(mixed.kind).toBe('kernel');
 });

@@ -10,11 +10,11 @@ import { presets } from '#warpstage/runtime/model/presets.js';
 
 const MiB = 2 ** 20;
 
-describe.each(['h200', 'k20c'])('the rates of model:%s', (name) => {
+describe.each(['h200', 'k20c'] as const)('the rates of model:%s', (name) => {
   test('are measured as they are', async () => {
     await using device = await open(`model:${name}`, { execute: false });
     const measured = await calibrate(device, { bytes: 16 * MiB, rounds: 2 });
-    const expected = presets[name]!;
+    const expected = presets[name];
     const rates = ['hostToDevice', 'deviceToHost', 'memoryRate', 'bothWays', 'pageableHostToDevice'] as const;
     for (const rate of rates) expect(measured[rate] / expected[rate], rate).toBeCloseTo(1, 1);
     expect(measured.hostToDeviceOverhead).toBeCloseTo(expected.hostToDeviceOverhead, 4);

@@ -40,8 +40,8 @@ describe('the post', () => {
     ['c1060', 12, 12, 8],
     ['c2050', 12, 6, 9],
     ['k20c', 12, 6, 6],
-  ])('the schematic of the %s: sequential %i, V1 %i, V2 %i units', (name, sequential, v1, v2) => {
-    const model = units(presets[name]!);
+  ] as const)('the schematic of the %s: sequential %i, V1 %i, V2 %i units', (name, sequential, v1, v2) => {
+    const model = units(presets[name]);
     const run = (order: readonly (readonly [number, number])[], unit: number) =>
       makespan(
         simulate(
@@ -60,10 +60,10 @@ describe('the post', () => {
     ['c1060', 12.92381, 13.6369, 8.84588],
     ['c2050', 9.984512, 5.735584, 7.597984],
     ['k20c', 7.10176, 3.974144, 3.967616],
-  ])(
+  ] as const)(
     'the %s within 15 %% of the published milliseconds, from its sequential time alone',
     (name, sequential, v1, v2) => {
-      const model = presets[name]!;
+      const model = presets[name];
       const chunk = postBytes / streams;
       const duration = (kind: Kind) => {
         if (kind === 'kernel') return (2 * chunk) / model.memoryRate;

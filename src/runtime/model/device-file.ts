@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import type { EngineModel } from './engines.ts';
-import { presets } from './presets.ts';
+import { type PresetName, presets } from './presets.ts';
 
 /** The model that is meant by what stands after `model:`. */
 export function findModel(name: string): EngineModel {
@@ -21,7 +21,7 @@ export function findModel(name: string): EngineModel {
 }
 
 function presetNamed(name: unknown): EngineModel | undefined {
-  return typeof name === 'string' && Object.hasOwn(presets, name) ? presets[name] : undefined;
+  return typeof name === 'string' && Object.hasOwn(presets, name) ? presets[name as PresetName] : undefined;
 }
 
 /** Reads and checks a device file. */

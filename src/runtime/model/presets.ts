@@ -60,7 +60,10 @@ function ofPost(
   };
 }
 
-export const presets: Readonly<Record<string, EngineModel>> = {
+/** The virtual devices that need no file. */
+export type PresetName = 'c1060' | 'c2050' | 'k20c' | 'h200';
+
+export const presets: Readonly<Record<PresetName, EngineModel>> = {
   c1060: ofPost('Tesla C1060', published.c1060!, {
     computeCapability: '1.3',
     copyEngines: 1,
