@@ -20,7 +20,7 @@ export function placeInFile(fn: AnyFunction, text: string, offset: number): Plac
   );
 }
 
-/** A broken source map or an odd path costs precision; it must not hide the error that is being told. */
+/** A broken source map or an odd path costs precision; it must not hide the error that is being reported. */
 function attempt(look: () => Place | undefined): Place | undefined {
   try {
     return look();

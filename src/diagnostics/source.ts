@@ -44,7 +44,7 @@ export type AnyFunction = (...args: never[]) => unknown;
 interface Written {
   readonly text: string;
   readonly of: AnyFunction;
-  /** The offset in the user's text that everything in the made text is told at. */
+  /** The offset in the user's text that everything in the made text is reported at. */
   readonly offset: () => number;
 }
 
@@ -52,7 +52,7 @@ const writtenTexts = new WeakMap<AnyFunction, Written>();
 
 /**
  * A function that is compiled from the given text, in place of its own. It is never called. Errors in the
- * text are told at an offset of the user's function that it was made for.
+ * text are reported at an offset of the user's function that it was made for.
  */
 export function functionOfText(text: string, of: AnyFunction, offset: () => number): AnyFunction {
   const made = () => undefined;

@@ -1,7 +1,7 @@
 // Where a path leads: through links, also to what is not there yet. And which paths are one file.
 //
-// A file is told by its device and inode, whatever it is called: by another spelling, through links, or below
-// /dev/fd. One that is to be made is told by its folder, likewise, and its name in it.
+// A file is identified by its device and inode, whatever it is called: by another spelling, through links, or below
+// /dev/fd. One that is to be made is identified by its folder, likewise, and its name in it.
 
 import { type BigIntStats, fstatSync } from 'node:fs';
 import { readlink, realpath, stat } from 'node:fs/promises';

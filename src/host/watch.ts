@@ -1,4 +1,4 @@
-// The death of a worker that takes part in a pipeline, told to the others.
+// The death of a worker that takes part in a pipeline, reported to the others.
 
 import { memberCount, type PipelineSharedState, word } from './state.ts';
 

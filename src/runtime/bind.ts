@@ -1,7 +1,7 @@
 // Binding a launch: kernel, configuration and arguments become one piece of checked work.
 //
 // Everything that can be wrong about a launch is found here, before a command exists, and all
-// wrong arguments are told at once. What is compiled is kept by what it depends on: constants,
+// wrong arguments are reported at once. What is compiled is kept by what it depends on: constants,
 // device functions, block shape and index width. A launch that repeats a former one is not checked again.
 
 import type { Value } from '../compiler/arithmetic.ts';

@@ -1,7 +1,7 @@
 // Cancelled launches, and the abort signals that cancel them: one listener a signal, however many launches it is to
 // cancel. (Node warns of a leak where one signal has more than ten.)
 //
-// What one abort cancels of one kernel is one failure: a stream of launches that are all cancelled is told of once.
+// What one abort cancels of one kernel is one failure: a stream of launches that are all cancelled is reported once.
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Work } from './command.ts';

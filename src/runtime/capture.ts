@@ -9,7 +9,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
 import type { Work } from './command.ts';
 import type { GraphNode, GraphWork } from './graph-work.ts';
-import type { Lane } from './queue.ts';
+import type { StreamState } from './queue.ts';
 
 /** A point of a captured stream: positions of the operations before it. */
 export interface CapturedPoints {
@@ -27,25 +27,25 @@ export function captureProblem(message: string, hint: string): WarpstageError {
 }
 
 export class Capture {
-  readonly origin: Lane;
+  readonly origin: StreamState;
   readonly #nodes: GraphNode[] = [];
-  readonly #branches = new Map<Lane, Branch>();
+  readonly #branches = new Map<StreamState, Branch>();
 
-  constructor(origin: Lane) {
+  constructor(origin: StreamState) {
     this.origin = origin;
     this.#branches.set(origin, { branch: 0, frontier: [] });
   }
 
-  has(lane: Lane): boolean {
-    return this.#branches.has(lane);
+  has(stream: StreamState): boolean {
+    return this.#branches.has(stream);
   }
 
-  get lanes(): Iterable<Lane> {
+  get streams(): Iterable<StreamState> {
     return this.#branches.keys();
   }
 
   /** Notes an operation down. */
-  add(lane: Lane, work: Work, uses: readonly Allocation[]): void {
+  add(stream: StreamState, work: Work, uses: readonly Allocation[]): void {
     if (work.kind === 'graph') {
       throw captureProblem(
         'a graph was launched in a stream that is being captured',
@@ -58,22 +58,22 @@ export class Capture {
         'leave the signal away',
       );
     }
-    const branch = this.#branches.get(lane)!;
+    const branch = this.#branches.get(stream)!;
     this.#nodes.push({ work, branch: branch.branch, dependencies: branch.frontier, uses });
     branch.frontier = [this.#nodes.length - 1];
   }
 
   /** The present point of a stream. */
-  points(lane: Lane): CapturedPoints {
-    return { capture: this, nodes: this.#branches.get(lane)!.frontier };
+  points(stream: StreamState): CapturedPoints {
+    return { capture: this, nodes: this.#branches.get(stream)!.frontier };
   }
 
   /** Has a stream wait for a point; it joins the capture. */
-  join(lane: Lane, { nodes }: CapturedPoints): void {
-    let branch = this.#branches.get(lane);
+  join(stream: StreamState, { nodes }: CapturedPoints): void {
+    let branch = this.#branches.get(stream);
     if (branch === undefined) {
       branch = { branch: this.#branches.size, frontier: [] };
-      this.#branches.set(lane, branch);
+      this.#branches.set(stream, branch);
     }
     branch.frontier = [...new Set([...branch.frontier, ...nodes])];
   }
@@ -86,11 +86,11 @@ export class Capture {
       if (awaited.has(position))
         for (const dependency of nodes[position]!.dependencies) awaited.add(dependency);
     }
-    for (const [lane, { branch }] of this.#branches) {
+    for (const [stream, { branch }] of this.#branches) {
       const last = nodes.findLastIndex((node) => node.branch === branch);
       if (last < 0 || awaited.has(last)) continue;
       throw captureProblem(
-        `the capture of ${this.origin.name} ended, and nothing in it waits for ${lane.name}, which joined it`,
+        `the capture of ${this.origin.name} ended, and nothing in it waits for ${stream.name}, which joined it`,
         'record an event in that stream at the end, and have the captured stream wait for it',
       );
     }

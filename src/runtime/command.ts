@@ -3,7 +3,7 @@
 // A command is issued once, waits for the commands it depends on, and is settled once: done, or
 // failed with an error. A command whose dependency failed is not carried out and fails with the
 // same error. A command that is done was settled after all that it waited for; one that failed
-// names what it left behind (failures.ts). The order of streams (queue.ts) makes the dependencies; a carrier, that is a
+// names what it left behind (failures.ts). The order of streams (queue.ts) makes the dependencies; a dispatcher, that is a
 // device's engines, does the work.
 
 import type { WarpstageError } from '../diagnostics/error.ts';
@@ -17,9 +17,9 @@ import type { LaunchWork } from './launch.ts';
 export type Work = CopyWork | SetWork | LaunchWork | HostWork | GraphWork;
 
 /** Carries commands out. */
-export interface Carrier {
+export interface Dispatcher {
   /** Takes a command into its queues. The command is settled later, by `poll` or on its own. */
-  carry(command: Command, work: Work): void;
+  dispatch(command: Command, work: Work): void;
   /** Settles commands that are complete by now: all that somebody waits for, and those that are asked about here. */
   poll(asked?: readonly Command[]): void;
   /** Sees to it that the command is settled as soon as it is complete, and that the process lives until then. */
@@ -54,7 +54,7 @@ export class Command {
   readonly stream: string;
   /** Lower is more urgent. */
   readonly priority: number;
-  /** When it was issued, began and ended, on the clock of `performance.now()`, or that of its carrier. */
+  /** When it was issued, began and ended, on the clock of `performance.now()`, or that of its dispatcher. */
   queued = performance.now();
   started = 0;
   ended = 0;
@@ -98,7 +98,7 @@ export class Command {
   }
 
   /**
-   * Of a command that failed: what it waited for and whoever waits for it has still to wait for, and to be told of.
+   * Of a command that failed: what it waited for and who waits for it has still to wait for and to hear of.
    * That is what was not settled by then, and what failed with another error.
    */
   get left(): readonly Command[] {

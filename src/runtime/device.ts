@@ -196,7 +196,7 @@ export interface StreamOptions {
   readonly priority?: number;
 }
 
-/** What `device.compile` is told of a kernel in CUDA C++. */
+/** What `device.compile` takes of a kernel in CUDA C++. */
 export interface CudaKernelOptions<S extends Schema> {
   /** The `__global__` function, as C++ names it: `scale`, `scale<float>`. */
   readonly name: string;
@@ -237,7 +237,7 @@ export interface Device extends AsyncDisposable {
   /**
    * Stops the device: cancels what runs, ends its threads, frees its memory. Then it throws the failures of commands that no
    * synchronisation has thrown; not what it cancelled itself. It does not wait for a host function that has not returned: what
-   * that throws before all else is stopped is thrown here, and later nobody is told. A second call throws nothing.
+   * that throws before all else is stopped is thrown here, and is thrown by nothing later. A second call throws nothing.
    */
   close(): Promise<void>;
 }

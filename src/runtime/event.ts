@@ -8,10 +8,10 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { type CapturedPoints, captureProblem } from './capture.ts';
 import type { Command, Stamp } from './command.ts';
 import type { Device, Event, EventOptions } from './device.ts';
-import type { CommandQueue, Lane } from './queue.ts';
+import type { CommandQueue, StreamState } from './queue.ts';
 
 interface Recording {
-  readonly lane: Lane;
+  readonly stream: StreamState;
   readonly points: readonly Command[];
   /** Where it was recorded in a stream that was captured. */
   readonly captured: CapturedPoints | null;
@@ -50,17 +50,17 @@ export class CommandEvent implements Event {
     return this.#recorded?.points ?? [];
   }
 
-  recordAt(lane: Lane): void {
+  recordAt(stream: StreamState): void {
     this.#recorded?.stamp?.release();
-    const captured = this.#queue.captured(lane);
-    const points = captured === null ? this.#queue.join(lane) : [];
-    const stamp = captured === null && this.#isTimed ? this.#queue.stamp(lane) : null;
-    this.#recorded = { lane, points, captured, time: performance.now(), stamp };
+    const captured = this.#queue.captured(stream);
+    const points = captured === null ? this.#queue.join(stream) : [];
+    const stamp = captured === null && this.#isTimed ? this.#queue.stamp(stream) : null;
+    this.#recorded = { stream, points, captured, time: performance.now(), stamp };
   }
 
-  /** Has a lane wait for it. */
-  joinTo(lane: Lane): void {
-    this.#queue.wait(lane, this.points, this.#recorded?.captured ?? null);
+  /** Has a stream wait for it. */
+  joinTo(stream: StreamState): void {
+    this.#queue.wait(stream, this.points, this.#recorded?.captured ?? null);
   }
 
   /** Throws if it was recorded in a capture, where nothing is ever reached. */
@@ -72,20 +72,20 @@ export class CommandEvent implements Event {
     );
   }
 
-  get #lanes(): readonly Lane[] {
-    return this.#recorded === null ? [] : [this.#recorded.lane];
+  get #streams(): readonly StreamState[] {
+    return this.#recorded === null ? [] : [this.#recorded.stream];
   }
 
   query(): boolean {
     this.check('query');
     this.#checkReal('query');
-    return this.#queue.query(this.points, this.#lanes);
+    return this.#queue.query(this.points, this.#streams);
   }
 
   async synchronize(): Promise<void> {
     this.check('synchronize');
     this.#checkReal('synchronize');
-    await this.#queue.synchronize(this.points, this.#lanes);
+    await this.#queue.synchronize(this.points, this.#streams);
   }
 
   elapsedTime(start: Event): number {
@@ -116,7 +116,7 @@ export class CommandEvent implements Event {
       });
     }
     const { points, time, stamp } = this.#recorded;
-    if (!this.#queue.query(points, this.#lanes)) {
+    if (!this.#queue.query(points, this.#streams)) {
       throw new WarpstageError({
         code: 'WS4005',
         message: `elapsedTime: ${which} was recorded, but its stream has not reached it yet`,

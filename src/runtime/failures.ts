@@ -9,7 +9,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import { isOfClosing } from './closed.ts';
 import type { Command } from './command.ts';
-import type { Lane } from './queue.ts';
+import type { StreamState } from './queue.ts';
 
 const nothing: readonly Command[] = [];
 
@@ -89,20 +89,21 @@ export class Failures {
     }
   }
 
-  /** Throws the failures of these commands, which are settled, after which the lanes go on afresh. */
-  report(commands: readonly Command[], lanes: Iterable<Lane>): void {
+  /** Throws the failures of these commands, which are settled, after which the streams go on afresh. */
+  report(commands: readonly Command[], streams: Iterable<StreamState>): void {
     const failed = failedAmong(commands);
     if (failed.size === 0) return;
-    for (const lane of lanes) lane.frontier = without(lane.frontier, (command) => failed.has(command));
+    for (const stream of streams)
+      stream.frontier = without(stream.frontier, (command) => failed.has(command));
     const failures = failuresOf(failed);
     for (const failure of failures) this.#thrown.add(failure);
     throw oneOf(failures)!;
   }
 
   /** Throws the failures that no call has thrown or is about to throw, when the device is closed; not those of its closing. */
-  reportLeft(lanes: Iterable<Lane>): void {
+  reportLeft(streams: Iterable<StreamState>): void {
     const known = new Set([...this.#awaited].flatMap((commands) => failuresOf(commands)));
-    const left = failuresOf([...lanes].flatMap(({ frontier }) => frontier)).filter(
+    const left = failuresOf([...streams].flatMap(({ frontier }) => frontier)).filter(
       (failure) => !this.#thrown.has(failure) && !known.has(failure) && !isOfClosing(failure),
     );
     for (const failure of left) this.#thrown.add(failure);

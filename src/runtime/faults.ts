@@ -16,7 +16,7 @@ export interface FaultyKernel {
 
 /**
  * The error of a kernel that stopped. Threads of the device find faults independently; the
- * one of the first block is told.
+ * one of the first block is reported.
  */
 export function faultError(kernel: FaultyKernel, faults: readonly Fault[]): WarpstageError {
   const linear = ({ block: [x, y, z] }: Fault) => x + kernel.grid[0] * (y + kernel.grid[1] * z);

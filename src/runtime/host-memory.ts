@@ -8,7 +8,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Box, Layout } from './box.ts';
-import type { Carrier, Command, Work } from './command.ts';
+import type { Command, Dispatcher, Work } from './command.ts';
 import type { CopyWork, Side } from './copies.ts';
 
 /** What one side of a copy covers of a buffer. */
@@ -21,7 +21,7 @@ interface Part extends Layout {
 /** A copy that fills a part. */
 interface Filling extends Part {
   readonly command: Command;
-  readonly carrier: Carrier;
+  readonly dispatcher: Dispatcher;
 }
 
 /** How many copies into a buffer are looked at: so the cost of a copy is bounded, however many are queued. */
@@ -35,7 +35,7 @@ const fillings = new WeakMap<SharedArrayBuffer, Filling[]>();
  * whether commands were settled meanwhile.
  */
 export function refuseEarlyReads(
-  carrier: Carrier,
+  dispatcher: Dispatcher,
   stream: string,
   before: readonly Command[],
   work: Work,
@@ -47,10 +47,11 @@ export function refuseEarlyReads(
     for (const filling of fillings.get(read.buffer) ?? []) {
       const { command } = filling;
       if (command.status !== 'queued') continue;
-      if (filling.carrier === carrier && (command.stream === stream || comesAfter(before, command))) continue;
+      if (filling.dispatcher === dispatcher && (command.stream === stream || comesAfter(before, command)))
+        continue;
       if (!overlap(filling, read)) continue;
       // It may be over, and only not noticed yet.
-      filling.carrier.poll([command]);
+      filling.dispatcher.poll([command]);
       if (command.status === 'queued') throw tooEarly(stream, command.stream);
       settled = true;
     }
@@ -59,7 +60,7 @@ export function refuseEarlyReads(
 }
 
 /** Remembers what a command fills, now that it is issued. */
-export function noteFilling(carrier: Carrier, command: Command, work: Work): void {
+export function noteFilling(dispatcher: Dispatcher, command: Command, work: Work): void {
   for (const { destination, box } of copiesOf(work)) {
     const part = partOf(destination, box);
     if (part === null) continue;
@@ -68,7 +69,7 @@ export function noteFilling(carrier: Carrier, command: Command, work: Work): voi
       const queued = known.filter((filling) => filling.command.status === 'queued');
       known = queued.slice(Math.max(0, queued.length - mostKept / 2));
     }
-    known.push({ ...part, command, carrier });
+    known.push({ ...part, command, dispatcher });
     fillings.set(part.buffer, known);
   }
 }

@@ -79,7 +79,7 @@ async function openCuda(
   const { openGpuAside } = await import('./cuda/aside.ts');
   const { gpu, loaded } = await openGpuAside(ordinal, {
     load: loadCuda,
-    rehearse: ({ rehearse }, architecture) => rehearse(architecture),
+    warmUp: ({ warmUp }, architecture) => warmUp(architecture),
   });
   const { CudaDevice, specialise } = loaded;
   try {
@@ -94,10 +94,10 @@ async function openCuda(
 async function loadCuda() {
   const { specialise } = await import('../compiler/specialise.ts');
   await setImmediate();
-  const { rehearse } = await import('./cuda/rehearsal.ts');
+  const { warmUp } = await import('./cuda/warm-up.ts');
   await setImmediate();
   const { CudaDevice } = await import('./cuda/device.ts');
-  return { specialise, rehearse, CudaDevice };
+  return { specialise, warmUp, CudaDevice };
 }
 
 /** The first GPU; null if there is none, or no driver or compiler for it. */

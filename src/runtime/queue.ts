@@ -1,7 +1,7 @@
 // The command queue: the order of streams, as a graph of commands.
 //
 // A stream's *frontier* is the set of commands that its next operation waits for: its last
-// command, and whatever it was told to wait for since. Everything follows from frontiers:
+// command, and what it has to wait for since. Everything follows from frontiers:
 // - A command depends on its stream's frontier and becomes the new frontier.
 // - Recording an event keeps the frontier; waiting for one joins the event's points to it. Neither
 //   is a command, so neither can delay an engine.
@@ -13,12 +13,12 @@
 //   Once an error was thrown, the default stream's rule no longer carries it from stream to stream;
 //   events still do.
 //
-// This is the same on every device; a Carrier carries the commands out.
+// This is the same on every device; a Dispatcher gives the commands to what carries them out.
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
 import { Capture, type CapturedPoints, captureProblem } from './capture.ts';
-import { type Carrier, Command, type Stamp, type Work } from './command.ts';
+import { Command, type Dispatcher, type Stamp, type Work } from './command.ts';
 import { Failures, unsettled, without } from './failures.ts';
 import type { GraphWork } from './graph-work.ts';
 import { noteFilling, refuseEarlyReads } from './host-memory.ts';
@@ -27,7 +27,7 @@ import { noteFilling, refuseEarlyReads } from './host-memory.ts';
 export type DefaultStreamMode = 'legacy' | 'perThread';
 
 /** The part of a stream that the order knows. */
-export interface Lane {
+export interface StreamState {
   readonly name: string;
   readonly priority: number;
   /** Whether it synchronises with the legacy default stream. */
@@ -45,84 +45,89 @@ function outstanding(commands: readonly Command[]): readonly Command[] {
 }
 
 export class CommandQueue {
-  readonly defaultLane: Lane;
-  readonly #carrier: Carrier;
+  readonly defaultStream: StreamState;
+  readonly #dispatcher: Dispatcher;
   readonly #mode: DefaultStreamMode;
-  readonly #lanes = new Set<Lane>();
+  readonly #streams = new Set<StreamState>();
   readonly #failures = new Failures();
   #capture: Capture | null = null;
   #issued = 0;
   #named = 0;
 
-  constructor(carrier: Carrier, mode: DefaultStreamMode) {
-    this.#carrier = carrier;
+  constructor(dispatcher: Dispatcher, mode: DefaultStreamMode) {
+    this.#dispatcher = dispatcher;
     this.#mode = mode;
-    this.defaultLane = { name: 'default stream', priority: 0, blocking: mode === 'perThread', frontier: [] };
-    this.#lanes.add(this.defaultLane);
+    this.defaultStream = {
+      name: 'default stream',
+      priority: 0,
+      blocking: mode === 'perThread',
+      frontier: [],
+    };
+    this.#streams.add(this.defaultStream);
   }
 
-  addLane(priority: number, blocking: boolean): Lane {
-    const lane: Lane = { name: `stream ${++this.#named}`, priority, blocking, frontier: [] };
-    this.#lanes.add(lane);
-    return lane;
+  addStream(priority: number, blocking: boolean): StreamState {
+    const stream: StreamState = { name: `stream ${++this.#named}`, priority, blocking, frontier: [] };
+    this.#streams.add(stream);
+    return stream;
   }
 
-  removeLane(lane: Lane): void {
-    this.#lanes.delete(lane);
-    this.#carrier.forget?.(lane.name);
+  removeStream(stream: StreamState): void {
+    this.#streams.delete(stream);
+    this.#dispatcher.forget?.(stream.name);
   }
 
-  /** What an operation that is issued to the lane now waits for. */
-  #before(lane: Lane): readonly Command[] {
-    const byDefault = this.#beforeByDefault(lane);
-    return outstanding(byDefault.length === 0 ? lane.frontier : [...lane.frontier, ...byDefault]);
+  /** What an operation that is issued to the stream now waits for. */
+  #before(stream: StreamState): readonly Command[] {
+    const byDefault = this.#beforeByDefault(stream);
+    return outstanding(byDefault.length === 0 ? stream.frontier : [...stream.frontier, ...byDefault]);
   }
 
   /** What it waits for by the rule of the legacy default stream. */
-  #beforeByDefault(lane: Lane): readonly Command[] {
+  #beforeByDefault(stream: StreamState): readonly Command[] {
     if (this.#mode === 'perThread') return nothing;
     let others = nothing;
-    if (lane.blocking) {
-      others = this.defaultLane.frontier;
+    if (stream.blocking) {
+      others = this.defaultStream.frontier;
       if (others.length === 0) return nothing;
       // An event of the default stream leaves it the ends of all other streams, for every operation to look at.
       if (others.every(({ status }) => status === 'done')) {
-        this.defaultLane.frontier = nothing;
+        this.defaultStream.frontier = nothing;
         return nothing;
       }
-    } else if (lane === this.defaultLane) {
-      others = [...this.#lanes].flatMap((other) => (other.blocking ? other.frontier : []));
+    } else if (stream === this.defaultStream) {
+      others = [...this.#streams].flatMap((other) => (other.blocking ? other.frontier : []));
     }
     if (others.length === 0) return nothing;
     return without(others, ({ failure }) => this.#failures.wasThrown(failure!));
   }
 
   /** The same for this work. Throws WS4010 if it would read what a copy under way has still to fill. */
-  #beforeWork(lane: Lane, works: readonly Work[]): readonly Command[] {
-    const before = this.#before(lane);
+  #beforeWork(stream: StreamState, works: readonly Work[]): readonly Command[] {
+    const before = this.#before(stream);
     let settled = false;
     for (const work of works) {
-      if (refuseEarlyReads(this.#carrier, lane.name, before, work)) settled = true;
+      if (refuseEarlyReads(this.#dispatcher, stream.name, before, work)) settled = true;
     }
-    return settled ? this.#before(lane) : before;
+    return settled ? this.#before(stream) : before;
   }
 
-  /** Issues a command, or notes it down if the lane is being captured. */
-  submit(lane: Lane, work: Work, uses: readonly Allocation[]): void {
-    const capture = this.#captureOf(lane);
-    if (capture === null) this.issue(lane, work, uses);
-    else capture.add(lane, work, uses);
+  /** Issues a command, or notes it down if the stream is being captured. */
+  submit(stream: StreamState, work: Work, uses: readonly Allocation[]): void {
+    const capture = this.#captureOf(stream);
+    if (capture === null) this.issue(stream, work, uses);
+    else capture.add(stream, work, uses);
   }
 
   /** Issues a command. */
-  issue(lane: Lane, work: Work, uses: readonly Allocation[]): Command {
-    const before = this.#beforeWork(lane, [work]);
-    const command = this.#carry(lane, before, work, uses);
-    lane.frontier = [command];
+  issue(stream: StreamState, work: Work, uses: readonly Allocation[]): Command {
+    const before = this.#beforeWork(stream, [work]);
+    const command = this.#dispatch(stream, before, work, uses);
+    stream.frontier = [command];
     return command;
   }
 
-  #carry(
+  #dispatch(
     stream: { readonly name: string; readonly priority: number },
     before: readonly Command[],
     work: Work,
@@ -135,8 +140,8 @@ export class CommandQueue {
       return command;
     }
     try {
-      this.#carrier.carry(command, work);
-      noteFilling(this.#carrier, command, work);
+      this.#dispatcher.dispatch(command, work);
+      noteFilling(this.#dispatcher, command, work);
     } catch (error) {
       command.settle(null, command.queued, command.queued); // it was never issued
       this.#failures.noteThrown(error);
@@ -147,15 +152,15 @@ export class CommandQueue {
 
   // Graphs
 
-  /** The capture that a lane takes part in. Throws where the legacy default stream would have to wait for it. */
-  #captureOf(lane: Lane): Capture | null {
+  /** The capture that a stream takes part in. Throws where the legacy default stream would have to wait for it. */
+  #captureOf(stream: StreamState): Capture | null {
     const capture = this.#capture;
     if (capture === null) return null;
-    if (capture.has(lane)) return capture;
+    if (capture.has(stream)) return capture;
     if (
-      lane === this.defaultLane &&
+      stream === this.defaultStream &&
       this.#mode === 'legacy' &&
-      [...capture.lanes].some(({ blocking }) => blocking)
+      [...capture.streams].some(({ blocking }) => blocking)
     ) {
       throw captureProblem(
         'an operation of the default stream waits for all blocking streams, one of which is being captured',
@@ -165,8 +170,8 @@ export class CommandQueue {
     return null;
   }
 
-  /** Notes down what `issue` issues to a lane. */
-  capture(lane: Lane, issue: () => void): GraphWork {
+  /** Notes down what `issue` issues to a stream. */
+  capture(stream: StreamState, issue: () => void): GraphWork {
     if (typeof issue !== 'function') {
       throw captureProblem(
         `capture takes a function, not ${issue === null ? 'null' : typeof issue}`,
@@ -175,17 +180,17 @@ export class CommandQueue {
     }
     if (this.#capture !== null) {
       throw captureProblem(
-        `${lane.name} cannot be captured while ${this.#capture.origin.name} is`,
+        `${stream.name} cannot be captured while ${this.#capture.origin.name} is`,
         'end one capture before the next; a stream joins a capture by waiting for an event of it',
       );
     }
-    if (lane === this.defaultLane && this.#mode === 'legacy') {
+    if (stream === this.defaultStream && this.#mode === 'legacy') {
       throw captureProblem(
         'the legacy default stream cannot be captured',
         "capture a stream of your own, or open the device with { defaultStream: 'perThread' }",
       );
     }
-    const capture = new Capture(lane);
+    const capture = new Capture(stream);
     this.#capture = capture;
     try {
       const result: unknown = issue();
@@ -202,8 +207,8 @@ export class CommandQueue {
     return capture.finish();
   }
 
-  /** Carries a graph out behind what was issued to the lane before; what carries it out, in words. */
-  launchGraph(lane: Lane, graph: GraphWork): string {
+  /** Carries a graph out behind what was issued to the stream before; what carries it out, in words. */
+  launchGraph(stream: StreamState, graph: GraphWork): string {
     const { nodes } = graph;
     const uses = [...new Set(nodes.flatMap((node) => node.uses))];
     if (uses.some(({ freed }) => freed) || graph.pinned.some(({ buffer }) => buffer === null)) {
@@ -213,36 +218,36 @@ export class CommandQueue {
         hint: 'free the arrays of a graph after its last launch',
       });
     }
-    if (this.#carrier.takesGraph?.(graph) || this.#captureOf(lane) !== null) {
-      this.submit(lane, graph, uses);
+    if (this.#dispatcher.takesGraph?.(graph) || this.#captureOf(stream) !== null) {
+      this.submit(stream, graph, uses);
       return 'graph';
     }
     const before = this.#beforeWork(
-      lane,
+      stream,
       nodes.map(({ work }) => work),
     );
     const commands: Command[] = [];
     for (const { work, branch, dependencies, uses: used } of nodes) {
-      const stream =
-        branch === 0 ? lane : { name: `${lane.name}, branch ${branch}`, priority: lane.priority };
+      const of =
+        branch === 0 ? stream : { name: `${stream.name}, branch ${branch}`, priority: stream.priority };
       const waits = dependencies.length === 0 ? before : outstanding(dependencies.map((at) => commands[at]!));
-      commands.push(this.#carry(stream, waits, work, used));
+      commands.push(this.#dispatch(of, waits, work, used));
     }
     const awaited = new Set(nodes.flatMap(({ dependencies }) => dependencies));
     const ends = commands.filter((_, position) => !awaited.has(position));
-    if (ends.length > 0) lane.frontier = ends;
+    if (ends.length > 0) stream.frontier = ends;
     return 'commands';
   }
 
-  /** The present point of a lane that is being captured; null for any other. */
-  captured(lane: Lane): CapturedPoints | null {
-    return this.#captureOf(lane)?.points(lane) ?? null;
+  /** The present point of a stream that is being captured; null for any other. */
+  captured(stream: StreamState): CapturedPoints | null {
+    return this.#captureOf(stream)?.points(stream) ?? null;
   }
 
-  /** Has a lane wait for a recorded event. */
-  wait(lane: Lane, points: readonly Command[], captured: CapturedPoints | null): void {
+  /** Has a stream wait for a recorded event. */
+  wait(stream: StreamState, points: readonly Command[], captured: CapturedPoints | null): void {
     if (captured !== null && captured.capture === this.#capture) {
-      captured.capture.join(lane, captured);
+      captured.capture.join(stream, captured);
       return;
     }
     if (captured !== null) {
@@ -251,36 +256,36 @@ export class CommandQueue {
         'record an event after graph.launch(stream), and wait for that one',
       );
     }
-    if (this.#captureOf(lane) !== null) {
+    if (this.#captureOf(stream) !== null) {
       throw captureProblem(
-        `waitEvent: ${lane.name} is being captured, and the event was recorded outside the capture`,
+        `waitEvent: ${stream.name} is being captured, and the event was recorded outside the capture`,
         'wait for it in the stream that the graph is launched in',
       );
     }
-    this.join(lane, points);
+    this.join(stream, points);
   }
 
-  /** What a lane has still to do. Throws for one that is being captured, which does nothing. */
-  frontier(lane: Lane): readonly Command[] {
-    if (this.#captureOf(lane) !== null) {
+  /** What a stream has still to do. Throws for one that is being captured, which does nothing. */
+  frontier(stream: StreamState): readonly Command[] {
+    if (this.#captureOf(stream) !== null) {
       throw captureProblem(
-        `${lane.name} is being captured, and cannot be waited for or asked`,
+        `${stream.name} is being captured, and cannot be waited for or asked`,
         'synchronise after graph.launch(stream)',
       );
     }
-    return lane.frontier;
+    return stream.frontier;
   }
 
-  /** An operation without work: what it would wait for, which later operations of the lane wait for too. */
-  join(lane: Lane, points: readonly Command[] = []): readonly Command[] {
-    lane.frontier = outstanding([...this.#before(lane), ...points]);
-    return lane.frontier;
+  /** An operation without work: what it would wait for, which later operations of the stream wait for too. */
+  join(stream: StreamState, points: readonly Command[] = []): readonly Command[] {
+    stream.frontier = outstanding([...this.#before(stream), ...points]);
+    return stream.frontier;
   }
 
-  /** The device's own time of the lane's present point, if it keeps time. */
-  stamp(lane: Lane): Stamp | null {
+  /** The device's own time of the stream's present point, if it keeps time. */
+  stamp(stream: StreamState): Stamp | null {
     try {
-      return this.#carrier.stamp?.(lane, lane.frontier) ?? null;
+      return this.#dispatcher.stamp?.(stream, stream.frontier) ?? null;
     } catch (error) {
       this.#failures.noteThrown(error);
       throw error;
@@ -290,40 +295,40 @@ export class CommandQueue {
   /** Whether these commands, and all that had to come before them, are settled. */
   settled(commands: readonly Command[]): boolean {
     if (commands.length === 0) return true;
-    this.#carrier.poll(unsettled(commands));
+    this.#dispatcher.poll(unsettled(commands));
     return unsettled(commands).length === 0;
   }
 
-  /** Whether these commands are over; throws their failures, after which the lanes go on afresh. */
-  query(commands: readonly Command[], lanes: Iterable<Lane>): boolean {
+  /** Whether these commands are over; throws their failures, after which the streams go on afresh. */
+  query(commands: readonly Command[], streams: Iterable<StreamState>): boolean {
     if (!this.settled(commands)) return false;
-    this.#failures.report(commands, lanes);
+    this.#failures.report(commands, streams);
     return true;
   }
 
-  /** Waits until these commands are over; throws their failures, after which the lanes go on afresh. */
+  /** Waits until these commands are over; throws their failures, after which the streams go on afresh. */
   async synchronize(
     commands: readonly Command[],
-    lanes: Iterable<Lane>,
+    streams: Iterable<StreamState>,
     completed?: () => void,
   ): Promise<void> {
     await this.#failures.awaiting(commands, this.#completion(commands), () => {
       completed?.();
-      this.#failures.report(commands, lanes);
+      this.#failures.report(commands, streams);
     });
   }
 
   async #completion(commands: readonly Command[]): Promise<void> {
     if (this.settled(commands)) return;
     for (let open = unsettled(commands); open.length > 0; open = unsettled(commands)) {
-      if (this.#carrier.waitBriefly?.(open)) continue;
+      if (this.#dispatcher.waitBriefly?.(open)) continue;
       await new Promise<void>((resolve) => {
         let left = open.length;
         for (const command of open) {
           command.whenSettled(() => {
             if (--left === 0) resolve();
           });
-          this.#carrier.watch(command);
+          this.#dispatcher.watch(command);
         }
       });
     }
@@ -334,13 +339,13 @@ export class CommandQueue {
     this.#failures.noteThrown(error);
   }
 
-  /** Throws what nobody was told of, when the device is closed and all commands are settled. */
+  /** Throws what was not reported, when the device is closed and all commands are settled. */
   reportLeft(): void {
-    this.#failures.reportLeft(this.#lanes);
+    this.#failures.reportLeft(this.#streams);
   }
 
-  /** Every lane, the default one included. */
-  get lanes(): Iterable<Lane> {
-    return this.#lanes;
+  /** Every stream, the default one included. */
+  get streams(): Iterable<StreamState> {
+    return this.#streams;
   }
 }

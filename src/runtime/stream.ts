@@ -21,7 +21,7 @@ import { CapturedGraph } from './graph.ts';
 import type { GraphWork } from './graph-work.ts';
 import { hostWork } from './host-call.ts';
 import type { LaunchWork } from './launch.ts';
-import type { CommandQueue, Lane } from './queue.ts';
+import type { CommandQueue, StreamState } from './queue.ts';
 
 type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
 
@@ -42,17 +42,17 @@ export interface StreamHost {
 export class CommandStream implements Stream {
   readonly device: Device;
   readonly #host: StreamHost;
-  readonly #lane: Lane;
+  readonly #state: StreamState;
   #destroyed = false;
 
-  constructor(host: StreamHost, lane: Lane) {
+  constructor(host: StreamHost, state: StreamState) {
     this.device = host.device;
     this.#host = host;
-    this.#lane = lane;
+    this.#state = state;
   }
 
   get priority(): number {
-    return this.#lane.priority;
+    return this.#state.priority;
   }
 
   #check(purpose: string): void {
@@ -60,14 +60,14 @@ export class CommandStream implements Stream {
     if (!this.#destroyed) return;
     throw new WarpstageError({
       code: 'WS4002',
-      message: `${purpose}: ${this.#lane.name} was destroyed`,
+      message: `${purpose}: ${this.#state.name} was destroyed`,
       hint: 'create another stream, or destroy this one later',
     });
   }
 
   #copy(work: ReturnType<typeof copyWork>): void {
     if (work.box.width * work.box.height * work.box.depth === 0) return;
-    for (const piece of pieces(work)) this.#host.queue.submit(this.#lane, piece, allocationsOf(piece));
+    for (const piece of pieces(work)) this.#host.queue.submit(this.#state, piece, allocationsOf(piece));
   }
 
   memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<E>): void {
@@ -99,7 +99,7 @@ export class CommandStream implements Stream {
   memsetAsync(destination: DeviceArray, byte: number): void {
     this.#check('memsetAsync');
     const work = setWork(this.device, destination, byte);
-    if (work.bytes > 0) this.#host.queue.submit(this.#lane, work, allocationsOf(work));
+    if (work.bytes > 0) this.#host.queue.submit(this.#state, work, allocationsOf(work));
   }
 
   launch<S extends Schema>(
@@ -109,34 +109,34 @@ export class CommandStream implements Stream {
   ): LaunchInformation {
     this.#check('launch');
     const work = this.#host.bind(kernel as unknown as Kernel, configuration, args);
-    this.#host.queue.submit(this.#lane, work, work.allocations);
+    this.#host.queue.submit(this.#state, work, work.allocations);
     return { ranOn: work.ranOn };
   }
 
   launchHostFunction(run: () => unknown): void {
     this.#check('launchHostFunction');
-    this.#host.queue.submit(this.#lane, hostWork(run), []);
+    this.#host.queue.submit(this.#state, hostWork(run), []);
   }
 
   capture(issue: () => void): Graph {
     this.#check('capture');
-    const work = this.#host.queue.capture(this.#lane, issue);
+    const work = this.#host.queue.capture(this.#state, issue);
     return new CapturedGraph(this.device, work, (stream, graph) => (stream as CommandStream).#replay(graph));
   }
 
   #replay(graph: GraphWork): LaunchInformation {
     this.#check('launch of a graph');
-    return { ranOn: this.#host.queue.launchGraph(this.#lane, graph) };
+    return { ranOn: this.#host.queue.launchGraph(this.#state, graph) };
   }
 
   record(event: Event): void {
     this.#check('record');
-    this.#own(event, 'record').recordAt(this.#lane);
+    this.#own(event, 'record').recordAt(this.#state);
   }
 
   waitEvent(event: Event): void {
     this.#check('waitEvent');
-    this.#own(event, 'waitEvent').joinTo(this.#lane);
+    this.#own(event, 'waitEvent').joinTo(this.#state);
   }
 
   #own(event: Event, purpose: string): CommandEvent {
@@ -154,26 +154,26 @@ export class CommandStream implements Stream {
   query(): boolean {
     this.#check('query');
     const { queue } = this.#host;
-    return queue.query(queue.frontier(this.#lane), [this.#lane]);
+    return queue.query(queue.frontier(this.#state), [this.#state]);
   }
 
   async synchronize(): Promise<void> {
     this.#check('synchronize');
     const { queue } = this.#host;
-    await queue.synchronize(queue.frontier(this.#lane), [this.#lane]);
+    await queue.synchronize(queue.frontier(this.#state), [this.#state]);
   }
 
   async destroy(): Promise<void> {
     this.#check('destroy');
     const { queue } = this.#host;
-    if (this.#lane === queue.defaultLane) {
+    if (this.#state === queue.defaultStream) {
       throw new WarpstageError({ code: 'WS4007', message: 'the default stream cannot be destroyed' });
     }
     this.#destroyed = true;
     try {
-      await queue.synchronize(queue.frontier(this.#lane), [this.#lane]);
+      await queue.synchronize(queue.frontier(this.#state), [this.#state]);
     } finally {
-      queue.removeLane(this.#lane);
+      queue.removeStream(this.#state);
     }
   }
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { GpuClock } from '#warpstage/runtime/cuda/clock.js';
 import type { Driver } from '#warpstage/runtime/cuda/driver.js';
-import { EventPool } from '#warpstage/runtime/cuda/lane.js';
+import { EventPool } from '#warpstage/runtime/cuda/driver-stream.js';
 
 /** The answer to whatever is recorded or asked from now on. */
 function clock() {

@@ -111,7 +111,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     await expect(open('cuda')).rejects.toThrow(message);
   });
 
-  test('rehearsing leaves nothing in the cache', async () => {
+  test('warming up leaves nothing in the cache', async () => {
     const open = await fresh();
     await using device = await open('cuda');
     expect(device.properties.kind).toBe('cuda');

@@ -1,13 +1,13 @@
 // What an engine reports of a command concerns that command alone. One that is heard late, of a command that was
 // cancelled, must not be taken for one of the command that has its ticket later: tickets come again after 2 ** 30
-// commands, which the words of the board stand in for here.
+// commands, which the words of the table stand in for here.
 
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { createKernelSource } from '#warpstage/diagnostics/source.js';
 import { Command, type Work } from '#warpstage/runtime/command.js';
-import { Board, createBoardMemory, State } from '#warpstage/runtime/cpu/board.js';
-import { CpuCarrier } from '#warpstage/runtime/cpu/carrier.js';
+import { CommandTable, createCommandTableMemory, State } from '#warpstage/runtime/cpu/command-table.js';
+import { CpuDispatcher } from '#warpstage/runtime/cpu/dispatcher.js';
 import type { Engines } from '#warpstage/runtime/cpu/engines.js';
 import type { Order } from '#warpstage/runtime/cpu/messages.js';
 
@@ -20,8 +20,8 @@ const { body } = kernel(
 );
 
 test('what is told late of a cancelled command is not told of the next one with its ticket', async () => {
-  const memory = createBoardMemory();
-  const board = new Board(memory);
+  const memory = createCommandTableMemory();
+  const table = new CommandTable(memory);
   const orders: Extract<Order, { kind: 'command' }>[] = [];
   const engines: Pick<Engines, 'isStopping' | 'isWanted' | 'post' | 'drain' | 'stop'> = {
     isStopping: () => false,
@@ -31,7 +31,7 @@ test('what is told late of a cancelled command is not told of the next one with 
     stop: async () => {},
   };
   const recorded: unknown[] = [];
-  const carrier = new CpuCarrier(
+  const dispatcher = new CpuDispatcher(
     {
       assign: () => ({
         engine: 'compute',
@@ -41,7 +41,7 @@ test('what is told late of a cancelled command is not told of the next one with 
       print: () => {},
       finished: (_command, _work, _engine, stages) => void recorded.push(stages),
     },
-    board,
+    table,
     () => engines as Engines,
   );
   const work = (signal: AbortSignal | null) =>
@@ -55,30 +55,30 @@ test('what is told late of a cancelled command is not told of the next one with 
   let issued = 0;
   const issue = (signal: AbortSignal | null = null) => {
     const command = new Command(++issued, { name: 'stream 1', priority: 0 }, [], []);
-    carrier.carry(command, work(signal));
+    dispatcher.dispatch(command, work(signal));
     return { command, ticket: orders.at(-1)!.ticket };
   };
   const end = (ticket: number, state: number) => {
-    board.advance(ticket, State.pending, State.running, () => {});
-    board.advance(ticket, State.running, state, () => {});
-    carrier.poll();
+    table.advance(ticket, State.pending, State.running, () => {});
+    table.advance(ticket, State.running, state, () => {});
+    dispatcher.poll();
   };
 
   const controller = new AbortController();
   const first = issue(controller.signal);
-  board.advance(first.ticket, State.pending, State.running, () => {});
+  table.advance(first.ticket, State.pending, State.running, () => {});
   controller.abort();
   await Promise.resolve();
-  carrier.poll();
+  dispatcher.poll();
   expect(first.command.failure?.code).toBe('WS3004');
   const place = { thread: [0, 0, 0], block: [0, 0, 0], range: { source: 0, start: 0, end: 1 } } as const;
-  carrier.report({
+  dispatcher.report({
     kind: 'fault',
     ticket: first.ticket,
     fault: { kind: 'division-by-zero', ...place } as never,
   });
-  carrier.report({ kind: 'broken', ticket: first.ticket, reason: 'of the first' });
-  carrier.report({ kind: 'stages', ticket: first.ticket, block: 7, marks: new Float64Array(0) });
+  dispatcher.report({ kind: 'broken', ticket: first.ticket, reason: 'of the first' });
+  dispatcher.report({ kind: 'stages', ticket: first.ticket, block: 7, marks: new Float64Array(0) });
 
   /** A command with the ticket of the first. */
   const again = () => {

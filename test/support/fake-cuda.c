@@ -23,7 +23,7 @@ static size_t total = 1u << 28, used = 0, largest = (size_t)-1;
 /* What the next launch tells of a fault, and prints, if it has a channel. */
 static struct { int fails, site, rank, block; int64_t values[4]; } fault;
 static struct { int lines, site, words; uint64_t value; } printed;
-/* A line whose first word is held back: the thread that prints it has only begun. */
+/* A line whose first word is deferred: the thread that prints it has only begun. */
 static struct { int wanted; uint64_t *at, word; } begun;
 
 void fake_lag(int microseconds, int seed);
@@ -316,7 +316,7 @@ R nvrtcCreateProgram(H *program, const char *text, const char *name, int n, void
 }
 R nvrtcDestroyProgram(H *program) { return 0; }
 R nvrtcCompileProgram(struct program *p, int n, const char **options) {
-  if (strcmp(p->name, "rehearsal.cu") != 0) ++compiles;
+  if (strcmp(p->name, "warm-up.cu") != 0) ++compiles;
   return strstr(p->text, "#error") != NULL;
 }
 R nvrtcGetProgramLogSize(struct program *p, size_t *size) { *size = 32; return 0; }

@@ -1,12 +1,12 @@
-// The trade of the compute engine: kernels, run by the lead and its helpers.
+// What the compute engine does: kernels, run by the lead and its helpers.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { BlockRunner, Executable, RunnerContext } from '../../targets/executable.ts';
 import { StageClock } from '../../targets/stage-marks.ts';
-import type { Crew } from './crew.ts';
-import { reasonOf, type Trade } from './engine-loop.ts';
+import { reasonOf, type TaskHandler } from './engine-loop.ts';
 import { MemoryView } from './linear-memory.ts';
 import type { Order, Report } from './messages.ts';
+import type { WorkerPool } from './worker-pool.ts';
 
 /** Makes runners of one target's executables. */
 export type RunnerFactory = (executable: Executable, context: RunnerContext) => BlockRunner;
@@ -76,19 +76,25 @@ class Runners {
 }
 
 /** Runs ranges of the open launch until there are none, or one fails. */
-function work(crew: Crew, member: number, runners: Runners, runner: BlockRunner, port: MessagePort): void {
-  const record = crew.recordAddress;
-  const arena = crew.arenaOf(member);
-  const { stages } = crew;
+function work(
+  pool: WorkerPool,
+  member: number,
+  runners: Runners,
+  runner: BlockRunner,
+  port: MessagePort,
+): void {
+  const record = pool.recordAddress;
+  const arena = pool.arenaOf(member);
+  const { stages } = pool;
   const run: BlockRunner =
     stages === null
       ? runner
-      : recorded(runner, runners.withStages(stages.executable), stages.block, crew, port);
-  for (let range = crew.take(); range !== null; range = crew.take()) {
+      : recorded(runner, runners.withStages(stages.executable), stages.block, pool, port);
+  for (let range = pool.take(); range !== null; range = pool.take()) {
     const fault = run(record, arena, range.first, range.end);
     if (fault === null) continue;
-    crew.halt();
-    port.postMessage({ kind: 'fault', ticket: crew.ticket, fault } satisfies Report);
+    pool.halt();
+    port.postMessage({ kind: 'fault', ticket: pool.ticket, fault } satisfies Report);
   }
 }
 
@@ -100,42 +106,42 @@ function recorded(
   plain: BlockRunner,
   { recording, run }: StageRunner,
   block: number,
-  crew: Crew,
+  pool: WorkerPool,
   port: MessagePort,
 ): BlockRunner {
   return (record, arena, first, end) => {
     if (block < first || block >= end) return plain(record, arena, first, end);
-    const [from, to] = crew.isTogether ? [first, end] : [block, block + 1];
+    const [from, to] = pool.isTogether ? [first, end] : [block, block + 1];
     recording.block = block;
     const before = from > first ? plain(record, arena, first, from) : null;
     if (before !== null) return before;
     const fault = run(record, arena, from, to);
     const marks = recording.clock.take();
     if (fault !== null) return fault;
-    port.postMessage({ kind: 'stages', ticket: crew.ticket, block, marks } satisfies Report, [marks.buffer]);
+    port.postMessage({ kind: 'stages', ticket: pool.ticket, block, marks } satisfies Report, [marks.buffer]);
     return to < end ? plain(record, arena, to, end) : null;
   };
 }
 
-/** The lead's trade. */
-export function computingTrade(crew: Crew, workshop: Workshop): Trade {
+/** What the lead does with the compute engine's tasks. */
+export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandler {
   const { memory, port } = workshop;
   const device = new MemoryView(memory);
   const runners = new Runners(workshop);
   return {
-    carryOut(task, ticket) {
+    run(task, ticket) {
       if (task.kind !== 'launch') throw new TypeError('the compute engine only launches');
       const runner = runners.get(task.executable);
       device.upTo(task.recordAddress + task.record.length).set(task.record, task.recordAddress);
-      crew.open({ ...task, ticket });
+      pool.open({ ...task, ticket });
       let whole = false;
       try {
-        work(crew, 0, runners, runner, port);
+        work(pool, 0, runners, runner, port);
       } catch (error) {
-        crew.halt();
+        pool.halt();
         throw error;
       } finally {
-        whole = crew.close();
+        whole = pool.close();
       }
       return whole;
     },
@@ -144,35 +150,35 @@ export function computingTrade(crew: Crew, workshop: Workshop): Trade {
 }
 
 /** Runs a helper, for ever. */
-export function runHelper(member: number, crew: Crew, workshop: Workshop): never {
+export function runHelper(member: number, pool: WorkerPool, workshop: Workshop): never {
   const { port } = workshop;
   const runners = new Runners(workshop);
   for (;;) {
-    const seen = crew.calls;
+    const seen = pool.calls;
     for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
       const order = received.message as Order;
       if (order.kind === 'executable') runners.announce(order.id, order.executable);
     }
-    help(member, crew, runners, port);
-    crew.awaitCall(seen);
+    help(member, pool, runners, port);
+    pool.awaitCall(seen);
   }
 }
 
 /** Takes part in the launch that is open, if one is. */
-function help(member: number, crew: Crew, runners: Runners, port: MessagePort): void {
-  const executable = crew.executable;
+function help(member: number, pool: WorkerPool, runners: Runners, port: MessagePort): void {
+  const executable = pool.executable;
   if (executable === 0) return;
   // The runner is made before entering: it may take a while, and the lead waits for whoever is inside.
-  const { stages } = crew;
+  const { stages } = pool;
   const runner = runners.tryGet(executable, stages?.executable ?? null);
-  if (runner === null || !crew.enter()) return;
+  if (runner === null || !pool.enter()) return;
   try {
-    const isStill = crew.executable === executable && crew.stages?.executable === stages?.executable;
-    if (isStill) work(crew, member, runners, runner, port);
+    const isStill = pool.executable === executable && pool.stages?.executable === stages?.executable;
+    if (isStill) work(pool, member, runners, runner, port);
   } catch (error) {
-    port.postMessage({ kind: 'broken', ticket: crew.ticket, reason: reasonOf(error) } satisfies Report);
-    crew.halt();
+    port.postMessage({ kind: 'broken', ticket: pool.ticket, reason: reasonOf(error) } satisfies Report);
+    pool.halt();
   } finally {
-    crew.leave();
+    pool.leave();
   }
 }

@@ -1,11 +1,14 @@
-// The trade of the copy engines: boxes of bytes, and memory set to one byte.
+// What the copy engines do: boxes of bytes, and memory set to one byte.
 
 import { copyBox, fillBytes } from '../box.ts';
-import type { Trade } from './engine-loop.ts';
+import type { TaskHandler } from './engine-loop.ts';
 import { MemoryView } from './linear-memory.ts';
 import type { Target, Task } from './messages.ts';
 
-export function copyingTrade(deviceMemory: WebAssembly.Memory, stagingMemory: WebAssembly.Memory): Trade {
+export function copyHandler(
+  deviceMemory: WebAssembly.Memory,
+  stagingMemory: WebAssembly.Memory,
+): TaskHandler {
   const device = new MemoryView(deviceMemory);
   const staging = new MemoryView(stagingMemory);
 
@@ -20,7 +23,7 @@ export function copyingTrade(deviceMemory: WebAssembly.Memory, stagingMemory: We
   }
 
   return {
-    carryOut(task) {
+    run(task) {
       switch (task.kind) {
         case 'copy': {
           const { destination, source, box } = task;

@@ -17,7 +17,7 @@ import {
 } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import { deviceClosed } from '../closed.ts';
-import type { Carrier, Command, Work } from '../command.ts';
+import type { Command, Dispatcher, Work } from '../command.ts';
 import type {
   Device,
   DeviceArray,
@@ -43,9 +43,9 @@ import {
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { assign } from './assignments.ts';
-import { Board, createBoardMemory } from './board.ts';
-import { CpuCarrier } from './carrier.ts';
 import { clockOffset } from './clock.ts';
+import { CommandTable, createCommandTableMemory } from './command-table.ts';
+import { CpuDispatcher } from './dispatcher.ts';
 import { Engines } from './engines.ts';
 import { collectAfter, collectGarbage } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
@@ -76,15 +76,15 @@ export interface CpuSettings {
   /** What a virtual device has of its own; the CPU still does its work. */
   readonly virtual?: {
     readonly properties: Partial<DeviceProperties>;
-    readonly carrier: (
-      executor: CpuCarrier,
+    readonly dispatcher: (
+      executor: CpuDispatcher,
       finished: (command: Command, work: Work, engine: string) => void,
-    ) => VirtualCarrier;
+    ) => VirtualDispatcher;
   };
 }
 
 /** Carries commands out in a time of its own. */
-export interface VirtualCarrier extends Carrier {
+export interface VirtualDispatcher extends Dispatcher {
   waitForOldest(): boolean;
   close(): Promise<void>;
 }
@@ -107,9 +107,9 @@ export class CpuDevice implements Device {
     buffer: () => this.#memory.memory.buffer as unknown as SharedArrayBuffer,
   };
   readonly #staging = new LinearMemory(stagingBytes);
-  readonly #carrier: CpuCarrier;
-  /** What the queue gives its commands to: the carrier, or that of a virtual device before it. */
-  readonly #front: VirtualCarrier;
+  readonly #dispatcher: CpuDispatcher;
+  /** What the queue gives its commands to: the dispatcher, or that of a virtual device before it. */
+  readonly #front: VirtualDispatcher;
   readonly #queue: CommandQueue;
   readonly #area: LaunchArea;
   readonly #stages: StageExecutables;
@@ -128,10 +128,10 @@ export class CpuDevice implements Device {
     this.#memory = new LinearMemory(settings.memory);
     const { virtual } = settings;
     this.properties = { ...propertiesOf(threads, this.#memory.allocator.total), ...virtual?.properties };
-    const boardMemory = createBoardMemory();
-    const board = new Board(boardMemory);
+    const tableMemory = createCommandTableMemory();
+    const table = new CommandTable(tableMemory);
     const common = {
-      board: boardMemory,
+      table: tableMemory,
       device: this.#memory.memory,
       staging: this.#staging.memory,
       runners: settings.target.runners,
@@ -146,15 +146,15 @@ export class CpuDevice implements Device {
     const stagingHost: StagingHost = {
       staging: this.#staging,
       take: (bytes) => this.#takeStaging(bytes),
-      waitForLandings: (buffer) => this.#carrier.waitForLandings(buffer),
+      waitForLandings: (buffer) => this.#dispatcher.waitForLandings(buffer),
     };
-    this.#carrier = new CpuCarrier(
+    this.#dispatcher = new CpuDispatcher(
       {
         assign: (work) =>
           assign(work, {
             stagingHost,
             area: this.#area,
-            engines: this.#carrier.engines,
+            engines: this.#dispatcher.engines,
             stagesOf: (launch) => this.#stages.of(launch),
           }),
         print: (line) => this.print(line),
@@ -162,12 +162,12 @@ export class CpuDevice implements Device {
           if (virtual === undefined) this.#record(command, work, engine, stages);
         },
       },
-      board,
-      (events) => new Engines(common, board, threads, events),
+      table,
+      (events) => new Engines(common, table, threads, events),
     );
     this.#front =
-      virtual?.carrier(this.#carrier, (command, work, engine) => this.#record(command, work, engine)) ??
-      this.#carrier;
+      virtual?.dispatcher(this.#dispatcher, (command, work, engine) => this.#record(command, work, engine)) ??
+      this.#dispatcher;
     this.#queue = new CommandQueue(this.#front, settings.defaultStream);
     const binder = new LaunchBinder(this, {
       specialise: settings.specialise,
@@ -180,11 +180,11 @@ export class CpuDevice implements Device {
       checkOpen: (purpose) => this.#checkOpen(purpose),
       bind: (kernel, configuration, args) => {
         // A thread starts in the time that a kernel takes to compile.
-        this.#carrier.engines.warmUp('compute');
+        this.#dispatcher.engines.warmUp('compute');
         return binder.bind(kernel, configuration, args);
       },
     };
-    this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
+    this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultStream);
   }
 
   #record(command: Command, work: Work, engine: string, stages?: RecordedStages): void {
@@ -274,12 +274,12 @@ export class CpuDevice implements Device {
     this.#uncollected += bytes;
     if (this.#uncollected < collectAfter) return;
     this.#uncollected = 0;
-    this.#carrier.engines.collect();
+    this.#dispatcher.engines.collect();
     collectGarbage();
   }
 
   get memory(): MemoryStatistics {
-    this.#carrier.poll();
+    this.#dispatcher.poll();
     const { total, allocated } = this.#memory.allocator;
     return { total, allocated: this.#arrayBytes, free: total - allocated, allocations: this.#arrays };
   }
@@ -288,7 +288,7 @@ export class CpuDevice implements Device {
 
   createStream({ nonBlocking = false, priority = 0 }: StreamOptions = {}): Stream {
     this.#checkOpen('createStream');
-    return new CommandStream(this.#streamHost, this.#queue.addLane(priority, !nonBlocking));
+    return new CommandStream(this.#streamHost, this.#queue.addStream(priority, !nonBlocking));
   }
 
   createEvent(options: EventOptions = {}): Event {
@@ -303,15 +303,15 @@ export class CpuDevice implements Device {
 
   async synchronize(): Promise<void> {
     this.#checkOpen('synchronize');
-    const lanes = [...this.#queue.lanes];
-    const points = lanes.flatMap((lane) => lane.frontier);
-    await this.#queue.synchronize(points, lanes);
+    const streams = [...this.#queue.streams];
+    const points = streams.flatMap((stream) => stream.frontier);
+    await this.#queue.synchronize(points, streams);
   }
 
   close(): Promise<void> {
     if (this.#closed !== null) return this.#closed;
     this.#closed = this.#front.close();
-    // Whoever closes it first is told of what nobody was told of before.
+    // Whoever closes it first gets what was not reported before.
     return this.#closed.then(() => this.#queue.reportLeft());
   }
 

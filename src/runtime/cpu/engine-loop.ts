@@ -6,16 +6,16 @@
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Executable } from '../../targets/executable.ts';
-import { type Board, isComplete, State } from './board.ts';
+import { type CommandTable, isComplete, State } from './command-table.ts';
 import { collectGarbage } from './garbage.ts';
 import type { Order, Report, Task } from './messages.ts';
 
 type CommandOrder = Extract<Order, { kind: 'command' }>;
 
 /** What an engine can do. */
-export interface Trade {
+export interface TaskHandler {
   /** Does the work; false if a kernel failed, which is reported already. */
-  carryOut(task: Task, ticket: number): boolean;
+  run(task: Task, ticket: number): boolean;
   /** Takes note of an executable that launches will name. */
   announce(id: number, executable: Executable): void;
 }
@@ -23,34 +23,34 @@ export interface Trade {
 /** Runs an engine, for ever. */
 export function runEngine(
   engine: number,
-  board: Board,
+  table: CommandTable,
   port: MessagePort,
   now: () => number,
-  trade: Trade,
+  handler: TaskHandler,
 ): never {
   const queue: CommandOrder[] = [];
-  const ring = () => port.postMessage({ kind: 'bell' } satisfies Report);
+  const notifyMain = () => port.postMessage({ kind: 'complete' } satisfies Report);
 
-  board.setAlive(engine);
+  table.setAlive(engine);
   for (;;) {
-    const seen = board.signals(engine);
-    receive(port, queue, trade);
-    const next = takeReady(engine, board, queue, ring);
+    const seen = table.signals(engine);
+    receive(port, queue, handler);
+    const next = takeReady(engine, table, queue, notifyMain);
     if (next === null) {
-      board.sleep(engine, seen);
+      table.sleep(engine, seen);
       continue;
     }
-    if (!board.advance(next.ticket, State.pending, State.running, ring)) continue; // cancelled
+    if (!table.advance(next.ticket, State.pending, State.running, notifyMain)) continue; // cancelled
     const started = now();
     let well: boolean;
     try {
-      well = trade.carryOut(next.task, next.ticket);
+      well = handler.run(next.task, next.ticket);
     } catch (error) {
       port.postMessage({ kind: 'broken', ticket: next.ticket, reason: reasonOf(error) } satisfies Report);
       well = false;
     }
-    board.setTimes(next.ticket, started, now());
-    if (!board.advance(next.ticket, State.running, well ? State.done : State.failed, ring)) park();
+    table.setTimes(next.ticket, started, now());
+    if (!table.advance(next.ticket, State.running, well ? State.done : State.failed, notifyMain)) park();
   }
 }
 
@@ -65,12 +65,12 @@ function park(): never {
 }
 
 /** Empties the port into the queue: urgent streams first, otherwise in the order of issue. */
-function receive(port: MessagePort, queue: CommandOrder[], trade: Trade): void {
+function receive(port: MessagePort, queue: CommandOrder[], handler: TaskHandler): void {
   for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
     const order = received.message as Order;
     switch (order.kind) {
       case 'executable':
-        trade.announce(order.id, order.executable);
+        handler.announce(order.id, order.executable);
         break;
       case 'collect':
         collectGarbage();
@@ -88,27 +88,27 @@ function receive(port: MessagePort, queue: CommandOrder[], trade: Trade): void {
 /** Removes and returns the first command that can be carried out; drops those that never will be. */
 function takeReady(
   engine: number,
-  board: Board,
+  table: CommandTable,
   queue: CommandOrder[],
-  ring: () => void,
+  notifyMain: () => void,
 ): CommandOrder | null {
   for (let i = 0; i < queue.length; ++i) {
     const order = queue[i]!;
-    const cancelled = board.state(order.ticket) !== State.pending;
-    const readiness = cancelled ? 'never' : readinessOf(order, board, engine);
+    const cancelled = table.state(order.ticket) !== State.pending;
+    const readiness = cancelled ? 'never' : readinessOf(order, table, engine);
     if (readiness === 'later') continue;
     queue.splice(i--, 1);
     if (readiness === 'now') return order;
-    if (!cancelled) board.advance(order.ticket, State.pending, State.skipped, ring);
+    if (!cancelled) table.advance(order.ticket, State.pending, State.skipped, notifyMain);
   }
   return null;
 }
 
 /** Whether a command's dependencies let it run; `never` if one of them failed. */
-function readinessOf(order: CommandOrder, board: Board, engine: number): 'now' | 'later' | 'never' {
+function readinessOf(order: CommandOrder, table: CommandTable, engine: number): 'now' | 'later' | 'never' {
   let readiness: 'now' | 'later' = 'now';
   for (const dependency of order.dependencies) {
-    const state = board.watchFromEngine(dependency, engine);
+    const state = table.watchFromEngine(dependency, engine);
     if (!isComplete(state)) readiness = 'later';
     else if (state !== State.done) return 'never';
   }

@@ -2,14 +2,14 @@
 // orders, and, for the compute engine, stopped as a whole and started afresh.
 
 import type { Executable } from '../../targets/executable.ts';
-import type { Board, EngineName } from './board.ts';
-import { engineNames } from './board.ts';
-import { createCrewMemory } from './crew.ts';
+import type { CommandTable, EngineName } from './command-table.ts';
+import { engineNames } from './command-table.ts';
 import type { Order, Report, Role, ThreadData } from './messages.ts';
 import { Thread } from './thread.ts';
+import { createWorkerPoolMemory } from './worker-pool.ts';
 
 /** What all threads are started with. */
-export type CommonData = Omit<ThreadData, 'role' | 'port' | 'crew'>;
+export type CommonData = Omit<ThreadData, 'role' | 'port' | 'pool'>;
 
 export interface EngineEvents {
   report(report: Report): void;
@@ -21,17 +21,17 @@ export interface EngineEvents {
 
 export class Engines {
   readonly #common: CommonData;
-  readonly #board: Board;
+  readonly #table: CommandTable;
   readonly #members: number;
   readonly #events: EngineEvents;
   readonly #threads: Record<EngineName, Thread[]> = { 'copy in': [], 'copy out': [], compute: [] };
   readonly #stopping = new Set<EngineName>();
   readonly #executables = new Map<Executable, number>();
-  #crew = createCrewMemory(1);
+  #pool = createWorkerPoolMemory(1);
 
-  constructor(common: CommonData, board: Board, members: number, events: EngineEvents) {
+  constructor(common: CommonData, table: CommandTable, members: number, events: EngineEvents) {
     this.#common = common;
-    this.#board = board;
+    this.#table = table;
     this.#members = members;
     this.#events = events;
   }
@@ -46,7 +46,7 @@ export class Engines {
     return this.#threads[engine].length > 0;
   }
 
-  /** The number that launches name an executable by; all threads of the crew are told. */
+  /** The number that launches name an executable by; all threads of the pool get it. */
   announce(executable: Executable): number {
     const known = this.#executables.get(executable);
     if (known !== undefined) return known;
@@ -60,7 +60,7 @@ export class Engines {
   warmUp(engine: EngineName): void {
     const threads = this.#threads[engine];
     if (threads.length > 0 || this.#stopping.has(engine)) return;
-    if (engine === 'compute') this.#crew = createCrewMemory(this.#members);
+    if (engine === 'compute') this.#pool = createWorkerPoolMemory(this.#members);
     threads.push(this.#start(engine, engine));
   }
 
@@ -72,12 +72,12 @@ export class Engines {
       while (threads.length < this.#members) threads.push(this.#start(engine, { helper: threads.length }));
     }
     threads[0]!.post(order);
-    this.#board.signal(engineNames.indexOf(engine));
+    this.#table.signal(engineNames.indexOf(engine));
   }
 
   #start(engine: EngineName, role: Role): Thread {
     const thread = new Thread(
-      { ...this.#common, role, crew: this.#crew },
+      { ...this.#common, role, pool: this.#pool },
       {
         report: (report) => this.#events.report(report),
         arrived: () => this.#events.arrived(),
@@ -94,7 +94,7 @@ export class Engines {
   collect(): void {
     for (const engine of ['copy in', 'copy out'] as const) {
       for (const thread of this.#threads[engine]) thread.post({ kind: 'collect' });
-      this.#board.signal(engineNames.indexOf(engine));
+      this.#table.signal(engineNames.indexOf(engine));
     }
   }
 
@@ -110,6 +110,6 @@ export class Engines {
     this.#threads[engine] = [];
     this.#stopping.delete(engine);
     // A thread may have ended between completing a command and waking those who waited for it.
-    for (let i = 0; i < engineNames.length; ++i) this.#board.signal(i);
+    for (let i = 0; i < engineNames.length; ++i) this.#table.signal(i);
   }
 }

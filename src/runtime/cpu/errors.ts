@@ -3,7 +3,7 @@
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Work } from '../command.ts';
 import { kernelInWords } from '../launch.ts';
-import type { EngineName } from './board.ts';
+import type { EngineName } from './command-table.ts';
 
 const spanNames = { set: 'memset', host: 'a host function', graph: 'a graph' } as const;
 

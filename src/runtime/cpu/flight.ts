@@ -3,7 +3,7 @@
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Fault } from '../../targets/executable.ts';
 import type { Command, Work } from '../command.ts';
-import type { Assignment } from './carrier.ts';
+import type { Assignment } from './dispatcher.ts';
 import type { Order, RecordedStages } from './messages.ts';
 
 export interface Flight {
@@ -22,7 +22,7 @@ export interface Flight {
   /** Why it is being cancelled. */
   cancellation: WarpstageError | null;
   stopListening: () => void;
-  /** What its engine has told of it so far: faults, why it broke off, what a block did with its stages. */
+  /** What its engine has reported of it so far: faults, why it broke off, what a block did with its stages. */
   readonly faults: Fault[];
   broken: string | null;
   stages: RecordedStages | undefined;

@@ -3,7 +3,7 @@
 // V8 does not count a SharedArrayBuffer's memory as garbage-collection pressure, since several
 // threads may hold it: a program that allocates and frees large page-locked arrays would grow
 // until the machine has no more. So when enough of them was freed, every thread that held them
-// is told to collect.
+// is asked to collect.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,5 +1,5 @@
 // The memory that launches need beside their arrays: room for the launch record, and an arena for each
-// thread of the crew.
+// thread of the pool.
 //
 // Kernels run one after the other on the compute engine, so that one area serves them all. When
 // a launch needs a larger one, the old one is given back as soon as the launches that were

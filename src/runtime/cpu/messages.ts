@@ -1,10 +1,10 @@
-// What the main thread and the worker threads say to each other, beside the board.
+// What the main thread and the worker threads say to each other, beside the command table.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Executable, Fault } from '../../targets/executable.ts';
 import type { Box, Layout } from '../box.ts';
-import type { BoardMemory, EngineName } from './board.ts';
-import type { CrewMemory } from './crew.ts';
+import type { CommandTableMemory, EngineName } from './command-table.ts';
+import type { WorkerPoolMemory } from './worker-pool.ts';
 
 /** Memory as the engines name it. */
 export interface Target extends Layout {
@@ -52,7 +52,7 @@ export type Order =
 /** From a thread. */
 export type Report =
   /** A command that the main thread waits for is complete. */
-  | { readonly kind: 'bell' }
+  | { readonly kind: 'complete' }
   | { readonly kind: 'fault'; readonly ticket: number; readonly fault: Fault }
   /** Something threw where nothing should. */
   | { readonly kind: 'broken'; readonly ticket: number; readonly reason: string }
@@ -72,15 +72,15 @@ export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' |
 /** What makes runners of a target's executables: a target of the package, or a function that a module exports. */
 export type RunnerSource = 'wasm' | 'interpreter' | { readonly url: string; readonly name: string };
 
-/** What a thread does: an engine's work, or a member of the crew beside the lead. */
+/** What a thread does: an engine's work, or a member of the pool beside the lead. */
 export type Role = EngineName | { readonly helper: number };
 
 /** What a thread is started with. */
 export interface ThreadData {
   readonly role: Role;
   readonly port: MessagePort;
-  readonly board: BoardMemory;
-  readonly crew: CrewMemory;
+  readonly table: CommandTableMemory;
+  readonly pool: WorkerPoolMemory;
   readonly device: WebAssembly.Memory;
   readonly staging: WebAssembly.Memory;
   readonly runners: RunnerSource;

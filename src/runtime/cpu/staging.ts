@@ -7,7 +7,7 @@
 
 import { type Box, boxBytes, copyBox, denseLayout } from '../box.ts';
 import type { CopyWork, Side } from '../copies.ts';
-import type { Assignment } from './carrier.ts';
+import type { Assignment } from './dispatcher.ts';
 import type { LinearMemory } from './linear-memory.ts';
 import type { Target, Task } from './messages.ts';
 

@@ -4,13 +4,13 @@
 // with. So it is a script, which awaits nothing at its top level.
 
 import { workerData } from 'node:worker_threads';
-import { Board, engineNames } from './board.ts';
 import { mainClock } from './clock.ts';
-import { computingTrade, type RunnerFactory, runHelper } from './computing.ts';
-import { copyingTrade } from './copying.ts';
-import { Crew } from './crew.ts';
+import { CommandTable, engineNames } from './command-table.ts';
+import { computeHandler, type RunnerFactory, runHelper } from './computing.ts';
+import { copyHandler } from './copying.ts';
 import { runEngine } from './engine-loop.ts';
 import type { RunnerSource, ThreadData } from './messages.ts';
+import { WorkerPool } from './worker-pool.ts';
 
 async function factoryOf(runners: RunnerSource): Promise<RunnerFactory> {
   if (runners === 'wasm')
@@ -22,16 +22,18 @@ async function factoryOf(runners: RunnerSource): Promise<RunnerFactory> {
 }
 
 async function start(thread: ThreadData): Promise<void> {
-  const { role, port, board, crew, device, staging, runners, clockOffset } = thread;
+  const { role, port, table, pool, device, staging, runners, clockOffset } = thread;
   const now = mainClock(clockOffset);
   const workshop = async () => ({ memory: device, port, create: await factoryOf(runners), now });
   if (typeof role === 'object') {
-    runHelper(role.helper, new Crew(crew), await workshop());
+    runHelper(role.helper, new WorkerPool(pool), await workshop());
     return;
   }
-  const trade =
-    role === 'compute' ? computingTrade(new Crew(crew), await workshop()) : copyingTrade(device, staging);
-  runEngine(engineNames.indexOf(role), new Board(board), port, now, trade);
+  const handler =
+    role === 'compute'
+      ? computeHandler(new WorkerPool(pool), await workshop())
+      : copyHandler(device, staging);
+  runEngine(engineNames.indexOf(role), new CommandTable(table), port, now, handler);
 }
 
 void start(workerData as ThreadData);

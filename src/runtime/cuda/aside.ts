@@ -1,17 +1,17 @@
 // Opening a GPU while this thread does something else.
 //
 // The driver takes a tenth of a second to start and another to make a context, on other threads; the
-// compilers and the device are loaded meanwhile, and rehearsed. Of this package only what is imported
+// compilers and the device are loaded meanwhile, and warmed up. Of this package only what is imported
 // here has to be there first.
 
 import { retainAside } from './context.ts';
 import { startDriver } from './driver.ts';
 import { architectureOf, findGpu, type Gpu, openGpu } from './gpu.ts';
 
-/** What is done meanwhile: `load` while the driver starts, then `rehearse` while it makes the context. */
+/** What is done meanwhile: `load` while the driver starts, then `warmUp` while it makes the context. */
 export interface Meanwhile<T> {
   load(): Promise<T>;
-  rehearse(loaded: T, architecture: number): void;
+  warmUp(loaded: T, architecture: number): void;
 }
 
 /** Opens a GPU by its ordinal, and gives what was loaded. */
@@ -27,6 +27,6 @@ export async function openGpuAside<T>(
   const device = findGpu(ordinal);
   const retaining = retainAside(driver, device);
   const loaded = await loading;
-  meanwhile.rehearse(loaded, architectureOf(device));
+  meanwhile.warmUp(loaded, architectureOf(device));
   return { gpu: openGpu(ordinal, await retaining), loaded };
 }

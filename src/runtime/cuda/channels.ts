@@ -19,7 +19,7 @@ import { DeviceMemoryArray } from '../arrays.ts';
 import { faultError } from '../faults.ts';
 import type { LaunchWork } from '../launch.ts';
 import type { Driver } from './driver.ts';
-import type { CudaLane } from './lane.ts';
+import type { DriverStream } from './driver-stream.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import { PrintedLines } from './printed-lines.ts';
 
@@ -58,7 +58,7 @@ interface Channel {
 }
 
 /** A launch that may tell something. */
-export interface ToldLaunch {
+export interface ReportingLaunch {
   readonly work: LaunchWork;
   /** Its number, by which the kernel knows itself. */
   readonly number: number;
@@ -74,7 +74,7 @@ export class Channels {
   readonly #channels = new Map<string, Channel>();
   readonly #free: Channel[] = [];
   readonly #byAddress = new Map<number, Channel>();
-  readonly #flying = new Map<number, ToldLaunch>();
+  readonly #flying = new Map<number, ReportingLaunch>();
   /**
    * Places of launches that have ended while others run: their lines may stand behind one that a thread of those
    * has begun.
@@ -91,27 +91,27 @@ export class Channels {
     this.#lines = new PrintedLines(memory, pinned, print);
   }
 
-  /** Prepares the channel of a launch that comes next on a lane. */
-  begin(lane: CudaLane, work: LaunchWork): ToldLaunch {
-    let own = this.#channels.get(lane.name);
+  /** Prepares the channel of a launch that comes next on a stream. */
+  begin(stream: DriverStream, work: LaunchWork): ReportingLaunch {
+    let own = this.#channels.get(stream.name);
     if (own === undefined) {
       own = this.#take();
-      this.#channels.set(lane.name, own);
+      this.#channels.set(stream.name, own);
     }
     const { address, recordAddress } = own;
     const driver = this.#driver;
     if (own.state === 'new') {
-      this.#memory.awaitZeroing(lane);
+      this.#memory.awaitZeroing(stream);
       const bytes = channel.bytes - channel.pointers;
       const from = recordAddress + record.pointers;
-      const copied = driver.cuMemcpyAsync(address + channel.pointers, from, bytes, lane.stream);
+      const copied = driver.cuMemcpyAsync(address + channel.pointers, from, bytes, stream.handle);
       driver.check(copied, 'making a channel');
-      lane.preparations += 1;
+      stream.preparations += 1;
     }
     if (own.state === 'stopped') {
-      const cleared = driver.cuMemsetD8Async(address, 0, channel.cleared, lane.stream);
+      const cleared = driver.cuMemsetD8Async(address, 0, channel.cleared, stream.handle);
       driver.check(cleared, 'clearing a channel');
-      lane.preparations += 1;
+      stream.preparations += 1;
     }
     own.state = 'clear';
     this.#launches = (this.#launches % 0xffffffff) + 1;
@@ -122,7 +122,7 @@ export class Channels {
   }
 
   /** Called when a launch is complete: delivers what it printed; its fault, or null. */
-  end({ work, number, address }: ToldLaunch): WarpstageError | null {
+  end({ work, number, address }: ReportingLaunch): WarpstageError | null {
     this.deliver();
     this.withdraw(number);
     const sites = sitesOf(work.executable)!;
@@ -136,13 +136,13 @@ export class Channels {
     own.state = 'stopped';
     const word = (at: number) => view.getUint32(at, true);
     const value = (position: number) => Number(view.getBigInt64(record.values + 8 * position, true));
-    const told = {
+    const reported = {
       site: sites[word(record.site)]!,
       rank: word(record.rank),
       block: [word(record.block), word(record.block + 4), word(record.block + 8)] as const,
       values: [value(0), value(1), value(2), value(3)] as const,
     };
-    const fault = faultOf(work.executable.program, told, {
+    const fault = faultOf(work.executable.program, reported, {
       global: (parameter) => {
         const array = work.values[parameter];
         if (!(array instanceof DeviceMemoryArray)) throw new TypeError('no array');
@@ -166,7 +166,7 @@ export class Channels {
   }
 
   /** Has the threads of a launch end as soon as they look. */
-  cancel({ number, address }: ToldLaunch): void {
+  cancel({ number, address }: ReportingLaunch): void {
     const driver = this.#driver;
     const own = this.#byAddress.get(address)!;
     if (this.#stream === 0) {
@@ -195,7 +195,7 @@ export class Channels {
     });
   }
 
-  /** A lane that is gone, and has nothing in flight. */
+  /** A stream that is gone, and has nothing in flight. */
   forget(name: string): void {
     const own = this.#channels.get(name);
     if (own === undefined) return;

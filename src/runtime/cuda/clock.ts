@@ -1,11 +1,11 @@
 // The GPU's clock on that of the host.
 //
-// An event's time is told from an origin, an event whose time on the host is known. Origins are
+// An event's time is counted from an origin, an event whose time on the host is known. Origins are
 // taken anew from time to time: the driver counts milliseconds in 32-bit floats, and the two
 // clocks drift. Taking one waits for the GPU, so that is done where whoever reads times says so.
 
 import { type Driver, driverResults } from './driver.ts';
-import type { EventPool } from './lane.ts';
+import type { EventPool } from './driver-stream.ts';
 import { allocateNative } from './native.ts';
 
 const originLifetime = 20_000;

@@ -1,17 +1,17 @@
 // What is complete, in an order in which it can be settled.
 //
-// Lanes are asked one after the other, so a lane may say that a command is complete whose
-// dependency on a lane that was asked before is not known to be: it was not, then. As errors travel
+// Streams are asked one after the other, so a stream may say that a command is complete whose
+// dependency on a stream that was asked before is not known to be: it was not, then. As errors travel
 // along dependencies, each command is settled after those that it depends on.
 
-import type { CudaLane, Flight, Settle } from './lane.ts';
+import type { DriverStream, Flight, Settle } from './driver-stream.ts';
 
 export class Completion {
   readonly #complete: Flight[] = [];
 
   #wasAsked = false;
 
-  /** Takes what a lane says is complete. */
+  /** Takes what a stream says is complete. */
   readonly collect: Settle = (flights, asked) => {
     for (const flight of flights) this.#complete.push(flight);
     this.#wasAsked ||= asked;
@@ -25,14 +25,14 @@ export class Completion {
   }
 
   /** Hands out what was collected, with what it depends on, by the order of issue. */
-  take(laneOf: (stream: string) => CudaLane | undefined): readonly Flight[] {
+  take(streamOf: (stream: string) => DriverStream | undefined): readonly Flight[] {
     if (this.#complete.length === 0) return [];
     const flights = this.#complete.splice(0);
     const known = new Set(flights.map(({ command }) => command));
     for (let i = 0; i < flights.length; ++i) {
       for (const before of flights[i]!.command.dependencies) {
         if (before.status !== 'queued' || known.has(before)) continue;
-        laneOf(before.stream)?.poll(this.collect);
+        streamOf(before.stream)?.poll(this.collect);
         for (const flight of this.#complete.splice(0)) {
           known.add(flight.command);
           flights.push(flight);

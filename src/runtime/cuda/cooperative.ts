@@ -1,5 +1,5 @@
 // Cooperative launches: all blocks of the grid are resident at once, so that they may wait for each
-// other. The driver is told by an attribute of the launch, and refuses a grid that does not fit; what
+// other. The driver learns it by an attribute of the launch, and refuses a grid that does not fit; what
 // fits is asked for the message.
 
 import type { Extent3 } from '../../kernel/types.ts';

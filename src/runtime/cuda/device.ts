@@ -32,8 +32,8 @@ import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import type { RecordedTimes, RecordingOptions } from '../recording.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
-import { CudaCarrier } from './carrier.ts';
 import { CudaCompiler, portableArchitectures } from './compiler.ts';
+import { CudaDispatcher } from './dispatcher.ts';
 import type { Gpu } from './gpu.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
@@ -68,7 +68,7 @@ export class CudaDevice implements Device {
     },
   };
   readonly #recording: GpuRecording;
-  readonly #carrier: CudaCarrier;
+  readonly #dispatcher: CudaDispatcher;
   readonly #queue: CommandQueue;
   readonly #streamHost: StreamHost;
   #arrays = 0;
@@ -88,7 +88,7 @@ export class CudaDevice implements Device {
     this.#memory = new DeviceMemory(driver, context);
     this.#pinned = new PinnedMemory(driver, context);
     this.#recording = new GpuRecording(context.handle);
-    this.#carrier = new CudaCarrier({
+    this.#dispatcher = new CudaDispatcher({
       driver,
       context,
       launcher: this.#launcher,
@@ -97,7 +97,7 @@ export class CudaDevice implements Device {
       print: (line) => this.print(line),
       recording: this.#recording,
     });
-    this.#queue = new CommandQueue(this.#carrier, defaultStream);
+    this.#queue = new CommandQueue(this.#dispatcher, defaultStream);
     const binder = new LaunchBinder(this, {
       specialise: (kernel, specialisation) =>
         this.#raw.specialise(kernel, specialisation) ?? specialise(kernel, specialisation),
@@ -121,14 +121,14 @@ export class CudaDevice implements Device {
       checkOpen: (purpose) => this.#checkOpen(purpose),
       bind: (kernel, configuration, args) => binder.bind(kernel, configuration, args),
     };
-    this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultLane);
+    this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultStream);
     openDevices.add(this);
   }
 
   #checkOpen(purpose: string): void {
     if (this.#closed) throw deviceClosed(purpose);
     // What a GPU that stopped was given can still be disposed of.
-    if (this.#carrier.lost !== null && purpose !== 'destroy') this.#throw(this.#carrier.lost);
+    if (this.#dispatcher.lost !== null && purpose !== 'destroy') this.#throw(this.#dispatcher.lost);
   }
 
   /** Throws, which `close` then need not. */
@@ -163,7 +163,7 @@ export class CudaDevice implements Device {
 
   #drain(): boolean {
     try {
-      return this.#carrier.drain();
+      return this.#dispatcher.drain();
     } catch (error) {
       this.#throw(error);
     }
@@ -185,7 +185,7 @@ export class CudaDevice implements Device {
   /** Unlocks memory when no command that was issued before uses it. */
   #freed(buffer: SharedArrayBuffer): void {
     // Other GPUs may copy from and to it as well.
-    const before = [...openDevices].flatMap((device) => device.#carrier.last);
+    const before = [...openDevices].flatMap((device) => device.#dispatcher.last);
     let left = before.length;
     const settled = () => {
       if (--left <= 0 && !this.#closed) this.#pinned.free(buffer);
@@ -195,7 +195,7 @@ export class CudaDevice implements Device {
   }
 
   get memory(): MemoryStatistics {
-    this.#carrier.poll();
+    this.#dispatcher.poll();
     const { free, total } = this.#gpu.memory();
     const spare = this.#memory.spare;
     return { total, allocated: this.#arrayBytes, free: free + spare, allocations: this.#arrays };
@@ -227,7 +227,7 @@ export class CudaDevice implements Device {
 
   createStream({ nonBlocking = false, priority = 0 }: StreamOptions = {}): Stream {
     this.#checkOpen('createStream');
-    return new CommandStream(this.#streamHost, this.#queue.addLane(priority, !nonBlocking));
+    return new CommandStream(this.#streamHost, this.#queue.addStream(priority, !nonBlocking));
   }
 
   createEvent(options: EventOptions = {}): Event {
@@ -242,9 +242,9 @@ export class CudaDevice implements Device {
 
   async synchronize(): Promise<void> {
     this.#checkOpen('synchronize');
-    const lanes = [...this.#queue.lanes];
-    const points = lanes.flatMap((lane) => lane.frontier);
-    await this.#queue.synchronize(points, lanes, () => this.#recording.resolve());
+    const streams = [...this.#queue.streams];
+    const points = streams.flatMap((stream) => stream.frontier);
+    await this.#queue.synchronize(points, streams, () => this.#recording.resolve());
   }
 
   close(): Promise<void> {
@@ -257,7 +257,7 @@ export class CudaDevice implements Device {
 
   async #end(): Promise<void> {
     openDevices.delete(this);
-    await this.#carrier.close();
+    await this.#dispatcher.close();
     this.#recording.close();
     for (const device of openDevices) device.#finishCopies(this.#reach);
     const { context } = this.#gpu;
@@ -271,11 +271,11 @@ export class CudaDevice implements Device {
 
   /** Before memory of another device goes, which commands of this one may still use. */
   #finishCopies(reach: Reach): void {
-    this.#carrier.giveUp((work) => allocationsOf(work).some((allocation) => allocation.reach === reach));
+    this.#dispatcher.giveUp((work) => allocationsOf(work).some((allocation) => allocation.reach === reach));
     try {
-      this.#carrier.drain();
+      this.#dispatcher.drain();
     } catch {
-      // This GPU has stopped, which whoever waits for its commands is told.
+      // This GPU has stopped: a wait for its commands throws that.
     }
   }
 

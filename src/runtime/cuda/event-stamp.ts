@@ -3,7 +3,7 @@
 import type { Stamp } from '../command.ts';
 import type { GpuClock } from './clock.ts';
 import type { Driver } from './driver.ts';
-import type { EventPool } from './lane.ts';
+import type { EventPool } from './driver-stream.ts';
 
 /** A point of a stream, as an event of the driver. Behind a host function it is placed when that has returned. */
 export class EventStamp implements Stamp {

@@ -8,7 +8,7 @@ import { sitesOf } from '../../targets/cuda/faults.ts';
 import type { Work } from '../command.ts';
 import type { GraphNode, GraphWork } from '../graph-work.ts';
 import type { Driver } from './driver.ts';
-import type { EventPool } from './lane.ts';
+import type { EventPool } from './driver-stream.ts';
 import type { PinnedMemory } from './memory.ts';
 
 /** CU_STREAM_NON_BLOCKING */

@@ -5,10 +5,10 @@ import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command } from '../command.ts';
 import { callHost, type HostWork } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
-import type { HeldBack } from './held-back.ts';
+import type { DeferredCommands } from './deferred-commands.ts';
 
 interface HostFunctionsHost {
-  readonly held: HeldBack;
+  readonly deferred: DeferredCommands;
   /** Sees to it that a command of the GPU is settled as soon as it is complete. */
   watch(command: Command): void;
   /** Called when a function that was called is over, and before what is behind it goes on. */
@@ -36,9 +36,9 @@ export class HostFunctions {
     this.#keepAlive.add();
     command.whenSettled(() => this.#keepAlive.remove());
     try {
-      this.#host.held.hold(command, work, () => this.#callBehind(command, work));
+      this.#host.deferred.defer(command, work, () => this.#callBehind(command, work));
     } catch (error) {
-      this.#host.held.over(command);
+      this.#host.deferred.over(command);
       throw error;
     }
   }
@@ -74,7 +74,7 @@ export class HostFunctions {
     try {
       if (isOver && isCalled) this.#host.finished(command, work);
     } finally {
-      this.#host.held.over(command);
+      this.#host.deferred.over(command);
     }
   }
 }

@@ -10,8 +10,8 @@ import type { LaunchWork } from '../launch.ts';
 import type { Channels } from './channels.ts';
 import { Copy3D, forEachRow } from './copy3d.ts';
 import { type Driver, driverResults } from './driver.ts';
+import type { DriverStream, EventPool, Flight } from './driver-stream.ts';
 import { Graphs } from './graphs.ts';
-import type { CudaLane, EventPool, Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import type { PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
@@ -21,13 +21,13 @@ import { type Address, reachedAsItIs, StagedCopy, StagingPool } from './staging.
 /** Work for the driver; a host function is none. */
 export type GpuWork = Exclude<Work, HostWork>;
 
-/** What was done of work that is held back, when it was called for. */
+/** What was done of work that is deferred, when it was called for. */
 export interface Prepared {
   /** To be released if the copy is not issued. */
   readonly staged: StagedCopy | null;
 }
 
-/** What issuing needs of its carrier. */
+/** What issuing needs of its dispatcher. */
 export interface IssuerHost {
   readonly driver: Driver;
   readonly launcher: Launcher;
@@ -66,60 +66,60 @@ export class Issuer {
   }
 
   /**
-   * Gives work to a lane's stream, with what records it if that is wanted. `waited`: the events of the commands of
-   * other lanes that it waits for; `prepared`: null unless it was held back.
+   * Gives work to a stream's stream, with what records it if that is wanted. `waited`: the events of the commands of
+   * other streams that it waits for; `prepared`: null unless it was deferred.
    */
   issue(
     command: Command,
     work: GpuWork,
-    lane: CudaLane,
+    stream: DriverStream,
     waited: Standing['waited'],
     prepared: Prepared | null,
   ): Flight {
     const { recording, spans } = this.#host;
     if (!recording.takes(work)) {
-      return { command, work, land: this.#issue(work, lane, prepared), span: null, activity: null };
+      return { command, work, land: this.#issue(work, stream, prepared), span: null, activity: null };
     }
     const activity = recording.activityOf(work);
     if (activity !== null) {
-      const before = lane.preparations;
-      const land = this.#issue(work, lane, prepared);
-      const traced = activity.issued(lane.stream, command, work, lane.preparations - before);
+      const before = stream.preparations;
+      const land = this.#issue(work, stream, prepared);
+      const traced = activity.issued(stream.handle, command, work, stream.preparations - before);
       return { command, work, land, span: null, activity: traced };
     }
-    const standing = { stream: lane.stream, previous: lane.pending.at(-1)?.span, waited };
+    const standing = { stream: stream.handle, previous: stream.pending.at(-1)?.span, waited };
     const start = spans.before(work, standing);
-    const land = this.#issue(work, lane, prepared);
+    const land = this.#issue(work, stream, prepared);
     const issued = land === null && prepared === null ? command.queued : performance.now();
     const span = spans.behind(work, standing, start, issued);
     return { command, work, land, span, activity: null };
   }
 
   /** Gives work to a stream; what is left to do when it is complete. */
-  #issue(work: GpuWork, lane: CudaLane, prepared: Prepared | null): Flight['land'] {
-    const { stream } = lane;
-    if (work.kind === 'copy') return this.#copy(work, stream, prepared?.staged ?? null);
-    if (work.kind === 'launch' && sitesOf(work.executable) !== undefined) return this.#launch(work, lane);
-    if (work.kind === 'graph') this.#graphs.launch(work, stream);
-    else this.#give(work, stream);
+  #issue(work: GpuWork, stream: DriverStream, prepared: Prepared | null): Flight['land'] {
+    const { handle } = stream;
+    if (work.kind === 'copy') return this.#copy(work, handle, prepared?.staged ?? null);
+    if (work.kind === 'launch' && sitesOf(work.executable) !== undefined) return this.#launch(work, stream);
+    if (work.kind === 'graph') this.#graphs.launch(work, handle);
+    else this.#give(work, handle);
     return null;
   }
 
   /** A launch of a kernel that tells of faults, or prints. */
-  #launch(work: LaunchWork, lane: CudaLane): Flight['land'] {
+  #launch(work: LaunchWork, stream: DriverStream): Flight['land'] {
     const { channels, launcher, cancellations } = this.#host;
-    const told = channels.begin(lane, work);
+    const reporting = channels.begin(stream, work);
     try {
-      launcher.launch(work, lane.stream, told);
+      launcher.launch(work, stream.handle, reporting);
     } catch (error) {
-      channels.withdraw(told.number);
+      channels.withdraw(reporting.number);
       throw error;
     }
-    const cancel = () => this.#host.attempt(() => channels.cancel(told));
+    const cancel = () => this.#host.attempt(() => channels.cancel(reporting));
     const deaf = work.signal && cancellations.add(work, work.signal, cancel);
     return () => {
       deaf?.();
-      return channels.end(told);
+      return channels.end(reporting);
     };
   }
 

@@ -8,7 +8,7 @@ import type { Extent3 } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
-import type { ToldLaunch } from './channels.ts';
+import type { ReportingLaunch } from './channels.ts';
 import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { allocateNative, type NativeMemory } from './native.ts';
@@ -80,8 +80,8 @@ export class Launcher {
     return packed;
   }
 
-  /** `told`: of a kernel that tells something, its channel and number. */
-  launch(work: LaunchWork, stream: number, told: ToldLaunch | null = null): void {
+  /** `reporting`: of a kernel that reports something, its channel and number. */
+  launch(work: LaunchWork, stream: number, reporting: ReportingLaunch | null = null): void {
     const packed = this.#packedOf(work);
     if (packed !== this.#last) {
       this.#native.bytes.set(packed.bytes, headBytes);
@@ -92,9 +92,9 @@ export class Launcher {
     setScalars(this.#native.view, headBytes, packed.scalars, work.values);
     const { loaded, grid, block, sharedBytes, channelAt } = packed;
     if (channelAt !== null) {
-      if (told === null) throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
-      this.#native.view.setBigUint64(headBytes + channelAt, BigInt(told.address), true);
-      this.#native.view.setUint32(headBytes + channelAt + 8, told.number, true);
+      if (reporting === null) throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
+      this.#native.view.setBigUint64(headBytes + channelAt, BigInt(reporting.address), true);
+      this.#native.view.setUint32(headBytes + channelAt + 8, reporting.number, true);
     }
     if (work.cooperative) {
       const whole = { handle: loaded.handle, grid, block, sharedBytes };

@@ -1,7 +1,7 @@
 // Memory of a GPU and page-locked memory of the host.
 //
 // Device memory comes from the GPU's pool and is zeroed in a stream of its own, so that neither
-// waits for kernels that run; every lane waits, before its next command, for the last zeroing.
+// waits for kernels that run; every stream waits, before its next command, for the last zeroing.
 // Page-locked memory is JavaScript's own, locked in place: a view that is kept after `free()`
 // stays harmless, since the memory lives as long as the view. JavaScript's buffers begin 16 bytes into
 // a page; the data begins with the next one, since transfers that straddle lines of the host's caches take longer.
@@ -9,7 +9,7 @@
 import { cFunction } from './c-library.ts';
 import type { Context } from './context.ts';
 import { type Driver, driverResults } from './driver.ts';
-import type { CudaLane } from './lane.ts';
+import type { DriverStream } from './driver-stream.ts';
 import { addressOf } from './library.ts';
 
 /** CU_STREAM_NON_BLOCKING */
@@ -76,16 +76,19 @@ export class DeviceMemory {
     return begin;
   }
 
-  /** Has the commands that a lane is given next wait until all memory handed out is zero. */
-  awaitZeroing(lane: CudaLane): void {
+  /** Has the commands that a stream is given next wait until all memory handed out is zero. */
+  awaitZeroing(stream: DriverStream): void {
     if (!this.#isMarked) {
       this.#driver.check(this.#driver.cuEventRecord(this.#zeroed, this.#stream), 'setting an array to zero');
       this.#isMarked = true;
       this.#zeroings += 1;
     }
-    if (lane.zeroings === this.#zeroings) return;
-    this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, this.#zeroed, 0), 'waiting for an array');
-    lane.zeroings = this.#zeroings;
+    if (stream.zeroings === this.#zeroings) return;
+    this.#driver.check(
+      this.#driver.cuStreamWaitEvent(stream.handle, this.#zeroed, 0),
+      'waiting for an array',
+    );
+    stream.zeroings = this.#zeroings;
   }
 
   /** Takes memory back that no command uses any more. */

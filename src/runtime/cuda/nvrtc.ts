@@ -50,7 +50,7 @@ export interface Nvrtc {
     readonly entry: string | null;
   };
   /** Compiles next to nothing on another thread: what NVRTC does once in a process is done then. */
-  readonly rehearse: (architecture: number) => Promise<void>;
+  readonly warmUp: (architecture: number) => Promise<void>;
 }
 
 let opened: Nvrtc | undefined;
@@ -153,15 +153,15 @@ export function openNvrtc(): Nvrtc {
       return { image: cubinOf(program), ptx: ptx.length > 0 ? ptx : null, entry };
     });
 
-  const rehearse = async (architecture: number) => {
+  const warmUp = async (architecture: number) => {
     const handle = [0];
-    const text = 'extern "C" __global__ void rehearsal() {}';
-    if (functions.nvrtcCreateProgram(handle, text, 'rehearsal.cu', 0, null, null) !== 0) return;
+    const text = 'extern "C" __global__ void warmUp() {}';
+    if (functions.nvrtcCreateProgram(handle, text, 'warm-up.cu', 0, null, null) !== 0) return;
     const options = [`--gpu-architecture=sm_${architecture}`];
     await callAside(functions.nvrtcCompileProgram, handle[0]!, options.length, options);
     functions.nvrtcDestroyProgram(handle);
   };
 
-  opened = { asked, path: found.path, version, compile, compilePtx, compileBoth, rehearse };
+  opened = { asked, path: found.path, version, compile, compilePtx, compileBoth, warmUp };
   return opened;
 }

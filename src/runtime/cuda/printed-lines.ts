@@ -39,7 +39,7 @@ export class PrintedLines {
     this.#print = print;
   }
 
-  /** What a channel is told of the ring: addresses, and its size in words. */
+  /** What a channel knows of the ring: addresses, and its size in words. */
   place(): { readonly ring: number; readonly head: number; readonly lines: number; readonly words: number } {
     this.#ring ??= this.#make();
     const { buffer, head } = this.#ring;

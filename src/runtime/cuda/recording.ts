@@ -10,7 +10,7 @@ import {
   stagesElsewhere,
 } from '../recording.ts';
 import { spanOf } from '../spans.ts';
-import { ActivitySpans, type ToldActivity } from './cupti/activity.ts';
+import { ActivitySpans, type ReportedTimes } from './cupti/activity.ts';
 import { type CuptiSession, cuptiSession } from './cupti/session.ts';
 
 type Recorder = ((span: Span) => void) | null;
@@ -21,7 +21,7 @@ export class GpuRecording {
   #options: RecordingOptions = {};
   #session: CuptiSession | null = null;
   #activity: ActivitySpans | null = null;
-  /** Whether new commands are told by CUPTI's records, if those are recorded. */
+  /** Whether new commands are timed by CUPTI's records, if those are recorded. */
   #goesOn = false;
   /** Why CUPTI is not used although it was wanted. */
   #refusal: string | null = null;
@@ -90,7 +90,9 @@ export class GpuRecording {
     this.#activity = null;
     if (!wanted) return;
     if (this.#session!.begin()) {
-      this.#activity = new ActivitySpans(this.#session!, this.#context, (...told) => this.#tell(...told));
+      this.#activity = new ActivitySpans(this.#session!, this.#context, (...reported) =>
+        this.#tell(...reported),
+      );
       this.#goesOn = true;
     } else this.#refusal = 'CUPTI refused to record';
   }
@@ -102,7 +104,7 @@ export class GpuRecording {
     this.#session!.end();
   }
 
-  #tell(command: Command, work: Work, activity: ToldActivity): void {
+  #tell(command: Command, work: Work, activity: ReportedTimes): void {
     if (activity === null) this.#unrecorded += 1;
     this.#recorder?.(spanOf(command, work, engineOf(work), activity ?? command, activity));
   }
@@ -142,7 +144,7 @@ export class GpuRecording {
     this.#recorder?.(spanOf(command, work, engineOf(work)));
   }
 
-  /** Tells what is complete and was not told yet. */
+  /** Reports what is complete and was not reported yet. */
   resolve(): void {
     this.#activity?.resolve();
   }

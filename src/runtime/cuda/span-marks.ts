@@ -1,8 +1,8 @@
-// When the commands of a GPU began and ended, told from as few events as that takes.
+// When the commands of a GPU began and ended, found from as few events as that takes.
 //
 // Every command that is recorded has an event behind it. An event before it as well would say when it
 // began, but such an event goes to the engine that its stream used last: before a copy in, it queues
-// behind the copies out of other streams, and the copy waits with it. So a beginning is told from ends
+// behind the copies out of other streams, and the copy waits with it. So a beginning is found from ends
 // wherever these tell it: a command begins when the one before it in its stream has ended and those in
 // other streams that it waits for, and a copy between host and device, besides, no sooner than the copy that
 // its engine was given before. An event before is left for what can begin at any time: a kernel on an idle
@@ -12,16 +12,16 @@
 
 import type { Work } from '../command.ts';
 import type { GpuClock } from './clock.ts';
-import type { EventPool } from './lane.ts';
+import type { EventPool } from './driver-stream.ts';
 
 /** The events of a command that is recorded. */
 export interface SpanMarks {
-  /** An event before it; 0 where its beginning is told from ends. */
+  /** An event before it; 0 where its beginning is found from ends. */
   readonly start: number;
   readonly stop: number;
   /** When it was issued, staged if it had to be: it did not begin before. */
   readonly issued: number;
-  /** What had to end before it began: the command before it in its stream, its engine's, others. Null once it is told. */
+  /** What had to end before it began: the command before it in its stream, its engine's, others. Null once it is reported. */
   previous: SpanMarks | null;
   last: SpanMarks | null;
   waited: readonly (SpanMarks | null)[] | null;

@@ -1,7 +1,7 @@
 // Measures a device's rates, each by single operations: what a virtual device is made of.
 //
 // Every figure comes from events of the device, the median of a few rounds after one that warms
-// up. A fixed cost is told from a rate by doing the same amount of work in one large operation
+// up. A fixed cost is distinguished from a rate by doing the same amount of work in one large operation
 // and in many small ones. Small operations are issued behind a large one, so that they wait in
 // the queue and the host's pace does not count.
 

@@ -1,7 +1,7 @@
 // Virtual devices by name: a preset, or a JSON file of one's own.
 //
 // A file has the fields of EngineModel. It may start from a preset (`"like": "h200"`) and then
-// needs only what differs. Every field is checked, and every wrong one is told at once.
+// needs only what differs. Every field is checked, and every wrong one is reported at once.
 
 import { readFileSync } from 'node:fs';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';

@@ -2,7 +2,7 @@
 
 import { CpuDevice, type CpuSettings } from '../cpu/device.ts';
 import type { DeviceProperties } from '../device.ts';
-import { ModelCarrier } from './carrier.ts';
+import { ModelDispatcher } from './dispatcher.ts';
 import type { EngineModel } from './engines.ts';
 import { idleExecutor } from './idle-executor.ts';
 import { noteModel } from './known.ts';
@@ -25,8 +25,8 @@ export function createModelDevice(
     ...settings,
     virtual: {
       properties: propertiesOf(model),
-      carrier: (cpu, finished) =>
-        new ModelCarrier(model, times, execute ? cpu : idleExecutor(() => cpu.close()), finished),
+      dispatcher: (cpu, finished) =>
+        new ModelDispatcher(model, times, execute ? cpu : idleExecutor(() => cpu.close()), finished),
     },
   });
   noteModel(device, model);

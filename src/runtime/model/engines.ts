@@ -20,7 +20,7 @@ export interface EngineModel {
   readonly hardwareQueues: number;
   readonly copyQueues: number;
   /**
-   * Whether a kernel's completion is told to the copy engines only when the kernels of other streams
+   * Whether a kernel's completion reaches the copy engines only when the kernels of other streams
    * that were issued right behind it are complete too.
    */
   readonly delayedSignal: boolean;
@@ -79,7 +79,7 @@ export interface Stay {
   readonly issued: number;
   readonly started: number;
   readonly ended: number;
-  /** When copies that wait for it were told; later than `ended` where the signal is delayed. */
+  /** When copies that wait for it learnt of it; later than `ended` where the signal is delayed. */
   readonly signalled: number;
 }
 

@@ -207,14 +207,14 @@ export class Simulation {
 
   private end(entry: Entry): void {
     entry.ended = this.now;
-    if (this.heldBack(entry)) return;
-    // Whoever waited for this kernel's end to be told is told with it.
+    if (this.isBlocked(entry)) return;
+    // What waited for this kernel's end to be signalled goes on with it.
     this.signal(entry);
     for (const earlier of this.entries.values()) {
       if (
         earlier.ended <= this.now &&
         earlier.signalled === Number.POSITIVE_INFINITY &&
-        !this.heldBack(earlier)
+        !this.isBlocked(earlier)
       ) {
         this.signal(earlier);
       }
@@ -228,7 +228,7 @@ export class Simulation {
   }
 
   /** Whether a complete kernel's signal still waits for the kernels of other streams behind it. */
-  private heldBack(entry: Entry): boolean {
+  private isBlocked(entry: Entry): boolean {
     if (!this.model.delayedSignal || entry.operation.kind !== 'kernel') return false;
     for (let behind = entry.next; behind?.operation.kind === 'kernel'; behind = behind.next) {
       if (behind.operation.stream !== entry.operation.stream && behind.ended === Number.POSITIVE_INFINITY)

@@ -1,7 +1,7 @@
-// The commands of a device whose times are CUPTI's: each waits for its records, and is then told.
+// The commands of a device whose times are CUPTI's: each waits for its records, and is then reported.
 //
 // Records come when CUPTI is asked for them, which takes a fraction of a millisecond; so it is asked
-// when the device is at rest and somebody wants to know, or many commands wait. A stream's commands are told
+// when the device is at rest and somebody wants to know, or many commands wait. A stream's commands are reported
 // when all that was issued to it is settled, since only then all records of it are there.
 
 import type { Command, Work } from '../../command.ts';
@@ -11,13 +11,13 @@ import { activityKinds } from './records.ts';
 import type { CuptiSession } from './session.ts';
 
 /** When a command ran, and through which channel; null where CUPTI has no record of it. */
-export type ToldActivity = {
+export type ReportedTimes = {
   readonly started: number;
   readonly ended: number;
   readonly channel?: string;
 } | null;
 
-/** So many commands that wait are told when the device is at rest, whether or not anybody asks. */
+/** So many commands that wait are reported when the device is at rest, whether or not anybody asks. */
 const mostWaiting = 2048;
 /** Full buffers are looked for each time so many commands were issued. */
 const lookEvery = 256;
@@ -43,7 +43,7 @@ export class Traced implements Expected {
     this.#stream = stream;
   }
 
-  /** It is complete, or was given up (`lost`) and is not told. */
+  /** It is complete, or was given up (`lost`) and is not reported. */
   settled(state: 'settled' | 'lost' = 'settled'): void {
     if (this.#state !== 'underway') return;
     this.#state = state;
@@ -66,7 +66,7 @@ interface TracedStream {
 export class ActivitySpans {
   readonly #session: CuptiSession;
   readonly #context: number;
-  readonly #tell: (command: Command, work: Work, activity: ToldActivity) => void;
+  readonly #tell: (command: Command, work: Work, activity: ReportedTimes) => void;
   readonly #streams = new Map<number, TracedStream>();
   /** Streams that were closed before all of their records were there; the driver's stream may be used again. */
   readonly #former = new Map<number, TracedStream>();
@@ -78,7 +78,7 @@ export class ActivitySpans {
   constructor(
     session: CuptiSession,
     context: number,
-    tell: (command: Command, work: Work, activity: ToldActivity) => void,
+    tell: (command: Command, work: Work, activity: ReportedTimes) => void,
   ) {
     this.#session = session;
     this.#context = context;
@@ -86,8 +86,8 @@ export class ActivitySpans {
   }
 
   /**
-   * A command was given to a stream, after so many calls that prepared it. To be told when it is settled; null if
-   * CUPTI does not know the stream: nothing will be told then.
+   * A command was given to a stream, after so many calls that prepared it. To be reported when it is settled; null if
+   * CUPTI does not know the stream: nothing will be reported then.
    */
   issued(handle: number, command: Command, work: Work, preparations: number): Traced | null {
     const stream = this.#streams.get(handle) ?? this.#open(handle);
@@ -102,7 +102,7 @@ export class ActivitySpans {
   }
 
   #open(handle: number): TracedStream | null {
-    // Records of what the driver's stream did before may still come: they are told apart by their order.
+    // Records of what the driver's stream did before may still come: they are distinguished by their order.
     const former = this.#former.get(handle);
     const matching = former?.matching ?? new StreamMatching<Traced>();
     const stop = this.#session.listen(this.#context, handle, (record) => matching.add(record));
@@ -167,7 +167,7 @@ export class ActivitySpans {
     }
   }
 
-  #toHostTime(activity: Activity | null): ToldActivity {
+  #toHostTime(activity: Activity | null): ReportedTimes {
     if (activity === null) return null;
     const { start, end, channel } = activity;
     const started = this.#session.hostTime(start);
@@ -175,7 +175,7 @@ export class ActivitySpans {
     return channel === '' ? { started, ended } : { started, ended, channel };
   }
 
-  /** Nothing more is told. */
+  /** Nothing more is reported. */
   close(): void {
     for (const { stopListening } of [...this.#streams.values(), ...this.#former.values()]) stopListening();
     this.#streams.clear();

@@ -102,16 +102,16 @@ export class CuptiSession {
     return Object.values(activityKinds).every((kind) => this.#cupti[how](kind) === 0);
   }
 
-  /** Has the records of a stream told; how to stop that, or null if CUPTI does not know the stream. */
-  listen(context: number, stream: number, told: (record: ActivityRecord) => void): (() => void) | null {
+  /** Has the records of a stream reported; how to stop that, or null if CUPTI does not know the stream. */
+  listen(context: number, stream: number, reported: (record: ActivityRecord) => void): (() => void) | null {
     const [contextId, streamId] = [[0], [0]];
     if (this.#cupti.cuptiGetContextId(context, contextId) !== 0) return null;
     if (this.#cupti.cuptiGetStreamIdEx(context, stream, 0, streamId) !== 0) return null;
     const key = keyOf(contextId[0]!, streamId[0]!);
-    this.#streams.set(key, told);
+    this.#streams.set(key, reported);
     return () => {
-      // The driver's stream may be another lane's by now.
-      if (this.#streams.get(key) === told) this.#streams.delete(key);
+      // The driver's stream may be another stream's by now.
+      if (this.#streams.get(key) === reported) this.#streams.delete(key);
     };
   }
 

@@ -19,7 +19,7 @@ interface Entry {
   /** Null for a point of a stream, of which nothing but its place matters. */
   readonly command: Command | null;
   readonly work: Work | null;
-  /** Called when nothing that is held comes before it; told whether somebody waits for it. */
+  /** Called when nothing that is deferred comes before it; with whether somebody waits for it. */
   readonly turn: (isWatched: boolean) => void;
   /** How many entries it waits for. */
   waitsFor: number;
@@ -28,20 +28,20 @@ interface Entry {
   isWatched: boolean;
 }
 
-/** A command that is held, and what it is to do. */
-export interface HeldCommand {
+/** A command that is deferred, and what it is to do. */
+export interface DeferredCommand {
   readonly command: Command;
   readonly work: Work;
 }
 
-export class HeldBack {
+export class DeferredCommands {
   readonly #entries = new Map<Command, Entry>();
   /** The last entry of each stream that has some. */
   readonly #last = new Map<string, Entry>();
   #issued = 0;
 
-  /** Whether what is issued to a stream now must be held; `before` is what it depends on. */
-  holds(stream: string, before: readonly Command[]): boolean {
+  /** Whether what is issued to a stream now must be deferred; `before` is what it depends on. */
+  defers(stream: string, before: readonly Command[]): boolean {
     return this.#last.size > 0 && (this.#last.has(stream) || before.some((one) => this.#entries.has(one)));
   }
 
@@ -49,13 +49,13 @@ export class HeldBack {
     return this.#entries.has(command);
   }
 
-  /** The commands that are held and have not failed, in the order of issue. */
-  get commands(): readonly HeldCommand[] {
-    const held: HeldCommand[] = [];
+  /** The commands that are deferred and have not failed, in the order of issue. */
+  get commands(): readonly DeferredCommand[] {
+    const deferred: DeferredCommand[] = [];
     for (const [command, { work }] of this.#entries) {
-      if (command.status === 'queued') held.push({ command, work: work! });
+      if (command.status === 'queued') deferred.push({ command, work: work! });
     }
-    return held;
+    return deferred;
   }
 
   /** The last of these in a stream. */
@@ -64,36 +64,42 @@ export class HeldBack {
     return this.commands.findLast(({ command }) => command.stream === stream)?.command;
   }
 
-  /** Notes that somebody waits for a command, if it is held; whether it is. */
+  /** Notes that somebody waits for a command, if it is deferred; whether it is. */
   watch(command: Command): boolean {
     const entry = this.#entries.get(command);
     if (entry !== undefined) entry.isWatched = true;
     return entry !== undefined;
   }
 
-  /** Holds a command; a function is held until it is over, anything else until its turn. */
-  hold(command: Command, work: Work, turn: Entry['turn']): void {
+  /** Defers a command; a function is deferred until it is over, anything else until its turn. */
+  defer(command: Command, work: Work, turn: Entry['turn']): void {
     const entry = this.#add({ command, work, stream: command.stream, turn }, command.dependencies);
     this.#entries.set(command, entry);
     if (entry.waitsFor === 0) turn(false);
   }
 
-  /** Holds what belongs to the point of a stream behind some commands. */
-  holdPoint(stream: string, before: readonly Command[], turn: () => void): void {
+  /** Defers what belongs to the point of a stream behind some commands. */
+  deferPoint(stream: string, before: readonly Command[], turn: () => void): void {
     this.#add({ command: null, work: null, stream, turn }, before);
   }
 
-  #add(told: Pick<Entry, 'command' | 'work' | 'stream' | 'turn'>, before: readonly Command[]): Entry {
-    const held: Entry[] = [];
-    const last = this.#last.get(told.stream);
-    if (last !== undefined) held.push(last);
+  #add(given: Pick<Entry, 'command' | 'work' | 'stream' | 'turn'>, before: readonly Command[]): Entry {
+    const deferred: Entry[] = [];
+    const last = this.#last.get(given.stream);
+    if (last !== undefined) deferred.push(last);
     for (const one of before) {
       const entry = this.#entries.get(one);
-      if (entry !== undefined && !held.includes(entry)) held.push(entry);
+      if (entry !== undefined && !deferred.includes(entry)) deferred.push(entry);
     }
-    const entry = { ...told, order: ++this.#issued, waitsFor: held.length, behind: [], isWatched: false };
-    for (const one of held) one.behind.push(entry);
-    this.#last.set(told.stream, entry);
+    const entry = {
+      ...given,
+      order: ++this.#issued,
+      waitsFor: deferred.length,
+      behind: [],
+      isWatched: false,
+    };
+    for (const one of deferred) one.behind.push(entry);
+    this.#last.set(given.stream, entry);
     return entry;
   }
 
@@ -125,7 +131,7 @@ export class HeldBack {
     }
   }
 
-  /** Fails a command that is held, and those that depend on it. Their places in their streams stay. */
+  /** Fails a command that is deferred, and those that depend on it. Their places in their streams stay. */
   fail(command: Command, failure: WarpstageError): void {
     const entry = this.#entries.get(command);
     const failing = entry === undefined ? [] : [entry];
@@ -137,7 +143,7 @@ export class HeldBack {
     }
   }
 
-  /** Fails the copies among what is held, and in its graphs, of which this is true. */
+  /** Fails the copies among what is deferred, and in its graphs, of which this is true. */
   failCopies(which: (work: CopyWork) => boolean, failure: WarpstageError): void {
     for (const { command, work } of this.commands) {
       const parts: readonly Work[] = work.kind === 'graph' ? work.nodes.map((node) => node.work) : [work];
@@ -145,13 +151,13 @@ export class HeldBack {
     }
   }
 
-  /** Fails all that is held, and has none of it done. What is behind a function that is left out fails all the same. */
+  /** Fails all that is deferred, and has none of it done. What is behind a function that is left out fails all the same. */
   abandon(failure: WarpstageError, leftOut: ReadonlySet<Command> = new Set()): void {
-    const held = [...this.#entries.keys()].filter((command) => !leftOut.has(command));
+    const deferred = [...this.#entries.keys()].filter((command) => !leftOut.has(command));
     for (const entry of this.#entries.values()) entry.behind = [];
-    for (const command of held) this.#entries.delete(command);
+    for (const command of deferred) this.#entries.delete(command);
     this.#last.clear();
-    for (const command of held) {
+    for (const command of deferred) {
       if (command.status === 'queued') command.settle(failure, command.queued, performance.now());
     }
   }

@@ -1,9 +1,9 @@
-// What a lane of the GPU knows of its commands, with a driver whose answers the test gives.
+// What a stream of the GPU knows of its commands, with a driver whose answers the test gives.
 
 import { expect, test } from 'vitest';
 import { Command } from '#warpstage/runtime/command.js';
 import type { Driver } from '#warpstage/runtime/cuda/driver.js';
-import { CudaLane, EventPool, type Flight } from '#warpstage/runtime/cuda/lane.js';
+import { DriverStream, EventPool, type Flight } from '#warpstage/runtime/cuda/driver-stream.js';
 import type { SpanMarks } from '#warpstage/runtime/cuda/span-marks.js';
 
 const notReady = 600;
@@ -25,12 +25,12 @@ function fakeDriver() {
   return { driver: driver as unknown as Driver, answers, events: () => events };
 }
 
-function lane() {
+function stream() {
   const { driver, answers, events } = fakeDriver();
   const reached = new Set<object>();
   const spans = { isReached: (marks: object) => reached.has(marks) };
-  const place = { name: 'stream 1', priority: 0, stream: 1 };
-  const made = new CudaLane(driver, new EventPool(driver, 'timed'), spans, place);
+  const place = { name: 'stream 1', priority: 0, handle: 1 };
+  const made = new DriverStream(driver, new EventPool(driver, 'timed'), spans, place);
   let id = 0;
   const add = (span: SpanMarks | null = null) => {
     const command = new Command(++id, { name: 'stream 1', priority: 0 }, [], []);
@@ -49,7 +49,7 @@ function lane() {
 }
 
 test('the last command is known by the stream itself, without an event', () => {
-  const { made, answers, events, add, poll, settled } = lane();
+  const { made, answers, events, add, poll, settled } = stream();
   made.watch(add());
   poll();
   expect(settled).toEqual([]);
@@ -60,7 +60,7 @@ test('the last command is known by the stream itself, without an event', () => {
 });
 
 test('a mark that is reached just after the stream was asked leaves nothing awaited behind', () => {
-  const { made, answers, add, poll, settled } = lane();
+  const { made, answers, add, poll, settled } = stream();
   const last = add();
   made.watch(last);
   made.mark(last);
@@ -76,7 +76,7 @@ test('a mark that is reached just after the stream was asked leaves nothing awai
 });
 
 test('what is awaited gets a mark when more comes behind it', () => {
-  const { made, answers, events, add, poll, settled } = lane();
+  const { made, answers, events, add, poll, settled } = stream();
   made.watch(add());
   add();
   expect(events()).toBe(1);
@@ -86,7 +86,7 @@ test('what is awaited gets a mark when more comes behind it', () => {
 });
 
 test('commands that are recorded are settled as they are reached, without marks, whoever waits for the last', () => {
-  const { made, answers, events, add, poll, settled, asked, reached } = lane();
+  const { made, answers, events, add, poll, settled, asked, reached } = stream();
   const spans = Array.from({ length: 600 }, (): SpanMarks => ({}) as SpanMarks);
   const commands = spans.map((span) => add(span));
   made.watch(commands.at(-1)!);
@@ -103,7 +103,7 @@ test('commands that are recorded are settled as they are reached, without marks,
 });
 
 test('what is recorded and awaited is known by its own event, should that be seen before the stream’s end', () => {
-  const { made, events, add, poll, settled, reached } = lane();
+  const { made, events, add, poll, settled, reached } = stream();
   const span = {} as SpanMarks;
   const awaited = add(span);
   made.watch(awaited);
@@ -120,7 +120,7 @@ test('what is recorded and awaited is known by its own event, should that be see
 });
 
 test('a command that is complete, but not settled, can still be marked', () => {
-  const { made, add, poll, reached } = lane();
+  const { made, add, poll, reached } = stream();
   const span = {} as SpanMarks;
   const command = add(span);
   reached.add(span);
@@ -128,8 +128,8 @@ test('a command that is complete, but not settled, can still be marked', () => {
   expect(made.mark(command)).toBeGreaterThan(0);
 });
 
-test('whoever waits for a command that is recorded waits for its own event, which the lane does not give back', () => {
-  const { made, answers, events, add, poll, settled, asked } = lane();
+test('whoever waits for a command that is recorded waits for its own event, which the stream does not give back', () => {
+  const { made, answers, events, add, poll, settled, asked } = stream();
   const span = { stop: 77 } as SpanMarks;
   const first = add(span);
   made.watch(first);
@@ -144,7 +144,7 @@ test('whoever waits for a command that is recorded waits for its own event, whic
 });
 
 test('of a sample, what is reached settles those before it, and is waited for by its own event', () => {
-  const { made, events, add, poll, settled, reached } = lane();
+  const { made, events, add, poll, settled, reached } = stream();
   const span = { stop: 77 } as SpanMarks;
   const commands = [add(), add(), add(span), add()];
   expect(made.mark(commands[2]!)).toBe(77);

@@ -1,14 +1,14 @@
-// The crew: the threads that run a kernel's blocks together.
+// The worker pool: the threads that run a kernel's blocks together.
 //
 // The lead opens a launch, works on it like everybody else, and closes it; helpers enter an open
 // launch when they are awake and leave when no blocks are left. One word holds both whether the
 // launch is closed and how many helpers are inside, so that the lead waits for exactly those who
-// entered: a helper that wakes up late finds the door closed, and delays nobody. What a helper
+// entered: a helper that wakes up late finds the gate closed, and delays nobody. What a helper
 // reads of the launch after it entered stays as it is until it leaves.
 
 const Word = {
   /** Helpers inside, and `closed`. */
-  door: 0,
+  gate: 0,
   /** Next block that nobody has taken, and how many there are. */
   next: 1,
   end: 2,
@@ -31,20 +31,20 @@ const Word = {
 const wordCount = 16;
 const closed = 1 << 30;
 
-export interface CrewMemory {
+export interface WorkerPoolMemory {
   readonly words: SharedArrayBuffer;
   /** Threads, the lead included. */
   readonly members: number;
 }
 
-export function createCrewMemory(members: number): CrewMemory {
+export function createWorkerPoolMemory(members: number): WorkerPoolMemory {
   const words = new SharedArrayBuffer(4 * wordCount);
-  new Int32Array(words)[Word.door] = closed;
+  new Int32Array(words)[Word.gate] = closed;
   return { words, members };
 }
 
-/** What the crew is told of a launch. */
-export interface CrewLaunch {
+/** What the pool's threads know of a launch. */
+export interface PoolLaunch {
   readonly ticket: number;
   readonly executable: number;
   readonly recordAddress: number;
@@ -57,18 +57,18 @@ export interface CrewLaunch {
   readonly stages: { readonly block: number; readonly executable: number } | null;
 }
 
-export class Crew {
+export class WorkerPool {
   readonly #words: Int32Array;
   readonly #members: number;
 
-  constructor(memory: CrewMemory) {
+  constructor(memory: WorkerPoolMemory) {
     this.#words = new Int32Array(memory.words);
     this.#members = memory.members;
   }
 
   // For the lead
 
-  open(launch: CrewLaunch): void {
+  open(launch: PoolLaunch): void {
     const words = this.#words;
     words[Word.next] = 0;
     words[Word.end] = launch.blocks;
@@ -81,7 +81,7 @@ export class Crew {
     words[Word.stagesBlock] = launch.stages?.block ?? 0;
     Atomics.store(words, Word.stages, launch.stages?.executable ?? 0);
     Atomics.store(words, Word.executable, launch.executable);
-    Atomics.store(words, Word.door, 0);
+    Atomics.store(words, Word.gate, 0);
     const wanted = launch.together ? 0 : Math.min(this.#members, launch.blocks) - 1;
     if (wanted <= 0) return;
     Atomics.add(words, Word.calls, 1);
@@ -91,11 +91,11 @@ export class Crew {
   /** Lets nobody in any more and waits for those inside. True if the launch ran to its end. */
   close(): boolean {
     const words = this.#words;
-    Atomics.or(words, Word.door, closed);
+    Atomics.or(words, Word.gate, closed);
     for (let spins = 0; ; ++spins) {
-      const door = Atomics.load(words, Word.door);
-      if (door === closed) break;
-      if (spins > 2000) Atomics.wait(words, Word.door, door);
+      const gate = Atomics.load(words, Word.gate);
+      if (gate === closed) break;
+      if (spins > 2000) Atomics.wait(words, Word.gate, gate);
     }
     return Atomics.load(words, Word.halted) === 0;
   }
@@ -116,14 +116,14 @@ export class Crew {
   /** Enters the launch. False if it is closed. */
   enter(): boolean {
     for (;;) {
-      const door = Atomics.load(this.#words, Word.door);
-      if (door & closed) return false;
-      if (Atomics.compareExchange(this.#words, Word.door, door, door + 1) === door) return true;
+      const gate = Atomics.load(this.#words, Word.gate);
+      if (gate & closed) return false;
+      if (Atomics.compareExchange(this.#words, Word.gate, gate, gate + 1) === gate) return true;
     }
   }
 
   leave(): void {
-    if (Atomics.sub(this.#words, Word.door, 1) - 1 === closed) Atomics.notify(this.#words, Word.door);
+    if (Atomics.sub(this.#words, Word.gate, 1) - 1 === closed) Atomics.notify(this.#words, Word.gate);
   }
 
   // For everybody inside

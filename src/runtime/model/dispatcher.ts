@@ -1,13 +1,13 @@
-// The carrier of a virtual device: the CPU does the work, the simulation keeps the time.
+// The dispatcher of a virtual device: the CPU does the work, the simulation keeps the time.
 //
-// Each command is carried twice. The CPU's carrier executes it as soon as it can, and the
-// simulation is told of it at the host's virtual time; a command is settled when both are through
+// Each command is dispatched twice. The CPU's dispatcher executes it as soon as it can, and the
+// simulation hears of it at the host's virtual time; a command is settled when both are through
 // with it, in the order of virtual time. The host's time goes on by what issuing costs, and by
 // waiting. When all of a program's code waits for something, time goes on to the first command
 // that anybody awaits. So nothing here depends on how fast this machine is, but for host functions that
 // await something: nobody can say what, so other commands are settled meanwhile.
 
-import { type Carrier, Command, type Stamp, type Work } from '../command.ts';
+import { Command, type Dispatcher, type Stamp, type Work } from '../command.ts';
 import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
 import type { OperationTimes } from './operation-times.ts';
 import { Simulation } from './simulation.ts';
@@ -21,7 +21,7 @@ interface Flight {
 }
 
 /** What executes the commands. */
-export interface Executor extends Carrier {
+export interface Executor extends Dispatcher {
   /** Blocks until a command is complete. */
   finish(command: Command): void;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ const isFunction = ({ work }: Flight) => work.kind === 'host';
 /** Lets the event loop turn once. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-export class ModelCarrier implements Carrier {
+export class ModelDispatcher implements Dispatcher {
   readonly #model: EngineModel;
   readonly #times: OperationTimes;
   readonly #executor: Executor;
@@ -72,7 +72,7 @@ export class ModelCarrier implements Carrier {
     this.#simulation = new Simulation(model);
   }
 
-  carry(command: Command, work: Work): void {
+  dispatch(command: Command, work: Work): void {
     const { id, stream, priority, dependencies } = command;
     const before = dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
     const executed = new Command(
@@ -82,7 +82,7 @@ export class ModelCarrier implements Carrier {
       [],
     );
     const time = this.#times.of(work);
-    this.#executor.carry(executed, work);
+    this.#executor.dispatch(executed, work);
     const commands = before.map((flight) => flight.command);
     this.#issueFor(time.issue + this.#joinTime(stream, commands));
     command.queued = this.#now;

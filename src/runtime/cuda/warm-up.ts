@@ -1,6 +1,6 @@
-// The compilers are rehearsed while the driver makes a context: JavaScript that runs for the first time is ten
-// times as slow, and NVRTC's first compilation in a process takes twice as long. Nothing of a rehearsal
-// stays, and what is missing for it is told when a kernel is launched that needs it.
+// The compilers are warmed up while the driver makes a context: JavaScript that runs for the first time is ten
+// times as slow, and NVRTC's first compilation in a process takes twice as long. Nothing of a warm-up
+// stays, and what is missing for it is reported when a kernel is launched that needs it.
 
 import { specialise } from '../../compiler/specialise.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
@@ -10,12 +10,12 @@ import { CodeCache } from './code-cache.ts';
 import { isCompilerKnown } from './compiler.ts';
 import { openNvrtc } from './nvrtc.ts';
 
-let rehearsed = false;
+let isWarm = false;
 
 const triple = deviceFunction({ x: 'f32' }, ({ x }) => x * 3);
 
 /** Has a little of all that kernels have. */
-const rehearsal = kernel(
+const warmUpKernel = kernel(
   { y: 'f32[]', x: 'readonly f32[]', a: 'f32', count: 'index', stages: 'constant index = 2', triple },
   ({ y, x, a, count, stages, triple }, cuda) => {
     const block = cuda.thisThreadBlock();
@@ -35,16 +35,16 @@ const rehearsal = kernel(
       pipeline.consumerRelease();
     }
   },
-  { name: 'rehearsal' },
+  { name: 'warmUp' },
 );
 
 /** Compiles next to nothing, once in a process. */
-export function rehearse(architecture: number): void {
-  if (rehearsed) return;
-  rehearsed = true;
+export function warmUp(architecture: number): void {
+  if (isWarm) return;
+  isWarm = true;
   const cache = new CodeCache();
   const specialisation = { block: [256, 1, 1], indexType: 'i32', constants: {}, functions: {} } as const;
-  compileCuda(specialise(rehearsal, specialisation), [16, 16], {
+  compileCuda(specialise(warmUpKernel, specialisation), [16, 16], {
     architecture,
     compile: (text, _, options) => {
       cache.find({ text, options }, 'cubin', null);
@@ -54,7 +54,7 @@ export function rehearse(architecture: number): void {
   // Where it is known without opening it, what is to be run is likely in the cache.
   if (isCompilerKnown()) return;
   try {
-    void openNvrtc().rehearse(architecture);
+    void openNvrtc().warmUp(architecture);
   } catch (error) {
     if (!(error instanceof WarpstageError)) throw error;
   }

@@ -1,4 +1,4 @@
-// The board: the shared memory in which the main thread and the engines meet.
+// The command table: the shared memory in which the main thread and the engines meet.
 //
 // Every command in flight has a slot: a state word, and the times at which it began and ended.
 // The state word's low bits say how far the command is; the next ones say who wants to be woken
@@ -40,16 +40,16 @@ export const slotCount = 1024;
 export const engineNames = ['copy in', 'copy out', 'compute'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-const bellWord = engineNames.length;
-const firstAliveWord = bellWord + 1;
+const mainSignalWord = engineNames.length;
+const firstAliveWord = mainSignalWord + 1;
 const firstSlotWord = 16;
 
-export interface BoardMemory {
+export interface CommandTableMemory {
   readonly words: SharedArrayBuffer;
   readonly times: SharedArrayBuffer;
 }
 
-export function createBoardMemory(): BoardMemory {
+export function createCommandTableMemory(): CommandTableMemory {
   return {
     words: new SharedArrayBuffer(4 * (firstSlotWord + slotCount)),
     times: new SharedArrayBuffer(16 * slotCount),
@@ -74,11 +74,11 @@ function stateIn(word: number, ticket: number): number {
   return word >>> useShift === Math.floor(ticket / slotCount) ? word & stateMask : State.failed;
 }
 
-export class Board {
+export class CommandTable {
   readonly #words: Int32Array;
   readonly #times: Float64Array;
 
-  constructor(memory: BoardMemory) {
+  constructor(memory: CommandTableMemory) {
     this.#words = new Int32Array(memory.words);
     this.#times = new Float64Array(memory.times);
   }
@@ -98,26 +98,26 @@ export class Board {
 
   /**
    * Takes a command from one state to the next, and wakes whoever waits if that completes it.
-   * `ring` tells the main thread's event loop; it is called if the main thread waits. False, and
+   * `notifyMain` wakes the main thread's event loop; it is called if the main thread waits. False, and
    * nothing happens, if the command is in another state.
    */
-  advance(ticket: number, from: number, to: number, ring: () => void): boolean {
+  advance(ticket: number, from: number, to: number, notifyMain: () => void): boolean {
     const word = wordOf(ticket);
     for (;;) {
       const old = Atomics.load(this.#words, word);
       if (stateIn(old, ticket) !== from) return false;
       const next = (old & ~stateMask) | to;
       if (Atomics.compareExchange(this.#words, word, old, next) !== old) continue;
-      if (isComplete(to)) this.#wake(old & flagMask, ring);
+      if (isComplete(to)) this.#wake(old & flagMask, notifyMain);
       return true;
     }
   }
 
-  #wake(watchers: number, ring: () => void): void {
+  #wake(watchers: number, notifyMain: () => void): void {
     if (watchers & mainBit) {
-      Atomics.add(this.#words, bellWord, 1);
-      Atomics.notify(this.#words, bellWord);
-      ring();
+      Atomics.add(this.#words, mainSignalWord, 1);
+      Atomics.notify(this.#words, mainSignalWord);
+      notifyMain();
     }
     for (let engine = 0; engine < engineNames.length; ++engine) {
       if (watchers & (firstEngineBit << engine)) this.signal(engine);
@@ -168,8 +168,8 @@ export class Board {
 
   /** Blocks the main thread until a command is complete, but not for longer than some milliseconds. */
   blockMain(ticket: number, timeout: number): void {
-    const seen = Atomics.load(this.#words, bellWord);
-    if (!isComplete(this.watchFromMain(ticket))) Atomics.wait(this.#words, bellWord, seen, timeout);
+    const seen = Atomics.load(this.#words, mainSignalWord);
+    if (!isComplete(this.watchFromMain(ticket))) Atomics.wait(this.#words, mainSignalWord, seen, timeout);
   }
 
   setTimes(ticket: number, started: number, ended: number): void {

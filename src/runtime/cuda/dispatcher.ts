@@ -1,14 +1,14 @@
-// Carries commands out on a GPU: every lane of the queue is a stream of the driver.
+// Carries commands out on a GPU: every stream of the queue is a stream of the driver.
 //
 // The queue has made the order of streams into dependencies of commands, so the driver's streams
-// are all non-blocking ones; a dependency on another lane is an event that the stream waits for.
-// What comes behind a host function is held back until that has returned (held-back.ts): the driver
+// are all non-blocking ones; a dependency on another stream is an event that the stream waits for.
+// What comes behind a host function is deferred until that has returned (deferred-commands.ts): the driver
 // is given nothing that does not end by itself, so any call of it may wait for all that it was given.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
-import type { Carrier, Command, Stamp, Work } from '../command.ts';
+import type { Command, Dispatcher, Stamp, Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
@@ -16,13 +16,13 @@ import { Channels } from './channels.ts';
 import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
+import { DeferredCommands } from './deferred-commands.ts';
 import type { Driver } from './driver.ts';
+import { DriverStream, EventPool, type Flight } from './driver-stream.ts';
 import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
-import { HeldBack } from './held-back.ts';
 import { HostFunctions } from './host-functions.ts';
 import { type GpuWork, Issuer, type Prepared } from './issuer.ts';
-import { CudaLane, EventPool, type Flight } from './lane.ts';
 import type { Launcher } from './launcher.ts';
 import { launchesOf, lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
@@ -35,8 +35,8 @@ import { Waiting } from './waiting.ts';
 const nobody: readonly Command[] = [];
 const noMarks: Standing['waited'] = [];
 
-/** What the carrier needs of its device. */
-export interface CarrierHost {
+/** What the dispatcher needs of its device. */
+export interface DispatcherHost {
   readonly driver: Driver;
   readonly context: Context;
   readonly launcher: Launcher;
@@ -44,34 +44,34 @@ export interface CarrierHost {
   readonly pinned: PinnedMemory;
   /** Called with each line that a kernel prints. */
   print(line: string): void;
-  /** Asked when a command is issued whether and how it is recorded, and told when it is complete. */
+  /** Asked when a command is issued whether and how it is recorded, and notified when it is complete. */
   readonly recording: GpuRecording;
 }
 
-export class CudaCarrier implements Carrier {
-  readonly #host: CarrierHost;
+export class CudaDispatcher implements Dispatcher {
+  readonly #host: DispatcherHost;
   readonly #driver: Driver;
   readonly #pool: EventPool;
   readonly #marks: EventPool;
-  readonly #streams: StreamPool;
+  readonly #streamPool: StreamPool;
   readonly #clock: GpuClock;
   readonly #spans: SpanClock;
   readonly #channels: Channels;
   readonly #issuer: Issuer;
-  readonly #held = new HeldBack();
+  readonly #deferred = new DeferredCommands();
   readonly #functions: HostFunctions;
   readonly #cancellations = new Cancellations();
   readonly #completion = new Completion();
-  readonly #lanes = new Map<string, CudaLane>();
+  readonly #streams = new Map<string, DriverStream>();
   readonly #waiting = new Waiting(() => this.poll());
   #lost: WarpstageError | null = null;
 
-  constructor(host: CarrierHost) {
+  constructor(host: DispatcherHost) {
     this.#host = host;
     this.#driver = host.driver;
     this.#pool = new EventPool(host.driver, 'timed');
     this.#marks = new EventPool(host.driver, 'untimed');
-    this.#streams = new StreamPool(host.driver);
+    this.#streamPool = new StreamPool(host.driver);
     this.#clock = new GpuClock(host.driver, this.#pool);
     this.#spans = new SpanClock(this.#clock, this.#pool);
     this.#channels = new Channels(host.driver, host.memory, host.pinned, (line) => host.print(line));
@@ -89,7 +89,7 @@ export class CudaCarrier implements Carrier {
       attempt: (call) => this.#attempt(call),
     });
     this.#functions = new HostFunctions({
-      held: this.#held,
+      deferred: this.#deferred,
       watch: (command) => this.#attempt(() => this.watch(command)),
       finished: (command, work) => {
         host.recording.finished(command, work);
@@ -105,73 +105,76 @@ export class CudaCarrier implements Carrier {
 
   // Issuing
 
-  #laneOf(name: string, priority: number): CudaLane {
-    let lane = this.#lanes.get(name);
-    if (lane === undefined) {
-      const stream = this.#streams.take(priority);
-      lane = new CudaLane(this.#driver, this.#marks, this.#spans, { name, priority, stream });
-      this.#lanes.set(name, lane);
+  #streamOf(name: string, priority: number): DriverStream {
+    let stream = this.#streams.get(name);
+    if (stream === undefined) {
+      const handle = this.#streamPool.take(priority);
+      stream = new DriverStream(this.#driver, this.#marks, this.#spans, { name, priority, handle });
+      this.#streams.set(name, stream);
     }
-    return lane;
+    return stream;
   }
 
-  /** Has a lane wait for commands of other lanes; the events of those, as far as they are recorded. */
-  #waitForOthers(lane: CudaLane, commands: readonly Command[]): Standing['waited'] {
+  /** Has a stream wait for commands of other streams; the events of those, as far as they are recorded. */
+  #waitForOthers(stream: DriverStream, commands: readonly Command[]): Standing['waited'] {
     let waited: (SpanMarks | null)[] | null = null;
     for (const command of commands) {
-      if (command.stream === lane.name || command.status !== 'queued') continue;
-      const other = this.#laneOf(command.stream, command.priority);
+      if (command.stream === stream.name || command.status !== 'queued') continue;
+      const other = this.#streamOf(command.stream, command.priority);
       const event = other.mark(command);
-      this.#driver.check(this.#driver.cuStreamWaitEvent(lane.stream, event, 0), 'waiting for another stream');
+      this.#driver.check(
+        this.#driver.cuStreamWaitEvent(stream.handle, event, 0),
+        'waiting for another stream',
+      );
       waited ??= [];
       waited.push(other.spanOf(command));
     }
     return waited ?? noMarks;
   }
 
-  carry(command: Command, work: Work): void {
+  dispatch(command: Command, work: Work): void {
     if (this.#lost !== null) throw this.#lost;
     this.#host.context.use();
     try {
-      this.#carry(command, work);
+      this.#dispatch(command, work);
     } catch (error) {
       throw this.#blame(error);
     }
   }
 
-  #carry(command: Command, work: Work): void {
+  #dispatch(command: Command, work: Work): void {
     const failure = aborted(work);
     if (failure !== null) command.settle(failure, command.queued, command.queued);
     else if (work.kind === 'host') this.#functions.add(command, work);
-    else if (this.#held.holds(command.stream, command.dependencies)) this.#hold(command, work);
+    else if (this.#deferred.defers(command.stream, command.dependencies)) this.#defer(command, work);
     else this.#issue(command, work, null);
   }
 
   #issue(command: Command, work: GpuWork, prepared: Prepared | null): void {
-    const lane = this.#laneOf(command.stream, command.priority);
-    lane.prepare();
-    this.#host.memory.awaitZeroing(lane);
-    const waited = this.#waitForOthers(lane, command.dependencies);
-    lane.add(this.#issuer.issue(command, work, lane, waited, prepared));
+    const stream = this.#streamOf(command.stream, command.priority);
+    stream.prepare();
+    this.#host.memory.awaitZeroing(stream);
+    const waited = this.#waitForOthers(stream, command.dependencies);
+    stream.add(this.#issuer.issue(command, work, stream, waited, prepared));
   }
 
   /** Holds a command back that is behind a host function. */
-  #hold(command: Command, work: GpuWork): void {
+  #defer(command: Command, work: GpuWork): void {
     const prepared = this.#issuer.prepare(work);
     const deaf =
       work.kind === 'launch' && work.signal !== null
-        ? this.#cancellations.add(work, work.signal, (failure) => this.#held.fail(command, failure))
+        ? this.#cancellations.add(work, work.signal, (failure) => this.#deferred.fail(command, failure))
         : null;
     if (deaf !== null) command.whenSettled(deaf);
-    this.#held.hold(command, work, (isWatched) => {
+    this.#deferred.defer(command, work, (isWatched) => {
       deaf?.();
-      this.#issueHeld(command, work, prepared);
+      this.#issueDeferred(command, work, prepared);
       if (isWatched && this.#lost === null) this.watch(command);
     });
   }
 
-  /** Issues what was held back. Nobody is there to whom an error could be thrown: the command fails with it. */
-  #issueHeld(command: Command, work: GpuWork, prepared: Prepared): void {
+  /** Issues what was deferred. Nobody is there to whom an error could be thrown: the command fails with it. */
+  #issueDeferred(command: Command, work: GpuWork, prepared: Prepared): void {
     const before = command.dependencies.find(({ status }) => status === 'failed');
     let failure = this.#lost ?? before?.failure ?? null;
     if (failure === null && command.status === 'queued') {
@@ -194,45 +197,45 @@ export class CudaCarrier implements Carrier {
 
   forget(name: string): void {
     if (this.#lost !== null) return;
-    const lane = this.#lanes.get(name);
-    // Behind something that failed, commands are settled before those that the lane was given earlier.
-    const last = this.#held.lastOf(name) ?? lane?.pending.at(-1)?.command;
+    const stream = this.#streams.get(name);
+    // Behind something that failed, commands are settled before those that the stream was given earlier.
+    const last = this.#deferred.lastOf(name) ?? stream?.pending.at(-1)?.command;
     if (last !== undefined) {
       this.watch(last);
       last.whenSettled(() => this.forget(name));
       return;
     }
-    if (lane === undefined) return;
+    if (stream === undefined) return;
     this.#host.context.use();
-    this.#lanes.delete(name);
+    this.#streams.delete(name);
     this.#channels.forget(name);
-    this.#host.recording.forget(lane.stream);
-    this.#streams.give(lane.stream, lane.priority);
+    this.#host.recording.forget(stream.handle);
+    this.#streamPool.give(stream.handle, stream.priority);
   }
 
   stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
     const record = () =>
       this.#guarded(() => {
-        const lane = this.#laneOf(stream.name, stream.priority);
-        this.#waitForOthers(lane, behind);
-        return this.#pool.record(lane.stream);
+        const own = this.#streamOf(stream.name, stream.priority);
+        this.#waitForOthers(own, behind);
+        return this.#pool.record(own.handle);
       });
     const stamp = new EventStamp(this.#driver, this.#clock, this.#pool);
-    if (!this.#held.holds(stream.name, behind)) stamp.place(record());
-    else this.#held.holdPoint(stream.name, behind, () => this.#attempt(() => stamp.place(record())));
+    if (!this.#deferred.defers(stream.name, behind)) stamp.place(record());
+    else this.#deferred.deferPoint(stream.name, behind, () => this.#attempt(() => stamp.place(record())));
     return stamp;
   }
 
   /** Commands under way: when these are settled, all are. */
   get last(): readonly Command[] {
-    const issued = [...this.#lanes.values()].flatMap((lane) => lane.pending.at(-1)?.command ?? []);
-    return [...issued, ...this.#held.commands.map(({ command }) => command)];
+    const issued = [...this.#streams.values()].flatMap((stream) => stream.pending.at(-1)?.command ?? []);
+    return [...issued, ...this.#deferred.commands.map(({ command }) => command)];
   }
 
   // Completion
 
   #settleComplete(): void {
-    const flights = this.#completion.take((stream) => this.#lanes.get(stream));
+    const flights = this.#completion.take((stream) => this.#streams.get(stream));
     if (flights.length === 0) return;
     // What is only recorded does not have the main thread look more often than it would without.
     if (this.#completion.takeAsked()) this.#waiting.progressed();
@@ -259,12 +262,12 @@ export class CudaCarrier implements Carrier {
     if (this.#lost !== null) return;
     this.#host.context.use();
     for (const command of asked) {
-      if (command.status !== 'queued' || this.#held.has(command)) continue;
-      this.#laneOf(command.stream, command.priority).watch(command);
+      if (command.status !== 'queued' || this.#deferred.has(command)) continue;
+      this.#streamOf(command.stream, command.priority).watch(command);
     }
     let result = 0;
-    for (const lane of this.#lanes.values()) {
-      result = lane.poll(this.#completion.collect);
+    for (const stream of this.#streams.values()) {
+      result = stream.poll(this.#completion.collect);
       if (result !== 0) break;
     }
     this.#channels.deliver();
@@ -274,53 +277,55 @@ export class CudaCarrier implements Carrier {
 
   waitBriefly(commands: readonly Command[]): boolean {
     const [first] = commands;
-    if (first === undefined || commands.length > 1 || this.#held.has(first)) return false;
-    this.#guarded(() => this.#laneOf(first.stream, first.priority).watch(first));
+    if (first === undefined || commands.length > 1 || this.#deferred.has(first)) return false;
+    this.#guarded(() => this.#streamOf(first.stream, first.priority).watch(first));
     return this.#waiting.lookAtOnce(() => first.status !== 'queued');
   }
 
   watch(command: Command): void {
-    if (command.status !== 'queued' || this.#held.watch(command)) return;
-    this.#guarded(() => this.#laneOf(command.stream, command.priority).watch(command));
+    if (command.status !== 'queued' || this.#deferred.watch(command)) return;
+    this.#guarded(() => this.#streamOf(command.stream, command.priority).watch(command));
     this.#waiting.add();
     command.whenSettled(() => this.#waiting.remove());
   }
 
   /** Blocks until nothing in flight has still to fill a part of this pageable memory. */
   #settleFillings(memory: ArrayBufferLike): void {
-    if (this.#held.commands.some(({ work }) => fills(work, memory))) throw sourceBehindFunction();
-    for (const { pending } of this.#lanes.values()) {
+    if (this.#deferred.commands.some(({ work }) => fills(work, memory))) throw sourceBehindFunction();
+    for (const { pending } of this.#streams.values()) {
       const last = pending.findLast(({ work }) => fills(work, memory));
       if (last !== undefined) this.#finish(last.command);
     }
   }
 
-  /** Blocks until the oldest staged copy in flight is settled; false if there is none. Those held back keep what they have. */
+  /** Blocks until the oldest staged copy in flight is settled; false if there is none. Those deferred keep what they have. */
   #settleOldestCopy(): boolean {
-    const [oldest] = [...this.#lanes.values()]
-      .flatMap((lane) => lane.pending.find(({ land, work }) => land !== null && work.kind === 'copy') ?? [])
+    const [oldest] = [...this.#streams.values()]
+      .flatMap(
+        (stream) => stream.pending.find(({ land, work }) => land !== null && work.kind === 'copy') ?? [],
+      )
       .sort((a, b) => a.command.id - b.command.id);
     if (oldest !== undefined) this.#finish(oldest.command);
     return oldest !== undefined && oldest.command.status !== 'queued';
   }
 
   #finish(command: Command): void {
-    this.#check(this.#laneOf(command.stream, command.priority).block(command));
+    this.#check(this.#streamOf(command.stream, command.priority).block(command));
     this.poll();
   }
 
   /** Waits until all that the driver was given is done, for memory that is short; false if that was nothing. */
   drain(): boolean {
-    const busy = [...this.#lanes.values()].filter(({ pending }) => pending.length > 0);
+    const busy = [...this.#streams.values()].filter(({ pending }) => pending.length > 0);
     if (busy.length === 0 || this.#lost !== null) return false;
-    for (const lane of busy) this.#check(lane.block(lane.pending.at(-1)!.command));
+    for (const stream of busy) this.#check(stream.block(stream.pending.at(-1)!.command));
     this.poll();
     return true;
   }
 
-  /** Fails copies that are held back and use memory that is about to go. */
+  /** Fails copies that are deferred and use memory that is about to go. */
   giveUp(uses: (work: CopyWork) => boolean): void {
-    this.#held.failCopies(uses, deviceClosed('a copy from or to another device was not done'));
+    this.#deferred.failCopies(uses, deviceClosed('a copy from or to another device was not done'));
   }
 
   // Errors
@@ -336,12 +341,12 @@ export class CudaCarrier implements Carrier {
     }
   }
 
-  /** Calls, where a GPU that has stopped is nothing new: whoever waits for its commands is told. */
+  /** Calls, where a GPU that has stopped is nothing new: a wait for its commands throws. */
   #attempt(call: () => void): void {
     try {
       this.#guarded(call);
     } catch {
-      // Told already, or told when the next call fails.
+      // Reported already, or reported when the next call fails.
     }
   }
 
@@ -360,7 +365,7 @@ export class CudaCarrier implements Carrier {
   /** After an error of the device nothing in its context can be used; every command fails. */
   #lose(result: number): void {
     this.#channels.deliver();
-    const flights = [...this.#lanes.values()].flatMap((lane) => lane.abandon());
+    const flights = [...this.#streams.values()].flatMap((stream) => stream.abandon());
     const launches = flights.flatMap(({ work }) => launchesOf(work));
     this.#lost = lostError(this.#driver.describe(result), launches);
     this.#host.context.lose();
@@ -368,7 +373,7 @@ export class CudaCarrier implements Carrier {
       command.settle(this.#lost, command.queued, performance.now());
       activity?.settled('lost');
     }
-    this.#held.abandon(this.#lost);
+    this.#deferred.abandon(this.#lost);
   }
 
   /**
@@ -378,10 +383,10 @@ export class CudaCarrier implements Carrier {
   async close(): Promise<void> {
     const { called } = this.#functions;
     const failure = deviceClosed('a command behind a host function was not done');
-    this.#held.abandon(failure, called);
+    this.#deferred.abandon(failure, called);
     if (called.size > 0) {
       await thrownIsKnown();
-      this.#held.abandon(failure);
+      this.#deferred.abandon(failure);
     }
     if (this.#lost === null) {
       this.#host.context.use();
@@ -392,15 +397,15 @@ export class CudaCarrier implements Carrier {
       this.#issuer.abandon();
       return;
     }
-    for (const lane of this.#lanes.values()) {
-      lane.prepare();
-      this.#completion.collect(lane.abandon(), true);
-      this.#driver.cuStreamDestroy_v2(lane.stream);
+    for (const stream of this.#streams.values()) {
+      stream.prepare();
+      this.#completion.collect(stream.abandon(), true);
+      this.#driver.cuStreamDestroy_v2(stream.handle);
     }
     this.#settleComplete();
-    for (const { stream } of this.#lanes.values()) this.#host.recording.forget(stream);
-    this.#lanes.clear();
-    this.#streams.close();
+    for (const { handle } of this.#streams.values()) this.#host.recording.forget(handle);
+    this.#streams.clear();
+    this.#streamPool.close();
     this.#channels.close();
     this.#issuer.close();
     this.#clock.close();

@@ -2,7 +2,7 @@
 //
 // The driver does not say when a command is complete, only when an event or a whole stream is. A
 // *mark* is an event behind a command: once it is reached, that command and all before it on the
-// lane are complete. Marks are made only where somebody asks: another lane that waits, an
+// stream are complete. Marks are made only where somebody asks: another stream that waits, an
 // event of the user's, a synchronisation that was followed by more commands. Who waits for the
 // last command asks the stream itself, which costs no event. So a launch costs no more than the
 // driver's own call. Commands that are recorded have an event each: they are settled as soon as it is seen
@@ -16,14 +16,14 @@ import type { SpanClock, SpanMarks } from './span-marks.ts';
 
 /** CU_EVENT_DEFAULT and CU_EVENT_DISABLE_TIMING. */
 const eventFlags = { timed: 0, untimed: 2 } as const;
-/** A lane that nobody asks makes a mark after so many commands, so that they do not pile up. */
+/** A stream that nobody asks makes a mark after so many commands, so that they do not pile up. */
 const markEvery = 512;
 
 /** A command on its way. */
 export interface Flight {
   readonly command: Command;
   readonly work: Work;
-  /** What the main thread does when it is complete, told whether something before it failed: its error, if there is one. */
+  /** What the main thread does when it is complete, given whether something before it failed: its error, if there is one. */
   readonly land: ((failed: boolean) => WarpstageError | null) | null;
   /** Where it began and ended, while somebody records spans. */
   readonly span: SpanMarks | null;
@@ -80,11 +80,11 @@ export class EventPool {
   }
 }
 
-export class CudaLane {
+export class DriverStream {
   readonly name: string;
   readonly priority: number;
-  readonly stream: number;
-  /** How many zeroings of fresh memory this lane has waited for. */
+  readonly handle: number;
+  /** How many zeroings of fresh memory this stream has waited for. */
   zeroings = 0;
   /** How many copies and sets the stream was given that are no commands, but prepare some. */
   preparations = 0;
@@ -100,14 +100,14 @@ export class CudaLane {
     driver: Driver,
     pool: EventPool,
     spans: Pick<SpanClock, 'isReached'>,
-    { name, priority, stream }: { readonly name: string; readonly priority: number; readonly stream: number },
+    { name, priority, handle }: { readonly name: string; readonly priority: number; readonly handle: number },
   ) {
     this.#driver = driver;
     this.#pool = pool;
     this.#spans = spans;
     this.name = name;
     this.priority = priority;
-    this.stream = stream;
+    this.handle = handle;
   }
 
   /** What is not known to be complete, in the order of issue. */
@@ -128,7 +128,7 @@ export class CudaLane {
     if (flight.span === null && this.#pending.length % markEvery === 0) this.mark(flight.command);
   }
 
-  /** An event that is reached when the command, which is not settled, is complete; good until this lane is polled. */
+  /** An event that is reached when the command, which is not settled, is complete; good until this stream is polled. */
   mark(command: Command): number {
     const covering = this.#marks.find(({ upTo }) => upTo >= command.id);
     if (covering !== undefined) return covering.event;
@@ -137,7 +137,7 @@ export class CudaLane {
       this.#marks.push({ upTo: command.id, event: recorded.stop, isRecords: true });
       return recorded.stop;
     }
-    const event = this.#pool.record(this.stream);
+    const event = this.#pool.record(this.handle);
     // A recorder that issues commands may do so when all of these are complete, and only some are settled.
     const upTo = this.#pending.at(-1)?.command.id ?? command.id;
     this.#marks.push({ upTo, event, isRecords: false });
@@ -171,7 +171,7 @@ export class CudaLane {
   /** Hands what is complete to `settle`. Returns an error of the device, or 0. */
   poll(settle: Settle): number {
     if (this.#awaited !== null) {
-      const result = this.#driver.cuStreamQuery(this.stream);
+      const result = this.#driver.cuStreamQuery(this.handle);
       if (result === driverResults.success) {
         this.#dropMarks(Number.POSITIVE_INFINITY);
         this.#awaited = null;

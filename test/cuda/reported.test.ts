@@ -62,7 +62,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       block: [3, 0, 0],
     });
     const { file, text, line } = error.issues[0]!.location!;
-    expect(file).toMatch(/told\.test\.ts$/);
+    expect(file).toMatch(/reported\.test\.ts$/);
     expect(text.split('\n')[line - 1]).toContain('y[cuda.thisGrid().threadRank()]! *= 2;');
   });
 

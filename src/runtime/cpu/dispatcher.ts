@@ -1,6 +1,6 @@
-// The CPU's carrier: gives commands to the engines and settles them.
+// The CPU's dispatcher: gives commands to the engines and settles them.
 //
-// A command in flight holds a slot of the board until it is settled and no command in flight
+// A command in flight holds a slot of the command table until it is settled and no command in flight
 // depends on it, so that an engine can always look a dependency up there. The main thread is
 // needed for nothing between issue and completion; settling (errors, spans, pageable
 // destinations, memory that comes free) is done when it next looks.
@@ -8,12 +8,20 @@
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed, isOfClosing } from '../closed.ts';
-import type { Carrier, Command, Work } from '../command.ts';
+import type { Command, Dispatcher, Work } from '../command.ts';
 import { faultError } from '../faults.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { callHost, type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
-import { type Board, type EngineName, engineNames, isComplete, State, slotCount, slotOf } from './board.ts';
+import {
+  type CommandTable,
+  type EngineName,
+  engineNames,
+  isComplete,
+  State,
+  slotCount,
+  slotOf,
+} from './command-table.ts';
 import type { Engines } from './engines.ts';
 import {
   brokeOff,
@@ -38,8 +46,8 @@ export interface Assignment {
   readonly release: () => void;
 }
 
-/** What the carrier needs of its device. */
-export interface CarrierHost {
+/** What the dispatcher needs of its device. */
+export interface DispatcherHost {
   /** Turns checked work into an assignment. May throw; nothing was issued then. */
   assign(work: EngineWork): Assignment;
   print(line: string): void;
@@ -53,9 +61,9 @@ const startLimit = 20_000;
 /** The main thread sees what it has just completed itself; nobody needs to tell it. */
 const silently = () => {};
 
-export class CpuCarrier implements Carrier {
-  readonly #board: Board;
-  readonly #host: CarrierHost;
+export class CpuDispatcher implements Dispatcher {
+  readonly #table: CommandTable;
+  readonly #host: DispatcherHost;
   readonly #engines: Engines;
   /** In flight, in the order of issue. */
   readonly #flights = new Map<Command, Flight>();
@@ -68,9 +76,9 @@ export class CpuCarrier implements Carrier {
   readonly #keepAlive = new KeepAlive();
   #closed: Promise<void> | null = null;
 
-  constructor(host: CarrierHost, board: Board, createEngines: (events: CpuCarrier) => Engines) {
+  constructor(host: DispatcherHost, table: CommandTable, createEngines: (events: CpuDispatcher) => Engines) {
     this.#host = host;
-    this.#board = board;
+    this.#table = table;
     this.#engines = createEngines(this);
   }
 
@@ -80,7 +88,7 @@ export class CpuCarrier implements Carrier {
 
   // Issuing
 
-  carry(command: Command, work: Work): void {
+  dispatch(command: Command, work: Work): void {
     if (work.kind === 'graph') throw new TypeError('a graph of the CPU is launched as single commands');
     const assignment = work.kind === 'host' ? null : this.#host.assign(work);
     let slot: number;
@@ -105,7 +113,7 @@ export class CpuCarrier implements Carrier {
     }
     if (assignment === null) this.#callInTurn(flight, work as HostWork);
     else {
-      if (assignment.landing !== undefined) this.#board.watchFromMain(flight.ticket);
+      if (assignment.landing !== undefined) this.#table.watchFromMain(flight.ticket);
       if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order!);
     }
   }
@@ -128,14 +136,14 @@ export class CpuCarrier implements Carrier {
   async #call(flight: Flight, work: HostWork): Promise<void> {
     const { command, ticket } = flight;
     if (command.dependencies.some(({ status }) => status === 'failed')) {
-      this.#board.advance(ticket, State.pending, State.skipped, silently);
-    } else if (this.#board.advance(ticket, State.pending, State.running, silently)) {
+      this.#table.advance(ticket, State.pending, State.skipped, silently);
+    } else if (this.#table.advance(ticket, State.pending, State.running, silently)) {
       const started = performance.now();
       const called = callHost(work);
       const failure = called instanceof Promise ? await called : called;
       flight.thrown = failure;
-      this.#board.setTimes(ticket, started, performance.now());
-      this.#board.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
+      this.#table.setTimes(ticket, started, performance.now());
+      this.#table.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
     }
     this.poll();
   }
@@ -143,7 +151,7 @@ export class CpuCarrier implements Carrier {
   #open(command: Command, work: Work, assignment: Assignment | null, slot: number): Flight {
     const dependencies = command.dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
     for (const dependency of dependencies) ++dependency.dependents;
-    const ticket = this.#board.open(slot);
+    const ticket = this.#table.open(slot);
     const flight: Flight = {
       command,
       work,
@@ -210,10 +218,10 @@ export class CpuCarrier implements Carrier {
     if (this.#engines.isStopping('compute')) throw noRoomWhileStopping(this.#flights.size);
     if (waitsForFunction(flight)) throw noRoomBehindFunction(this.#flights.size);
     const begin = performance.now();
-    while (!isComplete(this.#board.state(flight.ticket))) {
-      this.#board.blockMain(flight.ticket, startLimit);
+    while (!isComplete(this.#table.state(flight.ticket))) {
+      this.#table.blockMain(flight.ticket, startLimit);
       // An engine whose thread cannot start is reported through the event loop, which is blocked here.
-      const dead = engineNames.find((name, i) => this.#engines.isWanted(name) && !this.#board.isAlive(i));
+      const dead = engineNames.find((name, i) => this.#engines.isWanted(name) && !this.#table.isAlive(i));
       if (dead !== undefined && performance.now() - begin >= startLimit) {
         throw lostThread(dead, `it has not started within ${startLimit / 1000} s`);
       }
@@ -227,10 +235,10 @@ export class CpuCarrier implements Carrier {
     do {
       this.#rung = false;
       const complete = [...this.#flights.values()].filter(({ ticket }) =>
-        isComplete(this.#board.state(ticket)),
+        isComplete(this.#table.state(ticket)),
       );
       for (const flight of complete) this.#settle(flight);
-      // A bell that arrived while reports were drained will not ring again.
+      // A notice that arrived while reports were drained does not come again.
     } while (this.#rung);
   }
 
@@ -239,9 +247,9 @@ export class CpuCarrier implements Carrier {
     const { command, work, assignment, ticket } = flight;
     // An engine may have skipped this one because of a dependency that completed after we looked.
     for (const dependency of flight.dependencies) {
-      if (isComplete(this.#board.state(dependency.ticket))) this.#settle(dependency);
+      if (isComplete(this.#table.state(dependency.ticket))) this.#settle(dependency);
     }
-    const state = this.#board.state(ticket);
+    const state = this.#table.state(ticket);
     if (work.kind === 'launch' || state === State.failed) this.#engines.drain();
     flight.settled = true;
     flight.stopListening();
@@ -250,8 +258,8 @@ export class CpuCarrier implements Carrier {
     const failure = this.#failureOf(flight, state);
     const ran = state === State.done || (state === State.failed && flight.cancellation === null);
     const now = performance.now();
-    const started = ran ? this.#board.started(ticket) : now;
-    const ended = ran ? this.#board.ended(ticket) : now;
+    const started = ran ? this.#table.started(ticket) : now;
+    const ended = ran ? this.#table.ended(ticket) : now;
     assignment?.release();
     for (const dependency of flight.dependencies) {
       if (--dependency.dependents === 0 && dependency.settled)
@@ -294,14 +302,14 @@ export class CpuCarrier implements Carrier {
       flight.watched = true;
       this.#keepAlive.add();
     }
-    if (isComplete(this.#board.watchFromMain(flight.ticket))) this.poll();
+    if (isComplete(this.#table.watchFromMain(flight.ticket))) this.poll();
   }
 
   // What the engines say
 
   report(report: Report): void {
     switch (report.kind) {
-      case 'bell':
+      case 'complete':
         this.#rung = true;
         break;
       case 'print':
@@ -327,10 +335,10 @@ export class CpuCarrier implements Carrier {
   // Stopping
 
   #cancel(flight: Flight, failure: WarpstageError): void {
-    if (this.#board.advance(flight.ticket, State.pending, State.failed, silently)) {
+    if (this.#table.advance(flight.ticket, State.pending, State.failed, silently)) {
       flight.cancellation = failure;
       this.poll();
-    } else if (this.#board.advance(flight.ticket, State.running, State.cancelling, silently)) {
+    } else if (this.#table.advance(flight.ticket, State.running, State.cancelling, silently)) {
       flight.cancellation = failure;
       if (flight.assignment !== null) void this.#restart(flight.assignment.engine);
     }
@@ -344,8 +352,8 @@ export class CpuCarrier implements Carrier {
     for (const flight of this.#flights.values()) {
       if (flight.assignment?.engine !== engine) continue;
       if (flight.cancellation !== null) {
-        this.#board.advance(flight.ticket, State.cancelling, State.failed, silently);
-      } else if (this.#board.state(flight.ticket) === State.pending) {
+        this.#table.advance(flight.ticket, State.cancelling, State.failed, silently);
+      } else if (this.#table.state(flight.ticket) === State.pending) {
         this.#engines.post(engine, flight.order!);
       }
     }
@@ -365,9 +373,9 @@ export class CpuCarrier implements Carrier {
   #abandon(flight: Flight, failure: WarpstageError): void {
     const { ticket } = flight;
     const ours =
-      this.#board.advance(ticket, State.pending, State.failed, silently) ||
-      this.#board.advance(ticket, State.running, State.cancelling, silently) ||
-      this.#board.state(ticket) === State.cancelling;
+      this.#table.advance(ticket, State.pending, State.failed, silently) ||
+      this.#table.advance(ticket, State.running, State.cancelling, silently) ||
+      this.#table.state(ticket) === State.cancelling;
     if (ours) flight.cancellation ??= failure;
   }
 
@@ -380,14 +388,14 @@ export class CpuCarrier implements Carrier {
   async #end(): Promise<void> {
     const stopped = deviceClosed('the command was not done');
     const isCalling = ({ assignment, ticket }: Flight) =>
-      assignment === null && this.#board.state(ticket) === State.running;
+      assignment === null && this.#table.state(ticket) === State.running;
     for (const flight of this.#flights.values()) if (!isCalling(flight)) this.#abandon(flight, stopped);
     await Promise.all(engineNames.map((name) => this.#engines.stop(name)));
     // A host function that has not returned is not waited for. One that has thrown by now is known to have.
     if ([...this.#flights.values()].some(isCalling)) await thrownIsKnown();
     for (const flight of this.#flights.values()) {
       this.#abandon(flight, stopped);
-      this.#board.advance(flight.ticket, State.cancelling, State.failed, silently);
+      this.#table.advance(flight.ticket, State.cancelling, State.failed, silently);
     }
     this.poll();
     this.#keepAlive.letGo();
