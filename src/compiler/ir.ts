@@ -63,6 +63,11 @@ export interface Program {
   readonly barriers: readonly Barrier[];
   /** Of a program that was lowered for a GPU. */
   readonly mbarriers?: readonly MbarrierArray[];
+  /**
+   * Whose way through the program the body is: each thread's, or that of the block as a whole. The block does a
+   * statement once, and lets its threads do what stands in regions.
+   */
+  readonly level?: 'block';
   readonly body: readonly Statement[];
 }
 
@@ -298,9 +303,28 @@ export type Statement =
   /** Leaves the enclosing loop or block with that label. */
   | { readonly kind: 'break'; readonly label: number; readonly range: Range }
   | { readonly kind: 'continue'; readonly label: number; readonly range: Range }
-  /** Ends this thread. */
+  /** Ends this thread, or the block where it is the block's statement. */
   | { readonly kind: 'return'; readonly range: Range }
+  | Region
   | Call;
+
+/**
+ * All threads of the block carry out `body`, each by itself and in any order. It begins when all that stands
+ * before it is done, and what follows comes after all of them. A statement of the block, never of a thread; a
+ * lowering's own (docs/decisions/0017-one-core-for-the-cpu.md).
+ *
+ * A variable has one value, or one for each thread. A thread finds its own value of those in `loads` alone, and
+ * leaves it to later regions of those in `stores` alone. What has one value is found as it is, unless the region
+ * assigns it: then only if it is in `resets`, and it is left only where all threads agree.
+ */
+export interface Region {
+  readonly kind: 'region';
+  readonly body: readonly Statement[];
+  readonly loads: readonly number[];
+  readonly stores: readonly number[];
+  readonly resets: readonly number[];
+  readonly range: Range;
+}
 
 export type AtomicOperator = 'add' | 'sub' | 'min' | 'max' | 'and' | 'or' | 'xor' | 'exch' | 'cas';
 

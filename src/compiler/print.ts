@@ -12,7 +12,10 @@ import { componentText, ExpressionPrinter, Names } from './print-expressions.ts'
 export function printProgram(program: Program): string {
   const names = new Names(program);
   const expressions = new ExpressionPrinter(names);
-  const lines = [`kernel ${program.name} block ${program.block.join('x')} index ${program.indexType}`];
+  const level = program.level === undefined ? '' : `, run by the ${program.level}`;
+  const lines = [
+    `kernel ${program.name} block ${program.block.join('x')} index ${program.indexType}${level}`,
+  ];
   program.parameters.forEach((parameter, id) => {
     const type =
       parameter.kind === 'array'
@@ -106,6 +109,16 @@ class StatementPrinter {
         nested(statement.body);
         line('}');
         return;
+      case 'region': {
+        const variables = (what: string, ids: readonly number[]) =>
+          ids.length === 0 ? '' : ` ${what} ${ids.map((id) => this.#variable(id)).join(', ')}`;
+        const { loads, stores, resets } = statement;
+        const kept = `${variables('loads', loads)}${variables('stores', stores)}${variables('resets', resets)}`;
+        line(`all threads${kept} {`);
+        nested(statement.body);
+        line('}');
+        return;
+      }
       case 'break':
       case 'continue':
         line(`${statement.kind} ${label(statement)}`);

@@ -7,7 +7,7 @@ import { analyseLiveness } from '#warpstage/targets/analysis/liveness.js';
 import { analyseUniformity } from '#warpstage/targets/analysis/uniformity.js';
 import { AffineForms } from '#warpstage/targets/wasm/affine.js';
 import { splitAffine } from '#warpstage/targets/wasm/split-affine.js';
-import { structure } from '#warpstage/targets/wasm/structure.js';
+import { structure } from '#warpstage/targets/legalise/cpu/structure.js';
 import {
   add,
   atomic,

@@ -39,6 +39,7 @@ function mapParts(statement: Statement, mapping: Mapping): Statement {
       return { ...statement, test, body: list(statement.body), update: list(statement.update) };
     }
     case 'block':
+    case 'region':
       return { ...statement, body: list(statement.body) };
     case 'break':
     case 'continue':

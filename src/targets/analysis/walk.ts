@@ -41,6 +41,7 @@ export function expressionsOf(statement: Statement): readonly Expression[] {
     case 'loop':
       return statement.test === null ? [] : [statement.test];
     case 'block':
+    case 'region':
     case 'break':
     case 'continue':
     case 'return':
@@ -113,6 +114,7 @@ export function listsOf(statement: Statement): readonly (readonly Statement[])[]
     case 'loop':
       return [statement.body, statement.update];
     case 'block':
+    case 'region':
       return [statement.body];
     default:
       return [];

@@ -142,6 +142,8 @@ class FollowedThread {
         return { leave: statement.label, again: true };
       case 'return':
         return 'end';
+      case 'region':
+        throw new TypeError('work is counted before threads become regions');
       case 'call':
         this.#call(statement);
         return null;

@@ -102,6 +102,8 @@ export class StatementWriter {
       case 'return':
         this.line('return;');
         return;
+      case 'region':
+        throw new TypeError('threads of a GPU are no regions');
       case 'call':
         this.call(statement);
         return;

@@ -20,6 +20,7 @@ import { type Launch, localArraysOf, poisonShared } from './launch.ts';
 import { BarrierMaker } from './make-barrier.ts';
 import { PipelineMaker } from './make-pipeline.ts';
 import { Random } from './random.ts';
+import { runByBlock } from './regions.ts';
 import type { Completion, Sequence } from './step.ts';
 import { Thread, type Wait } from './thread.ts';
 import { WarpMeetings } from './warp.ts';
@@ -44,6 +45,7 @@ export class Block {
   /** Of a grid that synchronises; else null. */
   readonly grid: Grid | null;
   readonly #random: Random | null;
+  readonly #descends: boolean;
   readonly #syncs = new Map<number, GroupBarriers>();
   /** Threads that have not returned. */
   readonly #running = new Map<Thread, Generator<Wait, Completion, void>>();
@@ -59,6 +61,7 @@ export class Block {
     this.launch = launch;
     this.index = [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
     this.#random = typeof delivery === 'number' ? new Random(delivery, linear) : null;
+    this.#descends = delivery === 'late';
     this.copies = new Copies(this.#random ?? (delivery as 'eager' | 'late'));
     this.hardware = new Hardware(program, this.#random ?? (delivery as 'eager' | 'late'));
     this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
@@ -103,7 +106,9 @@ export class Block {
   run(body: Sequence): void {
     const { observer } = this.launch;
     observer?.blockBegan(this);
-    if (body.kind === 'plain') {
+    if (this.launch.program.level === 'block') {
+      runByBlock(this, body);
+    } else if (body.kind === 'plain') {
       for (const thread of this.#order([...this.threads])) {
         body.run(thread);
         observer?.threadEnded(thread);
@@ -173,6 +178,12 @@ export class Block {
     if (next === Number.POSITIVE_INFINITY) return false;
     this.clock.skipTo(next);
     return true;
+  }
+
+  /** All threads, in an order that nobody may count on. */
+  inAnyOrder(): readonly Thread[] {
+    const threads = this.#order([...this.threads]);
+    return this.#descends ? threads.reverse() : threads;
   }
 
   #order(threads: Thread[]): Thread[] {

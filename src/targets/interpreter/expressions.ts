@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../../compiler/arithmetic.ts';
 import type { ArrayReference, BinaryOperator, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
-import { divisionByZero } from './fault.ts';
+import { brokenRule, divisionByZero } from './fault.ts';
 import { type Elements, readElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import type { Thread } from './thread.ts';
@@ -24,8 +24,13 @@ export function compileExpression(program: ObservedProgram, expression: Expressi
       return () => value;
     }
     case 'variable': {
-      const { id } = expression;
-      return (thread) => thread.variables[id]!;
+      const { id, range } = expression;
+      if (program.level !== 'block') return (thread) => thread.variables[id]!;
+      return (thread) => {
+        const value = thread.variables[id];
+        if (value !== undefined) return value;
+        throw brokenRule(thread, range, `\`${program.variables[id]!.name}\` is read and has no value here`);
+      };
     }
     case 'scalar': {
       const { id } = expression;

@@ -5,6 +5,7 @@ import { compileCall } from './calls.ts';
 import { arrayOf, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
 import { writeElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
+import { compileRegion } from './regions.ts';
 import {
   breaks,
   type Completion,
@@ -72,6 +73,8 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       return jump(continues(statement.label));
     case 'return':
       return jump(returns);
+    case 'region':
+      return compileRegion(statement, compileAll(program, statement.body));
     case 'call':
       return compileCall(program, statement);
     default:

@@ -1,18 +1,13 @@
 // From a program to a WebAssembly module: analyse, choose how the block is run, write the code.
 
 import type { Program } from '../../compiler/ir.ts';
-import { analyseLiveness, type Liveness } from '../analysis/liveness.ts';
-import { analyseUniformity, type Uniformity } from '../analysis/uniformity.ts';
 import type { Executable } from '../executable.ts';
+import { lowerToRegions, lowerToStates } from '../legalise/cpu/lower.ts';
+import type { Obstacle } from '../legalise/cpu/regions.ts';
 import { withStageMarks } from './marks.ts';
-import { type Obstacle, planRegions } from './plan.ts';
-import { prepare } from './prepare.ts';
 import { writeRegions } from './regions.ts';
-import { splitAffine } from './split-affine.ts';
 import { writeStates } from './states/compile.ts';
-import { structure } from './structure.ts';
 import { Unit } from './unit.ts';
-import { expandWarps } from './warps.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
@@ -49,10 +44,8 @@ export function explainWasm(program: Program): {
   readonly obstacle: Obstacle | null;
 } {
   const { mode, vectorised } = writeModule(program, {});
-  const unit = new Unit(normalise(program));
-  const liveness = analyseLiveness(unit.program.body);
-  const plan = planRegions(unit.program, analyseUniformity(unit.program, liveness), liveness);
-  return { mode, vectorised, obstacle: 'obstacle' in plan ? plan.obstacle : null };
+  const lowered = lowerToRegions(program);
+  return { mode, vectorised, obstacle: 'obstacle' in lowered ? lowered.obstacle : null };
 }
 
 type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
@@ -65,37 +58,19 @@ function writeModule(program: Program, { mode }: WasmOptions): Module {
 
 /** The module that runs the program region by region, if that is possible. */
 function regionsModule(program: Program): Module | null {
-  const unit = new Unit(normalise(program));
-  const liveness = analyseLiveness(unit.program.body);
-  const block = analyseUniformity(unit.program, liveness);
-  const plan = planRegions(unit.program, block, liveness);
-  if ('obstacle' in plan) return null;
-  const row = rowUniformity(unit.program, liveness, block);
-  const { vectorised } = writeRegions(unit, { block, row }, plan.steps);
+  const lowered = lowerToRegions(program);
+  if ('obstacle' in lowered) return null;
+  const unit = new Unit(lowered.program);
+  const { vectorised } = writeRegions(unit, lowered.uniformity);
   return finished(unit, 'regions', vectorised);
 }
 
 function statesModule(program: Program): Module {
-  const prepared = prepare(expandWarps(program, false), 'counted');
-  const { unit, vectorised } = writeStates({ ...prepared, body: structure(prepared.body) });
+  const { unit, vectorised } = writeStates(lowerToStates(program));
   return finished(unit, 'states', vectorised);
 }
 
 function finished(unit: Unit, mode: Module['mode'], vectorised: boolean): Module {
   const { scratchBytes, sites } = unit;
   return { bytes: unit.module.encode(), scratchBytes, mode, vectorised, sites };
-}
-
-/** The same program in the form that the analyses see most in. */
-function normalise(program: Program): Program {
-  const prepared = prepare(expandWarps(program, true), 'together');
-  const structured = { ...prepared, body: structure(prepared.body) };
-  const liveness = analyseLiveness(structured.body);
-  return splitAffine(structured, analyseUniformity(structured, liveness, 'row'));
-}
-
-/** What is uniform in a row; a block of one row is that row. */
-function rowUniformity(program: Program, liveness: Liveness, block: Uniformity): Uniformity {
-  const [, y, z] = program.block;
-  return y * z === 1 ? block : analyseUniformity(program, liveness, 'row');
 }

@@ -1,12 +1,12 @@
 // The code of an expression: pushes its value.
 
 import type { BuiltIn, Expression } from '../../compiler/ir.ts';
+import { mayFail } from '../analysis/failing.ts';
 import { writeHalfConversion } from './half.ts';
 import { pushElementAddress, withIndex, writeCheck, writeLoad } from './memory.ts';
 import { writeBinary, writeCompare, writeConversion, writeUnary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
-import { constantOf } from './unit.ts';
 
 /** Pushes an expression's value. */
 export function pushExpression(context: ThreadContext, expression: Expression): void {
@@ -175,14 +175,6 @@ export function pushBuiltIn({ code, unit, launch, frame }: ThreadContext, name: 
 }
 
 type Binary = Expression & { readonly kind: 'binary' };
-
-/** Whether this operation itself, not its operands, can fail or needs care: a division that is not by a plain constant. */
-export function mayFail({ operator, type, right }: Binary): boolean {
-  if (operator !== 'divide' && operator !== 'remainder') return false;
-  if (type === 'f32' || type === 'f64' || type === 'bool') return false;
-  const divisor = constantOf(right);
-  return divisor === null || divisor === 0 || divisor === -1;
-}
 
 function pushDivision(context: ThreadContext, expression: Binary): void {
   const { code, unit, launch, frame } = context;

@@ -33,7 +33,7 @@ import {
 import { barrierFaults } from './barriers.ts';
 import { pipelineStates } from './block-pipelines.ts';
 import type { HostFunctions } from './host-functions.ts';
-import { absentLane } from './warps.ts';
+import { absentLane } from '../legalise/cpu/warps.ts';
 
 /** A thread that waits: for which group, stage or barrier, and how far that has come. */
 interface Waiting {

@@ -5,11 +5,12 @@
 // that fills it is written to be put in front.
 
 import type { Expression } from '../../compiler/ir.ts';
+import { mayFail } from '../analysis/failing.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { operandsOf } from '../analysis/walk.ts';
 import type { Local } from './encoder/code.ts';
 import { keyOf } from './expression-key.ts';
-import { mayFail, pushExpression } from './expressions.ts';
+import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
 

@@ -1,21 +1,19 @@
-// Writes a plan: the function `run`, which runs blocks region by region.
+// Writes a program that its block runs: the function `run`, which runs blocks region by region.
 //
 //   run(record, arena, first, end) → 0, or 1 after a fault was noted
 
-import type { Call } from '../../compiler/ir.ts';
+import type { Call, Region } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { BlockBarriers } from './block-barriers.ts';
 import { BlockPipelines } from './block-pipelines.ts';
 import { type CopyCall, writeCopy, writeShareOfCopy } from './copies.ts';
 import { Code, type Label, type Local } from './encoder/code.ts';
-import { pushExpression } from './expressions.ts';
 import type { Hoisting } from './hoisting.ts';
 import { LaunchValues } from './launch-values.ts';
 import { writeMark } from './marks.ts';
-import type { Region, Step, Steps } from './plan.ts';
 import { writeRows } from './rows.ts';
 import { Lanes } from './simd/lanes.ts';
-import { writeLoop, writeStatement } from './statements.ts';
+import { writeStatements } from './statements.ts';
 import type { Frame, ThreadContext } from './thread-context.ts';
 import type { Unit } from './unit.ts';
 import { Variables } from './variables.ts';
@@ -24,10 +22,9 @@ import { Variables } from './variables.ts';
 export function writeRegions(
   unit: Unit,
   uniformity: { readonly block: Uniformity; readonly row: Uniformity },
-  steps: Steps,
 ): { readonly vectorised: boolean } {
   const writer = new RegionWriter(unit, uniformity.block, new Lanes(unit, uniformity.row));
-  writer.writeRun(steps);
+  writer.writeRun();
   return { vectorised: writer.vectorised };
 }
 
@@ -64,10 +61,11 @@ class RegionWriter {
       cached: () => null,
       finish: () => void this.#code.br(this.#endOfBlock!),
       collective: (call) => this.#writeTogether(call),
+      region: (region) => this.#writeRegion(region),
     });
   }
 
-  writeRun(steps: Steps): void {
+  writeRun(): void {
     const code = this.#code;
     const [block, end] = [2, 3];
     this.#unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
@@ -78,7 +76,7 @@ class RegionWriter {
           const body = code.capture(() => {
             code.block((endOfBlock) => {
               this.#endOfBlock = endOfBlock;
-              this.#writeSteps(steps);
+              writeStatements(this.#uniform, this.#unit.program.body);
             });
           });
           this.#launch.writeBlockPrologue();
@@ -94,53 +92,8 @@ class RegionWriter {
     code.i32(0);
   }
 
-  #writeSteps(steps: Steps): void {
-    for (const step of steps) this.#writeStep(step);
-  }
-
-  #writeStep(step: Step): void {
-    const code = this.#code;
-    switch (step.kind) {
-      case 'region':
-        this.#writeRegion(step);
-        return;
-      case 'once':
-      case 'jump':
-        writeStatement(this.#uniform, step.statement);
-        return;
-      case 'if':
-        pushExpression(this.#uniform, step.test);
-        code.if(
-          () => this.#writeSteps(step.then),
-          step.otherwise.length === 0 ? undefined : () => this.#writeSteps(step.otherwise),
-        );
-        return;
-      case 'loop':
-        writeLoop(this.#uniform, step.loop, {
-          pushTest: (test) => pushExpression(this.#uniform, test),
-          writeBody: () => this.#writeSteps(step.body),
-          writeUpdate: () => this.#writeSteps(step.update),
-        });
-        return;
-      case 'block':
-        code.block((exit) => {
-          this.#uniform.labels.set(step.label, { break: exit, continue: null });
-          this.#writeSteps(step.body);
-        });
-        return;
-      case 'together':
-        this.#writeTogether(step.call);
-        return;
-      default:
-        step satisfies never;
-    }
-  }
-
   #writeTogether(call: Call): void {
     switch (call.intrinsic) {
-      // All threads are here: that is what a region's end means.
-      case 'sync':
-        return;
       case 'memcpyAsync':
         this.#writePresence(this.#uniform, call);
         writeCopy(this.#uniform, call, 'whole');
@@ -148,9 +101,8 @@ class RegionWriter {
       case 'mark':
         writeMark(this.#uniform, call);
         return;
-      // Nobody is behind whom the others could let go first.
+      case 'sync':
       case 'nanosleep':
-        return;
       case 'atomic':
       case 'print':
       case 'globaltimer':
@@ -158,7 +110,7 @@ class RegionWriter {
       case 'consumerWaitPrior':
       case 'warp':
       case 'core':
-        throw new Error(`${call.intrinsic} is a thread's own business`);
+        throw new Error(`${call.intrinsic} is not the block's business`);
       case 'consumerWaitFor':
       case 'consumerWaitUntil':
         throw new Error('a wait that may time out is refused');

@@ -2,13 +2,13 @@
 // possible, or by one copy where all that they do is to copy. A row is the threads that differ in
 // threadIdx.x alone.
 
+import type { Region } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import { type CopyCall, writeCopyIfRight } from './copies.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
 import { Hoisting } from './hoisting.ts';
 import { jointCopy } from './joint-copies.ts';
-import type { Region } from './plan.ts';
 import type { Lanes } from './simd/lanes.ts';
 import { planLanes, writeLaneRow } from './simd/region.ts';
 import { writeStatements } from './statements.ts';
@@ -19,7 +19,7 @@ import type { Variables } from './variables.ts';
 export interface RowsParts {
   readonly unit: Unit;
   readonly code: Code;
-  readonly region: Region;
+  readonly region: Omit<Region, 'range'>;
   readonly lanes: Lanes;
   /** What all the threads find the same. */
   readonly uniformity: Pick<Uniformity, 'isUniform'>;
@@ -34,9 +34,9 @@ export interface RowsParts {
 /** Writes a loop over all threads of the block; returns whether it runs any of them in lanes. */
 export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
   const { unit, code, region, lanes, uniformity, variables, uniform } = parts;
-  const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.statements));
+  const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.body));
   const plan = planLanes(lanes, region);
-  const [only] = region.statements.length === 1 ? region.statements : [];
+  const [only] = region.body.length === 1 ? region.body : [];
   const copy =
     only?.kind === 'call' && only.intrinsic === 'memcpyAsync' ? jointCopy(unit, lanes, only) : null;
   const resets = region.resets.map((id) => ({ id, entry: code.local(unit.wasmTypeOfVariable(id)) }));
@@ -80,7 +80,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             code.block((endOfThread) => {
               writeEntry();
               for (const id of region.loads) variables.writeReload(id, rank);
-              writeStatements(parts.threadContext(rank, endOfThread, hoisting), region.statements);
+              writeStatements(parts.threadContext(rank, endOfThread, hoisting), region.body);
               for (const id of region.stores) variables.writeSpill(id, rank);
             });
             code.get(rank).i32(1).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);

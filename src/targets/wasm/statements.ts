@@ -52,6 +52,9 @@ export function writeStatement(context: ThreadContext, statement: Statement): vo
     case 'return':
       frame.finish();
       return;
+    case 'region':
+      frame.region!(statement);
+      return;
     case 'call':
       writeCall(context, statement);
       return;

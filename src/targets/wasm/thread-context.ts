@@ -5,7 +5,7 @@
 // kept, how the thread is distinguished from the others, and how the thread's code is left. That is the
 // Frame; whoever writes such code brings one.
 
-import type { Call, Expression } from '../../compiler/ir.ts';
+import type { Call, Expression, Region } from '../../compiler/ir.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
 import type { LaunchValues } from './launch-values.ts';
 import type { Unit } from './unit.ts';
@@ -34,6 +34,8 @@ export interface Frame {
   fail(): void;
   /** Writes a call that other threads take part in, or that uses a pipeline. */
   collective(call: Call): void;
+  /** Writes what all threads do, in the code of their block. */
+  region?(region: Region): void;
 }
 
 export interface ThreadContext {

@@ -6,10 +6,10 @@
 // takes lies between those at the ends.
 
 import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { mayFail } from '../../analysis/failing.ts';
 import { mapExpression } from '../../analysis/map.ts';
 import { assignedBy, assignedIn, forEachStatement, listsOf, readBy } from '../../analysis/walk.ts';
 import { integer } from '../affine.ts';
-import { mayFail } from '../expressions.ts';
 import { constantOf } from '../unit.ts';
 
 type List = readonly Statement[];

@@ -10,6 +10,7 @@
 
 import type { ArrayReference, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
+import { mayFail } from '../../analysis/failing.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
   assignedIn,
@@ -22,7 +23,6 @@ import {
 } from '../../analysis/walk.ts';
 import { AffineForms } from '../affine.ts';
 import type { CopyCall } from '../copies.ts';
-import { mayFail } from '../expressions.ts';
 import type { Unit } from '../unit.ts';
 import { constantOf } from '../unit.ts';
 import { Indices } from './indices.ts';
@@ -144,6 +144,7 @@ export class Lanes {
       case 'continue':
         return true;
       case 'return':
+      case 'region':
         return false;
       case 'call':
         return statement.intrinsic === 'memcpyAsync' && this.#canCopy(statement);

@@ -4,12 +4,12 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
+import type { Region as RegionOfBlock } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
 import type { CopyCall } from '../copies.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
-import type { Region } from '../plan.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
@@ -17,6 +17,8 @@ import { Checkpoints } from './checkpoints.ts';
 import { type Access, VectorConstants } from './expressions.ts';
 import type { Lanes } from './lanes.ts';
 import { LaneWriter } from './statements.ts';
+
+type Region = Omit<RegionOfBlock, 'range'>;
 
 /** How a region is run in lanes. */
 export interface LanePlan {
@@ -27,12 +29,12 @@ export interface LanePlan {
 
 /** Null if the region is better, or only, run thread by thread. */
 export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
-  if (!lanes.canRun(region.statements)) return null;
+  if (!lanes.canRun(region.body)) return null;
   const row = lanes.program.block[0];
   const most = Math.max(mostVectors(lanes, region), 1);
   const vectors = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= most);
   if (vectors === undefined) return null;
-  const checkpoints = new Checkpoints(lanes, region.statements);
+  const checkpoints = new Checkpoints(lanes, region.body);
   return checkpoints.complete ? { vectors, checkpoints } : null;
 }
 
@@ -44,11 +46,11 @@ const registers = 14;
  * registers. An engine may carry out all the loads of a loop's body before anything else, so each of them
  * counts like a variable.
  */
-function mostVectors(lanes: Lanes, { statements, loads }: Region): number {
-  const values = new Set([...assignedIn(statements), ...loads].filter((id) => lanes.varies(id))).size;
+function mostVectors(lanes: Lanes, { body, loads }: Region): number {
+  const values = new Set([...assignedIn(body), ...loads].filter((id) => lanes.varies(id))).size;
   let accesses = 0;
   let loops = false;
-  forEachStatement(statements, (statement) => {
+  forEachStatement(body, (statement) => {
     if (statement.kind !== 'loop') return;
     loops = true;
     let inside = 0;
@@ -58,7 +60,7 @@ function mostVectors(lanes: Lanes, { statements, loads }: Region): number {
     accesses = Math.max(accesses, inside);
   });
   // One by one, four of a kind are enough to overlap.
-  if (lanes.hasSeparate(statements)) return 2;
+  if (lanes.hasSeparate(body)) return 2;
   return loops ? registers / Math.max(values + accesses, 1) : 4;
 }
 
@@ -119,7 +121,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     threadContext: parts.threadContext,
     writePresence: parts.writePresence,
   });
-  const { statements } = region;
+  const { body } = region;
   const row = unit.program.block[0];
   const threads = 4 * plan.vectors;
   const uniformLoads = region.loads.filter((id) => !lanes.varies(id));
@@ -129,9 +131,9 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   };
   code.withTemporary('i32', (end) => {
     code.block((slow: Label) => {
-      if (plan.checkpoints.checksAt(statements).length > 0) {
+      if (plan.checkpoints.checksAt(body).length > 0) {
         enter();
-        writer.writeChecks(statements, row, slow);
+        writer.writeChecks(body, row, slow);
       }
       code
         .get(rank)
@@ -140,9 +142,9 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
         .set(end);
       code.loop((next) => {
         enter();
-        writer.writeAddresses(statements);
+        writer.writeAddresses(body);
         for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
-        writer.writeList(statements);
+        writer.writeList(body);
         for (const id of region.stores) writeStore(parts, writer, id, threads);
         code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
       });

@@ -10,9 +10,9 @@
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
 import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
-import { canFail } from '../plan.ts';
 import type { CohortFacts } from './facts.ts';
 import {
   type End,
@@ -300,7 +300,7 @@ class Lowering {
     const loads = varying.filter(
       (variable) => (read.has(variable) || stores.includes(variable)) && isLiveBefore(variable),
     );
-    return { kind: 'region', statements, yields, exits, loads, stores };
+    return { kind: 'region', body: statements, yields, exits, loads, stores };
   }
 
   #exit({ to, live }: Place): Exit {

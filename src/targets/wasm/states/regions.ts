@@ -9,8 +9,7 @@ import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { Hoisting } from '../hoisting.ts';
 import { writeMark } from '../marks.ts';
-import type { Region as RegionOfRows } from '../plan.ts';
-import { writeRows } from '../rows.ts';
+import { type RowsParts, writeRows } from '../rows.ts';
 import { Lanes } from '../simd/lanes.ts';
 import { planLanes } from '../simd/region.ts';
 import { writeStatements } from '../statements.ts';
@@ -90,7 +89,7 @@ export class RegionWriter {
     }
   }
 
-  #writeRows(region: RegionOfRows): void {
+  #writeRows(region: RowsParts['region']): void {
     const { unit, code, variables, uniform } = this.#writer;
     const { vectorised } = writeRows({
       unit,
@@ -109,7 +108,7 @@ export class RegionWriter {
   /** All threads of the cohort carry out the region, one after the other; `sum` gets that of their codes. */
   #writeRegion(region: Region, sum: Local | null): void {
     const { code, cohort, variables, uniform } = this.#writer;
-    const hoisting = new Hoisting(uniform, this.#facts, assignedIn(region.statements));
+    const hoisting = new Hoisting(uniform, this.#facts, assignedIn(region.body));
     const threads = code.capture(() => {
       cohort.forEachThread((rank, position) => {
         code.withTemporary('i32', (threadCode) => {
@@ -133,16 +132,16 @@ export class RegionWriter {
   }
 
   /** A jump out of the region leads behind it, and gives the thread the code of that exit. */
-  #writeWithExits({ statements, exits }: Region, context: ThreadContext, threadCode: Local): void {
+  #writeWithExits({ body, exits }: Region, context: ThreadContext, threadCode: Local): void {
     const { code } = this.#writer;
     if (exits.length === 0) {
-      writeStatements(context, statements);
+      writeStatements(context, body);
       return;
     }
     code.block((end) => {
       const write = (exit: number) => {
         if (exit === 0) {
-          writeStatements(context, statements);
+          writeStatements(context, body);
           code.br(end);
           return;
         }

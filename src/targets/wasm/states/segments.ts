@@ -66,7 +66,7 @@ export interface Exit {
 /** What every thread of the cohort does by itself. */
 export interface Region {
   readonly kind: 'region';
-  readonly statements: readonly Statement[];
+  readonly body: readonly Statement[];
   /** A value that each thread gives at the end: its code 0 if it is true, else 1; or a note for a pipeline. */
   readonly yields: { readonly value: Expression; readonly noteFor: number | null } | null;
   /** Jumps that leave the region, with codes from 1. */

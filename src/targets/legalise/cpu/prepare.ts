@@ -8,11 +8,11 @@
 //   go on. What is left of the call is the look, which waits for no time at all.
 // - A variable that may be read before it is assigned is assigned its zero at the beginning.
 
-import { zeroOf } from '../../compiler/arithmetic.ts';
-import type { Call, Expression, Group, Program, Statement, ValueType, Variable } from '../../compiler/ir.ts';
-import type { Range } from '../../diagnostics/source.ts';
-import { analyseLiveness, has } from '../analysis/liveness.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { zeroOf } from '../../../compiler/arithmetic.ts';
+import type { Call, Expression, Group, Program, Statement, ValueType, Variable } from '../../../compiler/ir.ts';
+import type { Range } from '../../../diagnostics/source.ts';
+import { analyseLiveness, has } from '../../analysis/liveness.ts';
+import { forEachStatement } from '../../analysis/walk.ts';
 
 /** Whether all threads of a group quit its pipelines together. */
 type Quitting = 'together' | 'counted';

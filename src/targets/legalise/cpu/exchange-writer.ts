@@ -9,7 +9,7 @@ import {
   convert,
   numberConstant,
   variable,
-} from '../../compiler/build.ts';
+} from '../../../compiler/build.ts';
 import type {
   ArrayReference,
   BinaryOperator,
@@ -19,11 +19,11 @@ import type {
   Statement,
   ValueType,
   Variable,
-} from '../../compiler/ir.ts';
-import type { Range } from '../../diagnostics/source.ts';
-import type { ElementType } from '../../kernel/types.ts';
-import { forEachStatement } from '../analysis/walk.ts';
-import { type LaneMeeting, warpSize } from '../lanes.ts';
+} from '../../../compiler/ir.ts';
+import type { Range } from '../../../diagnostics/source.ts';
+import type { ElementType } from '../../../kernel/types.ts';
+import { forEachStatement } from '../../analysis/walk.ts';
+import { type LaneMeeting, warpSize } from '../../lanes.ts';
 
 export class ExchangeWriter {
   protected readonly original: Program;

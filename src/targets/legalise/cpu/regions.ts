@@ -1,53 +1,20 @@
-// How the threads of a block are run: a plan of regions and of what they do together.
+// Threads become regions: a program that the block runs, with regions for what its threads do by themselves.
 //
-// The synchronising calls cut the program into regions. The block's own code (loops and
-// branches around the calls, uniform variables) is carried out once, at the uniform level; a
-// region is carried out by all threads, one after the other, before anything that follows. So
-// no thread ever waits.
+// The synchronising calls cut the program. The block's own code (loops and branches around the
+// calls, uniform variables) is carried out once; a region is carried out by all threads, in any
+// order, before anything that follows. So no thread ever waits, and what makes threads meet is the end of
+// a region.
 //
 // This is possible where every synchronising call is uniform. Where one is not, planning gives
 // the reason, and the threads must be run as state machines.
 
-import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
-import type { Range } from '../../diagnostics/source.ts';
-import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../analysis/liveness.ts';
-import { unanimousBarriers } from '../analysis/unanimous.ts';
-import type { Uniformity } from '../analysis/uniformity.ts';
-import {
-  assignedIn,
-  expressionsOf,
-  forEachExpression,
-  forEachStatement,
-  listsOf,
-  readIn,
-} from '../analysis/walk.ts';
-import { mayFail } from './expressions.ts';
-
-type Structure<K> = Extract<Statement, { kind: K }>;
-
-/** One step of a block. */
-export type Step =
-  | Region
-  /** Carried out once: it does nothing but give uniform variables values that are the same for all threads. */
-  | { readonly kind: 'once'; readonly statement: Statement }
-  | { readonly kind: 'if'; readonly test: Expression; readonly then: Steps; readonly otherwise: Steps }
-  | { readonly kind: 'loop'; readonly loop: Structure<'loop'>; readonly body: Steps; readonly update: Steps }
-  | { readonly kind: 'block'; readonly label: number; readonly body: Steps }
-  | { readonly kind: 'jump'; readonly statement: Structure<'break' | 'continue' | 'return'> }
-  | { readonly kind: 'together'; readonly call: Call };
-
-export type Steps = readonly Step[];
-
-/** What every thread does by itself. */
-export interface Region {
-  readonly kind: 'region';
-  readonly statements: readonly Statement[];
-  /** Varying variables that earlier regions gave a value and this one reads, and the other way round. */
-  readonly loads: readonly number[];
-  readonly stores: readonly number[];
-  /** Uniform variables with a value that every thread changes for itself, starting from the same. */
-  readonly resets: readonly number[];
-}
+import type { Call, Program, Region, Statement } from '../../../compiler/ir.ts';
+import type { Range } from '../../../diagnostics/source.ts';
+import { canFail } from '../../analysis/failing.ts';
+import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
+import { unanimousBarriers } from '../../analysis/unanimous.ts';
+import type { Uniformity } from '../../analysis/uniformity.ts';
+import { assignedIn, expressionsOf, forEachStatement, listsOf, readIn } from '../../analysis/walk.ts';
 
 /** Why the threads cannot be run region by region. */
 export interface Obstacle {
@@ -55,11 +22,15 @@ export interface Obstacle {
   readonly range: Range;
 }
 
-export type Plan = { readonly steps: Steps } | { readonly obstacle: Obstacle };
-
-export function planRegions(program: Program, uniformity: Uniformity, liveness: Liveness): Plan {
+/** The program as its block runs it, or why there is none. */
+export function planRegions(
+  program: Program,
+  uniformity: Uniformity,
+  liveness: Liveness,
+): { readonly program: Program } | { readonly obstacle: Obstacle } {
   try {
-    return { steps: new Planner(program, uniformity, liveness).plan() };
+    const body = new Planner(program, uniformity, liveness).plan();
+    return { program: { ...program, level: 'block', body } };
   } catch (error) {
     if (error instanceof Refusal) return { obstacle: error.obstacle };
     throw error;
@@ -94,52 +65,50 @@ class Planner {
     });
   }
 
-  plan(): Steps {
+  plan(): Statement[] {
     return this.#list(this.#program.body, true);
   }
 
   /** Plans a list; `last` if nothing follows it in the program. */
-  #list(statements: readonly Statement[], last: boolean): Steps {
-    const steps: Step[] = [];
+  #list(statements: readonly Statement[], last: boolean): Statement[] {
+    const planned: Statement[] = [];
     let own: Statement[] = [];
     statements.forEach((statement, position) => {
       if (!this.#belongsToUniformLevel(statement)) {
         own.push(statement);
         return;
       }
-      steps.push(...this.#ownWork(own, false));
+      planned.push(...this.#ownWork(own, false));
       own = [];
-      steps.push(this.#atUniformLevel(statement, last && position === statements.length - 1));
+      planned.push(...this.#atUniformLevel(statement, last && position === statements.length - 1));
     });
-    steps.push(...this.#ownWork(own, last));
-    return steps;
+    planned.push(...this.#ownWork(own, last));
+    return planned;
   }
 
-  #atUniformLevel(statement: Statement, last: boolean): Step {
+  #atUniformLevel(statement: Statement, last: boolean): Statement[] {
     switch (statement.kind) {
       case 'call':
         this.#mustBeUniform(statement, `${statement.intrinsic}() is not reached by all threads together`);
-        return { kind: 'together', call: statement };
+        // Threads have met where a region ends, and there are none whom the others could let go first.
+        return statement.intrinsic === 'sync' || statement.intrinsic === 'nanosleep' ? [] : [statement];
       case 'if': {
         const then = this.#list(statement.then, last);
-        return { kind: 'if', test: statement.test, then, otherwise: this.#list(statement.otherwise, last) };
+        return [{ ...statement, then, otherwise: this.#list(statement.otherwise, last) }];
       }
-      case 'loop':
+      case 'loop': {
         this.#labels.add(statement.label);
-        return {
-          kind: 'loop',
-          loop: statement,
-          body: this.#list(statement.body, false),
-          update: this.#list(statement.update, false),
-        };
+        const body = this.#list(statement.body, false);
+        return [{ ...statement, body, update: this.#list(statement.update, false) }];
+      }
       case 'block':
         this.#labels.add(statement.label);
-        return { kind: 'block', label: statement.label, body: this.#list(statement.body, last) };
+        return [{ ...statement, body: this.#list(statement.body, last) }];
       case 'break':
       case 'continue':
       case 'return':
         this.#mustBeUniform(statement, 'some threads go on to synchronise without the others');
-        return { kind: 'jump', statement };
+        return [statement];
       default:
         throw new Error(`${statement.kind} does not belong to the uniform level`);
     }
@@ -228,12 +197,11 @@ class Planner {
   }
 
   /** Plans statements that need no other thread. */
-  #ownWork(statements: readonly Statement[], last: boolean): Steps {
+  #ownWork(statements: readonly Statement[], last: boolean): Statement[] {
     const { before, region, after } = this.#withoutUniformWork(statements);
-    const once = (statement: Statement): Step => ({ kind: 'once', statement });
-    if (region.length === 0) return before.map(once);
+    if (region.length === 0) return before;
     const liveAfter = this.#liveness.after(statements.at(-1)!);
-    return [...before.map(once), this.#region(region, liveAfter, last), ...after.map(once)];
+    return [...before, this.#region(region, liveAfter, last), ...after];
   }
 
   /**
@@ -281,7 +249,8 @@ class Planner {
       (variable) => varies(variable) && has(exposed, variable),
     );
     const resets = assigned.filter((variable) => !varies(variable) && has(exposed, variable));
-    return { kind: 'region', statements, loads, stores, resets };
+    const { range } = statements[0]!;
+    return { kind: 'region', body: statements, loads, stores, resets, range };
   }
 
   #isUniformWork(statement: Statement): boolean {
@@ -304,15 +273,6 @@ class Planner {
         return false;
     }
   }
-}
-
-/** Whether a statement reads an element or divides, which may fail. */
-export function canFail(statement: Statement): boolean {
-  let found = false;
-  forEachExpression([statement], (each) => {
-    if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) found = true;
-  });
-  return found;
 }
 
 function intersect(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {

@@ -6,7 +6,7 @@
 //   while (a) { if (b) break; x; }   becomes   while (a && !b) { x; }
 // What is left without jumps can be carried out by several threads at a time.
 
-import type { Expression, Statement } from '../../compiler/ir.ts';
+import type { Expression, Statement } from '../../../compiler/ir.ts';
 
 /** Rewrites the body of a program. */
 export function structure(body: readonly Statement[]): readonly Statement[] {
