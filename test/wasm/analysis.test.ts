@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
+import { AffineForms } from '#warpstage/targets/analysis/affine.js';
 import { analyseLiveness } from '#warpstage/targets/analysis/liveness.js';
 import { analyseUniformity } from '#warpstage/targets/analysis/uniformity.js';
-import { AffineForms } from '#warpstage/targets/wasm/affine.js';
-import { splitAffine } from '#warpstage/targets/wasm/split-affine.js';
+import { splitAffine } from '#warpstage/targets/legalise/cpu/split-affine.js';
 import { structure } from '#warpstage/targets/legalise/cpu/structure.js';
 import {
   add,

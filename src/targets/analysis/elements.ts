@@ -1,6 +1,6 @@
-// What a program's arrays are made of.
+// What a program's arrays are made of, and what is known of their indices.
 
-import type { ArrayReference, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Expression, Program } from '../../compiler/ir.ts';
 import type { ElementType } from '../../kernel/types.ts';
 
 /** The element type of an array. */
@@ -10,4 +10,9 @@ export function elementOf(program: Program, { space, id }: ArrayReference): Elem
   const parameter = program.parameters[id]!;
   if (parameter.kind !== 'array') throw new TypeError(`parameter ${parameter.name} is not an array`);
   return parameter.element;
+}
+
+/** The value of an integer literal. */
+export function constantOf(expression: Expression): number | null {
+  return expression.kind === 'constant' ? Number(expression.value) : null;
 }

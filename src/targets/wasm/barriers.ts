@@ -5,10 +5,10 @@
 // sentence needs.
 
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
+import { constantOf } from '../analysis/elements.ts';
 import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
-import { constantOf } from './unit.ts';
 
 export const barrierRecord = { phase: 0, pending: 4, expected: 8 } as const;
 export const barrierRecordBytes = 16;

@@ -7,11 +7,11 @@
 
 import type { ArrayReference, Call } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { constantOf } from '../analysis/elements.ts';
 import type { Code, Local, WasmType } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import { moveType, pushElementAddress, writeMoveFrom, writeMoveTo } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
-import { constantOf } from './unit.ts';
 
 export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 

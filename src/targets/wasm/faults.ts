@@ -9,6 +9,7 @@ import { type BarrierMisuse, barrierName } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
 import { lanesOfTile, ownLaneUnnamed, readsAbsentLane, waitsForLanes, warpSize } from '../lanes.ts';
+import { absentLane } from '../legalise/cpu/warps.ts';
 import {
   differentCounts,
   hasQuit,
@@ -33,7 +34,6 @@ import {
 import { barrierFaults } from './barriers.ts';
 import { pipelineStates } from './block-pipelines.ts';
 import type { HostFunctions } from './host-functions.ts';
-import { absentLane } from '../legalise/cpu/warps.ts';
 
 /** A thread that waits: for which group, stage or barrier, and how far that has come. */
 interface Waiting {

@@ -3,10 +3,11 @@
 
 import type { View } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import { AffineForms, integer } from './affine.ts';
+import { AffineForms, integer } from '../analysis/affine.ts';
+import { constantOf } from '../analysis/elements.ts';
 import type { CopyCall } from './copies.ts';
 import type { Lanes } from './simd/lanes.ts';
-import { constantOf, type Unit } from './unit.ts';
+import type { Unit } from './unit.ts';
 
 /** What a row's threads copy as one, by operands that its first thread can tell; null if that is not so. */
 export function jointCopy(unit: Unit, lanes: Lanes, call: CopyCall): CopyCall | null {

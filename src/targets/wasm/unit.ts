@@ -1,9 +1,10 @@
 // What one compilation shares: the program, the module under construction, the places that can
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
-import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, MathFunction, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import { constantOf } from '../analysis/elements.ts';
 import type { FaultSite, RankGroup } from '../executable.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
@@ -229,9 +230,4 @@ export class Unit {
   wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {
     return wasmType(this.program.variables[id]!.type);
   }
-}
-
-/** The value of an integer literal. */
-export function constantOf(expression: Expression): number | null {
-  return expression.kind === 'constant' ? Number(expression.value) : null;
 }

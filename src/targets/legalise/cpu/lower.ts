@@ -3,9 +3,9 @@
 import type { Program } from '../../../compiler/ir.ts';
 import { analyseLiveness } from '../../analysis/liveness.ts';
 import { analyseUniformity, type Uniformity } from '../../analysis/uniformity.ts';
-import { splitAffine } from '../../wasm/split-affine.ts';
 import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
+import { splitAffine } from './split-affine.ts';
 import { structure } from './structure.ts';
 import { expandWarps } from './warps.ts';
 

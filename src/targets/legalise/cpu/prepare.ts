@@ -9,7 +9,15 @@
 // - A variable that may be read before it is assigned is assigned its zero at the beginning.
 
 import { zeroOf } from '../../../compiler/arithmetic.ts';
-import type { Call, Expression, Group, Program, Statement, ValueType, Variable } from '../../../compiler/ir.ts';
+import type {
+  Call,
+  Expression,
+  Group,
+  Program,
+  Statement,
+  ValueType,
+  Variable,
+} from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
 import { forEachStatement } from '../../analysis/walk.ts';

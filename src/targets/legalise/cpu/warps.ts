@@ -11,7 +11,15 @@
 // As state machines, lanes also note that they are there: one that has returned left nothing to
 // read. What cannot be read is read at an index outside the array that says why (`absentLane`).
 
-import { binary, compare, conditional, convert, load, numberConstant, unary } from '../../../compiler/build.ts';
+import {
+  binary,
+  compare,
+  conditional,
+  convert,
+  load,
+  numberConstant,
+  unary,
+} from '../../../compiler/build.ts';
 import type {
   ArrayReference,
   BinaryOperator,
@@ -22,7 +30,14 @@ import type {
 } from '../../../compiler/ir.ts';
 import type { WarpOperator } from '../../../compiler/ir-warps.ts';
 import { forEachOperand, forEachStatement } from '../../analysis/walk.ts';
-import { type Absence, absences, type LaneMeeting, maskedMeetings, meetsByMask, warpSize } from '../../lanes.ts';
+import {
+  type Absence,
+  absences,
+  type LaneMeeting,
+  maskedMeetings,
+  meetsByMask,
+  warpSize,
+} from '../../lanes.ts';
 import { ExchangeWriter } from './exchange-writer.ts';
 
 type Meeting = Extract<Call, { intrinsic: 'warp' | 'sync' }>;

@@ -12,11 +12,11 @@
 // to the largest, one address for all.
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
+import { integer } from '../../analysis/affine.ts';
+import { constantOf } from '../../analysis/elements.ts';
 import { assignedIn, expressionsOf, operandsOf } from '../../analysis/walk.ts';
-import { integer } from '../affine.ts';
 import type { Local } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
-import { constantOf } from '../unit.ts';
 import type { Access } from './expressions.ts';
 import type { Bounds, Range } from './indices.ts';
 import { type AccessShape, type Lanes, leaves } from './lanes.ts';

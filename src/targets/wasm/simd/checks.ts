@@ -1,7 +1,7 @@
 // The code of a checkpoint: are all elements there, and where.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
-import { integer } from '../affine.ts';
+import { integer } from '../../analysis/affine.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, withIndex } from '../memory.ts';

@@ -6,6 +6,7 @@
 
 import type { Expression, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
+import { constantOf } from '../../analysis/elements.ts';
 import type { CopyCall } from '../copies.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
@@ -14,7 +15,7 @@ import { writeHalfLanes } from '../half.ts';
 import type { Hoisting } from '../hoisting.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
-import { constantOf, type Unit } from '../unit.ts';
+import type { Unit } from '../unit.ts';
 import { binaryInstruction, compareInstruction, type LaneType, unaryInstruction } from './instructions.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { pushGather, writeScatter } from './separate.ts';

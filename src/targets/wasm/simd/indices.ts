@@ -6,11 +6,11 @@
 // takes lies between those at the ends.
 
 import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { integer } from '../../analysis/affine.ts';
+import { constantOf } from '../../analysis/elements.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { mapExpression } from '../../analysis/map.ts';
 import { assignedBy, assignedIn, forEachStatement, listsOf, readBy } from '../../analysis/walk.ts';
-import { integer } from '../affine.ts';
-import { constantOf } from '../unit.ts';
 
 type List = readonly Statement[];
 type Loop = Extract<Statement, { kind: 'loop' }>;

@@ -10,6 +10,8 @@
 
 import type { ArrayReference, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
+import { AffineForms } from '../../analysis/affine.ts';
+import { constantOf } from '../../analysis/elements.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
@@ -21,10 +23,8 @@ import {
   listsOf,
   operandsOf,
 } from '../../analysis/walk.ts';
-import { AffineForms } from '../affine.ts';
 import type { CopyCall } from '../copies.ts';
 import type { Unit } from '../unit.ts';
-import { constantOf } from '../unit.ts';
 import { Indices } from './indices.ts';
 import {
   binaryInstruction,

@@ -11,7 +11,7 @@
 import type { Program } from '../../../compiler/ir.ts';
 import { analyseLiveness } from '../../analysis/liveness.ts';
 import { analyseUniformity } from '../../analysis/uniformity.ts';
-import { splitAffine } from '../split-affine.ts';
+import { splitAffine } from '../../legalise/cpu/split-affine.ts';
 import { Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { CohortFacts } from './facts.ts';

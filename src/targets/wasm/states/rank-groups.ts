@@ -8,10 +8,10 @@
 
 import { binaryOperation, type Value } from '../../../compiler/arithmetic.ts';
 import type { BinaryOperator, Expression, Program, ValueType } from '../../../compiler/ir.ts';
+import { isInteger } from '../../analysis/affine.ts';
 import { mapStatements } from '../../analysis/map.ts';
 import { expressionsOf, forEachStatement } from '../../analysis/walk.ts';
 import type { RankGroup } from '../../executable.ts';
-import { isInteger } from '../affine.ts';
 import { ByRank, type OfRank, onlyDefinitions } from './by-rank.ts';
 import { CohortFacts } from './facts.ts';
 

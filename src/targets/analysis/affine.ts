@@ -6,7 +6,7 @@
 // 2^width whatever overflows. A coefficient of 1 is what a vector load wants, 0 a broadcast.
 
 import type { Expression, Program, ValueType } from '../../compiler/ir.ts';
-import { constantOf } from './unit.ts';
+import { constantOf } from './elements.ts';
 
 export interface Affine {
   /** The value where threadIdx.x is 0; null stands for zero. */

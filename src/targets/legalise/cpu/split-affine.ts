@@ -6,11 +6,11 @@
 // for all threads, need not be kept per thread from one region to the next, and what it indexes
 // is seen to lie side by side. The counter of a grid-stride loop, too.
 
-import type { Expression, Program } from '../../compiler/ir.ts';
-import { mapExpression, mapStatements } from '../analysis/map.ts';
-import type { Uniformity } from '../analysis/uniformity.ts';
-import { assignedBy, forEachStatement } from '../analysis/walk.ts';
-import { type Affine, AffineForms, integer, isInteger } from './affine.ts';
+import type { Expression, Program } from '../../../compiler/ir.ts';
+import { type Affine, AffineForms, integer, isInteger } from '../../analysis/affine.ts';
+import { mapExpression, mapStatements } from '../../analysis/map.ts';
+import type { Uniformity } from '../../analysis/uniformity.ts';
+import { assignedBy, forEachStatement } from '../../analysis/walk.ts';
 
 /**
  * `uniformity` says what is the same in a row. The result shares no statement or load between two places,
