@@ -10,12 +10,11 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
+import { programTexts, readable, silent, textConstant } from './program-texts.mjs';
 
 const entries = { index: 'index', check: 'checker/index', host: 'host/index' };
 /** What the types need beside a project's own `lib`: any target's, and no DOM. */
 const libraries = ['es2020', 'esnext.disposable'].map((lib) => `/// <reference lib="${lib}" />\n`).join('');
-const silent = { logLevel: 'warning', legalComments: 'none' };
-const readable = { ...silent, bundle: true, platform: 'node', minifySyntax: true, minifyWhitespace: true };
 
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
@@ -56,38 +55,9 @@ async function stripComments() {
 }
 
 async function writeTexts() {
-  const textOf = async (options) => {
-    const { outputFiles } = await build({ ...silent, write: false, ...options });
-    return outputFiles[0].text;
-  };
-  const threadText = (module) => textOf({ ...readable, entryPoints: [`dist/${module}.js`], format: 'cjs' });
-  const page = { bundle: true, minify: true };
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-
-  writeText('diagnostics/version', { version });
-  writeText('runtime/cpu/worker', { text: await threadText('runtime/cpu/worker') });
-  writeText('runtime/cuda/cupti/thread', { text: await threadText('runtime/cuda/cupti/thread') });
-  writeText('timeline/viewer', {
-    script: await textOf({
-      ...page,
-      entryPoints: ['src/timeline/viewer/main.ts'],
-      format: 'iife',
-      target: 'es2022',
-      tsconfigRaw: {},
-    }),
-    style: await textOf({
-      ...page,
-      entryPoints: ['src/timeline/viewer/style.css'],
-      target: ['chrome123', 'firefox120', 'safari17.5'],
-    }),
-  });
-}
-
-function writeText(module, constants) {
-  const lines = Object.entries(constants).map(
-    ([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`,
-  );
-  writeFileSync(`dist/${module}.text.js`, lines.join(''));
+  writeFileSync('dist/diagnostics/version.text.js', textConstant('version', version));
+  for (const { module, text } of await programTexts()) writeFileSync(`dist/${module}.text.js`, text);
 }
 
 /** One file for all entries, which share their state; each entry is a part of it. */

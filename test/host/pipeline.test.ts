@@ -60,6 +60,37 @@ describe('between worker threads', () => {
     expect(results.filter(([, last]) => last)).toHaveLength(1);
   });
 
+  test.each([
+    [1, 3],
+    [3, 1],
+    [2, 3],
+  ])('%i producers fill a stage together, and all of %i consumers read it', async (producers, consumers) => {
+    const [stages, batches] = [2, 300];
+    const state = pipelineSharedState(stages, { producers, consumers });
+    const common = { state, data: data(stages * producers), batches, members: producers };
+    const filling = Array.from({ length: producers }, (_, member) =>
+      start({ ...common, task: 'fillPart', role: 'producer', member }),
+    );
+    const reading = Array.from({ length: consumers }, () =>
+      start({ ...common, task: 'readAll', role: 'consumer' }),
+    );
+    const results = await Promise.all(reading.map(({ answer }) => answer));
+    expect(results.map(({ result }) => result)).toEqual(results.map(() => 0));
+    await Promise.all(filling.map(({ answer }) => answer));
+  });
+
+  test('a thread that finds no place leaves the members as they are', async () => {
+    const state = pipelineSharedState(1, { producers: 1, consumers: 1 });
+    const waiting = start({ task: 'waitForever', role: 'consumer', state });
+    const dying = start({ task: 'dieWhenAsked', role: 'producer', state });
+    dying.answer.catch(() => undefined);
+    watchWorker(state, dying.worker);
+    await new Promise((resolve) => dying.worker.once('message', resolve));
+    expect(() => makePipeline(state, 'producer')).toThrow('all 1 producer places of the pipeline are taken');
+    dying.worker.postMessage('die');
+    expect(await waiting.answer).toMatchObject({ code: 'WS3008' });
+  });
+
   test('the main thread awaits where it may not block', async () => {
     const [stages, batches, width] = [2, 200, 16];
     const state = pipelineSharedState(stages, { producers: 1, consumers: 1 });

@@ -39,6 +39,33 @@ const tasks = {
     }
     return [wrong, pipeline.quit()];
   },
+  /** Fills its part of every stage. */
+  fillPart(pipeline) {
+    const { member, members } = workerData;
+    for (let batch = 0; batch < batches; ++batch) {
+      const stage = pipeline.producerAcquire();
+      slots[stage * members + member] = batch * 1000 + member;
+      pipeline.producerCommit();
+    }
+    return pipeline.quit();
+  },
+  /** How many parts of all stages are not what the producers wrote. */
+  readAll(pipeline) {
+    const { members } = workerData;
+    let wrong = 0;
+    for (let batch = 0; batch < batches; ++batch) {
+      const stage = pipeline.consumerWait();
+      for (let member = 0; member < members; ++member)
+        if (slots[stage * members + member] !== batch * 1000 + member) wrong += 1;
+      pipeline.consumerRelease();
+    }
+    pipeline.quit();
+    return wrong;
+  },
+  dieWhenAsked(pipeline) {
+    pipeline.producerAcquire();
+    return new Promise(() => parentPort.once('message', () => process.exit(3)));
+  },
   dieHoldingAStage(pipeline) {
     pipeline.producerAcquire();
     process.exit(3);
@@ -50,7 +77,9 @@ const tasks = {
 };
 
 try {
-  parentPort.postMessage({ result: tasks[task](makePipeline(state, workerData.role)), threadId });
+  const pipeline = makePipeline(state, workerData.role);
+  if (task === 'dieWhenAsked') parentPort.postMessage('joined');
+  parentPort.postMessage({ result: await tasks[task](pipeline), threadId });
 } catch (error) {
   parentPort.postMessage({ code: error.code, message: error.message });
 }

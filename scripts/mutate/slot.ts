@@ -1,0 +1,53 @@
+// A slot: a copy of the tree in a folder of its own, where one mutant at a time takes the place of what was built.
+//
+// The tests import the package by its own name, which Node resolves by the nearest package.json: so a copy of
+// tests and dist/ is complete. Only node_modules is shared, by a link for each package. Caches and
+// temporary files are the slot's, and are gone before the next run: no mutant leaves anything to the next.
+
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const notCopied = new Set(['node_modules', '.git', 'coverage', '.mutate']);
+
+export class Slot {
+  readonly folder: string;
+  readonly #tree: string;
+
+  /** Copies a tree, and links the packages of a node_modules. */
+  constructor(folder: string, tree: string, modules: string) {
+    this.folder = folder;
+    this.#tree = tree;
+    mkdirSync(folder);
+    for (const entry of readdirSync(tree)) {
+      if (!notCopied.has(entry)) cpSync(join(tree, entry), join(folder, entry), { recursive: true });
+    }
+    mkdirSync(join(folder, 'node_modules'));
+    for (const entry of readdirSync(modules)) {
+      if (!entry.startsWith('.vite')) symlinkSync(join(modules, entry), join(folder, 'node_modules', entry));
+    }
+  }
+
+  /** Where a run's reporter writes. */
+  get report(): string {
+    return join(this.folder, 'report.json');
+  }
+
+  /** The variables of a run, whose folders are empty. No GPU: what the mutants change is tested without one. */
+  environment(): NodeJS.ProcessEnv {
+    const folders = { TMPDIR: join(this.folder, 'tmp'), XDG_CACHE_HOME: join(this.folder, 'cache') };
+    for (const folder of Object.values(folders)) {
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder);
+    }
+    rmSync(this.report, { force: true });
+    return { ...process.env, ...folders, CUDA_VISIBLE_DEVICES: '-1', CI: '1', NO_COLOR: '1' };
+  }
+
+  install(replaced: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(replaced)) writeFileSync(join(this.folder, path), text);
+  }
+
+  restore(replaced: Readonly<Record<string, string>>): void {
+    for (const path of Object.keys(replaced)) cpSync(join(this.#tree, path), join(this.folder, path));
+  }
+}

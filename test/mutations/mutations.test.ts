@@ -1,0 +1,32 @@
+// The list of mutations stays true to the sources: each still applies, compiles and names tests that are there.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { mutations } from './all.ts';
+import { mutatedSource, roomOf, transpiled } from './mutation.ts';
+
+const rooms = [...new Set(mutations.map(roomOf))];
+
+describe('the mutations', () => {
+  it('have names of their own', () => {
+    const names = mutations.map(({ name }) => name);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
+  it.each(rooms)('of %s apply, and compile to something else', (room) => {
+    const originals = new Map<string, string>();
+    for (const mutation of mutations.filter((each) => roomOf(each) === room)) {
+      const { name, file } = mutation;
+      if (!originals.has(file)) originals.set(file, transpiled(readFileSync(file, 'utf8'), file));
+      const mutant = transpiled(mutatedSource(mutation), file);
+      expect(mutant === originals.get(file), `mutation '${name}' changes nothing`).toBe(false);
+    }
+  });
+
+  it('name tests that are there', () => {
+    const entries = mutations.flatMap(({ name, tests }) => tests.map((test) => ({ name, test })));
+    const missing = entries.filter(({ test }) => !existsSync(test.split(' > ')[0]!));
+    expect(missing).toEqual([]);
+    expect(mutations.filter(({ tests }) => tests.length === 0)).toEqual([]);
+  });
+});
