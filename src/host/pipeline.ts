@@ -30,18 +30,18 @@ export class HostPipeline implements Disposable {
   readonly state: PipelineSharedState;
   /** This thread's role, or null in a unified pipeline, where every thread has both. */
   readonly role: PipelineRole | null;
-  private readonly words: Int32Array;
-  private readonly member: number;
-  private active = true;
-  private readonly head: Cursor = { stage: 0, parity: 1 };
-  private readonly tail: Cursor = { stage: 0, parity: 0 };
+  readonly #words: Int32Array;
+  readonly #member: number;
+  #active = true;
+  readonly #head: Cursor = { stage: 0, parity: 1 };
+  readonly #tail: Cursor = { stage: 0, parity: 0 };
 
   /** @internal */
   constructor(state: PipelineSharedState, role: PipelineRole | null, member: number) {
     this.state = state;
     this.role = role;
-    this.member = member;
-    this.words = new Int32Array(state.buffer);
+    this.#member = member;
+    this.#words = new Int32Array(state.buffer);
   }
 
   /**
@@ -52,16 +52,16 @@ export class HostPipeline implements Disposable {
    * @see cuda::pipeline::producer_acquire
    */
   producerAcquire(): number {
-    this.expect('producerAcquire', 'producer');
-    this.block('consumed', this.head, Number.POSITIVE_INFINITY);
-    return this.head.stage;
+    this.#expect('producerAcquire', 'producer');
+    this.#block('consumed', this.#head, Number.POSITIVE_INFINITY);
+    return this.#head.stage;
   }
 
   /** `producerAcquire` for a thread that may not block. */
   async producerAcquireAsync(): Promise<number> {
-    this.expect('producerAcquireAsync', 'producer');
-    await this.whenComplete('consumed', this.head);
-    return this.head.stage;
+    this.#expect('producerAcquireAsync', 'producer');
+    await this.#whenComplete('consumed', this.#head);
+    return this.#head.stage;
   }
 
   /**
@@ -70,9 +70,9 @@ export class HostPipeline implements Disposable {
    * @see cuda::pipeline::producer_commit
    */
   producerCommit(): void {
-    this.expect('producerCommit', 'producer');
-    arrive(this.words, barrierOffset(this.state, this.head.stage, 'produced'));
-    this.advance(this.head);
+    this.#expect('producerCommit', 'producer');
+    arrive(this.#words, barrierOffset(this.state, this.#head.stage, 'produced'));
+    this.#advance(this.#head);
   }
 
   /**
@@ -82,16 +82,16 @@ export class HostPipeline implements Disposable {
    * @see cuda::pipeline::consumer_wait
    */
   consumerWait(): number {
-    this.expect('consumerWait', 'consumer');
-    this.block('produced', this.tail, Number.POSITIVE_INFINITY);
-    return this.tail.stage;
+    this.#expect('consumerWait', 'consumer');
+    this.#block('produced', this.#tail, Number.POSITIVE_INFINITY);
+    return this.#tail.stage;
   }
 
   /** `consumerWait` for a thread that may not block. */
   async consumerWaitAsync(): Promise<number> {
-    this.expect('consumerWaitAsync', 'consumer');
-    await this.whenComplete('produced', this.tail);
-    return this.tail.stage;
+    this.#expect('consumerWaitAsync', 'consumer');
+    await this.#whenComplete('produced', this.#tail);
+    return this.#tail.stage;
   }
 
   /**
@@ -102,14 +102,14 @@ export class HostPipeline implements Disposable {
    * @see cuda::pipeline::consumer_wait_for
    */
   consumerWaitFor(nanoseconds: number): boolean {
-    this.expect('consumerWaitFor', 'consumer');
+    this.#expect('consumerWaitFor', 'consumer');
     if (Number.isNaN(nanoseconds)) {
       throw new WarpstageError({
         code: 'WS4007',
         message: 'a duration must be a number of nanoseconds, and NaN was given',
       });
     }
-    return this.block('produced', this.tail, nanoseconds / 1e6);
+    return this.#block('produced', this.#tail, nanoseconds / 1e6);
   }
 
   /**
@@ -127,9 +127,9 @@ export class HostPipeline implements Disposable {
    * @see cuda::pipeline::consumer_release
    */
   consumerRelease(): void {
-    this.expect('consumerRelease', 'consumer');
-    arrive(this.words, barrierOffset(this.state, this.tail.stage, 'consumed'));
-    this.advance(this.tail);
+    this.#expect('consumerRelease', 'consumer');
+    arrive(this.#words, barrierOffset(this.state, this.#tail.stage, 'consumed'));
+    this.#advance(this.#tail);
   }
 
   /**
@@ -138,18 +138,18 @@ export class HostPipeline implements Disposable {
    * @see cuda::pipeline::quit
    */
   quit(): boolean {
-    this.expect('quit', null);
-    this.active = false;
-    Atomics.store(this.words, word.members + this.member, quitMember);
-    return Atomics.sub(this.words, word.active, 1) === 1;
+    this.#expect('quit', null);
+    this.#active = false;
+    Atomics.store(this.#words, word.members + this.#member, quitMember);
+    return Atomics.sub(this.#words, word.active, 1) === 1;
   }
 
   [Symbol.dispose](): void {
-    if (this.active) this.quit();
+    if (this.#active) this.quit();
   }
 
-  private expect(verb: string, role: PipelineRole | null): void {
-    if (!this.active) {
+  #expect(verb: string, role: PipelineRole | null): void {
+    if (!this.#active) {
       throw new WarpstageError({
         code: 'WS3006',
         message: `${verb} was called after quit`,
@@ -163,11 +163,11 @@ export class HostPipeline implements Disposable {
         hint: `call it in a thread that made its pipeline with the role '${role}'`,
       });
     }
-    this.expectAllAlive();
+    this.#expectAllAlive();
   }
 
-  private expectAllAlive(): void {
-    const dead = Atomics.load(this.words, word.deadMember);
+  #expectAllAlive(): void {
+    const dead = Atomics.load(this.#words, word.deadMember);
     if (dead >= 0) {
       throw new WarpstageError({
         code: 'WS3008',
@@ -178,17 +178,17 @@ export class HostPipeline implements Disposable {
   }
 
   /** A thread that quit arrives no more; if its arrival is needed, the wait would never end. */
-  private expectPossible(kind: 'produced' | 'consumed', stage: number, parity: number): void {
+  #expectPossible(kind: 'produced' | 'consumed', stage: number, parity: number): void {
     const { partitioned, producers, consumers } = this.state;
     const [first, count] = kind === 'consumed' && partitioned ? [producers, consumers] : [0, producers];
     // Whoever quit had made its arrivals before: so the quits are counted first.
     let quit = 0;
     for (let member = first; member < first + count; ++member) {
-      if (Atomics.load(this.words, word.members + member) === quitMember) quit += 1;
+      if (Atomics.load(this.#words, word.members + member) === quitMember) quit += 1;
     }
     const at = barrierOffset(this.state, stage, kind);
-    const missing = missingArrivals(this.words, at);
-    if (missing <= count - quit || isComplete(this.words, at, parity)) return;
+    const missing = missingArrivals(this.#words, at);
+    if (missing <= count - quit || isComplete(this.#words, at, parity)) return;
     const verb = kind === 'produced' ? 'commit' : 'release';
     throw new WarpstageError({
       code: 'WS3002',
@@ -197,7 +197,7 @@ export class HostPipeline implements Disposable {
     });
   }
 
-  private advance(cursor: Cursor): void {
+  #advance(cursor: Cursor): void {
     cursor.stage += 1;
     if (cursor.stage < this.state.stages) return;
     cursor.stage = 0;
@@ -205,30 +205,30 @@ export class HostPipeline implements Disposable {
   }
 
   /** Waits for a phase, for at most so many milliseconds; false if they passed first. */
-  private block(kind: 'produced' | 'consumed', { stage, parity }: Cursor, milliseconds: number): boolean {
+  #block(kind: 'produced' | 'consumed', { stage, parity }: Cursor, milliseconds: number): boolean {
     const at = barrierOffset(this.state, stage, kind);
     const deadline = performance.now() + milliseconds;
-    while (!isComplete(this.words, at, parity)) {
-      this.expectAllAlive();
-      this.expectPossible(kind, stage, parity);
+    while (!isComplete(this.#words, at, parity)) {
+      this.#expectAllAlive();
+      this.#expectPossible(kind, stage, parity);
       const left = deadline - performance.now();
       if (left <= 0) return false;
-      const phase = Atomics.load(this.words, phaseWord(at));
-      if ((phase & 1) === parity) Atomics.wait(this.words, phaseWord(at), phase, Math.min(left, slice));
+      const phase = Atomics.load(this.#words, phaseWord(at));
+      if ((phase & 1) === parity) Atomics.wait(this.#words, phaseWord(at), phase, Math.min(left, slice));
     }
     return true;
   }
 
-  private async whenComplete(kind: 'produced' | 'consumed', { stage, parity }: Cursor): Promise<void> {
+  async #whenComplete(kind: 'produced' | 'consumed', { stage, parity }: Cursor): Promise<void> {
     const at = barrierOffset(this.state, stage, kind);
     // waitAsync alone does not keep Node's event loop alive.
     const alive = setInterval(() => undefined, 2 ** 30);
     try {
-      while (!isComplete(this.words, at, parity)) {
-        this.expectAllAlive();
-        this.expectPossible(kind, stage, parity);
-        const phase = Atomics.load(this.words, phaseWord(at));
-        if ((phase & 1) === parity) await Atomics.waitAsync(this.words, phaseWord(at), phase, slice).value;
+      while (!isComplete(this.#words, at, parity)) {
+        this.#expectAllAlive();
+        this.#expectPossible(kind, stage, parity);
+        const phase = Atomics.load(this.#words, phaseWord(at));
+        if ((phase & 1) === parity) await Atomics.waitAsync(this.#words, phaseWord(at), phase, slice).value;
       }
     } finally {
       clearInterval(alive);

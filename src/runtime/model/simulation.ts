@@ -46,18 +46,18 @@ export class Simulation {
   /** Virtual milliseconds. */
   now = 0;
   /** When an operation last started or ended: until the next such time all rates stay, and `left` is as of then. */
-  private settled = 0;
-  private readonly entries = new Map<number, Entry>();
+  #settled = 0;
+  readonly #entries = new Map<number, Entry>();
   /** Issued and not started, in the order of issue. */
-  private waiting: Entry[] = [];
-  private running: Entry[] = [];
-  private last: Entry | null = null;
+  #waiting: Entry[] = [];
+  #running: Entry[] = [];
+  #last: Entry | null = null;
   /** The queues of each engine, the least recently used first. */
-  private readonly queues = new Map<string, Queue[]>();
+  readonly #queues = new Map<string, Queue[]>();
   /** The copy that each copy engine carried out last. */
-  private readonly lastCopy = new Map<string, Entry>();
+  readonly #lastCopy = new Map<string, Entry>();
   /** When ends that have been reached become known to the other engines; in order. */
-  private readonly news: number[] = [];
+  readonly #news: number[] = [];
 
   constructor(model: EngineModel) {
     this.model = model;
@@ -65,14 +65,14 @@ export class Simulation {
 
   /** Adds an operation that the host issues at that time; time must not go back. */
   issue(operation: Operation, at: number): void {
-    const dependencies = operation.dependencies.map((id) => this.entry(id));
+    const dependencies = operation.dependencies.map((id) => this.#entry(id));
     this.advance(at);
     const engine = engineOf(this.model, operation.kind);
     const never = Number.POSITIVE_INFINITY;
     const entry: Entry = {
       operation,
       engine,
-      queue: this.queueFor(engine, operation.stream),
+      queue: this.#queueFor(engine, operation.stream),
       issued: at,
       dependencies,
       next: null,
@@ -81,154 +81,154 @@ export class Simulation {
       ended: never,
       signalled: never,
     };
-    this.entries.set(operation.id, entry);
-    this.waiting.push(entry);
-    if (this.last !== null) this.last.next = entry;
-    this.last = entry;
+    this.#entries.set(operation.id, entry);
+    this.#waiting.push(entry);
+    if (this.#last !== null) this.#last.next = entry;
+    this.#last = entry;
   }
 
   /**
    * The queue that a stream's next operation goes to. A stream keeps the queue that it used last until another
    * stream has taken it; then it takes one with nothing in it, or else the least recently used.
    */
-  private queueFor(engine: string, stream: number): number {
+  #queueFor(engine: string, stream: number): number {
     const count = engine === 'none' ? 1 : queuesOf(this.model, engine);
     if (count === 1) return 0;
     const queues =
-      this.queues.get(engine) ?? Array.from({ length: count }, (_, number) => ({ number, stream: -1 }));
+      this.#queues.get(engine) ?? Array.from({ length: count }, (_, number) => ({ number, stream: -1 }));
     const isBusy = ({ number }: Queue) => {
       const inside = (entry: Entry) => entry.engine === engine && entry.queue === number;
-      return this.running.some(inside) || this.waiting.some(inside);
+      return this.#running.some(inside) || this.#waiting.some(inside);
     };
     const queue =
       queues.find((one) => one.stream === stream) ?? queues.find((one) => !isBusy(one)) ?? queues[0]!;
     queue.stream = stream;
-    this.queues.set(engine, [...queues.filter((one) => one !== queue), queue]);
+    this.#queues.set(engine, [...queues.filter((one) => one !== queue), queue]);
     return queue.number;
   }
 
   /** Lets time go on to `until`, if it is later than now. */
   advance(until: number): void {
     for (;;) {
-      this.startWhatCan();
-      const end = this.nextEnd();
+      this.#startWhatCan();
+      const end = this.#nextEnd();
       if (end > until) break;
-      this.moveTo(end);
+      this.#moveTo(end);
     }
     if (until > this.now && until !== Number.POSITIVE_INFINITY) this.now = until;
   }
 
   /** Lets time go on until the first of these operations is complete, and says which that is. */
   completeFirst(ids: readonly number[]): number {
-    const entries = ids.map((id) => this.entry(id));
+    const entries = ids.map((id) => this.#entry(id));
     for (;;) {
-      this.startWhatCan();
+      this.#startWhatCan();
       const complete = entries.find(({ signalled }) => signalled <= this.now);
       if (complete !== undefined) return complete.operation.id;
-      this.moveTo(this.nextEnd());
+      this.#moveTo(this.#nextEnd());
     }
   }
 
   /** When an operation ran, or null if it is not complete by now. */
   stayOf(id: number): Stay | null {
-    const entry = this.entry(id);
-    return entry.signalled > this.now ? null : this.stay(entry);
+    const entry = this.#entry(id);
+    return entry.signalled > this.now ? null : this.#stay(entry);
   }
 
   /** Forgets an operation that is complete; nothing that is issued later may depend on it. */
   forget(id: number): void {
-    this.entries.delete(id);
+    this.#entries.delete(id);
   }
 
   /** Lets time go on until the operation is complete, and says when it ran. */
   complete(id: number): Stay {
     this.completeFirst([id]);
-    return this.stay(this.entry(id));
+    return this.#stay(this.#entry(id));
   }
 
-  private entry(id: number): Entry {
-    const entry = this.entries.get(id);
+  #entry(id: number): Entry {
+    const entry = this.#entries.get(id);
     if (entry === undefined) throw new RangeError(`no operation ${id} was issued`);
     return entry;
   }
 
   /** When every operation ran, in the order of issue. */
   completeAll(): readonly Stay[] {
-    return [...this.entries.values()].map(({ operation }) => this.complete(operation.id));
+    return [...this.#entries.values()].map(({ operation }) => this.complete(operation.id));
   }
 
-  private stay({ operation, issued, started, ended, signalled }: Entry): Stay {
+  #stay({ operation, issued, started, ended, signalled }: Entry): Stay {
     return { operation, issued, started, ended, signalled };
   }
 
   /** How fast a running operation goes. */
-  private rate({ operation }: Entry): number {
-    return this.otherWayRuns(operation) ? 1 / this.model.bothWays : 1;
+  #rate({ operation }: Entry): number {
+    return this.#otherWayRuns(operation) ? 1 / this.model.bothWays : 1;
   }
 
   /** Whether a copy in the other direction runs. */
-  private otherWayRuns({ kind }: Operation): boolean {
+  #otherWayRuns({ kind }: Operation): boolean {
     if (kind === 'kernel' || kind === 'none') return false;
     const other = kind === 'host to device' ? 'device to host' : 'host to device';
-    return this.running.some(({ operation }) => operation.kind === other);
+    return this.#running.some(({ operation }) => operation.kind === other);
   }
 
   /** When something happens next: an operation ends, or its end becomes known. */
-  private nextEnd(): number {
-    return this.running.reduce(
-      (earliest, entry) => Math.min(earliest, this.endOf(entry)),
-      this.news[0] ?? Number.POSITIVE_INFINITY,
+  #nextEnd(): number {
+    return this.#running.reduce(
+      (earliest, entry) => Math.min(earliest, this.#endOf(entry)),
+      this.#news[0] ?? Number.POSITIVE_INFINITY,
     );
   }
 
   /** When a running operation ends if the rates stay. */
-  private endOf(entry: Entry): number {
-    return this.settled + entry.left / this.rate(entry);
+  #endOf(entry: Entry): number {
+    return this.#settled + entry.left / this.#rate(entry);
   }
 
   /** Takes what was done since the rates last changed off the work that is left. */
-  private settle(): void {
-    const rates = this.running.map((entry) => this.rate(entry));
-    for (const [position, entry] of this.running.entries())
-      entry.left -= (this.now - this.settled) * rates[position]!;
-    this.settled = this.now;
+  #settle(): void {
+    const rates = this.#running.map((entry) => this.#rate(entry));
+    for (const [position, entry] of this.#running.entries())
+      entry.left -= (this.now - this.#settled) * rates[position]!;
+    this.#settled = this.now;
   }
 
-  private moveTo(time: number): void {
+  #moveTo(time: number): void {
     // By the same sum as `nextEnd`, so that each step ends something or hears of an end, however late it is.
-    const due = new Set(this.running.filter((entry) => this.endOf(entry) <= time));
+    const due = new Set(this.#running.filter((entry) => this.#endOf(entry) <= time));
     this.now = time;
-    this.settle();
-    while (this.news.length > 0 && this.news[0]! <= time) this.news.shift();
-    const ended = this.running.filter((entry) => due.has(entry) || entry.left <= tickAt(time));
-    this.running = this.running.filter((entry) => !ended.includes(entry));
-    for (const entry of ended) this.end(entry);
+    this.#settle();
+    while (this.#news.length > 0 && this.#news[0]! <= time) this.#news.shift();
+    const ended = this.#running.filter((entry) => due.has(entry) || entry.left <= tickAt(time));
+    this.#running = this.#running.filter((entry) => !ended.includes(entry));
+    for (const entry of ended) this.#end(entry);
   }
 
-  private end(entry: Entry): void {
+  #end(entry: Entry): void {
     entry.ended = this.now;
-    if (this.isBlocked(entry)) return;
+    if (this.#isBlocked(entry)) return;
     // What waited for this kernel's end to be signalled goes on with it.
-    this.signal(entry);
-    for (const earlier of this.entries.values()) {
+    this.#signal(entry);
+    for (const earlier of this.#entries.values()) {
       if (
         earlier.ended <= this.now &&
         earlier.signalled === Number.POSITIVE_INFINITY &&
-        !this.isBlocked(earlier)
+        !this.#isBlocked(earlier)
       ) {
-        this.signal(earlier);
+        this.#signal(earlier);
       }
     }
   }
 
-  private signal(entry: Entry): void {
+  #signal(entry: Entry): void {
     entry.signalled = this.now;
     if (entry.engine !== 'none' && this.model.signalTime > 0)
-      this.news.push(this.now + this.model.signalTime);
+      this.#news.push(this.now + this.model.signalTime);
   }
 
   /** Whether a complete kernel's signal still waits for the kernels of other streams behind it. */
-  private isBlocked(entry: Entry): boolean {
+  #isBlocked(entry: Entry): boolean {
     if (!this.model.delayedSignal || entry.operation.kind !== 'kernel') return false;
     for (let behind = entry.next; behind?.operation.kind === 'kernel'; behind = behind.next) {
       if (behind.operation.stream !== entry.operation.stream && behind.ended === Number.POSITIVE_INFINITY)
@@ -237,7 +237,7 @@ export class Simulation {
     return false;
   }
 
-  private ready({ engine, dependencies }: Entry): boolean {
+  #ready({ engine, dependencies }: Entry): boolean {
     // An engine itself knows at once that its operation is complete.
     const known = (before: Entry) => {
       if (before.engine === engine) return before.ended;
@@ -246,9 +246,9 @@ export class Simulation {
     return dependencies.every((before) => known(before) <= this.now);
   }
 
-  private engineHasRoom(entry: Entry): boolean {
+  #engineHasRoom(entry: Entry): boolean {
     if (entry.engine === 'none') return true;
-    const there = this.running.filter(({ engine }) => engine === entry.engine);
+    const there = this.#running.filter(({ engine }) => engine === entry.engine);
     if (entry.engine !== 'compute') return there.length === 0;
     const share = there.reduce(
       (sum, { operation }) => sum + (operation.share ?? 1),
@@ -257,49 +257,49 @@ export class Simulation {
     return there.length === 0 || (there.length < this.model.kernelsAtOnce && share <= 1);
   }
 
-  private start(entry: Entry): void {
-    this.settle();
+  #start(entry: Entry): void {
+    this.#settle();
     entry.started = this.now;
     entry.dependencies = [];
     const { kind, stream } = entry.operation;
     if (kind === 'host to device' || kind === 'device to host') {
-      const last = this.lastCopy.get(entry.engine);
+      const last = this.#lastCopy.get(entry.engine);
       if (last !== undefined && last.operation.stream !== stream) entry.left += this.model.switchTime;
-      if (this.otherWayRuns(entry.operation)) entry.left += this.model.bothWaysOverhead;
-      this.lastCopy.set(entry.engine, entry);
+      if (this.#otherWayRuns(entry.operation)) entry.left += this.model.bothWaysOverhead;
+      this.#lastCopy.set(entry.engine, entry);
     }
-    if (entry.left <= least) this.end(entry);
-    else this.running.push(entry);
+    if (entry.left <= least) this.#end(entry);
+    else this.#running.push(entry);
   }
 
-  private startWhatCan(): void {
+  #startWhatCan(): void {
     for (;;) {
-      const entry = this.nextToStart();
+      const entry = this.#nextToStart();
       if (entry === undefined) return;
-      this.start(entry);
-      this.waiting.splice(this.waiting.indexOf(entry), 1);
+      this.#start(entry);
+      this.#waiting.splice(this.#waiting.indexOf(entry), 1);
     }
   }
 
   /** An operation that is ready, at the head of its queue, and that its engine would take now. */
-  private nextToStart(): Entry | undefined {
+  #nextToStart(): Entry | undefined {
     /** The queues whose head was looked at. */
     const seen = new Set<string>();
     /** Of each copy engine with room, the nearest of its queues from the one that it took its last work from. */
     const copies = new Map<string, { readonly entry: Entry; readonly distance: number }>();
-    for (const entry of this.waiting) {
+    for (const entry of this.#waiting) {
       const { engine, queue } = entry;
       if (engine === 'none') {
-        if (this.ready(entry)) return entry;
+        if (this.#ready(entry)) return entry;
         continue;
       }
       const place = `${engine} ${queue}`;
       if (seen.has(place)) continue;
       seen.add(place);
-      if (!this.ready(entry) || !this.engineHasRoom(entry)) continue;
+      if (!this.#ready(entry) || !this.#engineHasRoom(entry)) continue;
       if (engine === 'compute') return entry;
       const queues = queuesOf(this.model, engine);
-      const distance = (queue - (this.lastCopy.get(engine)?.queue ?? queue) + queues) % queues;
+      const distance = (queue - (this.#lastCopy.get(engine)?.queue ?? queue) + queues) % queues;
       if (distance === 0) return entry;
       const other = copies.get(engine);
       if (other === undefined || distance < other.distance) copies.set(engine, { entry, distance });

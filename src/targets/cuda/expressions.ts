@@ -92,12 +92,12 @@ const mathFunctions: Record<MathFunction, string> = {
 export class ExpressionWriter {
   readonly program: Program;
   readonly checks: Checks;
-  private readonly isNonNegative: (expression: Expression) => boolean;
+  readonly #isNonNegative: (expression: Expression) => boolean;
 
   constructor(program: Program, checks: Checks) {
     this.program = program;
     this.checks = checks;
-    this.isNonNegative = nonNegative(program, checks.ranges);
+    this.#isNonNegative = nonNegative(program, checks.ranges);
   }
 
   /** An index of an array. One that is tested is exact; else its sums are signed where that comes to the same. */
@@ -132,7 +132,7 @@ export class ExpressionWriter {
         // The cast keeps 8- and 16-bit elements from being promoted to int where they are unsigned.
         return `((${valueTypes[expression.type]})${this.element(expression, 'read')})`;
       case 'unary':
-        return this.unary(expression.operator, expression.type, this.write(expression.operand));
+        return this.#unary(expression.operator, expression.type, this.write(expression.operand));
       case 'binary': {
         const { operator, type, left } = expression;
         const divides = operator === 'divide' || operator === 'remainder';
@@ -144,13 +144,13 @@ export class ExpressionWriter {
         if (
           isSigned(type) &&
           operator === 'remainder' &&
-          this.isNonNegative(left) &&
-          this.isNonNegative(expression.right)
+          this.#isNonNegative(left) &&
+          this.#isNonNegative(expression.right)
         ) {
           const unsigned = unsignedOf[type];
           return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${right})`;
         }
-        return this.binary(operator, type, this.write(left), right);
+        return this.#binary(operator, type, this.write(left), right);
       }
       case 'compare':
         return `(${this.write(expression.left)} ${compare[expression.operator]} ${this.write(expression.right)})`;
@@ -159,7 +159,7 @@ export class ExpressionWriter {
           const verb = expression.type === 'f32' ? 'from' : 'to';
           return `ws_${verb}_${expression.format}(${this.write(expression.operand)})`;
         }
-        return this.convert(expression.operand.type, expression.type, this.write(expression.operand));
+        return this.#convert(expression.operand.type, expression.type, this.write(expression.operand));
       case 'conditional':
         return `(${this.write(expression.test)} ? ${this.write(expression.then)} : ${this.write(expression.otherwise)})`;
       case 'math': {
@@ -175,7 +175,7 @@ export class ExpressionWriter {
     return expression satisfies never;
   }
 
-  private unary(operator: UnaryOperator, type: ValueType, operand: string): string {
+  #unary(operator: UnaryOperator, type: ValueType, operand: string): string {
     const suffix = type === 'f32' ? 'f' : '';
     switch (operator) {
       case 'negate':
@@ -202,7 +202,7 @@ export class ExpressionWriter {
     return operator satisfies never;
   }
 
-  private binary(operator: BinaryOperator, type: ValueType, left: string, right: string): string {
+  #binary(operator: BinaryOperator, type: ValueType, left: string, right: string): string {
     if (operator === 'min' || operator === 'max') return `ws_${operator}(${left}, ${right})`;
     if (operator === 'remainder' && isFloat(type))
       return `fmod${type === 'f32' ? 'f' : ''}(${left}, ${right})`;
@@ -220,7 +220,7 @@ export class ExpressionWriter {
     return `(${left} ${infix[operator]} ${right})`;
   }
 
-  private convert(from: ValueType, to: ValueType, operand: string): string {
+  #convert(from: ValueType, to: ValueType, operand: string): string {
     if (to === 'bool') return isFloat(from) ? `ws_truthy(${operand})` : `(${operand} != 0)`;
     if (isFloat(from) && !isFloat(to)) {
       const isWide = to === 'i64' || to === 'u64';

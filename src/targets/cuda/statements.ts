@@ -30,11 +30,11 @@ export class StatementWriter {
   readonly program: Program;
   readonly expressions: ExpressionWriter;
   readonly lines: string[] = [];
-  private readonly calls: CallLowering;
-  private readonly lineDirective: (range: Range) => string | null;
+  readonly #calls: CallLowering;
+  readonly #lineDirective: (range: Range) => string | null;
   /** Said before each line, as one statement may become several. */
-  private directive: string | null = null;
-  private depth = 1;
+  #directive: string | null = null;
+  #depth = 1;
 
   constructor(
     program: Program,
@@ -44,30 +44,30 @@ export class StatementWriter {
   ) {
     this.program = program;
     this.expressions = new ExpressionWriter(program, checks);
-    this.calls = calls;
-    this.lineDirective = lineDirective;
+    this.#calls = calls;
+    this.#lineDirective = lineDirective;
   }
 
   line(text: string): void {
-    if (this.directive !== null) this.lines.push(this.directive);
-    this.lines.push('  '.repeat(this.depth) + text);
+    if (this.#directive !== null) this.lines.push(this.#directive);
+    this.lines.push('  '.repeat(this.#depth) + text);
   }
 
   /** Writes `open {`, what `body` writes one level deeper, and `}` with `close` behind it. */
   nested(open: string, body: () => void, close = '}'): void {
     this.line(open === '' ? '{' : `${open} {`);
-    this.depth += 1;
+    this.#depth += 1;
     body();
-    this.depth -= 1;
+    this.#depth -= 1;
     this.line(close);
   }
 
   statements(list: readonly Statement[]): void {
-    for (const statement of list) this.statement(statement);
+    for (const statement of list) this.#statement(statement);
   }
 
-  private statement(statement: Statement): void {
-    this.directive = this.lineDirective(statement.range);
+  #statement(statement: Statement): void {
+    this.#directive = this.#lineDirective(statement.range);
     const { expressions, program } = this;
     switch (statement.kind) {
       case 'assign': {
@@ -87,7 +87,7 @@ export class StatementWriter {
         if (statement.otherwise.length > 0) this.nested('else', () => this.statements(statement.otherwise));
         return;
       case 'loop':
-        this.loop(statement);
+        this.#loop(statement);
         return;
       case 'block':
         this.nested('', () => this.statements(statement.body));
@@ -105,19 +105,19 @@ export class StatementWriter {
       case 'region':
         throw new TypeError('threads of a GPU are no regions');
       case 'call':
-        this.call(statement);
+        this.#call(statement);
         return;
     }
     statement satisfies never;
   }
 
-  private call(call: Call): void {
+  #call(call: Call): void {
     switch (call.intrinsic) {
       case 'atomic':
-        this.atomic(call);
+        this.#atomic(call);
         return;
       case 'print':
-        this.print(call);
+        this.#print(call);
         return;
       case 'globaltimer':
       case 'clock64': {
@@ -134,11 +134,11 @@ export class StatementWriter {
         this.line(`ws_nanosleep(${this.expressions.write(call.duration)});`);
         return;
       default:
-        this.calls.write(call, this);
+        this.#calls.write(call, this);
     }
   }
 
-  private loop(loop: Extract<Statement, { kind: 'loop' }>): void {
+  #loop(loop: Extract<Statement, { kind: 'loop' }>): void {
     const test = loop.test === null ? 'true' : this.expressions.write(loop.test);
     const { checks } = this.expressions;
     const turn = checks.turn(loop);
@@ -153,7 +153,7 @@ export class StatementWriter {
     this.line(`break_${loop.label}:;`);
   }
 
-  private atomic({ operator, array, index, value, compare, result, range }: AtomicCall): void {
+  #atomic({ operator, array, index, value, compare, result, range }: AtomicCall): void {
     const names = {
       add: 'Add',
       sub: 'Sub',
@@ -185,7 +185,7 @@ export class StatementWriter {
   }
 
   /** The bits of the values go to the host, which has the texts between them. */
-  private print(call: PrintCall): void {
+  #print(call: PrintCall): void {
     const { expressions } = this;
     const values = call.parts.flatMap((part) =>
       typeof part === 'string' ? [] : [`ws_bits(${expressions.write(part)})`],

@@ -35,31 +35,31 @@ WS_DEVICE unsigned ws_meet_count(ws_meeting* m, unsigned size, bool value WS_WAI
 
 export class TileBarriers {
   /** The number of the first barrier of each size; null for one that meets in shared memory. */
-  private readonly first = new Map<number, number | null>();
-  private readonly blockSize: number;
+  readonly #first = new Map<number, number | null>();
+  readonly #blockSize: number;
 
   /** Those of the hardware wait for threads that have ended; `inMemory` takes none of them. */
   constructor(program: Program, blockSize: number, inMemory: boolean) {
-    this.blockSize = blockSize;
+    this.#blockSize = blockSize;
     let next = inMemory ? hardwareBarriers + 1 : 1;
     for (const size of sizesOf(program)) {
       const tiles = Math.ceil(blockSize / size);
       const fits = next + tiles <= hardwareBarriers + 1;
-      this.first.set(size, fits ? next : null);
+      this.#first.set(size, fits ? next : null);
       if (fits) next += tiles;
     }
   }
 
   /** Whether any of the tiles need the prelude. */
   get meetInMemory(): boolean {
-    return [...this.first.values()].includes(null);
+    return [...this.#first.values()].includes(null);
   }
 
   declarations(out: StatementWriter): void {
     if (!this.meetInMemory) return;
-    for (const [size, first] of this.first) {
+    for (const [size, first] of this.#first) {
       if (first !== null) continue;
-      const tiles = Math.ceil(this.blockSize / size);
+      const tiles = Math.ceil(this.#blockSize / size);
       out.line(`__shared__ ws_meeting ws_meetings_${size}[${tiles}];`);
       out.nested(`if (ws_thread_rank < ${tiles})`, () => {
         for (const field of ['arrived', 'phase', 'votes']) {
@@ -72,19 +72,19 @@ export class TileBarriers {
 
   /** A statement at which the threads of a tile wait for each other; `place` is what a wait takes besides. */
   sync(size: number, place: string): string {
-    const first = this.first.get(size) ?? null;
-    if (first === null) return `ws_meet(${this.meeting(size)}, ${size}u${place});`;
+    const first = this.#first.get(size) ?? null;
+    if (first === null) return `ws_meet(${this.#meeting(size)}, ${size}u${place});`;
     return `asm volatile("barrier.sync %0, ${size};" ::"r"(${first} + ws_thread_rank / ${size}) : "memory");`;
   }
 
   /** An expression: how many threads of a tile have a true value. */
   count(size: number, value: string, place: string): string {
-    const first = this.first.get(size) ?? null;
-    if (first === null) return `ws_meet_count(${this.meeting(size)}, ${size}u, ${value}${place})`;
+    const first = this.#first.get(size) ?? null;
+    if (first === null) return `ws_meet_count(${this.#meeting(size)}, ${size}u, ${value}${place})`;
     return `ws_tile_count<${size}>(${first} + ws_thread_rank / ${size}, ${value})`;
   }
 
-  private meeting(size: number): string {
+  #meeting(size: number): string {
     return `&ws_meetings_${size}[ws_thread_rank / ${size}]`;
   }
 }

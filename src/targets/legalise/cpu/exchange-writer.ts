@@ -33,9 +33,9 @@ export class ExchangeWriter {
   protected readonly threads: number;
   protected readonly variables: Variable[];
   protected readonly sharedArrays: SharedArray[];
-  private readonly exchanges = new Map<string, ArrayReference>();
-  private readonly turns = new Map<string, number>();
-  private label = 0;
+  readonly #exchanges = new Map<string, ArrayReference>();
+  readonly #turns = new Map<string, number>();
+  #label = 0;
   protected range: Range;
   protected out: Statement[] = [];
 
@@ -48,7 +48,7 @@ export class ExchangeWriter {
     this.sharedArrays = [...program.sharedArrays];
     this.range = program.body[0]!.range;
     forEachStatement(program.body, (statement) => {
-      if ('label' in statement) this.label = Math.max(this.label, statement.label + 1);
+      if ('label' in statement) this.#label = Math.max(this.#label, statement.label + 1);
     });
   }
 
@@ -61,17 +61,17 @@ export class ExchangeWriter {
   }
 
   protected newLabel(): number {
-    return this.label++;
+    return this.#label++;
   }
 
   /** An array with a slot for each thread. In regions two of a kind take turns. */
   protected exchange(name: string, meeting: LaneMeeting, type: ValueType): ArrayReference {
     const kind = `${name} ${type}`;
     const takesTurns = this.asRegions && name !== 'there';
-    const turn = takesTurns ? ((this.turns.get(kind) ?? 1) + 1) % 2 : 0;
-    this.turns.set(kind, turn);
+    const turn = takesTurns ? ((this.#turns.get(kind) ?? 1) + 1) % 2 : 0;
+    this.#turns.set(kind, turn);
     const key = `${kind} ${turn}`;
-    let array = this.exchanges.get(key);
+    let array = this.#exchanges.get(key);
     if (array === undefined) {
       const count = this.index(this.threads);
       const exchange = {
@@ -82,7 +82,7 @@ export class ExchangeWriter {
         range: this.range,
       };
       array = { space: 'shared', id: this.sharedArrays.push(exchange) - 1 };
-      this.exchanges.set(key, array);
+      this.#exchanges.set(key, array);
     }
     return array;
   }
