@@ -30,8 +30,15 @@ export interface Dispatcher {
   takesGraph?(graph: GraphWork): boolean;
   /** No more commands will come in this stream, and none is in flight. */
   forget?(stream: string): void;
-  /** Marks the point of a stream behind these commands, where the device keeps time of its own. */
-  stamp?(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp;
+  /**
+   * Marks the present point of a stream, behind these commands, which something may wait for later: then it waits for no more
+   * than this. `timed`: with the time on the device's own clock, if it keeps one. Without it, the commands mark the point.
+   */
+  mark?(
+    stream: { readonly name: string; readonly priority: number },
+    behind: readonly Command[],
+    timed: boolean,
+  ): Stamp | null;
 }
 
 /** A point of a stream on the device's own clock. */

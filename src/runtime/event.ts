@@ -54,7 +54,7 @@ export class CommandEvent implements Event {
     this.#recorded?.stamp?.release();
     const captured = this.#queue.captured(stream);
     const points = captured === null ? this.#queue.join(stream) : [];
-    const stamp = captured === null && this.#isTimed ? this.#queue.stamp(stream) : null;
+    const stamp = captured === null ? this.#queue.mark(stream, this.#isTimed) : null;
     this.#recorded = { stream, points, captured, time: performance.now(), stamp };
   }
 

@@ -4,7 +4,8 @@
 // command, and what it has to wait for since. Everything follows from frontiers:
 // - A command depends on its stream's frontier and becomes the new frontier.
 // - Recording an event keeps the frontier; waiting for one joins the event's points to it. Neither
-//   is a command, so neither can delay an engine.
+//   is a command, so neither can delay an engine. The dispatcher marks the point where the event is recorded,
+//   so that who waits for it later waits for nothing that was issued in between.
 // - The legacy default stream: its operations also wait for the frontiers of all blocking
 //   streams, and the operations of those also wait for its frontier.
 // - An error travels along the graph, so that a stream has failed exactly when a command of its
@@ -263,6 +264,8 @@ export class CommandQueue {
       );
     }
     this.join(stream, points);
+    // Here it has come behind the present ends of other streams, which go on before anything waits for it.
+    if (stream === this.defaultStream && this.#mode === 'legacy') this.mark(stream, false);
   }
 
   /** What a stream has still to do. Throws for one that is being captured, which does nothing. */
@@ -282,10 +285,10 @@ export class CommandQueue {
     return stream.frontier;
   }
 
-  /** The device's own time of the stream's present point, if it keeps time. */
-  stamp(stream: StreamState): Stamp | null {
+  /** Marks the stream's present point; the device's own time of it, if that is wanted and the device keeps time. */
+  mark(stream: StreamState, timed: boolean): Stamp | null {
     try {
-      return this.#dispatcher.stamp?.(stream, stream.frontier) ?? null;
+      return this.#dispatcher.mark?.(stream, stream.frontier, timed) ?? null;
     } catch (error) {
       this.#failures.noteThrown(error);
       throw error;

@@ -207,7 +207,9 @@ R cuMemcpy3DAsync_v2(uint64_t *description, H stream) {
 static void run_set(struct operation *o) { memset((void *)o->a, o->b, o->c); }
 R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) {
   ANSWER;
-  submit(stream, (struct operation){.run = run_set, .a = to, .b = byte, .c = bytes});
+  struct operation o = {.run = run_set, .a = to, .b = byte, .c = bytes};
+  log_given(stream, &o, 3);
+  submit(stream, o);
   note(MEMSET, stream, bytes);
   return 0;
 }

@@ -48,6 +48,15 @@ export interface FakeCuda {
    * may wait for the context waits for them. 0: everything is done at once again.
    */
   readonly lag: (microseconds: number, seed: number) => void;
+  /** Streams that take time begin nothing while this is 1; 0: they go on. */
+  readonly pause: (isPaused: number) => void;
+  /**
+   * From now on a log is kept of what streams are given, so many entries at most, four words each: the kind (1 a recorded
+   * event, 2 a wait for one, 3 a set of bytes), the stream, and the event and which of its recordings, or the number of bytes.
+   */
+  readonly log: (address: number, most: number) => void;
+  /** Its entries by now. */
+  readonly logged: () => number;
   /** NVRTC's minor version. */
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
@@ -114,6 +123,9 @@ export function installFakeCuda(): FakeCuda {
     memory: bound('memory', 'void', 'double'),
     largest: bound('largest', 'void', 'double'),
     lag: bound('lag', 'void', 'int', 'int'),
+    pause: bound('pause', 'void', 'int'),
+    log: bound('log', 'void', 'uint64_t', 'int'),
+    logged: bound('logged', 'int'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
     graphs: bound('graphs', 'int'),

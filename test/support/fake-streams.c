@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-struct event { struct timespec time; long recorded, reached; struct graph *graph; };
+/* A recording of an event. An event may be recorded again while a former recording is still to be reached. */
+struct recording { long reached; };
+struct event { struct timespec time; struct recording *last; struct graph *graph; };
 struct operation {
   struct operation *next;
   void (*run)(struct operation *);
@@ -15,7 +17,7 @@ struct graph { struct operation *first, *last; };
 struct stream { H handle; struct stream *next; struct operation *first, *last; struct graph *graph; };
 
 static struct stream *streams;
-static int lag = 0, outstanding = 0;
+static int lag = 0, paused = 0, outstanding = 0;
 static uint32_t chance = 1;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -28,7 +30,7 @@ static struct stream *stream_of(H handle) {
 
 static void run_wait(struct operation *o) {}
 static int is_ready(struct operation *o) {
-  return o->run != run_wait || ((struct event *)o->a)->reached >= (long)o->b;
+  return o->run != run_wait || o->b == 0 || ((struct recording *)o->b)->reached;
 }
 
 /* The next operation of a stream that can go on, chosen by chance; null if there is none. */
@@ -48,7 +50,7 @@ static struct operation *take_next(void) {
 static void *carry_out(void *argument) {
   pthread_mutex_lock(&turn);
   for (;;) {
-    struct operation *o = take_next();
+    struct operation *o = paused ? NULL : take_next();
     if (o == NULL) {
       pthread_cond_wait(&changed, &turn);
       continue;
@@ -77,7 +79,7 @@ static int await(int (*is_so)(H), H of) {
 }
 static int is_idle(H of) { return outstanding == 0; }
 static int is_empty(H stream) { struct stream *s = stream_of(stream); return s == NULL || s->first == NULL; }
-static int is_reached(H event) { struct event *e = (struct event *)event; return e->reached >= e->recorded; }
+static int is_reached(H event) { struct event *e = (struct event *)event; return e->last == NULL || e->last->reached; }
 /* Of calls that may wait for the context: an error if its work does not end. */
 #define AWAIT(is_so, of)               \
   do {                                 \
@@ -126,6 +128,26 @@ void fake_lag(int microseconds, int seed) {
   if (lag > 0 && !started++) pthread_create(&thread, NULL, carry_out, NULL);
 }
 
+/* While it is so, streams that take time begin nothing. */
+void fake_pause(int is_so) {
+  pthread_mutex_lock(&turn);
+  paused = is_so;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&turn);
+}
+
+/* What streams were given since the log was begun: four words each, of which the first is the kind (1 a recorded event, 2 a
+   wait for one, 3 anything else), the second the stream; then an event and which of its recordings, or bytes. */
+static uint64_t *given_log;
+static int given = 0, most_given = 0;
+void fake_log(uint64_t *log, int most) { given_log = log, given = 0, most_given = most; }
+int fake_logged(void) { return given; }
+static void log_given(H stream, struct operation *o, int kind) {
+  if (given >= most_given) return;
+  uint64_t words[] = {kind, stream, kind == 3 ? o->c : o->a, kind == 3 ? 0 : o->b};
+  memcpy(given_log + 4 * given++, words, sizeof words);
+}
+
 /* Streams */
 R cuStreamCreateWithPriority(H *stream, unsigned flags, int priority) {
   ANSWER;
@@ -162,8 +184,9 @@ R cuCtxSynchronize(void) { SYNCHRONISE; return 0; }
 /* Events */
 static void run_record(struct operation *o) {
   struct event *e = (struct event *)o->a;
-  clock_gettime(CLOCK_MONOTONIC, &e->time);
-  e->reached = o->b;
+  struct recording *recording = (struct recording *)o->b;
+  if (e->last == recording) clock_gettime(CLOCK_MONOTONIC, &e->time);
+  recording->reached = 1;
 }
 R cuEventCreate(H *event, unsigned flags) { ANSWER; *event = (H)calloc(1, sizeof(struct event)); return 0; }
 R cuEventDestroy_v2(H event) { return 0; }
@@ -172,7 +195,11 @@ R cuEventRecord(H event, H stream) {
   struct event *e = (struct event *)event;
   struct stream *s = stream_of(stream);
   e->graph = s == NULL ? NULL : s->graph;
-  if (e->graph == NULL) submit(stream, (struct operation){.run = run_record, .a = event, .b = ++e->recorded});
+  if (e->graph != NULL) return 0;
+  e->last = calloc(1, sizeof *e->last);
+  struct operation o = {.run = run_record, .a = event, .b = (uint64_t)e->last};
+  log_given(stream, &o, 1);
+  submit(stream, o);
   return 0;
 }
 R cuStreamWaitEvent(H stream, H event, unsigned flags) {
@@ -180,7 +207,11 @@ R cuStreamWaitEvent(H stream, H event, unsigned flags) {
   struct event *e = (struct event *)event;
   /* A stream joins a capture. Its operations are carried out in the order of issue, which is one of those allowed. */
   if (e->graph != NULL) stream_of(stream)->graph = e->graph;
-  else submit(stream, (struct operation){.run = run_wait, .a = event, .b = e->recorded});
+  else {
+    struct operation o = {.run = run_wait, .a = event, .b = (uint64_t)e->last};
+    log_given(stream, &o, 2);
+    submit(stream, o);
+  }
   return 0;
 }
 R cuEventQuery(H event) {

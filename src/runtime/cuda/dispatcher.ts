@@ -18,7 +18,7 @@ import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
 import { DeferredCommands } from './deferred-commands.ts';
 import type { Driver } from './driver.ts';
-import { DriverStream, EventPool, type Flight } from './driver-stream.ts';
+import { DriverStream, EventPool, type Flight, type SharedEvent } from './driver-stream.ts';
 import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
 import { HostFunctions } from './host-functions.ts';
@@ -213,17 +213,39 @@ export class CudaDispatcher implements Dispatcher {
     this.#streamPool.give(stream.handle, stream.priority);
   }
 
-  stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
-    const record = () =>
-      this.#guarded(() => {
-        const own = this.#streamOf(stream.name, stream.priority);
-        this.#waitForOthers(own, behind);
-        return this.#pool.record(own.handle);
-      });
-    const stamp = new EventStamp(this.#driver, this.#clock, this.#pool);
-    if (!this.#deferred.defers(stream.name, behind)) stamp.place(record());
-    else this.#deferred.deferPoint(stream.name, behind, () => this.#attempt(() => stamp.place(record())));
+  mark(
+    stream: { readonly name: string; readonly priority: number },
+    behind: readonly Command[],
+    timed: boolean,
+  ): Stamp | null {
+    if (!timed && behind.length === 0) return null;
+    const stamp = timed ? new EventStamp(this.#driver, this.#clock) : null;
+    const place = () => {
+      if (stamp === null) this.#markEnds(behind);
+      else stamp.place(this.#timePoint(this.#streamOf(stream.name, stream.priority), behind));
+    };
+    if (!this.#deferred.defers(stream.name, behind)) this.#guarded(place);
+    else this.#deferred.deferPoint(stream.name, behind, () => this.#attempt(place));
     return stamp;
+  }
+
+  /** Marks the ends of streams that commands are, for what waits for them later. */
+  #markEnds(commands: readonly Command[]): void {
+    for (const command of commands) {
+      if (command.status !== 'queued' || this.#deferred.has(command)) continue;
+      const own = this.#streamOf(command.stream, command.priority);
+      own.mark(command, false);
+      if (own.isFull) this.poll();
+    }
+  }
+
+  /** An event with the time at which a stream comes behind these commands. It marks the end of the stream too. */
+  #timePoint(own: DriverStream, behind: readonly Command[]): SharedEvent {
+    this.#waitForOthers(own, behind);
+    const event = this.#pool.recordShared(own.handle);
+    own.markBy(event);
+    if (own.isFull) this.poll();
+    return event;
   }
 
   /** Commands under way: when these are settled, all are. */

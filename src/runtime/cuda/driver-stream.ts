@@ -2,10 +2,10 @@
 //
 // The driver does not say when a command is complete, only when an event or a whole stream is. A
 // *mark* is an event behind a command: once it is reached, that command and all before it on the
-// stream are complete. Marks are made only where somebody asks: another stream that waits, an
-// event of the user's, a synchronisation that was followed by more commands. Who waits for the
-// last command asks the stream itself, which costs no event. So a launch costs no more than the
-// driver's own call. Commands that are recorded have an event each: they are settled as soon as it is seen
+// stream are complete. Marks are made where the user records an event, so that who waits for that point waits
+// for no more, and where something waits or asks without one: the default stream, a synchronisation that was followed
+// by more commands. Who waits for the last command asks the stream itself, which costs no event. So a launch costs no
+// more than the driver's own call. Commands that are recorded have an event each: they are settled as soon as it is seen
 // to be reached, while later ones run, so that little is left to be done for them at the end.
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
@@ -18,6 +18,8 @@ import type { SpanClock, SpanMarks } from './span-marks.ts';
 const eventFlags = { timed: 0, untimed: 2 } as const;
 /** A stream that nobody asks makes a mark after so many commands, so that they do not pile up. */
 const markEvery = 512;
+/** After so many marks a stream is asked which are reached, so that these do not pile up either. */
+const askEvery = 256;
 
 /** A command on its way. */
 export interface Flight {
@@ -38,8 +40,10 @@ interface Mark {
   /** The last command that it covers. */
   readonly upTo: number;
   readonly event: number;
-  /** Whether it is the event of a command that is recorded, which whoever reads its time gives back. */
-  readonly isRecords: boolean;
+  /** The same, if the mark is a user of it; null for the event of a command that is recorded, which who reads its time gives back. */
+  readonly own: SharedEvent | null;
+  /** Whether something waits for it, or may only do so later. */
+  isAsked: boolean;
 }
 
 /**
@@ -75,8 +79,34 @@ export class EventPool {
     this.#free.push(event);
   }
 
+  /** The same for several users. */
+  recordShared(stream: number): SharedEvent {
+    return new SharedEvent(this, this.record(stream));
+  }
+
   close(): void {
     for (const event of this.#free.splice(0)) this.#driver.cuEventDestroy_v2(event);
+  }
+}
+
+/** An event of a pool, given back when its last user lets it go. It begins with one user. */
+export class SharedEvent {
+  readonly handle: number;
+  readonly #pool: EventPool;
+  #users = 1;
+
+  constructor(pool: EventPool, handle: number) {
+    this.#pool = pool;
+    this.handle = handle;
+  }
+
+  share(): this {
+    ++this.#users;
+    return this;
+  }
+
+  release(): void {
+    if (--this.#users === 0) this.#pool.give(this.handle);
   }
 }
 
@@ -128,32 +158,56 @@ export class DriverStream {
     if (flight.span === null && this.#pending.length % markEvery === 0) this.mark(flight.command);
   }
 
-  /** An event that is reached when the command, which is not settled, is complete; good until this stream is polled. */
-  mark(command: Command): number {
-    const covering = this.#marks.find(({ upTo }) => upTo >= command.id);
-    if (covering !== undefined) return covering.event;
+  /**
+   * An event that is reached when the command, which is not settled, is complete; good until this stream is polled.
+   * `isAsked`: whether something waits for it, or may only do so later.
+   */
+  mark(command: Command, isAsked = true): number {
+    const covering = this.#marks[this.#markFrom(command.id)];
+    if (covering !== undefined) {
+      covering.isAsked ||= isAsked;
+      return covering.event;
+    }
     const recorded = this.spanOf(command);
     if (recorded !== null) {
-      this.#marks.push({ upTo: command.id, event: recorded.stop, isRecords: true });
+      this.#marks.push({ upTo: command.id, event: recorded.stop, own: null, isAsked });
       return recorded.stop;
     }
-    const event = this.#pool.record(this.handle);
+    const own = this.#pool.recordShared(this.handle);
     // A recorder that issues commands may do so when all of these are complete, and only some are settled.
     const upTo = this.#pending.at(-1)?.command.id ?? command.id;
-    this.#marks.push({ upTo, event, isRecords: false });
-    return event;
+    this.#marks.push({ upTo, event: own.handle, own, isAsked });
+    return own.handle;
+  }
+
+  /** Makes a mark of an event that stands at the present end of the stream, unless the last command has one. */
+  markBy(event: SharedEvent): void {
+    const last = this.#pending.at(-1)?.command;
+    if (last === undefined || this.#marks[this.#markFrom(last.id)] !== undefined) return;
+    this.#marks.push({ upTo: last.id, event: event.handle, own: event.share(), isAsked: false });
+  }
+
+  /** The position of the first mark that covers a command; behind the last one if there is none. */
+  #markFrom(id: number): number {
+    return firstFrom(this.#marks.length, (position) => this.#marks[position]!.upTo >= id);
+  }
+
+  /** Whether there are so many marks that it is time to ask which of them are reached. */
+  get isFull(): boolean {
+    return this.#marks.length > 0 && this.#marks.length % askEvery === 0;
   }
 
   /** The events of a command that is pending here; null if it has none, or is known to be complete. */
   spanOf(command: Command): SpanMarks | null {
-    return this.#pending.findLast((flight) => flight.command === command)?.span ?? null;
+    const pending = this.#pending;
+    const flight = pending[firstFrom(pending.length, (at) => pending[at]!.command.id >= command.id)];
+    return flight?.command === command ? flight.span : null;
   }
 
   /** Takes out the marks up to a command. */
   #dropMarks(last: number): void {
     while (this.#marks.length > 0 && this.#marks[0]!.upTo <= last) {
-      const { event, isRecords } = this.#marks.shift()!;
-      if (!isRecords) this.#pool.give(event);
+      this.#marks.shift()!.own?.release();
     }
   }
 
@@ -181,7 +235,7 @@ export class DriverStream {
       if (result !== driverResults.notReady) return result;
     }
     while (this.#marks.length > 0) {
-      const [{ upTo, event }] = this.#marks as [Mark];
+      const [{ upTo, event, isAsked }] = this.#marks as [Mark];
       const result = this.#driver.cuEventQuery(event);
       if (result === driverResults.notReady) break;
       if (result !== driverResults.success) return result;
@@ -190,8 +244,10 @@ export class DriverStream {
       // Out of the list first: whoever hears of it may issue more.
       const complete = this.#pending.splice(0, next < 0 ? this.#pending.length : next);
       // A mark may be reached just after the stream was asked.
-      if (this.#pending.length === 0) this.#awaited = null;
-      settle(complete, true);
+      const isLast = this.#pending.length === 0;
+      const asked = isAsked || (isLast && this.#awaited !== null);
+      if (isLast) this.#awaited = null;
+      settle(complete, asked);
     }
     this.#pollRecorded(settle);
     return driverResults.success;
@@ -210,7 +266,7 @@ export class DriverStream {
     // Marks of these may not be reached yet, but nobody needs them: who waits for one in a stream goes on waiting.
     const isLast = this.#pending.length === 0;
     const asked =
-      (this.#marks[0]?.upTo ?? Number.POSITIVE_INFINITY) <= last || (isLast && this.#awaited !== null);
+      this.#marks.some((mark) => mark.isAsked && mark.upTo <= last) || (isLast && this.#awaited !== null);
     this.#dropMarks(last);
     if (isLast) this.#awaited = null;
     settle(complete, asked);
@@ -222,4 +278,15 @@ export class DriverStream {
     this.#awaited = null;
     return this.#pending.splice(0);
   }
+}
+
+/** The first of so many ascending positions for which this is true; their number if there is none. */
+function firstFrom(count: number, isFrom: (position: number) => boolean): number {
+  let [begin, end] = [0, count];
+  while (begin < end) {
+    const middle = (begin + end) >> 1;
+    if (isFrom(middle)) end = middle;
+    else begin = middle + 1;
+  }
+  return begin;
 }

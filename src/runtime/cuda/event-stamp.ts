@@ -3,45 +3,45 @@
 import type { Stamp } from '../command.ts';
 import type { GpuClock } from './clock.ts';
 import type { Driver } from './driver.ts';
-import type { EventPool } from './driver-stream.ts';
+import type { SharedEvent } from './driver-stream.ts';
 
 /** A point of a stream, as an event of the driver. Behind a host function it is placed when that has returned. */
 export class EventStamp implements Stamp {
-  /** 0 until it is placed. */
-  #event = 0;
+  /** Null until it is placed. */
+  #event: SharedEvent | null = null;
   readonly #driver: Driver;
   readonly #clock: GpuClock;
-  readonly #pool: EventPool;
   #released = false;
 
-  constructor(driver: Driver, clock: GpuClock, pool: EventPool) {
+  constructor(driver: Driver, clock: GpuClock) {
     this.#driver = driver;
     this.#clock = clock;
-    this.#pool = pool;
   }
 
-  /** An event at the point, which is the stamp's from now on. */
-  place(event: number): void {
-    if (this.#released) this.#pool.give(event);
+  /** An event at the point, of which the stamp is a user from now on. */
+  place(event: SharedEvent): void {
+    if (this.#released) event.release();
     else this.#event = event;
   }
 
   time(): number {
-    if (this.#event === 0) return performance.now();
-    this.#driver.cuEventSynchronize(this.#event);
+    if (this.#event === null) return performance.now();
+    const { handle } = this.#event;
+    this.#driver.cuEventSynchronize(handle);
     this.#clock.renew(performance.now());
-    return this.#clock.timeOf(this.#event) ?? performance.now();
+    return this.#clock.timeOf(handle) ?? performance.now();
   }
 
   since(start: Stamp): number | null {
-    if (!(start instanceof EventStamp) || this.#event === 0 || start.#event === 0) return null;
-    this.#driver.cuEventSynchronize(this.#event);
-    this.#driver.cuEventSynchronize(start.#event);
-    return this.#clock.between(start.#event, this.#event);
+    if (!(start instanceof EventStamp) || this.#event === null || start.#event === null) return null;
+    const [from, to] = [start.#event.handle, this.#event.handle];
+    this.#driver.cuEventSynchronize(to);
+    this.#driver.cuEventSynchronize(from);
+    return this.#clock.between(from, to);
   }
 
   release(): void {
-    if (!this.#released && this.#event !== 0) this.#pool.give(this.#event);
+    if (!this.#released) this.#event?.release();
     this.#released = true;
   }
 }

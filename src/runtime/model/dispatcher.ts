@@ -18,6 +18,8 @@ interface Flight {
   readonly kind: EngineKind;
   /** What the CPU executes. */
   readonly executed: Command;
+  /** Whether an event of the driver stands behind it, for other streams to wait for. */
+  isMarked: boolean;
 }
 
 /** What executes the commands. */
@@ -83,10 +85,9 @@ export class ModelDispatcher implements Dispatcher {
     );
     const time = this.#times.of(work);
     this.#executor.dispatch(executed, work);
-    const commands = before.map((flight) => flight.command);
-    this.#issueFor(time.issue + this.#joinTime(stream, commands));
+    this.#issueFor(time.issue + this.#joinTime(stream, before));
     command.queued = this.#now;
-    const flight = { command, work, kind: time.kind, executed };
+    const flight = { command, work, kind: time.kind, executed, isMarked: false };
     this.#flights.set(command, flight);
     this.#simulation.issue(
       {
@@ -232,14 +233,32 @@ export class ModelDispatcher implements Dispatcher {
     executed.whenSettled(() => this.#stir());
   }
 
-  /** What it costs the host to have a stream wait for what others do: an event is recorded there, and waited for. */
-  #joinTime(stream: string, before: readonly Command[]): number {
-    return before.filter((command) => command.stream !== stream).length * 2 * this.#model.eventTime;
+  /** What it costs the host to have a stream wait for what others do. */
+  #joinTime(stream: string, before: readonly Flight[]): number {
+    const others = before.filter(({ command }) => command.stream !== stream);
+    return this.#markTime(others) + others.length * this.#model.eventTime;
   }
 
-  stamp(stream: { readonly name: string; readonly priority: number }, behind: readonly Command[]): Stamp {
-    const pending = behind.filter((command) => this.#flights.has(command));
-    this.#issueFor(this.#model.eventTime + this.#joinTime(stream.name, pending));
+  /** What it costs the host to have an event behind each of these. */
+  #markTime(flights: readonly Flight[]): number {
+    const unmarked = flights.filter(({ isMarked }) => !isMarked);
+    for (const flight of unmarked) flight.isMarked = true;
+    return unmarked.length * this.#model.eventTime;
+  }
+
+  mark(
+    stream: { readonly name: string; readonly priority: number },
+    behind: readonly Command[],
+    timed: boolean,
+  ): Stamp | null {
+    const flights = behind.flatMap((command) => this.#flights.get(command) ?? []);
+    if (!timed) {
+      this.#issueFor(this.#markTime(flights));
+      return null;
+    }
+    this.#issueFor(this.#model.eventTime + this.#joinTime(stream.name, flights));
+    for (const flight of flights) flight.isMarked = true;
+    const pending = flights.map(({ command }) => command);
     const recorded = this.#now;
     const known = ({ stream: other, ended }: Command) =>
       other === stream.name ? ended : ended + this.#model.signalTime;

@@ -1,0 +1,96 @@
+// Events as points of streams, as the driver gets them: an operation waits for what CUDA says, and for nothing else. Random
+// programs of streams and events are given to a driver of the tests' own, which does nothing meanwhile; what it was told to
+// wait for is compared with a plain model of CUDA's rules. Needs a C compiler.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, type DeviceArray, type Event, open, type Stream } from 'warpstage';
+import { addressOf } from '#warpstage/runtime/cuda/library.js';
+import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
+import { type EventStep, eventSteps, orderOf } from '../support/stream-order.ts';
+
+/** The operations before each, by the log of the driver: operation `n` sets `n + 1` bytes. */
+function orderInLog(words: BigUint64Array, count: number): ReadonlyMap<number, ReadonlySet<number>> {
+  const streams = new Map<bigint, Set<number>>();
+  const recordings = new Map<string, ReadonlySet<number>>();
+  const before = new Map<number, ReadonlySet<number>>();
+  for (let entry = 0; entry < count; ++entry) {
+    const [kind, stream, what, which] = words.subarray(4 * entry, 4 * entry + 4) as unknown as bigint[];
+    const done = streams.get(stream!) ?? new Set();
+    streams.set(stream!, done);
+    if (kind === 1n) recordings.set(`${what} ${which}`, new Set(done));
+    if (kind === 2n) for (const one of recordings.get(`${what} ${which}`) ?? []) done.add(one);
+    if (kind === 3n) {
+      before.set(Number(what) - 1, new Set(done));
+      done.add(Number(what) - 1);
+    }
+  }
+  return before;
+}
+
+const sorted = (order: ReadonlyMap<number, ReadonlySet<number>>) =>
+  [...order].map(([operation, before]) => [operation, [...before].sort((a, b) => a - b)]);
+
+describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
+  let fake: FakeCuda;
+  beforeAll(() => {
+    fake = installFakeCuda();
+    fake.reset();
+  });
+  afterAll(() => {
+    fake.remove();
+  });
+
+  /** What waits for what when a program is issued to a GPU that does nothing meanwhile. */
+  async function orderOnDriver(
+    device: Device,
+    data: DeviceArray,
+    timing: boolean,
+    steps: readonly EventStep[],
+  ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+    const streams: readonly Stream[] = [
+      device.defaultStream,
+      device.createStream(),
+      device.createStream({ priority: -1 }),
+      device.createStream({ nonBlocking: true }),
+    ];
+    const events: readonly Event[] = [0, 1, 2].map(() => device.createEvent({ timing }));
+    const words = new BigUint64Array(4 * 2000);
+    fake.lag(1, 1);
+    fake.pause(1);
+    fake.log(addressOf(words), 2000);
+    let operations = 0;
+    for (const { kind, stream: s, event: e } of steps) {
+      const stream = streams[s]!;
+      if (kind === 'operation') stream.memsetAsync(data.subarray(0, ++operations), 0);
+      else if (kind === 'record') stream.record(events[e]!);
+      else stream.waitEvent(events[e]!);
+    }
+    const order = orderInLog(words, fake.logged());
+    fake.log(0, 0);
+    fake.pause(0);
+    await device.synchronize();
+    for (const stream of streams.slice(1)) await stream.destroy();
+    for (const event of events) event.destroy();
+    fake.lag(0, 0);
+    return order;
+  }
+
+  test.each([
+    ['legacy', false],
+    ['legacy', true],
+    ['perThread', false],
+    ['perThread', true],
+  ] as const)('default stream %s, events with a time: %s', async (defaultStream, timing) => {
+    await using device = await open('cuda', { checked: false, defaultStream });
+    const data = device.alloc('u8', 200);
+    await device.synchronize();
+    await fc.assert(
+      fc.asyncProperty(eventSteps, async (steps) => {
+        const order = await orderOnDriver(device, data, timing, steps);
+        expect(sorted(order)).toEqual(sorted(orderOf(steps, defaultStream)));
+      }),
+      { numRuns: Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 60) },
+    );
+  });
+});
