@@ -139,63 +139,6 @@ export type CoreOperation =
   /** True in one lane of the warp, always the same. All its lanes come together. */
   | { readonly kind: 'elect' };
 
-/** The operands of an operation that are expressions, by their names. */
-const operandNames = {
-  mbarrierInit: ['index', 'expected'],
-  mbarrierInvalidate: ['index'],
-  mbarrierArrive: ['index', 'count', 'bytes'],
-  mbarrierExpect: ['index', 'bytes'],
-  mbarrierArriveAfterCopies: ['index'],
-  mbarrierWait: ['index', 'awaited', 'phase', 'limit'],
-  mbarrierComplete: ['index'],
-  copyChunks: ['destination', 'source', 'count', 'zeroFill'],
-  copyCommit: [],
-  copyWait: ['allBut'],
-  copyWaitAll: [],
-  copyCheck: ['destination', 'source', 'count', 'zeroFill'],
-  copyElements: ['destination', 'source', 'count'],
-  prefetch: ['source', 'count'],
-  bulkCopy: ['index', 'destination', 'source', 'count'],
-  bulkStore: ['destination', 'source', 'count'],
-  bulkCommit: [],
-  bulkWait: ['allBut'],
-  proxyFence: [],
-  fence: [],
-  namedBarrier: ['id'],
-  groupCount: ['value'],
-  elect: [],
-} as const satisfies { [Kind in CoreOperation['kind']]: readonly OperandName<Kind>[] };
-
-type OperandName<Kind> = Exclude<keyof Extract<CoreOperation, { kind: Kind }>, 'kind'>;
-
-type Operand = Expression | View | null;
-
-const operandsOf = (operation: CoreOperation): readonly (readonly [string, Operand])[] =>
-  operandNames[operation.kind].map((name) => [
-    name,
-    (operation as unknown as Readonly<Record<string, Operand>>)[name]!,
-  ]);
-
-/** The expressions of an operation. */
-export function coreExpressions(operation: CoreOperation): readonly Expression[] {
-  return operandsOf(operation).flatMap(([, operand]) => {
-    if (operand === null) return [];
-    return 'offset' in operand ? [operand.offset] : [operand];
-  });
-}
-
-/** The operation with its expressions replaced. */
-export function mapCore(
-  operation: CoreOperation,
-  map: (expression: Expression) => Expression,
-): CoreOperation {
-  const mapped = operandsOf(operation).map(([name, operand]) => {
-    if (operand === null) return [name, null];
-    return [name, 'offset' in operand ? { ...operand, offset: map(operand.offset) } : map(operand)];
-  });
-  return { ...operation, ...Object.fromEntries(mapped) };
-}
-
 /** An operation of the core as a statement. */
 export interface CoreCall {
   readonly kind: 'call';
