@@ -5,14 +5,8 @@
 
 import type { Range } from '../diagnostics/source.ts';
 import type { HalfFormat } from '../kernel/half.ts';
-import {
-  binaryOperation,
-  compareOperation,
-  convertOperation,
-  DivisionByZero,
-  mathOperation,
-  unaryOperation,
-} from './arithmetic.ts';
+import { convertOperation } from './arithmetic.ts';
+import { type Computation, computed } from './evaluate.ts';
 import type {
   ArrayReference,
   BinaryOperator,
@@ -23,6 +17,7 @@ import type {
   UnaryOperator,
   ValueType,
 } from './ir.ts';
+import { operandsOf, mapOperands as withOperands } from './operands.ts';
 
 type Constant = Extract<Expression, { kind: 'constant' }>;
 
@@ -33,6 +28,15 @@ export function constant(type: ValueType, value: number | bigint | boolean, rang
 /** A constant of any type, given as a number that the type can hold. */
 export function numberConstant(type: ValueType, value: number, range: Range): Constant {
   return constant(type, convertOperation('f64', type)(value), range);
+}
+
+/** The constant that a computation gives, if it is of constants and does not fail; else the computation. */
+function folded(computation: Computation): Expression {
+  const value = computed(
+    computation,
+    operandsOf(computation).map((operand) => (operand.kind === 'constant' ? operand.value : undefined)),
+  );
+  return value === undefined ? computation : constant(computation.type, value, computation.range);
 }
 
 export function builtin(name: BuiltIn, type: 'i32' | 'i64', range: Range): Expression {
@@ -61,25 +65,16 @@ export function recode(
   format: HalfFormat,
   range: Range,
 ): Expression {
-  if (operand.kind === 'constant') {
-    return constant(type, convertOperation(operand.type, type, format)(operand.value), range);
-  }
-  return { kind: 'convert', type, operand, format, range };
+  return folded({ kind: 'convert', type, operand, format, range });
 }
 
 export function convert(operand: Expression, type: ValueType, range: Range): Expression {
   if (operand.type === type) return operand;
-  if (operand.kind === 'constant') {
-    return constant(type, convertOperation(operand.type, type)(operand.value), range);
-  }
-  return { kind: 'convert', type, operand, range };
+  return folded({ kind: 'convert', type, operand, range });
 }
 
 export function unary(operator: UnaryOperator, operand: Expression, range: Range): Expression {
   const { type } = operand;
-  if (operand.kind === 'constant') {
-    return constant(type, unaryOperation(operator, type)(operand.value), range);
-  }
   if (operator === 'not') {
     if (operand.kind === 'unary' && operand.operator === 'not') return operand.operand;
     // Only these two: with a NaN, !(a < b) is not a >= b.
@@ -90,7 +85,7 @@ export function unary(operator: UnaryOperator, operand: Expression, range: Range
       return { ...operand, operator: 'equal' };
     }
   }
-  return { kind: 'unary', type, operator, operand, range };
+  return folded({ kind: 'unary', type, operator, operand, range });
 }
 
 export function binary(
@@ -100,13 +95,8 @@ export function binary(
   range: Range,
 ): Expression {
   const { type } = left;
-  if (left.kind === 'constant' && right.kind === 'constant') {
-    try {
-      return constant(type, binaryOperation(operator, type)(left.value, right.value), range);
-    } catch (error) {
-      if (!(error instanceof DivisionByZero)) throw error;
-    }
-  }
+  const made = folded({ kind: 'binary', type, operator, left, right, range });
+  if (made.kind === 'constant') return made;
   if (type !== 'f32' && type !== 'f64') {
     if (right.kind === 'constant' && isRightIdentity(operator, Number(right.value))) return left;
     if (left.kind === 'constant' && isLeftIdentity(operator, Number(left.value))) return right;
@@ -114,29 +104,14 @@ export function binary(
     if (operator === 'multiply' && isZero(right) && cannotFail(left)) return right;
     if (operator === 'multiply' && isZero(left) && cannotFail(right)) return left;
   }
-  return { kind: 'binary', type, operator, left, right, range };
+  return made;
 }
 
 /** Whether leaving an expression out changes nothing but time. */
 function cannotFail(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'load':
-      return false;
-    case 'unary':
-    case 'convert':
-      return cannotFail(expression.operand);
-    case 'binary':
-      if (expression.operator === 'divide' || expression.operator === 'remainder') return false;
-      return cannotFail(expression.left) && cannotFail(expression.right);
-    case 'compare':
-      return cannotFail(expression.left) && cannotFail(expression.right);
-    case 'conditional':
-      return [expression.test, expression.then, expression.otherwise].every(cannotFail);
-    case 'math':
-      return expression.operands.every(cannotFail);
-    default:
-      return true;
-  }
+  if (expression.kind === 'load') return false;
+  const divides = expression.kind === 'binary' && /divide|remainder/.test(expression.operator);
+  return !divides && operandsOf(expression).every(cannotFail);
 }
 
 function isRightIdentity(operator: BinaryOperator, value: number): boolean {
@@ -167,10 +142,7 @@ export function compare(
   right: Expression,
   range: Range,
 ): Expression {
-  if (left.kind === 'constant' && right.kind === 'constant') {
-    return constant('bool', compareOperation(operator)(left.value, right.value), range);
-  }
-  return { kind: 'compare', type: 'bool', operator, left, right, range };
+  return folded({ kind: 'compare', type: 'bool', operator, left, right, range });
 }
 
 export function conditional(
@@ -193,11 +165,7 @@ export function math(
   operands: readonly Expression[],
   range: Range,
 ): Expression {
-  const values = operands.map((operand) => (operand.kind === 'constant' ? Number(operand.value) : null));
-  if (values.every((value) => value !== null)) {
-    return constant(type, mathOperation(name, type)(...values), range);
-  }
-  return { kind: 'math', type, function: name, operands, range };
+  return folded({ kind: 'math', type, function: name, operands, range });
 }
 
 /** Whether it is the constant `true`, the constant `false`, or neither (null). */
@@ -207,30 +175,23 @@ export function knownTruth(test: Expression): boolean | null {
 
 /** The expression with each of its operands replaced, folded anew. */
 export function mapOperands(expression: Expression, change: (operand: Expression) => Expression): Expression {
-  const { range } = expression;
-  switch (expression.kind) {
+  const changed = withOperands(expression, change);
+  switch (changed.kind) {
     case 'unary':
-      return unary(expression.operator, change(expression.operand), range);
+      return unary(changed.operator, changed.operand, changed.range);
     case 'convert':
-      return expression.format === undefined
-        ? convert(change(expression.operand), expression.type, range)
-        : recode(change(expression.operand), expression.type as 'u32' | 'f32', expression.format, range);
+      // Without a format it may convert what is of its type by now.
+      return changed.format === undefined
+        ? convert(changed.operand, changed.type, changed.range)
+        : folded(changed);
     case 'binary':
-      return binary(expression.operator, change(expression.left), change(expression.right), range);
-    case 'compare':
-      return compare(expression.operator, change(expression.left), change(expression.right), range);
+      return binary(changed.operator, changed.left, changed.right, changed.range);
     case 'conditional':
-      return conditional(
-        change(expression.test),
-        change(expression.then),
-        change(expression.otherwise),
-        range,
-      );
+      return conditional(changed.test, changed.then, changed.otherwise, changed.range);
+    case 'compare':
     case 'math':
-      return { ...expression, operands: expression.operands.map(change) };
-    case 'load':
-      return { ...expression, index: change(expression.index) };
+      return folded(changed);
     default:
-      return expression;
+      return changed;
   }
 }

@@ -1,8 +1,15 @@
-// Expressions whose value is known at the launch.
+// The one evaluator of expressions: at a launch, for ranks, and in folding.
 
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DivisionByZero } from '#warpstage/compiler/arithmetic.js';
+import { mapOperands } from '#warpstage/compiler/build.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
+import type { Expression, ValueType } from '#warpstage/compiler/ir.js';
+import { ByRank } from '#warpstage/targets/wasm/states/by-rank.js';
+import { randomExpression, valueTypes } from '../differential/random-expression.ts';
+import { randomLimit, randomRuns, tapes } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
 import {
   add,
   binary,
@@ -14,8 +21,11 @@ import {
   math,
   multiply,
   ProgramBuilder,
+  recode,
+  store,
   unary,
 } from '../support/ir.ts';
+import { bitsOf, type HostArray, runProgram } from '../support/run-program.ts';
 
 const p = new ProgramBuilder('launch', 64, { indexType: 'i64' });
 const a = p.array('a', 'f32');
@@ -48,3 +58,59 @@ test('what only a thread knows is a broken invariant', () => {
   expect(() => evaluateAtLaunch(load(a, p.index(0)), launch)).toThrow('the value of a load is not known');
   expect(() => evaluateAtLaunch(constant('i32', 1), launch)).not.toThrow();
 });
+
+/** An expression with everything folded that can be. */
+const folded = (expression: Expression): Expression => mapOperands(expression, folded);
+
+const threads = 4;
+const arrays = {
+  i32: Int32Array,
+  u32: Uint32Array,
+  i64: BigInt64Array,
+  u64: BigUint64Array,
+  f32: Float32Array,
+  f64: Float64Array,
+};
+
+test(
+  'a random expression has the same bits in a thread that runs, folded, and known by rank',
+  () => {
+    fc.assert(
+      fc.property(tapes(60), (tape) => {
+        const program = new ProgramBuilder('evaluated', threads);
+        const type = tape.pick(Object.keys(arrays) as (keyof typeof arrays)[]);
+        const out = program.array('out', type);
+        const rank = () => program.builtin('threadRank');
+        const half = () => recode(recode(convert(rank(), 'f32'), 'u32', 'bf16'), 'f32', 'f16');
+        const leaves = (of: ValueType) =>
+          of === 'f32' ? [half] : [() => (of === 'i32' ? rank() : convert(rank(), of))];
+        const expression = randomExpression(
+          tape,
+          {
+            types: valueTypes,
+            exact: false,
+            leaves,
+          },
+          type,
+          4,
+        );
+        const byRank = new ByRank(program.build([]), new Map()).of(expression)!;
+        const run = (value: Expression): string => {
+          const result: HostArray = new arrays[type](threads);
+          const launch = { grid: 1, arguments: { out: result } };
+          expect(
+            runProgram(interpreter(), program.build([store(out, rank(), value)]), launch).fault,
+          ).toBeNull();
+          return bitsOf(result);
+        };
+        const bits = run(expression);
+        expect(run(folded(expression))).toBe(bits);
+        const known: HostArray = new arrays[type](threads);
+        for (let at = 0; at < threads; at += 1) known[at] = byRank(at) as never;
+        expect(bitsOf(known)).toBe(bits);
+      }),
+      randomRuns(500),
+    );
+  },
+  randomLimit(500),
+);

@@ -6,18 +6,11 @@
 // way counts, and a loop that does counts once. The sum over the followed threads, times how
 // many threads each stands for, is the estimate.
 
-import {
-  binaryOperation,
-  compareOperation,
-  convertOperation,
-  DivisionByZero,
-  mathOperation,
-  unaryOperation,
-  type Value,
-} from '../../compiler/arithmetic.ts';
+import type { Value } from '../../compiler/arithmetic.ts';
+import { computed } from '../../compiler/evaluate.ts';
 import type { Expression, Group, Program, Statement } from '../../compiler/ir.ts';
 import { type ElementType, type Extent3, elementBytes } from '../../kernel/types.ts';
-import { assignedIn } from './walk.ts';
+import { assignedIn, operandsOf } from './walk.ts';
 
 /** What a launch has to do, in all. */
 export interface LaunchWorkload {
@@ -238,47 +231,12 @@ class FollowedThread {
         return undefined;
       }
       default:
-        return this.#computed(expression);
-    }
-  }
-
-  #computed(
-    expression: Extract<Expression, { kind: 'unary' | 'binary' | 'compare' | 'convert' | 'math' }>,
-  ): Known {
-    switch (expression.kind) {
-      case 'unary': {
-        this.operations += 1;
-        const operand = this.#value(expression.operand);
-        if (operand === undefined) return undefined;
-        return unaryOperation(expression.operator, expression.type)(operand);
-      }
-      case 'convert': {
-        const operand = this.#value(expression.operand);
-        if (operand === undefined) return undefined;
-        return convertOperation(expression.operand.type, expression.type)(operand);
-      }
-      case 'math': {
-        this.operations += mathOperations;
-        const operands = expression.operands.map((operand) => this.#value(operand));
-        if (operands.includes(undefined)) return undefined;
-        return mathOperation(
-          expression.function,
-          expression.type as 'f32' | 'f64',
-        )(...(operands as number[]));
-      }
-      default: {
-        this.operations += 1;
-        const left = this.#value(expression.left);
-        const right = this.#value(expression.right);
-        if (left === undefined || right === undefined) return undefined;
-        if (expression.kind === 'compare') return compareOperation(expression.operator)(left, right);
-        try {
-          return binaryOperation(expression.operator, expression.type)(left, right);
-        } catch (error) {
-          if (error instanceof DivisionByZero) return undefined;
-          throw error;
-        }
-      }
+        if (expression.kind === 'math') this.operations += mathOperations;
+        else if (expression.kind !== 'convert') this.operations += 1;
+        return computed(
+          expression,
+          operandsOf(expression).map((operand) => this.#value(operand)),
+        );
     }
   }
 

@@ -1,30 +1,33 @@
 // Expressions, compiled once to closures that a thread evaluates.
 
+import type { Value } from '../../compiler/arithmetic.ts';
 import {
-  binaryOperation,
-  compareOperation,
-  convertOperation,
-  mathOperation,
-  unaryOperation,
-  type Value,
-} from '../../compiler/arithmetic.ts';
+  type Computation,
+  compileEvaluation,
+  type Evaluate as EvaluateIn,
+  type Leaf,
+  operationOf,
+} from '../../compiler/evaluate.ts';
 import type { ArrayReference, BinaryOperator, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
 import { brokenRule, divisionByZero } from './fault.ts';
 import { type Elements, readElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import type { Thread } from './thread.ts';
 
-export type Evaluate = (thread: Thread) => Value;
+export type Evaluate = EvaluateIn<Thread>;
 
 export function compileExpression(program: ObservedProgram, expression: Expression): Evaluate {
-  const compile = (operand: Expression) => compileExpression(program, operand);
-  switch (expression.kind) {
-    case 'constant': {
-      const { value } = expression;
-      return () => value;
-    }
+  // A running thread knows every leaf.
+  return compileEvaluation<Thread>(expression, {
+    leaf: (leaf) => compileLeaf(program, leaf),
+    operation: (computation) => watched(program, computation),
+  })!;
+}
+
+function compileLeaf(program: ObservedProgram, leaf: Leaf): Evaluate {
+  switch (leaf.kind) {
     case 'variable': {
-      const { id, range } = expression;
+      const { id, range } = leaf;
       if (program.level !== 'block') return (thread) => thread.variables[id]!;
       return (thread) => {
         const value = thread.variables[id];
@@ -33,19 +36,19 @@ export function compileExpression(program: ObservedProgram, expression: Expressi
       };
     }
     case 'scalar': {
-      const { id } = expression;
+      const { id } = leaf;
       return (thread) => thread.block.launch.scalars[id]!;
     }
     case 'builtin':
-      return ofIndexType(program, builtIn(expression.name));
+      return ofIndexType(program, builtIn(leaf.name));
     case 'length': {
-      const array = arrayOf(expression.array);
+      const array = arrayOf(leaf.array);
       return ofIndexType(program, (thread) => array(thread).length);
     }
     case 'load': {
-      const { range, component = 0 } = expression;
-      const array = arrayOf(expression.array);
-      const index = compileIndex(program, expression.index);
+      const { range, component = 0 } = leaf;
+      const array = arrayOf(leaf.array);
+      const index = compileIndex(program, leaf.index);
       const { observer } = program;
       if (observer === undefined) {
         return (thread) => readElement(thread, array(thread), index(thread), component, range);
@@ -56,74 +59,39 @@ export function compileExpression(program: ObservedProgram, expression: Expressi
         return readElement(thread, array(thread), position, component, range);
       };
     }
-    case 'unary': {
-      const operation = unaryOperation(expression.operator, expression.type);
-      const operand = compile(expression.operand);
-      return (thread) => operation(operand(thread));
-    }
-    case 'binary':
-      return compileBinary(program, expression);
-    case 'compare': {
-      const operation = compareOperation(expression.operator);
-      const left = compile(expression.left);
-      const right = compile(expression.right);
-      return (thread) => operation(left(thread), right(thread));
-    }
-    case 'convert': {
-      const operation = convertOperation(expression.operand.type, expression.type, expression.format);
-      const operand = compile(expression.operand);
-      return (thread) => operation(operand(thread));
-    }
-    case 'conditional': {
-      const test = compile(expression.test);
-      const then = compile(expression.then);
-      const otherwise = compile(expression.otherwise);
-      return (thread) => (test(thread) ? then(thread) : otherwise(thread));
-    }
-    case 'math': {
-      const operation = mathOperation(expression.function, expression.type as 'f32' | 'f64');
-      const operands = expression.operands.map(compile);
-      return (thread) => operation(...operands.map((operand) => operand(thread) as number));
-    }
     default:
-      return expression satisfies never;
+      return leaf satisfies never;
   }
 }
 
-function compileBinary(
+/** A computation of which the thread or the observer hears: an integer division, and what may not wrap. */
+function watched(
   program: ObservedProgram,
-  expression: Expression & { readonly kind: 'binary' },
-): Evaluate {
-  const { operator, type, range } = expression;
-  const operation = binaryOperation(operator, type);
-  const left = compileExpression(program, expression.left);
-  const right = compileExpression(program, expression.right);
+  computation: Computation,
+): ((thread: Thread, first: Value, second: Value) => Value) | null {
+  if (computation.kind !== 'binary') return null;
+  const { operator, type, range } = computation;
+  const operation = operationOf(computation);
+  if (program.exact?.has(computation)) return exactly(program, computation, operation);
   const divides = (operator === 'divide' || operator === 'remainder') && type !== 'f32' && type !== 'f64';
-  if (program.exact?.has(expression)) return compileExact(program, expression, left, right);
-  if (!divides) return (thread) => operation(left(thread), right(thread));
-  return (thread) => {
-    const dividend = left(thread);
-    const divisor = right(thread);
+  if (!divides) return null;
+  return (thread, dividend, divisor) => {
     if (!divisor) throw divisionByZero(thread, range);
     return operation(dividend, divisor);
   };
 }
 
 /** 32-bit arithmetic of which the observer hears when it has wrapped. */
-function compileExact(
+function exactly(
   { observer }: ObservedProgram,
-  expression: Expression & { readonly kind: 'binary' },
-  left: Evaluate,
-  right: Evaluate,
-): Evaluate {
-  const operation = binaryOperation(expression.operator, expression.type);
-  const exact = exactOperations[expression.operator];
-  return (thread) => {
-    const first = left(thread) as number;
-    const second = right(thread) as number;
+  computation: Computation & { readonly kind: 'binary' },
+  operation: (...operands: Value[]) => Value,
+): (thread: Thread, first: Value, second: Value) => Value {
+  const exact = exactOperations[computation.operator];
+  return (thread, first, second) => {
     const actual = operation(first, second) as number;
-    const expected = exact?.(first, second) ?? actual;
-    if (expected !== actual) observer?.wrapped(thread, expression, expected, actual);
+    const expected = exact?.(first as number, second as number) ?? actual;
+    if (expected !== actual) observer?.wrapped(thread, computation, expected, actual);
     return actual;
   };
 }

@@ -3,6 +3,27 @@
 import { deviceFunction, kernel } from 'warpstage';
 import { type Case, type Cases, counting, integers } from '../case.ts';
 
+/** What follows from the rank of a role's threads is computed as anything else is: rounded to 16 bits, too. */
+const rounded = kernel({ out: 'f32[]', input: 'readonly f32[]' }, ({ out, input }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const t = block.threadRank();
+  const half = Math.trunc(t / 32);
+  const staged = cuda.sharedArray('f32', 32);
+  const state = cuda.pipelineSharedState('block', 1);
+  const pipeline = cuda.makePipeline(block, state, half === 0 ? 'producer' : 'consumer');
+  if (half === 0) {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(staged.subarray(t), input.subarray(t), 1, pipeline);
+    out[t] = cuda.f16(cuda.f32(half) + 0.1);
+    pipeline.producerCommit();
+  } else {
+    pipeline.consumerWait();
+    out[t] = staged[t - 32]! + cuda.bf16(cuda.f32(half) * 0.3);
+    pipeline.consumerRelease();
+  }
+  pipeline.quit();
+});
+
 /**
  * First the odd ranks produce, by role; then, on the same shared state, the first half of the threads, by
  * their number. Each producer copies its own part of a batch, alone.
@@ -373,6 +394,16 @@ export const roleCases: Cases = [
     block: 4,
     data: { out: new Int32Array(4), quits: new Int32Array(1) },
     expected: { out: Int32Array.of(0, 1, 2, 3), quits: Int32Array.of(4) },
+  },
+  {
+    name: 'roles, and floats of 16 bits that follow from the rank',
+    kernel: rounded,
+    grid: 1,
+    block: 64,
+    data: { out: new Float32Array(64), input: Float32Array.from({ length: 32 }, (_, i) => i) },
+    expected: {
+      out: Float32Array.from({ length: 64 }, (_, t) => (t < 32 ? 0.0999755859375 : t - 32 + 0.30078125)),
+    },
   },
   {
     name: 'the handle in a device function',

@@ -1,14 +1,8 @@
 // What follows from a thread's rank alone: built-in values, constants, and what is computed of
 // them. It is known for every thread when the kernel is compiled.
 
-import {
-  binaryOperation,
-  compareOperation,
-  convertOperation,
-  mathOperation,
-  unaryOperation,
-  type Value,
-} from '../../../compiler/arithmetic.ts';
+import type { Value } from '../../../compiler/arithmetic.ts';
+import { compileEvaluation, type Leaf } from '../../../compiler/evaluate.ts';
 import type { BuiltIn, Expression, Program } from '../../../compiler/ir.ts';
 import { assignedBy, forEachStatement } from '../../analysis/walk.ts';
 
@@ -32,68 +26,19 @@ export class ByRank {
     if (known !== undefined) return known;
     // A variable in its own definition is not known.
     this.#known.set(expression, null);
-    const found = this.#find(expression);
+    const found = compileEvaluation<number>(expression, { leaf: (leaf) => this.#leaf(leaf) });
     this.#known.set(expression, found);
     return found;
   }
 
-  #find(expression: Expression): OfRank | null {
-    switch (expression.kind) {
-      case 'constant': {
-        const { value } = expression;
-        return () => value;
-      }
-      case 'builtin': {
-        const number = this.#builtIn(expression.name);
-        if (number === null || expression.type !== 'i64') return number;
-        return (rank) => BigInt(number(rank));
-      }
-      case 'variable': {
-        const definition = this.#definitions.get(expression.id);
-        return definition === undefined ? null : this.of(definition);
-      }
-      case 'unary': {
-        const operand = this.of(expression.operand);
-        const operation = unaryOperation(expression.operator, expression.type);
-        return operand && ((rank) => operation(operand(rank)));
-      }
-      case 'convert': {
-        const operand = this.of(expression.operand);
-        const operation = convertOperation(expression.operand.type, expression.type);
-        return operand && ((rank) => operation(operand(rank)));
-      }
-      case 'binary':
-        return this.#ofTwo(expression, binaryOperation(expression.operator, expression.type));
-      case 'compare':
-        return this.#ofTwo(expression, compareOperation(expression.operator));
-      case 'conditional': {
-        const test = this.of(expression.test);
-        const then = this.of(expression.then);
-        const otherwise = this.of(expression.otherwise);
-        return test && then && otherwise && ((rank) => (test(rank) ? then(rank) : otherwise(rank)));
-      }
-      case 'math': {
-        const operands = expression.operands.map((operand) => this.of(operand));
-        const operation = mathOperation(expression.function, expression.type as 'f32' | 'f64');
-        if (!operands.every((operand) => operand !== null)) return null;
-        return (rank) => operation(...operands.map((operand) => operand(rank) as number));
-      }
-      case 'scalar':
-      case 'length':
-      case 'load':
-        return null;
-      default:
-        return expression satisfies never;
+  #leaf(leaf: Leaf): OfRank | null {
+    if (leaf.kind === 'variable') {
+      const definition = this.#definitions.get(leaf.id);
+      return definition === undefined ? null : this.of(definition);
     }
-  }
-
-  #ofTwo(
-    { left, right }: { readonly left: Expression; readonly right: Expression },
-    operation: (a: Value, b: Value) => Value,
-  ): OfRank | null {
-    const first = this.of(left);
-    const second = this.of(right);
-    return first && second && ((rank) => operation(first(rank), second(rank)));
+    if (leaf.kind !== 'builtin') return null;
+    const number = this.#builtIn(leaf.name);
+    return number === null || leaf.type !== 'i64' ? number : (rank) => BigInt(number(rank));
   }
 
   #builtIn(name: BuiltIn): ((rank: number) => number) | null {
