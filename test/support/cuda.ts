@@ -1,27 +1,54 @@
 // An NVIDIA GPU as a target of `runProgram`: the same memory image, copied there and back.
 //
-// A kernel that does not end cannot be stopped, and nothing runs behind it. So a launch is given a time, and
-// when it has passed, this and every later launch of the process fail with the program that hangs.
+// Kernels run as they are, and with every access, copy and division tested. A kernel that does not end cannot be
+// stopped, and nothing runs behind it. So a launch is given a time, and when it has passed, this and every later
+// launch of the process fail with the program that hangs.
 
 import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { Allocation, DeviceMemoryArray } from '#warpstage/runtime/arrays.js';
+import { Channels } from '#warpstage/runtime/cuda/channels.js';
 import { type Driver, driverResults } from '#warpstage/runtime/cuda/driver.js';
+import { DriverStream, EventPool } from '#warpstage/runtime/cuda/driver-stream.js';
 import { type Gpu, openGpu } from '#warpstage/runtime/cuda/gpu.js';
 import { Launcher } from '#warpstage/runtime/cuda/launcher.js';
 import { addressOf } from '#warpstage/runtime/cuda/library.js';
+import { DeviceMemory, PinnedMemory } from '#warpstage/runtime/cuda/memory.js';
 import { openNvrtc } from '#warpstage/runtime/cuda/nvrtc.js';
+import type { LaunchWork } from '#warpstage/runtime/launch.js';
 import { compileCuda } from '#warpstage/targets/cuda/compile.js';
+import { sitesOf } from '#warpstage/targets/cuda/faults.js';
 import { synchronisesGrid } from '#warpstage/targets/grid.js';
 import { gpus } from './gpu.ts';
 import type { Target } from './run-program.ts';
 
-let opened: { readonly gpu: Gpu; readonly launcher: Launcher } | undefined;
+interface Opened {
+  readonly gpu: Gpu;
+  readonly launcher: Launcher;
+  readonly channels: Channels;
+  /** The default stream. */
+  readonly stream: DriverStream;
+}
 
-function open() {
+let opened: Opened | undefined;
+
+function open(): Opened {
   if (opened === undefined) {
     const gpu = openGpu(0);
-    opened = { gpu, launcher: new Launcher(gpu.driver) };
+    const { driver, context } = gpu;
+    const spans = { isReached: () => true };
+    const name = { name: 'default', priority: 0, handle: 0 };
+    opened = {
+      gpu,
+      launcher: new Launcher(driver),
+      channels: new Channels(
+        driver,
+        new DeviceMemory(driver, context),
+        new PinnedMemory(driver, context),
+        () => {},
+      ),
+      stream: new DriverStream(driver, new EventPool(driver, 'untimed'), spans, name),
+    };
   }
   return opened;
 }
@@ -47,20 +74,21 @@ function finish(driver: Driver, program: Program): void {
 
 const reach = { kind: 'everywhere', admit: () => {} } as const;
 
-export const cuda: Target = {
-  name: 'cuda',
+const target = (checked: boolean): Target => ({
+  name: checked ? 'cuda, checked' : 'cuda',
   compile(program) {
     const { architecture } = open().gpu;
     const alignments = program.parameters.map(({ kind }) => (kind === 'array' ? 16 : 1));
     return compileCuda({ program, sources: [] }, alignments, {
       architecture,
+      checked,
       compile: (...operands) => openNvrtc().compile(...operands),
     });
   },
   createRunner(executable, { memory }) {
     return (record, _arena, first, end) => {
       if (hanging !== undefined) throw new Error(hanging);
-      const { gpu, launcher } = open();
+      const { gpu, launcher, channels, stream } = open();
       const { driver } = gpu;
       gpu.context.use();
       const bytes = new Uint8Array(memory.buffer);
@@ -99,32 +127,33 @@ export const cuda: Target = {
         const slot = record + 16 * (1 + program.parameters.length + id);
         return { offset: view.getUint32(slot, true), length: view.getUint32(slot + 4, true) };
       });
-      launcher.launch(
-        {
-          kind: 'launch',
-          name: program.name,
-          sources: [],
-          executable,
-          grid,
-          values,
-          shared,
-          sharedBytes: 0,
-          allocations: [],
-          signal: null,
-          cooperative: synchronisesGrid(program),
-          variantOf: null,
-          ranOn: 'cuda',
-        },
-        0,
-      );
+      const work: LaunchWork = {
+        kind: 'launch',
+        name: program.name,
+        sources: [],
+        executable,
+        grid,
+        values,
+        shared,
+        sharedBytes: 0,
+        allocations: [],
+        signal: null,
+        cooperative: synchronisesGrid(program),
+        variantOf: null,
+        ranOn: 'cuda',
+      };
+      const reporting = sitesOf(executable) === undefined ? null : channels.begin(stream, work);
+      launcher.launch(work, 0, reporting);
       finish(driver, program);
+      const error = reporting && channels.end(reporting);
+      if (error !== null) throw error;
       driver.check(driver.cuMemcpyAsync(host, begin, bytes.length, 0), 'copy out');
       driver.check(driver.cuStreamSynchronize(0), 'the kernel');
       driver.check(driver.cuMemFreeAsync(begin, 0), 'memory');
       return null;
     };
   },
-};
+});
 
-/** The GPU, where there is one. */
-export const cudaTargets: readonly Target[] = gpus === 0 ? [] : [cuda];
+/** The GPU, where there is one, without and with checks. */
+export const cudaTargets: readonly Target[] = gpus === 0 ? [] : [target(false), target(true)];

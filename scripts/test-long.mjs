@@ -1,0 +1,24 @@
+// npm run test:long: the tests of random programs, with eight times as many programs and from another seed.
+//
+// `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
+// further arguments go to vitest.
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const files = readdirSync('test', { recursive: true })
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => `test/${name}`)
+  .filter((name) => readFileSync(name, 'utf8').includes('randomRuns('));
+if (files.length === 0) throw new Error('no test runs random programs');
+
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...files, ...process.argv.slice(2)];
+const { status } = spawnSync(process.execPath, vitest, {
+  stdio: 'inherit',
+  env: {
+    WARPSTAGE_RANDOM_MORE: '8',
+    WARPSTAGE_RANDOM_SEED: '20261122',
+    ...process.env,
+  },
+});
+process.exitCode = status ?? 1;
