@@ -28,7 +28,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { launchMisuse, nameOf } from './misuse-launch.mjs';
-import { toldIn } from './sanitizer-reports.mjs';
+import { reportsIn } from './sanitizer-reports.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '..', '..');
 const tools = ['racecheck', 'memcheck', 'synccheck', 'initcheck'];
@@ -109,10 +109,10 @@ async function measure(folder) {
       const took = ((performance.now() - begin) / 1000).toFixed(1);
       console.log(`${tool.padEnd(10)} ${fates.size} of ${rest.length} launches in ${took} s`);
       const said = readFileSync(`${name}.log`, 'utf8');
-      const told = toldIn(said);
+      const reported = reportsIn(said);
       appendFileSync(join(folder, 'said.txt'), `#### ${tool} ${rest.join(' ')}\n${shortened(said)}\n`);
       for (const [number, outcome] of fates) {
-        const launch = { tool, number, ...outcome, reports: told.get(nameOf(number)) ?? [] };
+        const launch = { tool, number, ...outcome, reports: reported.get(nameOf(number)) ?? [] };
         appendFileSync(results, `${JSON.stringify(launch)}\n`);
         done.push(launch);
       }

@@ -13,7 +13,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { toldIn } from './sanitizer-reports.mjs';
+import { reportsIn } from './sanitizer-reports.mjs';
 
 const self = fileURLToPath(import.meta.url);
 const options = {
@@ -139,9 +139,9 @@ function run(share, launches, tool) {
     child.on('close', (status) => {
       clearTimeout(timer);
       const lines = said.split('\n').filter((line) => line.startsWith('{'));
-      const told = lines.map((line) => JSON.parse(line));
-      const cases = told.filter(({ name }) => name !== undefined);
-      const last = told.at(-1)?.begins;
+      const reported = lines.map((line) => JSON.parse(line));
+      const cases = reported.filter(({ name }) => name !== undefined);
+      const last = reported.at(-1)?.begins;
       if (last !== undefined)
         cases.push({ name: last, unfinished: true, status, said: said.slice(-1500), wrong: [] });
       else if (status !== 0 && tool === undefined)
@@ -185,18 +185,19 @@ async function main() {
       ]
     : []) {
     const { cases: ran, said } = await runAll(those, 2, tool);
-    const told = toldIn(said, named);
+    const reported = reportsIn(said, named);
     writeFileSync(join(flags.out, `${tool}.txt`), said);
     const wrong = ran.filter((one) => one.unfinished || one.wrong.length > 0);
-    tools[tool] = { kernels: ran.length, told: Object.fromEntries(told), wrong };
+    tools[tool] = { kernels: ran.length, reported: Object.fromEntries(reported), wrong };
     console.log(
-      `${tool}: ${ran.length} of ${those.length} kernels, reports on ${told.size}, ${wrong.length} wrong (${seconds()})`,
+      `${tool}: ${ran.length} of ${those.length} kernels, reports on ${reported.size}, ${wrong.length} wrong (${seconds()})`,
     );
-    for (const [name, reports] of told) console.log(`  ${name} (${whatOf.get(name)}): ${reports.join('; ')}`);
+    for (const [name, reports] of reported)
+      console.log(`  ${name} (${whatOf.get(name)}): ${reports.join('; ')}`);
     const summaries = said.match(/^=+ (?:ERROR|RACECHECK) SUMMARY: .*$/gm) ?? [];
     for (const summary of new Set(summaries)) console.log(`  ${summary}`);
   }
   if (!has && flags.only === undefined) console.log('compute-sanitizer is not there');
   writeFileSync(join(flags.out, 'ordering.json'), JSON.stringify({ cases, lowerings, tools }, null, 1));
-  process.exitCode = bad.length > 0 || Object.keys(tools.memcheck?.told ?? {}).length > 0 ? 1 : 0;
+  process.exitCode = bad.length > 0 || Object.keys(tools.memcheck?.reported ?? {}).length > 0 ? 1 : 0;
 }

@@ -6,7 +6,7 @@
 const border = /^=========( +)(.*)$/;
 
 /** The reports on each kernel of such a name: the first line of each, without numbers, once. */
-export function toldIn(text, names = /\b(?:misuse|mended)_\d+/g) {
+export function reportsIn(text, names = /\b(?:misuse|mended)_\d+/g) {
   const reports = [];
   for (const line of text.split('\n')) {
     const [, indent, words] = border.exec(line) ?? [];
@@ -14,17 +14,17 @@ export function toldIn(text, names = /\b(?:misuse|mended)_\d+/g) {
     if (indent.length === 1) reports.push({ head: words, all: words });
     else if (reports.length > 0) reports.at(-1).all += `\n${words}`;
   }
-  const told = new Map();
+  const reported = new Map();
   for (const { head, all } of reports) {
     if (/^(COMPUTE-SANITIZER|Internal|Target application)|SUMMARY|^Program hit/.test(head)) continue;
     for (const name of new Set(all.match(names) ?? [])) {
-      const list = told.get(name) ?? [];
+      const list = reported.get(name) ?? [];
       const short = withoutNumbers(head, names);
       if (!list.includes(short)) list.push(short);
-      told.set(name, list);
+      reported.set(name, list);
     }
   }
-  return told;
+  return reported;
 }
 
 function withoutNumbers(words, names) {

@@ -1,5 +1,5 @@
 // What of a module is checked: the launches that it declares, and a made-up chunk of each job whose kernel
-// it declares none for. Kernels that are left over are told of, as nobody checked them.
+// it declares none for. Kernels that are left over are named, as nothing checked them.
 
 import type { CheckCase } from '../checker/case.ts';
 import type { CheckLaunch } from '../checker/launch.ts';

@@ -36,7 +36,7 @@ interface CheckCommandOptions {
 interface CheckedCase {
   readonly name: string;
   readonly result: CheckResult;
-  /** The findings that no case before has told. */
+  /** The findings that no case before has reported. */
   readonly fresh: readonly CheckFinding[];
 }
 
@@ -97,11 +97,11 @@ async function checkModule(
   const { cases, unchecked } = casesOf(module, options);
   const signal = interrupt.listen();
   const checked: CheckedCase[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const one of cases) {
     const result = await checkCase(one, optionsOf(options, one), signal);
-    const fresh = result.findings.filter((finding) => !told.has(keyOf(finding)));
-    for (const finding of fresh) told.add(keyOf(finding));
+    const fresh = result.findings.filter((finding) => !reported.has(keyOf(finding)));
+    for (const finding of fresh) reported.add(keyOf(finding));
     checked.push({ name: one.name, result, fresh });
   }
   if (sarif !== undefined) await writeSarif(sarif, module, checked);
@@ -183,7 +183,11 @@ function writeReport(
     if (issues.length > 0) output.write(`${formatIssues(issues, format)}\n\n`);
     const again = result.findings.length - fresh.length;
     const more =
-      again === 0 ? '' : again === 1 ? '; 1 of them is told above' : `; ${again} of them are told above`;
+      again === 0
+        ? ''
+        : again === 1
+          ? '; 1 of them is reported above'
+          : `; ${again} of them are reported above`;
     output.write(`${name}: ${result.summary}${more}\n`);
   }
   if (unchecked.length > 0) {

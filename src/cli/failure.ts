@@ -17,15 +17,15 @@ export function usageError(message: string, hint?: string): WarpstageError {
 export function reportFailure(error: unknown, json: boolean, terminal: Terminal): number {
   if (!(error instanceof WarpstageError)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const told = json
+    const line = json
       ? JSON.stringify({ name: 'Error', message: text })
       : `This is an error in warpstage itself; please report it.\n${text}`;
-    terminal.errors.write(`${told}\n`);
+    terminal.errors.write(`${line}\n`);
     return 1;
   }
   const options = { colour: showsColour(terminal.errors), folder: process.cwd() };
-  const told = inCommandWords(error);
-  terminal.errors.write(`${json ? JSON.stringify(told) : formatIssues(told.issues, options)}\n`);
+  const reported = inCommandWords(error);
+  terminal.errors.write(`${json ? JSON.stringify(reported) : formatIssues(reported.issues, options)}\n`);
   return exitCodeOfError(error.code);
 }
 

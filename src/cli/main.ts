@@ -11,7 +11,7 @@ const { enableCompileCache } = nodeModule as { enableCompileCache?(folder: strin
 const compiled = enableCompileCache && cacheFolder('v8');
 if (compiled) enableCompileCache(compiled);
 const { processTerminal, runCommandLine } = await import('./command-line.ts');
-// A reader that goes away cancels the command (interrupt.ts); any other failure of standard output is told.
+// A reader that goes away cancels the command (interrupt.ts); any other failure of standard output is reported.
 let failure: NodeJS.ErrnoException | undefined;
 process.stdout.on('error', (error) => {
   failure ??= error;

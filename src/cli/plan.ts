@@ -78,7 +78,7 @@ function describe({ on, ...plan }: JobPlan & { readonly on: string }): string {
   const cut = ({ chunkRows, chunkBytes, depth }: typeof usual) =>
     `${formatCount(chunkRows)} rows (${formatBytes(chunkBytes)} of inputs and outputs), depth ${depth}`;
   const [least, most] = plan.range;
-  // A range is told where parts of the sample differ by more than a tenth.
+  // A range is reported where parts of the sample differ by more than a tenth.
   const isWide = most - least > 0.1 * wall;
   const spread = isWide ? ` (${formatDuration(least)} to ${formatDuration(most)})` : '';
   const lines = [

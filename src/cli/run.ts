@@ -222,8 +222,8 @@ function prepareRecording({ participants }: OpenDevices, stages: Extent3 | undef
 
 /** Whose times the trace has. */
 function timesOf({ participants }: OpenDevices): string {
-  const told = participants.map(({ device: { times } }) => timesInWords(times));
-  return [...new Set(told)].join('; ');
+  const reported = participants.map(({ device: { times } }) => timesInWords(times));
+  return [...new Set(reported)].join('; ');
 }
 
 /** Refuses outputs that take the place of the module, and a trace that takes the place of anything. */

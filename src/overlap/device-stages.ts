@@ -2,7 +2,7 @@
 //
 // While chunks go through, a device may tell of a sample only: then a stage's time is that of the sample, in
 // proportion to all that the stage was given. The loop says what that was. Before the first chunk and behind the
-// last one everything is told.
+// last one everything is reported.
 
 import type { Span } from '../timeline/span.ts';
 import { type StageName, type StageReport, stageNames } from './options.ts';
@@ -12,12 +12,12 @@ type Sums = { busy: number; bytes: number; operations: number };
 export class DeviceStages {
   /** Outside the chunks, and of chunks that are through. */
   readonly #settled = newSums();
-  /** Of the chunks that are under way: what was told, and what was given. */
-  #told = newSums();
+  /** Of the chunks that are under way: what was reported, and what was given. */
+  #reported = newSums();
   #given = newSums();
   #isSampled = false;
 
-  /** From now on, until the chunks are through, not everything is told. */
+  /** From now on, until the chunks are through, not everything is reported. */
   sample(): void {
     this.#isSampled = true;
   }
@@ -29,9 +29,9 @@ export class DeviceStages {
     sum.operations++;
   }
 
-  /** The device told of an operation. */
+  /** The device reported an operation. */
   tell({ engine, started, ended, bytes = 0 }: Span): void {
-    const sum = this.#told[engine as StageName];
+    const sum = this.#reported[engine as StageName];
     if (sum === undefined) return;
     sum.busy += ended - started;
     sum.bytes += bytes;
@@ -41,28 +41,29 @@ export class DeviceStages {
   /** No chunk is under way any more. */
   settle(): void {
     for (const stage of stageNames) {
-      const [told, given, settled] = [this.#told[stage], this.#given[stage], this.#settled[stage]];
-      const all = this.#isSampled && told.operations > 0 ? given : told;
-      const share = told.bytes > 0 ? all.bytes / told.bytes : all.operations / Math.max(1, told.operations);
-      settled.busy += told.busy * share;
+      const [reported, given, settled] = [this.#reported[stage], this.#given[stage], this.#settled[stage]];
+      const all = this.#isSampled && reported.operations > 0 ? given : reported;
+      const share =
+        reported.bytes > 0 ? all.bytes / reported.bytes : all.operations / Math.max(1, reported.operations);
+      settled.busy += reported.busy * share;
       settled.bytes += all.bytes;
       settled.operations += all.operations;
     }
-    [this.#told, this.#given, this.#isSampled] = [newSums(), newSums(), false];
+    [this.#reported, this.#given, this.#isSampled] = [newSums(), newSums(), false];
   }
 
-  /** Milliseconds that a stage has worked, of what was told. */
+  /** Milliseconds that a stage has worked, of what was reported. */
   busy(stage: StageName): number {
-    return this.#settled[stage].busy + this.#told[stage].busy;
+    return this.#settled[stage].busy + this.#reported[stage].busy;
   }
 
   report(stage: StageName): StageReport {
-    const [told, settled] = [this.#told[stage], this.#settled[stage]];
+    const [reported, settled] = [this.#reported[stage], this.#settled[stage]];
     return {
       name: stage,
-      busy: told.busy + settled.busy,
-      bytes: told.bytes + settled.bytes,
-      operations: told.operations + settled.operations,
+      busy: reported.busy + settled.busy,
+      bytes: reported.bytes + settled.bytes,
+      operations: reported.operations + settled.operations,
     };
   }
 }

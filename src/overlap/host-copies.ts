@@ -41,7 +41,7 @@ export function inParts(copy: CopyBytes): CopyBytes {
   };
 }
 
-/** Whether the memory may become shorter at any time: a thread that copies would not be told. */
+/** Whether the memory may become shorter at any time: a thread that copies would not know. */
 function mayShrink({ buffer }: Uint8Array): boolean {
   return 'resizable' in buffer && buffer.resizable === true;
 }

@@ -1,14 +1,14 @@
 // The overlapped loop: chunks of rows through read, copy in, kernel, copy out, write.
 //
-// Every device has `depth` lanes, each with the memory of one chunk. A lane takes the next chunk, reads it, issues
-// its copies and its kernel (chunk-streams.ts), waits for them, writes the results, and takes the next. Lanes read one at a time and write one at a time, in the order of
+// Every device has `depth` slots, each with the memory of one chunk. A slot takes the next chunk, reads it, issues
+// its copies and its kernel (chunk-streams.ts), waits for them, writes the results, and takes the next. Slots read one at a time and write one at a time, in the order of
 // the chunks; while one reads, others copy, compute and write. So everything overlaps, the
-// memory is that of the lanes whatever the length of the data, and with a depth of 1 nothing
-// overlaps on a device at all. A chunk goes to whichever lane is free first; only where devices
+// memory is that of the slots whatever the length of the data, and with a depth of 1 nothing
+// overlaps on a device at all. A chunk goes to whichever slot is free first; only where devices
 // accumulate do they take the chunks in rotation, so that what each finds does not depend on timing.
 //
 // How rows are cut into chunks is not the loop's business: it asks the plan (plan.ts), and while it runs the
-// tuner, for how many rows and with how many lanes, and carries them through. A lane that is one too many
+// tuner, for how many rows and with how many slots, and carries them through. A slot that is one too many
 // stops between two chunks and keeps its memory, for which another may start again.
 
 import { WarpstageError } from '../diagnostics/error.ts';
@@ -27,7 +27,7 @@ import { startWorkers, type Worker } from './workers.ts';
 /** What the loop works with, and whom it tells. */
 export interface LoopContext {
   readonly meter: Meter;
-  /** Aborted to stop everything, by the caller or by a lane that failed. */
+  /** Aborted to stop everything, by the caller or by a slot that failed. */
   readonly stop: AbortController;
   readonly onRows: (rows: number) => void;
 }
@@ -84,12 +84,12 @@ class Loop {
   /** Elements of a full chunk's arrays. */
   readonly #full: Readonly<Record<string, number>>;
   readonly #tuner: Tuner;
-  /** Lanes that were started; none of them fails. */
+  /** Slots that were started; none of them fails. */
   readonly #started: Promise<void>[] = [];
-  /** Lanes at work on each device. */
-  #lanes = 0;
-  /** Of lanes on one device, how many there was memory for. */
-  #mostLanes = Number.POSITIVE_INFINITY;
+  /** Slots at work on each device. */
+  #atWork = 0;
+  /** Of slots on one device, how many there was memory for. */
+  #mostAtWork = Number.POSITIVE_INFINITY;
   #asked = 0;
   #ended: boolean;
   /** Before the next chunk. */
@@ -113,13 +113,13 @@ class Loop {
     };
     signal.addEventListener('abort', onStop);
     // The first chunks go to all devices in turn, not all to one.
-    this.#lanes = this.#job.plan.depth;
-    for (let lane = 0; lane < this.#lanes; ++lane) {
-      for (const worker of this.#workers) this.#started.push(this.#lane(worker, worker.slots[lane]!));
+    this.#atWork = this.#job.plan.depth;
+    for (let position = 0; position < this.#atWork; ++position) {
+      for (const worker of this.#workers) this.#started.push(this.#work(worker, worker.slots[position]!));
     }
     try {
       // More may start meanwhile.
-      for (let lane = 0; lane < this.#started.length; ++lane) await this.#started[lane];
+      for (let position = 0; position < this.#started.length; ++position) await this.#started[position];
     } finally {
       signal.removeEventListener('abort', onStop);
       await Promise.all(this.#workers.map((worker) => worker.free()));
@@ -138,14 +138,14 @@ class Loop {
     };
   }
 
-  /** Takes chunk after chunk. A lane does not fail: it stops them all, and the first reason counts. */
-  async #lane(worker: Worker, slot: Slot): Promise<void> {
+  /** Takes chunk after chunk. A slot does not fail: it stops them all, and the first reason counts. */
+  async #work(worker: Worker, slot: Slot): Promise<void> {
     const { stop } = this.#context;
     try {
       for (;;) {
         stop.signal.throwIfAborted();
-        if (this.#lanes > this.#tuner.depth) {
-          this.#lanes--;
+        if (this.#atWork > this.#tuner.depth) {
+          this.#atWork--;
           worker.spare.push(slot);
           return;
         }
@@ -154,29 +154,29 @@ class Loop {
         if (rows !== null) await slot.streams.synchronize();
         await this.#writes.run(index, () => this.#write(slot, rows ?? 0));
         if (rows === null) return;
-        this.#startLanes(worker);
+        this.#startSlots(worker);
       }
     } catch (error) {
       stop.abort(error);
     }
   }
 
-  /** Starts lanes that the tuner wants; only where one device has all lanes. */
-  #startLanes(worker: Worker): void {
-    while (this.#lanes < Math.min(this.#tuner.depth, this.#mostLanes) && !this.#ended) {
-      this.#lanes++;
+  /** Starts slots that the tuner wants; only where one device has all slots. */
+  #startSlots(worker: Worker): void {
+    while (this.#atWork < Math.min(this.#tuner.depth, this.#mostAtWork) && !this.#ended) {
+      this.#atWork++;
       let slot = worker.spare.pop();
       if (slot === undefined) {
         slot = worker.addSlot();
       }
-      this.#started.push(this.#lane(worker, slot));
+      this.#started.push(this.#work(worker, slot));
     }
   }
 
   /**
-   * The number of the chunk that a free lane takes. In rotation, too, the lanes ask for every number up
+   * The number of the chunk that a free slot takes. In rotation, too, the slots ask for every number up
    * to the last one that is asked for: each asks once more than there are chunks for it, and all
-   * devices have as many lanes.
+   * devices have as many slots.
    */
   #next(worker: Worker): number {
     if (this.#job.accumulators.length === 0) return this.#asked++;
@@ -215,12 +215,12 @@ class Loop {
     }
   }
 
-  /** A lane has no memory, and ends. Those that are left are all there can be; one goes on in any case. */
+  /** A slot has no memory, and ends. Those that are left are all there can be; one goes on in any case. */
   #missing(worker: Worker): void {
     if (this.#workers.length > 1) return;
-    this.#lanes--;
-    this.#mostLanes = Math.max(1, this.#lanes);
-    this.#startLanes(worker);
+    this.#atWork--;
+    this.#mostAtWork = Math.max(1, this.#atWork);
+    this.#startSlots(worker);
   }
 
   /** Fills the slot's inputs. All inputs are read side by side, and have as many rows. */

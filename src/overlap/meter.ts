@@ -13,14 +13,14 @@ import type { Participant } from './devices.ts';
 import { type DeviceReport, type JobReport, type StageName, stageNames } from './options.ts';
 
 const deviceStages: readonly StageName[] = ['copy in', 'compute', 'copy out'];
-/** Of so many operations of an engine one is told, where a sample is enough. */
+/** Of so many operations of an engine one is reported, where a sample is enough. */
 const sampleEvery = 8;
 
 /** A device that is listened to. */
 interface Listened {
   readonly stages: DeviceStages;
   readonly device: Device;
-  /** Whether nobody misses what is not told. */
+  /** Whether nobody misses what is not reported. */
   readonly maySample: boolean;
   readonly stop: () => void;
 }
@@ -41,12 +41,12 @@ export class Meter implements Disposable {
     this.#devices = participants.map(({ name, device }, position) => {
       const { recorder: before, recording } = device;
       const stages = new DeviceStages();
-      const told =
+      const reported =
         participants.length === 1 ? (span: Span) => span : nameIn(name, position, participants.length);
       device.recorder = (span) => {
         before?.(span);
         stages.tell(span);
-        if (this.#trace) this.spans.push(told(span));
+        if (this.#trace) this.spans.push(reported(span));
       };
       let listens = true;
       const stop = () => {
@@ -64,9 +64,9 @@ export class Meter implements Disposable {
     const result = await work();
     const ended = performance.now();
     const span = { name: stage, engine: stage, stream: 'host', queued: started, started, ended };
-    const told = { ...span, bytes: bytes(result) };
-    this.#host.tell(told);
-    if (this.#trace) this.spans.push(told);
+    const reported = { ...span, bytes: bytes(result) };
+    this.#host.tell(reported);
+    if (this.#trace) this.spans.push(reported);
     return result;
   }
 
@@ -97,7 +97,7 @@ export class Meter implements Disposable {
     return performance.now() - this.#began;
   }
 
-  /** The work is done: the wall time ends, and what the devices have still to tell of it is told. */
+  /** The work is done: the wall time ends, and what the devices have still to tell of it is reported. */
   stop(): void {
     this.#ended = performance.now();
     this[Symbol.dispose]();
@@ -121,7 +121,7 @@ export class Meter implements Disposable {
     return { wall, stages, bound };
   }
 
-  /** Milliseconds that each stage has worked so far, on the device that has it, as far as that is told. */
+  /** Milliseconds that each stage has worked so far, on the device that has it, as far as that is reported. */
   busy(): Readonly<Record<StageName, number>> {
     const times = stageNames.map((name) => [name, Math.max(...this.#all.map((one) => one.busy(name)))]);
     return Object.fromEntries(times) as Record<StageName, number>;

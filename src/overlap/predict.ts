@@ -1,7 +1,7 @@
 // Predicts a job from what its stages take: the overlapped loop, chunk by chunk, without doing it.
 //
-// As in chunks.ts: `depth` lanes take chunks in order; reads take turns, and so do writes; the copies
-// and kernels of all lanes share an engine each. A stage takes a fixed time for a chunk and a time
+// As in chunks.ts: `depth` slots take chunks in order; reads take turns, and so do writes; the copies
+// and kernels of all slots share an engine each. A stage takes a fixed time for a chunk and a time
 // for each of its bytes.
 
 import { type StageName, stageNames } from './options.ts';
@@ -24,19 +24,19 @@ export interface Cut {
 /** Milliseconds of a job over so many bytes of inputs and outputs. */
 export function predictWall(costs: StageCosts, bytes: number, { chunkBytes, depth }: Cut): number {
   const chunks = Math.ceil(bytes / chunkBytes);
-  const lanes = new Float64Array(Math.max(1, Math.min(depth, chunks)));
+  const slots = new Float64Array(Math.max(1, Math.min(depth, chunks)));
   const free: Record<StageName, number> = { read: 0, 'copy in': 0, compute: 0, 'copy out': 0, write: 0 };
   let end = 0;
   for (let chunk = 0; chunk < chunks; ++chunk) {
     const size = Math.min(chunkBytes, bytes - chunk * chunkBytes);
-    const lane = chunk % lanes.length;
-    let time = lanes[lane]!;
+    const slot = chunk % slots.length;
+    let time = slots[slot]!;
     for (const stage of stageNames) {
       const { fixed, perByte } = costs[stage];
       time = Math.max(time, free[stage]) + fixed + perByte * size;
       free[stage] = time;
     }
-    lanes[lane] = time;
+    slots[slot] = time;
     end = time;
   }
   return end;

@@ -1,8 +1,8 @@
 // reduce(): a job that folds a function of each row into one value.
 //
-// A row is folded into one of a fixed number of lanes, which its position in the whole decides, and a lane takes
+// A row is folded into one of a fixed number of partial results, which its position in the whole decides, and a partial result takes
 // its rows in their order. So the bits of a result depend neither on how the rows are cut into chunks nor
-// on how many blocks run at once. The lanes are folded on the host, halving their number at each step.
+// on how many blocks run at once. The partial results are folded on the host, halving their number at each step.
 
 import { problem } from '../diagnostics/problem.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';
@@ -49,7 +49,7 @@ const threads = 256;
 /** Rows of a tile that a thread folds; a block takes a tile at a time. */
 const rowsOfThread = 64;
 const tileRows = threads * rowsOfThread;
-/** Tiles that are folded into lanes of their own. */
+/** Tiles that are folded into partial results of their own. */
 const tiles = 256;
 
 /** What a fold can be held in: an 8-bit sum would overflow at once. */
@@ -103,8 +103,8 @@ export function reduce<const S extends RowSchema, R extends RowResult<S>, V = Re
   const thread = cuda.thisThreadBlock().threadRank();
   const begin = data[${quoted(offset)}];
   const first = Math.trunc(begin / ${tileRows}) + cuda.thisThreadBlock().groupIndex().x;
-  const lane = (first % ${tiles}) * ${threads} + thread;
-${results.map(({ name, variable }) => `  let ${variable} = data[${quoted(name)}][lane];`).join('\n')}
+  const partial = (first % ${tiles}) * ${threads} + thread;
+${results.map(({ name, variable }) => `  let ${variable} = data[${quoted(name)}][partial];`).join('\n')}
   for (let tile = first; tile * ${tileRows} < begin + data[${quoted(chunk)}]; tile += ${tiles}) {
     const start = tile * ${tileRows} - begin;
     const end = Math.min(start + ${tileRows}, data[${quoted(chunk)}]);
@@ -117,7 +117,7 @@ ${results.map(({ name, variable }) => `  let ${variable} = data[${quoted(name)}]
       })}
     }
   }
-${results.map(({ name, variable }) => `  data[${quoted(name)}][lane] = ${variable};`).join('\n')}
+${results.map(({ name, variable }) => `  data[${quoted(name)}][partial] = ${variable};`).join('\n')}
 }`,
     given,
   );
@@ -137,9 +137,9 @@ ${results.map(({ name, variable }) => `  data[${quoted(name)}][lane] = ${variabl
       grid: Math.min(tiles, Math.ceil(((offset % tileRows) + rows) / tileRows)),
       block: threads,
     }),
-    finish: (lanes, context) => {
+    finish: (partials, context) => {
       const values = Object.fromEntries(
-        rows.results.map(({ name }) => [name, foldLanes(lanes[name]!, folds.get(name)!)]),
+        rows.results.map(({ name }) => [name, foldPartials(partials[name]!, folds.get(name)!)]),
       );
       if (given.finish !== undefined) return given.finish(values as never, context);
       return isSingle ? values[rows.results[0]!.name] : values;
@@ -186,9 +186,9 @@ function foldFunction(element: NumberElement, fold: Fold): DeviceFunction {
   return make[fold]() as unknown as DeviceFunction;
 }
 
-/** All lanes as one, in a tree: each step is rounded to the element's type, as on a device. */
-function foldLanes(lanes: TypedArray, fold: Fold): ElementValue {
-  const left = lanes.slice();
+/** All partial results as one, in a tree: each step is rounded to the element's type, as on a device. */
+function foldPartials(partials: TypedArray, fold: Fold): ElementValue {
+  const left = partials.slice();
   for (let half = left.length >> 1; half > 0; half >>= 1) {
     for (let i = 0; i < half; i++) setElement(left, i, combined(fold, left[i]!, left[i + half]!));
   }

@@ -2,7 +2,7 @@
 //
 // map() and reduce() take a schema of elements and a function of them. Here the function becomes a device
 // function, and its schema that of a kernel whose text does the counting: which thread has which row, how
-// its elements are read, and where the results go. What is wrong in the user's function is told at
+// its elements are read, and where the results go. What is wrong in the user's function is reported at
 // its own lines; what is wrong with its result, at the expression that it returns.
 
 import type { AnyNode, Expression } from 'acorn';

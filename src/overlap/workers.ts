@@ -14,12 +14,12 @@ import { Slot, type StreamedArray } from './slot.ts';
 /** A device at work: what it has done, and which kernel it was given last. */
 export class Worker {
   readonly place: Place;
-  /** Of its lanes; those that nobody works with lie in `spare`. */
+  /** Of its slots; those that nobody works with lie in `spare`. */
   readonly slots: Slot[] = [];
   readonly spare: Slot[] = [];
   rows = 0;
   chunks = 0;
-  /** Chunks that its lanes asked for. */
+  /** Chunks that its slots asked for. */
   asked = 0;
   previous: Slot | undefined;
   readonly #arrays: readonly StreamedArray[];
@@ -46,7 +46,7 @@ export class Worker {
   }
 }
 
-/** Whether chunks go round the devices, so that none of the lanes can be missing. */
+/** Whether chunks go round the devices, so that none of the slots can be missing. */
 function isRound({ accumulators, places }: BoundJob): boolean {
   return accumulators.length > 0 && places.length > 1;
 }
@@ -64,7 +64,7 @@ export async function startWorkers(job: BoundJob): Promise<readonly Worker[] | n
     for (const place of places) {
       const worker = new Worker(place, arrays);
       workers.push(worker);
-      for (let lane = 0; lane < plan.depth; ++lane) worker.addSlot();
+      for (let position = 0; position < plan.depth; ++position) worker.addSlot();
       for (const slot of worker.slots.slice(0, first)) slot.takeDevice();
     }
     const slots = workers.flatMap((worker) => worker.slots);

@@ -22,7 +22,7 @@ export interface ReportData {
   readonly resumed?: { readonly chunks: number; readonly bytes: number };
   /** What each device did; shown where there are several. */
   readonly devices?: readonly DeviceFigures[];
-  /** How the rows were cut, from which row on and why; told where nobody asked for it. */
+  /** How the rows were cut, from which row on and why; reported where nobody asked for it. */
   readonly chosen?: {
     readonly auto: { readonly chunk: boolean; readonly depth: boolean };
     readonly steps: readonly CutFigures[];
@@ -62,8 +62,8 @@ export function reportText(data: ReportData, width = 80): string {
   const { devices = [] } = data;
   const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
   const cut = choice(data, boundOf(figures)?.name);
-  const told = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
-  return [...head, '', ...stageTable(figures, width), ...shares, '', ...told].join('\n');
+  const reported = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
+  return [...head, '', ...stageTable(figures, width), ...shares, '', ...reported].join('\n');
 }
 
 function resumption({ chunks, bytes }: NonNullable<ReportData['resumed']>): string {

@@ -80,7 +80,7 @@ describe('a finding', () => {
     expect(race!.related[0]!.location.line).not.toBe(race!.location.line);
   });
 
-  test('is told with code frames, particulars and the mend', () => {
+  test('is reported with code frames, particulars and the mend', () => {
     const report = check(mirrored, launch, { delivery: 'eager' }).report();
     const shape = report
       .replaceAll(/\/\S*\/check\.test\.ts:\d+/g, 'check.test.ts')

@@ -13,7 +13,7 @@ const lineOf = ({ location: { line } }: { readonly location: { readonly line: nu
 const schema = { out: 'i32[]' } as const;
 
 /** The only finding: its sentence, the comment of its line and those of the lines beside it. */
-function told(made: Kernel<typeof schema>, block: number) {
+function reported(made: Kernel<typeof schema>, block: number) {
   const launch = { grid: 1, block, arguments: { out: new Int32Array(block) } };
   const { findings } = check(made, launch, { schedules: 1 });
   const [finding, ...more] = findings.filter(({ code }) => code === 'WS3002');
@@ -33,7 +33,7 @@ describe('at a barrier', () => {
       else barrier.arriveAndWait(); // the barrier
       out[block.threadRank()] = 1;
     });
-    expect(told(parts, 8)).toMatchObject({
+    expect(reported(parts, 8)).toMatchObject({
       message:
         'threads 0 to 2, 4 to 7 wait in phase 0 of `barrier`: 7 of 8 arrivals have come; ' +
         'thread 3 is missing, and waits in sync of the block: 1 of 8 threads have arrived',
@@ -50,7 +50,7 @@ describe('at a barrier', () => {
       if (block.threadRank() >= 6) return;
       barrier.arriveAndWait(); // the barrier
     });
-    expect(told(returns, 8)).toEqual({
+    expect(reported(returns, 8)).toEqual({
       message:
         'threads 0 to 5 wait in phase 0 of `barrier`: 6 of 8 arrivals have come; threads 6 to 7 have returned',
       hint: expect.stringContaining('arriveAndDrop()'),
@@ -70,7 +70,7 @@ describe('at a barrier', () => {
       if (t === 1) return;
       if (t > 0) barrier.arriveAndWait(); // the barrier
     });
-    expect(told(drops, 4).message).toBe(
+    expect(reported(drops, 4).message).toBe(
       'threads 2 to 3 wait in phase 1 of `barrier`: 2 of 3 arrivals have come; thread 1 has returned',
     );
   });
@@ -86,7 +86,7 @@ describe('at a barrier', () => {
         block.sync(); // the sync
       else barrier.waitParity(0); // the barrier
     });
-    expect(told(counts, 4)).toMatchObject({
+    expect(reported(counts, 4)).toMatchObject({
       message:
         'threads 0 to 1 wait in phase 0 of `barrier`: 1 of 2 arrivals have come; ' +
         'thread 2 has not arrived, and waits in sync of the block: 2 of 4 threads have arrived',
@@ -103,7 +103,7 @@ describe('at a barrier', () => {
         barrier.arriveAndWait();
       } else block.sync(); // the sync
     });
-    expect(told(makes, 4)).toMatchObject({
+    expect(reported(makes, 4)).toMatchObject({
       message:
         'threads 0 to 1 wait in the making of `barrier`: 2 of 4 threads have called it; ' +
         'threads 2 to 3 are missing, and wait in sync of the block: 2 of 4 threads have arrived',
@@ -120,7 +120,7 @@ describe('for lanes', () => {
         out[t] = cuda.i32(cuda.ballotSync(0xffff, t > 2)); // the vote
       else out[t] = cuda.shflSync(0xffff, cuda.i32(t), 0); // the shuffle
     });
-    expect(told(votes, 16)).toMatchObject({
+    expect(reported(votes, 16)).toMatchObject({
       message:
         'threads 0 to 7 wait in ballot of warp 0: lanes 0-7 arrived, lanes 8-15 did not; ' +
         'threads 8 to 15 are missing, and wait in shfl of warp 0: lanes 8-15 arrived, lanes 0-7 did not',
@@ -142,7 +142,7 @@ describe('for lanes', () => {
         block.sync(); // the sync
       else out[t] = cuda.cg.reduce(tile, cuda.i32(t), 'plus'); // the sum
     });
-    expect(told(sums, 40)).toMatchObject({
+    expect(reported(sums, 40)).toMatchObject({
       message:
         'threads 32 to 33, 35 wait in reduceAdd of warp 1: lanes 0-1, 3 arrived, lane 2 did not; ' +
         'thread 34 is missing, and waits in sync of the block: 1 of 4 threads have arrived; 36 threads have returned',

@@ -32,7 +32,7 @@ describe('what counts as an output', () => {
   });
   const launch = { grid: 1, block: 8, arguments: { out: { length: 16 }, x: filled(8) } };
 
-  test('what is never written is told by stretches', () => {
+  test('what is never written is reported by stretches', () => {
     const { findings } = check(half, launch);
     expect(findings).toMatchObject([
       {

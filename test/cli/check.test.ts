@@ -1,4 +1,4 @@
-// `warpstage check`: what is checked, what is told and how, and the exit code.
+// `warpstage check`: what is checked, what is reported and how, and the exit code.
 
 import { readFileSync } from 'node:fs';
 import type { Log } from 'sarif';
@@ -43,7 +43,7 @@ export const long = checkCase(endless, { grid: 1, block: 1, arguments: { y: { le
 `,
 );
 
-test('a finding has its code frames, and is told once; the exit code is 1', async () => {
+test('a finding has its code frames, and is reported once; the exit code is 1', async () => {
   const { code, text, stderr } = await runHere('check', staging, '--kernel', 'staging', '--schedules', '2');
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   expect(text).toMatch(/^WS7001: kernel `staging`: /);
@@ -51,7 +51,9 @@ test('a finding has its code frames, and is told once; the exit code is 1', asyn
   expect(text).toContain('> 10 |     shared[t] = x[t]!;');
   expect(text).toContain('> 12 |     y[t] = shared[63 - t]!;');
   expect(text).toContain('\ncases[0]: kernel `staging` in 2 schedules: 1 finding\n');
-  expect(text).toContain('\ncases[1]: kernel `staging` in 2 schedules: 1 finding; 1 of them is told above\n');
+  expect(text).toContain(
+    '\ncases[1]: kernel `staging` in 2 schedules: 1 finding; 1 of them is reported above\n',
+  );
 });
 
 test('a clean kernel: exit code 0', async () => {
@@ -68,7 +70,7 @@ test('a budget that runs out is no pass', async () => {
   );
 });
 
-test('what is not checked is told', async () => {
+test('what is not checked is reported', async () => {
   const { text } = await runHere('check', staging, '--schedules', '1');
   expect(text).toMatch(/\nnot checked, as no launch of it is declared: `left`\n$/);
 });

@@ -76,7 +76,7 @@ describe('output', () => {
     await fails(['run', affine, good, out.file('none/y.npy')], 74, /^WS5006: .*none/);
   });
 
-  test('a trace file that cannot be written is told before the job runs', async () => {
+  test('a trace file that cannot be written is reported before the job runs', async () => {
     const argv = ['run', affine, good, out.file('y.npy'), '--trace', out.file('none/t.json')];
     await fails(argv, 74, /^WS5006: .*none\/t\.json cannot be written/);
   });

@@ -104,7 +104,7 @@ export const beyond = job({ kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, 
   }
 });
 
-test('what a kernel prints is told beside the result, not in it', async () => {
+test('what a kernel prints is reported beside the result, not in it', async () => {
   const module = folder.file(
     'talks.ts',
     `import { job, kernel } from 'warpstage';
@@ -120,9 +120,9 @@ export const talks = job({ kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, (
   expect(piped.stdout.equals(data.subarray(data.length - 4000))).toBe(true);
   expect(piped.stderr).toContain('first of ');
   for (const command of ['run', 'plan']) {
-    const told = await outcomeOf(startWith([command, module, x, folder.file('y.npy'), '--json'], 'pipe'));
-    expect(() => JSON.parse(told.stdout.toString())).not.toThrow();
-    expect(told.stderr).toContain('first of ');
+    const reported = await outcomeOf(startWith([command, module, x, folder.file('y.npy'), '--json'], 'pipe'));
+    expect(() => JSON.parse(reported.stdout.toString())).not.toThrow();
+    expect(reported.stderr).toContain('first of ');
   }
 });
 

@@ -1,4 +1,4 @@
-// Losing standard error costs what is told there, and nothing else: the output is written, and the exit code is
+// Losing standard error costs what is written there, and nothing else: the output is written, and the exit code is
 // the one that it would have been.
 
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const ways: readonly (readonly [what: string, device: string | undefined])[] = [
 ];
 
 describe.concurrent.each(ways)('standard error %s', (what, device) => {
-  /** Runs a command line, whose input comes slowly enough for its progress to be told. */
+  /** Runs a command line, whose input comes slowly enough for its progress to be shown. */
   async function codeOf(argv: readonly string[], slow = false): Promise<number | null> {
     const file = device === undefined ? undefined : openSync(device, 'w');
     const child = startWith(argv, ['pipe', 'ignore', file ?? 'pipe']);

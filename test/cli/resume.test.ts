@@ -89,7 +89,7 @@ describe('the run after one', () => {
     await expectGoneOn(output);
   });
 
-  test('that was interrupted goes on, and was told how', async () => {
+  test('that was interrupted goes on, and whose command line was shown', async () => {
     const output = folder.file('interrupted.npy');
     const { child, ended } = await startHeld(output);
     child.kill('SIGINT');
@@ -101,7 +101,7 @@ describe('the run after one', () => {
   });
 });
 
-test('what cannot be resumed is told before anything is written', async () => {
+test('what cannot be resumed is reported before anything is written', async () => {
   const { code, stderr } = await runHere(...argv('-'));
   expect(code).toBe(1);
   expect(stderr).toContain("WS5010: the run cannot be resumed: output 'y' goes to no file");

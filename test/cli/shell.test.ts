@@ -130,7 +130,7 @@ describe('a terminal', () => {
 });
 
 describe('exit codes', () => {
-  test('are told by help, and by the page on jobs', () => {
+  test('are reported by help, and by the page on jobs', () => {
     const page = readFileSync(join(root, 'docs/jobs.md'), 'utf8').replaceAll(/\s+/g, ' ');
     for (const [code, meaning] of Object.entries(exitCodes)) {
       expect(programHelp.replaceAll(/\s+/g, ' ')).toContain(` ${code} ${meaning}`);
@@ -151,9 +151,9 @@ describe('exit codes', () => {
     [74, ['run', 'examples/mean.ts', 'LICENSE', '-q', '--trace', '/no-such-folder/t.html'], 'WS5006'],
     [2, ['run', 'examples/mean.ts', 'LICENSE', '--device', 'cuda:x'], 'WS4003'],
     [2, ['run', 'examples/affine.ts', 'LICENSE', 'y.raw', '--set', 'q=1'], 'WS5008'],
-  ])('%i: %j', async (expected, argv, told) => {
+  ])('%i: %j', async (expected, argv, reported) => {
     const { code, stderr } = await runHere(...argv);
-    expect(stderr).toMatch(new RegExp(`^${told}`));
+    expect(stderr).toMatch(new RegExp(`^${reported}`));
     expect({ code, stderr }).toMatchObject({ code: expected });
   });
 });
@@ -175,9 +175,9 @@ describe('hints', () => {
       'say what stands for a null in the job: inputs: { …: { nulls: 0 } }',
       'say what stands for a null with --nulls 0',
     ],
-  ])('%s', (hint, told) => {
+  ])('%s', (hint, reported) => {
     const error = new WarpstageError({ code: 'WS4003', message: 'm', hint });
-    expect(inCommandWords(error).hint).toBe(told);
+    expect(inCommandWords(error).hint).toBe(reported);
   });
 
   test('what is not about an option stays', () => {

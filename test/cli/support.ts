@@ -16,7 +16,7 @@ const program = join(root, 'dist/cli/main.js');
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: Buffer;
-  /** Without the progress that is told of a job which takes more than a second: a busy machine's may. */
+  /** Without the progress that is shown of a job which takes more than a second: a busy machine's may. */
   readonly stderr: string;
 }
 

@@ -71,7 +71,7 @@ test.each([
   [['emit', 'examples/affine.ts', '--target', 'sass'], /Allowed choices are wasm, wat, ir, cuda, ptx/],
   [['emit', 'examples/affine.ts', '--block', '16,16'], /for example 256 or 16x16/],
   [['emit', 'examples/affine.ts', '--set', 'n=4'], /the kernel affine has no constant `n`/],
-])('%j is wrong usage: exit code 2, told on standard error alone', async (argv, message) => {
+])('%j is wrong usage: exit code 2, reported on standard error alone', async (argv, message) => {
   const { code, text, stderr } = await runHere(...argv);
   expect(stderr).toMatch(message);
   expect({ code, text }).toEqual({ code: 2, text: '' });

@@ -1,4 +1,4 @@
-// What throws inside warpstage while a kernel is compiled is told like any other error, with its place.
+// What throws inside warpstage while a kernel is compiled is reported like any other error, with its place.
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { kernel, open, WarpstageError } from 'warpstage';

@@ -1,7 +1,7 @@
 // What is wrong with a kernel is said with its place, the values, and how to mend it.
 //
 // The statements of a code stand in one kernel, each on a line of its own: so these tests promise besides
-// that independent mistakes are told together.
+// that independent mistakes are reported together.
 
 import { expect, test } from 'vitest';
 import { deviceFunction } from 'warpstage';
@@ -62,7 +62,7 @@ test('a name of the schema that is not taken', () => {
   ]);
 });
 
-test('mistakes inside a device function are told at their place, once', () => {
+test('mistakes inside a device function are reported at their place, once', () => {
   const half = deviceFunction({ v: 'i32' }, functionOf('({ v }) => {\n  return v / 2;\n}') as () => number);
   const text = '({ h, half }) => { h[0] = half({ v: 1 }); h[1] = half({ v: 2 }); }';
   expect(mistakesIn({ h: 'i32[]', half }, text)).toEqual([

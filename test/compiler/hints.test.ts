@@ -165,7 +165,7 @@ describe('a question for what is missing', () => {
     const [issue] = issuesOf(statements);
     expect(issue).toMatchObject({ code: 'WS1006', message, hint });
     const rest = issuesOf(mended(statements, issue!, ways(issue!)[0]!));
-    // A second one in the statement was not told yet.
+    // A second one in the statement was not reported yet.
     expect(rest.filter((one) => !one.message.startsWith("'?.'"))).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-// What users write that is wrong, and what they are told: message, hint and position.
+// What users write that is wrong, and what they read: message, hint and position.
 //
 // The words between « and » are those that the error must underline; the message of each stands
 // below, in the order of the text. Kernels are given as text, so that they may be as wrong as

@@ -439,7 +439,7 @@ const shuffle = (l: Litmus): Statement => ({
   result: null,
   range: { source: 0, start: 0, end: 0 },
 });
-litmus('a copy that one lane waited for and told by a shuffle', 'race', (l) => seenByOne(l, shuffle(l)));
+litmus('a copy that one lane waited for and announced by a shuffle', 'race', (l) => seenByOne(l, shuffle(l)));
 litmus(
   'the same with a warp barrier',
   'clean',

@@ -260,7 +260,7 @@ export function outcomeOf(program: Program, delivery: Delivery): Outcome {
 }
 
 function verdictOf(fault: Fault | null, errors: readonly Finding[]): Verdict {
-  // A race is told even where the schedule ends badly: it is the cause.
+  // A race is reported even where the schedule ends badly: it is the cause.
   if (errors.some(({ code }) => code === 'WS7001' || code === 'WS7002')) return 'race';
   if (fault?.kind === 'deadlock') return 'deadlock';
   if (fault !== null) return 'rule';

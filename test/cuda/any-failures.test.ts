@@ -43,7 +43,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     await device.close();
   });
 
-  test('a GPU that stopped is told of once, by whichever call finds it', async () => {
+  test('a GPU that stopped is reported once, by whichever call finds it', async () => {
     const device = await open('cuda');
     const y = device.alloc('i32', 4);
     device.defaultStream.launch(wild, { grid: 1, block: 1 }, { y });

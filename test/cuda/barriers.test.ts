@@ -1,4 +1,4 @@
-// Barriers as CUDA C++: what the hardware is told, and that it compiles for every architecture.
+// Barriers as CUDA C++: what the hardware gets, and that it compiles for every architecture.
 
 import { describe, expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';

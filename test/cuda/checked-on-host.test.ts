@@ -81,13 +81,13 @@ describe.skipIf(!hasHostCompiler)('as threads of this machine', () => {
         },
       },
     );
-    const told = faultError({ name: own.name, sources, grid: [grid, 1, 1] }, [fault]);
+    const reported = faultError({ name: own.name, sources, grid: [grid, 1, 1] }, [fault]);
     await using cpu = await open('cpu', { threads: 1 });
     const [y, x] = [cpu.alloc('i32', lengths.y), cpu.alloc('i32', lengths.x)];
     cpu.defaultStream.launch(faulty[name], { grid, block }, { y, x, n: 0 });
     const expected = await cpu.synchronize().catch((error: unknown) => error);
     expect(expected).toBeInstanceOf(WarpstageError);
-    expect(told.issues).toEqual((expected as WarpstageError).issues);
+    expect(reported.issues).toEqual((expected as WarpstageError).issues);
   });
 
   test('threads that wait for too long fail, and the others with them', () => {

@@ -195,7 +195,7 @@ async function expectAlive(device: Device): Promise<void> {
   y.free();
 }
 
-test.each(Object.entries(faulty))('%s is told by the CPU', async (_, one) => {
+test.each(Object.entries(faulty))('%s is reported by the CPU', async (_, one) => {
   await using cpu = await open('cpu', { threads: 1 });
   expect((await fail(cpu, one as never)).code).toMatch(/^WS30(01|03|05|09)$/);
 });
@@ -204,9 +204,9 @@ describe.skipIf(gpus === 0)('a checked GPU', () => {
   test.each(Object.entries(faulty))('tells of %s what the CPU tells, and goes on', async (_, one) => {
     await using device = await open('cuda', { checked: true });
     await using cpu = await open('cpu', { threads: 1 });
-    const told = await fail(device, one as never);
+    const reported = await fail(device, one as never);
     const expected = await fail(cpu, one as never);
-    expect(told.issues).toEqual(expected.issues);
+    expect(reported.issues).toEqual(expected.issues);
     await expectAlive(device);
   });
 
@@ -332,7 +332,7 @@ describe.skipIf(gpus === 0).each([true, false])('kernels print, checked: %s', (c
     expect(next.size).toBe(512);
   });
 
-  test('and are told how many lines were lost', async () => {
+  test('and learn how many lines were lost', async () => {
     await using device = await open('cuda', { checked });
     const lines: string[] = [];
     device.print = (line) => lines.push(line);

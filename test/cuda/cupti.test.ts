@@ -99,7 +99,7 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     }
   });
 
-  test('what has no record is told all the same, and that it has none', async () => {
+  test('what has no record is reported all the same, and that it has none', async () => {
     await using device = await open('cuda');
     device.recording = { times: 'cupti' };
     const spans: Span[] = [];
@@ -173,8 +173,8 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     graph.launch(stream);
     stream.memsetAsync(y, 2);
     await device.synchronize();
-    const told = () => spans.sort((a, b) => a.id! - b.id!).map(({ name, channel }) => [name, channel]);
-    expect(told()).toEqual([
+    const reported = () => spans.sort((a, b) => a.id! - b.id!).map(({ name, channel }) => [name, channel]);
+    expect(reported()).toEqual([
       ['memset', 'compute 1'],
       ['graph', undefined],
       ['memset', undefined],
@@ -183,7 +183,7 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     device.recorder = (span) => spans.push(span);
     stream.memsetAsync(y, 3);
     await device.synchronize();
-    expect(told().at(-1)).toEqual(['memset', 'compute 1']);
+    expect(reported().at(-1)).toEqual(['memset', 'compute 1']);
     expect(device.times.note).toBeNull();
   });
 
@@ -217,19 +217,19 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     expect(device.times).toEqual({ source: 'cupti', note: null });
   });
 
-  test('many operations are told without being asked for', async () => {
+  test('many operations are reported without being asked for', async () => {
     await using device = await open('cuda');
     device.recording = { times: 'cupti' };
-    let told = 0;
-    device.recorder = () => ++told;
+    let reported = 0;
+    device.recorder = () => ++reported;
     const y = device.alloc('i32', 16);
     for (let i = 0; i < 50; i++) {
       for (let j = 0; j < 50; j++) device.defaultStream.memsetAsync(y, j);
       await device.defaultStream.synchronize();
     }
-    expect(told).toBeGreaterThan(2000);
+    expect(reported).toBeGreaterThan(2000);
     await device.synchronize();
-    expect(told).toBe(2500);
+    expect(reported).toBe(2500);
   });
 
   test('CUPTI that refuses, or has a device that is lost: events, or nothing, but no error', async () => {

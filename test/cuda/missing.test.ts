@@ -1,4 +1,4 @@
-// What is missing for a GPU is told in one sentence. A driver and a compiler of the tests' own
+// What is missing for a GPU is said in one sentence. A driver and a compiler of the tests' own
 // stand in for what a machine may have. Needs a C compiler.
 
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   /** The package as a process that starts now would have it: nothing is opened yet. */
   const fresh = async () => (await import('warpstage')).open;
 
-  describe('what is missing is told in one sentence, with how to get it', () => {
+  describe('what is missing is said in one sentence, with how to get it', () => {
     test('a driver', async () => {
       process.env.WARPSTAGE_DRIVER = '/nowhere/libcuda.so';
       const openFresh = await fresh();

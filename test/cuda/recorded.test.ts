@@ -19,18 +19,18 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.remove();
   });
 
-  test('spans are told while later operations run', async () => {
+  test('spans are reported while later operations run', async () => {
     fake.lag(500, 1);
     await using device = await open('cuda');
-    const told: { readonly at: number; readonly span: Span }[] = [];
-    device.recorder = (span) => told.push({ at: performance.now(), span });
+    const reported: { readonly at: number; readonly span: Span }[] = [];
+    device.recorder = (span) => reported.push({ at: performance.now(), span });
     const y = device.alloc('i32', 16);
     for (let i = 0; i < 40; ++i) device.defaultStream.memsetAsync(y, i);
     await device.synchronize();
-    expect(told.map(({ span }) => span.id)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
-    expect(told[0]!.at).toBeLessThan(told.at(-1)!.span.ended);
+    expect(reported.map(({ span }) => span.id)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+    expect(reported[0]!.at).toBeLessThan(reported.at(-1)!.span.ended);
     // Each ended when its own event was reached.
-    expect(new Set(told.map(({ span }) => span.ended)).size).toBe(40);
+    expect(new Set(reported.map(({ span }) => span.ended)).size).toBe(40);
   });
 
   test('in any order, an operation begins when all that it waited for has ended', async () => {

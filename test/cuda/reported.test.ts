@@ -119,9 +119,11 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
         const streams = Array.from({ length: 4 }, made);
         const expectTold = async (fault: number, call: () => Promise<void>) => {
           if (fault === 0) await call();
-          else expect((await errorOf(call())).issues.map(({ message }) => message)).toEqual([told(fault)]);
+          else
+            expect((await errorOf(call())).issues.map(({ message }) => message)).toEqual([reported(fault)]);
         };
-        const told = (fault: number) => `kernel \`scale\` reads \`y[${fault}]\`, but \`y\` has 4 elements`;
+        const reported = (fault: number) =>
+          `kernel \`scale\` reads \`y[${fault}]\`, but \`y\` has 4 elements`;
         for (const { kind, which } of operations) {
           const own = streams[which]!;
           const { stream, fault } = own;
@@ -172,7 +174,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(device.memory.allocations).toBe(0);
   });
 
-  test('launches of one stream that a signal cancels: whichever of them runs is told to end', async () => {
+  test('launches of one stream that a signal cancels: whichever of them runs is asked to end', async () => {
     const y = device.alloc('i32', 32);
     const stop = new AbortController();
     for (const { signal } of [stop, new AbortController(), stop]) {

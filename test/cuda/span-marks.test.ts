@@ -1,4 +1,4 @@
-// How beginnings are told from ends, on streams and engines whose times the test gives.
+// How beginnings are found from ends, on streams and engines whose times the test gives.
 
 import { expect, test } from 'vitest';
 import type { Work } from '#warpstage/runtime/command.js';

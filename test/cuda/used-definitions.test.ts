@@ -80,7 +80,7 @@ WS_DEVICE int ws_old() { return 0; }
   });
 });
 
-test('a definition that cannot be told apart is refused', () => {
+test('a definition that cannot be distinguished is refused', () => {
   expect(() => usedDefinitions(['static int nameless() { return 0; }\n'], '')).toThrow(
     'without a name of its own',
   );

@@ -4,7 +4,7 @@ import vm from 'node:vm';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-test('errors are made and rendered where nothing can be told of files', async () => {
+test('errors are made and rendered where nothing can be known of files', async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: `

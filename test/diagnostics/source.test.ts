@@ -65,14 +65,14 @@ test('a range of several lines is underlined to the end of its first line', () =
   expect(location).toMatchObject({ ...placeOf('y[t] = gain; // declared'), length: 'y[t] = gain;'.length });
 });
 
-test('two functions with the same text are told apart', () => {
+test('two functions with the same text are distinguished', () => {
   const twins = [(x: number) => x + 40, (x: number) => x + 40];
   const lines = twins.map((twin) => locate(twin, 'x + 40'));
   expect(lines[0]).toMatchObject(placeOf('x + 40'));
   expect(lines[1]).toMatchObject(placeOf('x + 40', 1));
 });
 
-test('where no file can be told, the place is a line of the function', () => {
+test('where no file can be known, the place is a line of the function', () => {
   const made = new Function('y', '  y[0] = 1;\n  y[1] = missing;') as () => void;
   const place = locate(made, 'missing');
   expect(place).toEqual({ line: 4, column: 10, text: made.toString() });

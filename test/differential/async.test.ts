@@ -45,7 +45,7 @@ test('under the checker', () => {
     fc.property(tapes(60), (tape) => {
       const { text, random, launch } = randomLaunch(tape, 16);
       const { findings, verdict } = check(random, launch as never, { schedules: 3 });
-      // A wait of no time at all is right here, and told because it is not in CUDA.
+      // A wait of no time at all is right here, and reported because it is not in CUDA.
       const others = findings.filter(({ code }) => code !== 'WS7017');
       expect(
         others.map(({ code, message }) => `${code}: ${message}`),

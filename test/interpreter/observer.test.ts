@@ -1,4 +1,4 @@
-// The observer seam: what an observer is told, in which order, and that it changes nothing.
+// The observer seam: what an observer sees, in which order, and that it changes nothing.
 
 import { expect, test } from 'vitest';
 import { CopyQueue } from '#warpstage/targets/interpreter/copy-queue.js';
@@ -31,9 +31,9 @@ function observe(program: ReturnType<typeof stagingUnified>, delivery: Delivery,
 }
 
 test('one thread of the unified kernel, from its makePipeline to its end', () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const of0 = (thread: { rank: number; block: { index: readonly number[] } }, what: string) => {
-    if (thread.rank === 0 && thread.block.index[0] === 0) told.push(what);
+    if (thread.rank === 0 && thread.block.index[0] === 0) reported.push(what);
   };
   const stage = ({ stage, batch }: { stage: number; batch: number }) => `stage ${stage} batch ${batch}`;
   observe(stagingUnified({ block }), 'late', {
@@ -53,7 +53,7 @@ test('one thread of the unified kernel, from its makePipeline to its end', () =>
     released: (thread, use) => of0(thread, `released ${stage(use)}`),
     threadEnded: (thread) => of0(thread, 'ended'),
   });
-  expect(told).toMatchInlineSnapshot(`
+  expect(reported).toMatchInlineSnapshot(`
     [
       "make pipeline",
       "made",
@@ -108,13 +108,13 @@ test('what is bound to a phase and who waits for it go by the same objects', () 
 });
 
 test('several observers hear each event in their order', () => {
-  const told: number[] = [];
-  const parts = [0, 1, 2, 3, 4].map((i) => ({ blockBegan: () => told.push(i) }));
+  const reported: number[] = [];
+  const parts = [0, 1, 2, 3, 4].map((i) => ({ blockBegan: () => reported.push(i) }));
   combineObservers(parts as PartialObserver[]).blockBegan(null as never);
-  expect(told).toEqual([0, 1, 2, 3, 4]);
+  expect(reported).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('a wait that times out is told of, and batches of the queue are phases', () => {
+test('a wait that times out is reported, and batches of the queue are phases', () => {
   const p = new ProgramBuilder('queue', 1);
   const out = p.array('globalOut', 'i32');
   p.array('globalIn', 'i32', 'readonly');
@@ -138,12 +138,12 @@ test('a wait that times out is told of, and batches of the queue are phases', ()
       range: nowhere,
     },
   ]);
-  const told: string[] = [];
+  const reported: string[] = [];
   observe(program, 'late', {
-    bound: (copies, _, phase) => told.push(`${copies.length} bound to ${phase}`),
-    waited: (_thread, sync, phase) => sync instanceof CopyQueue && told.push(`waited for ${phase}`),
-    waitBegan: (_thread, _use, verb, limit) => told.push(`${verb} ${limit ?? 'without end'}`),
-    waitGaveUp: () => told.push('gave up'),
+    bound: (copies, _, phase) => reported.push(`${copies.length} bound to ${phase}`),
+    waited: (_thread, sync, phase) => sync instanceof CopyQueue && reported.push(`waited for ${phase}`),
+    waitBegan: (_thread, _use, verb, limit) => reported.push(`${verb} ${limit ?? 'without end'}`),
+    waitGaveUp: () => reported.push('gave up'),
   });
   const block = [
     '1 bound to 0',
@@ -154,5 +154,5 @@ test('a wait that times out is told of, and batches of the queue are phases', ()
     'consumerWaitFor 100',
     'gave up',
   ];
-  expect(told).toEqual([...block, ...block]);
+  expect(reported).toEqual([...block, ...block]);
 });

@@ -57,7 +57,7 @@ test('the page is that of the table', async () => {
   const lines = [
     '# Intrinsics',
     '',
-    'Everything that a kernel may say beyond plain JavaScript, and its equivalent in CUDA C++. How numbers, arrays and statements work is told in [language.md](language.md). This page is made of the one table that the compiler reads, `src/kernel/intrinsics.ts`.',
+    'Everything that a kernel may say beyond plain JavaScript, and its equivalent in CUDA C++. How numbers, arrays and statements work is described in [language.md](language.md). This page is made of the one table that the compiler reads, `src/kernel/intrinsics.ts`.',
   ];
   for (const [receiver, heading] of Object.entries(sections)) {
     const entries = Object.entries<Intrinsic>(intrinsics).filter(([name]) => name.startsWith(`${receiver}.`));

@@ -130,7 +130,7 @@ describe('what a schema may not say', () => {
     expect(issues[0]!.message).toContain(message);
   });
 
-  test('all wrong entries are told at once, by kernel() itself', () => {
+  test('all wrong entries are reported at once, by kernel() itself', () => {
     const schema = { a: 'float', y: 'f32[]', b: 'int' } as unknown as Schema;
     expect(issuesOf(schema).map(({ message }) => message)).toEqual([
       "schema entry 'a' has the type 'float', which does not exist",

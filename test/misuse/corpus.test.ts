@@ -13,11 +13,11 @@ function schedulesThatFind(misuse: Misuse, schedules: number): Set<string> {
   const { at, other } = markedLines(misuse);
   const all = foundIn(checkMisuse(misuse, false, { schedules, advice: isAdvice(misuse) }));
   const those = all.filter(({ code }) => code === misuse.code);
-  const told = JSON.stringify(all, null, 2);
-  expect(those.length, told).toBeGreaterThan(0);
-  for (const { line } of those) expect(at, told).toContain(line);
+  const reported = JSON.stringify(all, null, 2);
+  expect(those.length, reported).toBeGreaterThan(0);
+  for (const { line } of those) expect(at, reported).toContain(line);
   const named = those.flatMap((one) => [one.line, ...one.other]);
-  expect(named, told).toEqual(expect.arrayContaining([...other]));
+  expect(named, reported).toEqual(expect.arrayContaining([...other]));
   expect(those.map(({ message }) => message).join('\n')).toContain(misuse.says ?? '');
   return new Set(those.flatMap(({ by }) => by));
 }

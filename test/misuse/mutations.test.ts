@@ -1,5 +1,5 @@
 // Random right pipelines are clean, and compute the same on the interpreter and on WebAssembly; and of
-// random single mutations of them the checker finds all that can be told from a right one.
+// random single mutations of them the checker finds all that can be distinguished from a right one.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

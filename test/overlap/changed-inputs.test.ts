@@ -78,14 +78,14 @@ describe.each(Object.entries(makers))('%s', (name, make) => {
       },
       /there is another file of its name now$/,
     ],
-  ])('that %s is told, and gives no output', async (_, change, told) => {
+  ])('that %s is reported, and gives no output', async (_, change, reported) => {
     for (const resume of [false, true]) {
       make(at(name));
       const failed = runWhile(at(name), () => change(at(name)), { resume });
       await expectFailure(
         failed,
         'WS5003',
-        told,
+        reported,
         'run it again when nothing writes to it, or on a copy of it',
       );
       expect(namesIn(folder)).not.toContain('y.npy');
@@ -107,7 +107,7 @@ describe.each(Object.entries(makers))('%s', (name, make) => {
   });
 });
 
-test('a job that only reduces its input is told as well', async () => {
+test('a job that only reduces its input is reported as well', async () => {
   writeFileSync(at('a.bin'), new Uint8Array(16_000));
   writeFileSync(at('b.bin'), new Uint8Array(32_000));
   let changed = false;

@@ -7,7 +7,7 @@ const span = (engine: string, milliseconds: number, bytes?: number) => ({
 });
 
 describe('what the stages of a device did', () => {
-  test('is what was told, where all is', () => {
+  test('is what was reported, where all is', () => {
     const stages = new DeviceStages();
     stages.tell(span('copy in', 2, 100)); // of a constant, which the loop knows nothing of
     for (let chunk = 0; chunk < 3; ++chunk) {
@@ -19,7 +19,7 @@ describe('what the stages of a device did', () => {
     expect(stages.report('copy in')).toEqual({ name: 'copy in', busy: 5, bytes: 130, operations: 4 });
   });
 
-  test('is in proportion to what was given, where a sample is told', () => {
+  test('is in proportion to what was given, where a sample is reported', () => {
     const stages = new DeviceStages();
     stages.tell(span('copy in', 2, 100));
     stages.settle();
@@ -36,13 +36,13 @@ describe('what the stages of a device did', () => {
     stages.settle();
     expect(stages.report('compute')).toEqual({ name: 'compute', busy: 60, bytes: 0, operations: 20 });
     expect(stages.report('copy in')).toEqual({ name: 'copy in', busy: 21.5, bytes: 295, operations: 21 });
-    // The next pass begins with all told.
+    // The next pass begins with all reported.
     stages.tell(span('copy in', 1, 10));
     stages.settle();
     expect(stages.report('copy in').busy).toBe(22.5);
   });
 
-  test('of which nothing was told, is not guessed', () => {
+  test('of which nothing was reported, is not guessed', () => {
     const stages = new DeviceStages();
     stages.sample();
     stages.give('copy out', 10);

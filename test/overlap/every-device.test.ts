@@ -16,7 +16,7 @@ describe.each(devices)('$name', ({ open, ranOn }) => {
     expect(outputs.y).toEqual(x.map((value) => value * 3 + 1));
     expect(report).toMatchObject({ rows: x.length, chunks: 13, chunkRows: 8192 });
     expect(report.ranOn[0]).toMatch(ranOn);
-    // The device told of its copies and kernels.
+    // The device reported its copies and kernels.
     const operations = Object.fromEntries(report.stages.map((stage) => [stage.name, stage.operations]));
     expect(operations).toMatchObject({ 'copy in': 13, compute: 13, 'copy out': 13 });
     expect(device.memory.allocations).toBe(0);

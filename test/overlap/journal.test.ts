@@ -79,7 +79,7 @@ test('flushes by itself while the run goes on, and fails it if that fails', asyn
   expect(counted()).toEqual({ rows: 10, chunks: 1 });
 });
 
-test('counts nothing more once outputs are being completed: a failed flush is told only once', async () => {
+test('counts nothing more once outputs are being completed: a failed flush is reported only once', async () => {
   const journal = await open();
   let flushes = 0;
   journal.add({

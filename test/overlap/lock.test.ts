@@ -20,12 +20,12 @@ const program = `
 `;
 
 /** Has another process lock a path, which then waits; resolves with what came of it. */
-async function lockIn(node: string, path: string): Promise<{ child: ChildProcess; told: string }> {
+async function lockIn(node: string, path: string): Promise<{ child: ChildProcess; reported: string }> {
   const args = ['--input-type=module', '-e', program, path, `${path}.lock`];
   const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const [told] = (await once(child.stdout!, 'data')) as [Buffer];
-  return { child, told: String(told) };
+  const [reported] = (await once(child.stdout!, 'data')) as [Buffer];
+  return { child, reported: String(reported) };
 }
 
 const own = () => join(realpathSync(temporaryDirectory()), 'y.npy');
@@ -33,13 +33,13 @@ const own = () => join(realpathSync(temporaryDirectory()), 'y.npy');
 describe.each(nodes)('a path that %s has locked', (first) => {
   test.each(nodes)('is refused to %s, until the first one is killed', async (second) => {
     const path = own();
-    const { child, told } = await lockIn(first, path);
-    expect(told).toBe('locked');
-    expect((await lockIn(second, path)).told).toBe('refused');
-    expect((await lockIn(second, `${path}x`)).told).toBe('locked');
+    const { child, reported } = await lockIn(first, path);
+    expect(reported).toBe('locked');
+    expect((await lockIn(second, path)).reported).toBe('refused');
+    expect((await lockIn(second, `${path}x`)).reported).toBe('locked');
     child.kill('SIGKILL');
     await once(child, 'close');
-    expect((await lockIn(second, path)).told).toBe('locked');
+    expect((await lockIn(second, path)).reported).toBe('locked');
   });
 });
 

@@ -29,7 +29,7 @@ describe('the wall time', () => {
     expect(predictWall(even, 40, { chunkBytes: 10, depth: 5 })).toBe(40 + 4 * 10);
     expect(predictWall(costs([1, 1, 4, 1, 1]), 40, { chunkBytes: 10, depth: 5 })).toBe(160 + 4 * 10);
   });
-  test('with two in flight: a lane is free when its chunk is written', () => {
+  test('with two in flight: a slot is free when its chunk is written', () => {
     expect(predictWall(even, 40, { chunkBytes: 10, depth: 2 })).toBe(10 + 2 * 50);
   });
   test('counts a rest as what it is', () => {

@@ -257,45 +257,46 @@ describe('what a run leaves', () => {
       { name: 'affine' },
     ),
   } as never) as Job;
-  const otherwise: readonly (readonly [what: string, change: () => Partial<RunOptions>, told: RegExp])[] = [
-    ['another setting', () => ({ settings: { a: 3 } }), /setting 'a' was 2, and is 3$/],
-    ['another chunk', () => ({ chunk: 200 }), /the chunk was 100 rows, and is 200 rows$/],
-    ['a chunk to be chosen', () => ({ chunk: 'auto' }), /the chunk was 100 rows, and is auto$/],
-    ['fewer rows', () => ({ rows: 3000 }), /the number of rows was all, and is 3,000$/],
+  const otherwise: readonly (readonly [what: string, change: () => Partial<RunOptions>, reported: RegExp])[] =
     [
-      'an input that was changed',
-      () => {
-        utimesSync(at('x.bin'), 1, 1);
-        return {};
-      },
-      /input 'x' was \S+x\.bin \(raw, f32, 16,000 bytes, inode \d+, written 20[^)]+\), and is \S+x\.bin \(raw, f32, 16,000 bytes, inode \d+, written 1970-01-01T00:00:01\.000000000Z, changed 2\S+\)$/,
-    ],
-    [
-      'an input whose time was set back after it was changed',
-      () => {
-        const { atime, mtime } = statSync(at('x.bin'));
-        writeFileSync(at('x.bin'), bytesOf(numbers.toReversed()));
-        utimesSync(at('x.bin'), atime, mtime);
-        return {};
-      },
-      /input 'x' was \S+x\.bin .* changed 2\S+\), and is \S+x\.bin/,
-    ],
-    [
-      'another input',
-      () => ({ input: given('z.bin', bytesOf(numbers)) }),
-      /input 'x' was \S+x\.bin .* is \S+z\.bin/,
-    ],
-    [
-      'an output in another format',
-      () => ({ output: { file: at('y.bin'), format: 'npy' } }),
-      /output 'y' was \S+y\.bin \(raw, f32, shape \(4000\)\), and is \S+y\.bin \(npy/,
-    ],
-  ];
-  test.each(otherwise)('is refused to a run with %s', async (_, change, told) => {
+      ['another setting', () => ({ settings: { a: 3 } }), /setting 'a' was 2, and is 3$/],
+      ['another chunk', () => ({ chunk: 200 }), /the chunk was 100 rows, and is 200 rows$/],
+      ['a chunk to be chosen', () => ({ chunk: 'auto' }), /the chunk was 100 rows, and is auto$/],
+      ['fewer rows', () => ({ rows: 3000 }), /the number of rows was all, and is 3,000$/],
+      [
+        'an input that was changed',
+        () => {
+          utimesSync(at('x.bin'), 1, 1);
+          return {};
+        },
+        /input 'x' was \S+x\.bin \(raw, f32, 16,000 bytes, inode \d+, written 20[^)]+\), and is \S+x\.bin \(raw, f32, 16,000 bytes, inode \d+, written 1970-01-01T00:00:01\.000000000Z, changed 2\S+\)$/,
+      ],
+      [
+        'an input whose time was set back after it was changed',
+        () => {
+          const { atime, mtime } = statSync(at('x.bin'));
+          writeFileSync(at('x.bin'), bytesOf(numbers.toReversed()));
+          utimesSync(at('x.bin'), atime, mtime);
+          return {};
+        },
+        /input 'x' was \S+x\.bin .* changed 2\S+\), and is \S+x\.bin/,
+      ],
+      [
+        'another input',
+        () => ({ input: given('z.bin', bytesOf(numbers)) }),
+        /input 'x' was \S+x\.bin .* is \S+z\.bin/,
+      ],
+      [
+        'an output in another format',
+        () => ({ output: { file: at('y.bin'), format: 'npy' } }),
+        /output 'y' was \S+y\.bin \(raw, f32, shape \(4000\)\), and is \S+y\.bin \(npy/,
+      ],
+    ];
+  test.each(otherwise)('is refused to a run with %s', async (_, change, reported) => {
     await stopAfter(5, affine, options);
     const kept = ['.y.bin.journal', '.y.bin.partial'].map((name) => readFileSync(at(name)));
     const hint = new RegExp(`or delete ${at('.y.bin.journal')} and ${at('.y.bin.partial')} to begin anew`);
-    await expectFailure(run(affine, { ...options, ...change(), resume: true }), 'WS5013', told, hint);
+    await expectFailure(run(affine, { ...options, ...change(), resume: true }), 'WS5013', reported, hint);
     expect(['.y.bin.journal', '.y.bin.partial'].map((name) => readFileSync(at(name)))).toEqual(kept);
   });
 

@@ -197,7 +197,7 @@ async function issueOf(work: () => Promise<unknown> | unknown) {
 }
 const here = (await import('node:fs')).readFileSync(new URL(import.meta.url), 'utf8').split('\n');
 
-test('what is wrong in the function, and with its result, is told at its own line and column', async () => {
+test('what is wrong in the function, and with its result, is reported at its own line and column', async () => {
   const input = new Float32Array(4);
   const factor = 3;
   const cases = [
@@ -214,10 +214,10 @@ test('what is wrong in the function, and with its result, is told at its own lin
     [reduce({ sum: 'i32', x: 'f32' }, ({ x }) => x + 0.5), 'x + 0.5', 'WS1004'],
   ] as const;
   for (const [work, words, code] of cases) {
-    const { code: told, location } = await issueOf(() => run(work as never, { input }));
+    const { code: reported, location } = await issueOf(() => run(work as never, { input }));
     const line = here.findIndex((text) => text.includes(words) && !text.includes('findIndex'));
-    expect({ told, line: location?.line, column: location?.column, file: location?.file }).toEqual({
-      told: code,
+    expect({ reported, line: location?.line, column: location?.column, file: location?.file }).toEqual({
+      reported: code,
       line: line + 1,
       column: here[line]!.indexOf(words) + 1,
       file: expect.stringContaining('rows.test.ts'),

@@ -1,4 +1,4 @@
-// The tuner, fed by made-up runs in which every stage takes as long as it is told to.
+// The tuner, fed by made-up runs in which every stage takes as long as the test says.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -17,30 +17,30 @@ function play(tuner: Tuner, rows: number, costs: Partial<Record<StageName, Cost>
   const free = Object.fromEntries(stageNames.map((stage) => [stage, 0])) as Record<StageName, number>;
   const busy = { ...free };
   const chunks: number[] = [];
-  const lanes: number[] = Array.from({ length: tuner.depth }, () => 0);
+  const slots: number[] = Array.from({ length: tuner.depth }, () => 0);
   let end = 0;
   const waiting: { rows: number; at: number; busy: Record<StageName, number> }[] = [];
   for (let left = rows; left > 0; ) {
-    // The lane that is free first takes the next chunk; by then all chunks that ended before are through.
-    lanes.sort((a, b) => a - b);
-    const lane = lanes[0]!;
-    while (waiting.length > 0 && waiting[0]!.at <= lane) {
+    // The slot that is free first takes the next chunk; by then all chunks that ended before are through.
+    slots.sort((a, b) => a - b);
+    const slot = slots[0]!;
+    while (waiting.length > 0 && waiting[0]!.at <= slot) {
       const done = waiting.shift()!;
       tuner.complete(done.rows, done.at, () => done.busy);
     }
-    while (lanes.length > tuner.depth) lanes.pop();
-    while (lanes.length < tuner.depth) lanes.push(lane);
+    while (slots.length > tuner.depth) slots.pop();
+    while (slots.length < tuner.depth) slots.push(slot);
     const size = Math.min(left, tuner.nextRows());
     tuner.read(size);
     chunks.push(size);
-    let time = lane;
+    let time = slot;
     for (const stage of stageNames) {
       const cost = costs[stage]?.(size, tuner.depth) ?? 0;
       time = Math.max(time, free[stage]) + cost;
       busy[stage] += cost;
       free[stage] = time;
     }
-    lanes[0] = time;
+    slots[0] = time;
     end = time;
     waiting.push({ rows: size, at: time, busy: { ...busy } });
     left -= size;

@@ -48,7 +48,7 @@ function expectTold(one: unknown, other: unknown): void {
   expect.fail(`${valueText(one)} and ${valueText(other)} are ${same ? 'one value' : 'two'}`);
 }
 
-test('values that are written alike elsewhere are told apart', () => {
+test('values that are written alike elsewhere are distinguished', () => {
   for (const one of alike) for (const other of alike) expectTold(one, other);
 });
 

@@ -28,7 +28,7 @@ describe.each(checkedDevices)('closing $name', ({ open }) => {
     y[y.length] = 1;
   });
 
-  /** A launch that has failed, of which no call was told. */
+  /** A launch that has failed, which no call reported. */
   const failed = async (device: Device) => {
     const done = new Promise<void>((resolve) => {
       device.recorder = () => resolve();

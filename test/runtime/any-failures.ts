@@ -113,7 +113,7 @@ class Program {
   /** What host functions that were called have thrown. */
   readonly #happened: string[] = [];
   /** What calls have thrown, `close` left out. */
-  readonly #told: string[] = [];
+  readonly #reported: string[] = [];
   readonly #underWay: Promise<void>[] = [];
   readonly #small;
   readonly #large;
@@ -160,11 +160,11 @@ class Program {
 
   #judge(left: readonly string[]): void {
     expect(this.#late).toEqual([]);
-    const all = [...this.#told, ...left].join('\n');
+    const all = [...this.#reported, ...left].join('\n');
     for (const failure of this.#happened) expect(all).toContain(failure);
     for (const { name } of outside) if (this.#ran.has(name)) expect(all).toContain(`\`${name}\``);
     // What close says nothing has said before, and it says it once.
-    for (const message of left) expect(this.#told).not.toContain(message);
+    for (const message of left) expect(this.#reported).not.toContain(message);
     expect(new Set(left).size).toBe(left.length);
     expect(left.join('\n')).not.toContain('the device was closed');
   }
@@ -278,6 +278,6 @@ class Program {
 
   #noteOver(covers: readonly number[], issues: readonly string[] | null): void {
     for (const id of covers) this.#over.add(id);
-    this.#told.push(...(issues ?? []));
+    this.#reported.push(...(issues ?? []));
   }
 }

@@ -119,7 +119,7 @@ describe('a fault', () => {
     await other.synchronize();
   });
 
-  test('of the first block is told, if several fail', async () => {
+  test('of the first block is reported, if several fail', async () => {
     stream.launch(handMade.fault, { grid: 64, block: 1 }, { at: 2 });
     other.launch(handMade.fault, one, { at: 0 });
     const error = await errorOf(device.synchronize());

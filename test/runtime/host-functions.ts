@@ -374,7 +374,7 @@ export function promiseHostFunctions({ open, kernels }: Promised): void {
     });
   });
 
-  test('a recorder is told of a host function, and of what is behind it', limit, async () => {
+  test('a recorder gets a host function, and of what is behind it', limit, async () => {
     const spans: Span[] = [];
     const y = device.alloc('i32', 4);
     device.recorder = (span) => spans.push(span);

@@ -16,10 +16,10 @@ const { body } = kernel(
   ({ y }) => {
     y[0] = 1;
   },
-  { name: 'told' },
+  { name: 'reported' },
 );
 
-test('what is told late of a cancelled command is not told of the next one with its ticket', async () => {
+test('what is reported late of a cancelled command is not reported of the next one with its ticket', async () => {
   const memory = createCommandTableMemory();
   const table = new CommandTable(memory);
   const orders: Extract<Order, { kind: 'command' }>[] = [];
@@ -47,8 +47,8 @@ test('what is told late of a cancelled command is not told of the next one with 
   const work = (signal: AbortSignal | null) =>
     ({
       kind: 'launch',
-      name: 'told',
-      sources: [createKernelSource(body, 'told')],
+      name: 'reported',
+      sources: [createKernelSource(body, 'reported')],
       grid: [1, 1, 1],
       signal,
     }) as unknown as Work;

@@ -222,7 +222,7 @@ describe('arguments', () => {
     );
   });
 
-  test('are all told at once', () => {
+  test('are all reported at once', () => {
     expect(
       issues(() => launch({ n: -0.5, y: 1, u: Number.NaN, extra: 2 })).map((issue) => issue.slice(0, 6)),
     ).toEqual(['WS2001', 'WS2001', 'WS2001', 'WS2001']);

@@ -75,7 +75,7 @@ const change = fc.oneof(
   fc.record({ name: fc.constant('x'), value: fc.nat(3) }),
   fc.record({ name: fc.constant('twist'), value: fc.constantFrom(plain, double, undefined) }),
   fc.record({ name: fc.constantFrom('grid', 'block'), value: fc.constantFrom(1, 2) }),
-  // What is wrong, and is told each time.
+  // What is wrong, and is reported each time.
   fc.record({ name: fc.constantFrom('v.x', 'w.z', 'i', 'k', 'c', 'n', 'b'), value: fc.constant('wrong') }),
   fc.record({ name: fc.constantFrom('i', 'v'), value: fc.constant('inherited') }),
   fc.record({ name: fc.constant('more'), value: fc.integer() }),

@@ -119,8 +119,8 @@ describe.each(cpuDevices)('$name', ({ open }) => {
         const steady = role.filter((part) => part !== 'acquire' && part !== 'wait');
         if (by === 'roles') expect(order(spans, steady)).toEqual(order(checked, steady));
         // All parts, in the order in which one thread of that role comes to them.
-        const told = order(spans, role);
-        const first = (name: string) => told.indexOf(name);
+        const reported = order(spans, role);
+        const first = (name: string) => reported.indexOf(name);
         for (let batch = 0; batch < batches; ++batch) {
           const own = role.map((part) => first(`${part} batch ${batch}`));
           expect(own).toEqual([...own].sort((a, b) => a - b));
@@ -205,7 +205,7 @@ describe.each(cpuDevices)('$name', ({ open }) => {
     for (const part of parts) expect(order(stages!.spans, [part])).toHaveLength(3);
   });
 
-  test('a fault of the block is told as ever', async () => {
+  test('a fault of the block is reported as ever', async () => {
     const outside = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
       const own = cuda.thisThreadBlock();
       const shared = cuda.sharedArray('f32', own.size());
@@ -257,9 +257,9 @@ test('the pipelines of tiles, and one that is made again, have names of their ow
     return new Set(spans[0]!.stages!.spans.map(({ stream, name }) => `${stream}, ${name}`));
   };
   const [wasm, , interpreted] = cpuDevices;
-  const told = await streams(wasm!.open);
-  expect(told).toEqual(await streams(interpreted!.open));
-  expect(told).toContain('pipeline 4 stage 0, compute batch 0');
+  const reported = await streams(wasm!.open);
+  expect(reported).toEqual(await streams(interpreted!.open));
+  expect(reported).toContain('pipeline 4 stage 0, compute batch 0');
 });
 
 test('a trace file keeps the stages', async () => {

@@ -58,7 +58,7 @@ test('the counters in a kernel are named, once, at their place', () => {
   ]);
 });
 
-test('a kernel that istanbul was told to ignore compiles in an instrumented module', () => {
+test('a kernel that istanbul was asked to ignore compiles in an instrumented module', () => {
   const scale = load(`const scale = (cov_1q2w3e4r5t().s[0]++, kernel({ y: 'f32[]', a: 'f32' },
 /* istanbul ignore next */({ y, a }, cuda) => {
   const i = cuda.thisGrid().threadRank();

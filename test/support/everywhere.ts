@@ -42,8 +42,8 @@ export function runEverywhere(kernel: Kernel, launch: KernelLaunch): Everywhere 
   for (const { target, fault, arguments: results, executable } of others) {
     // Under a seed another thread may be the first to go wrong.
     const isSeeded = executable.target === 'interpreter' && typeof executable.delivery === 'number';
-    const told = (one: Fault | null) => (isSeeded && one !== null ? { ...one, thread: null } : one);
-    expect({ target, fault: told(fault) }).toEqual({ target, fault: told(first!.fault) });
+    const reported = (one: Fault | null) => (isSeeded && one !== null ? { ...one, thread: null } : one);
+    expect({ target, fault: reported(fault) }).toEqual({ target, fault: reported(first!.fault) });
     if (fault === null) expect({ target, results }).toEqual({ target, results: first!.arguments });
   }
   const chosen = runs.find(({ target }) => target === wasm.name)!.executable;

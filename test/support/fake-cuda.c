@@ -243,7 +243,7 @@ struct channel {
 };
 static struct channel *told_channel;
 static uint32_t told_launch;
-/* Whether a launch is to end: the last one that told something, or one that was so many before it. */
+/* Whether a launch is to end: the last one that reported something, or one that was so many before it. */
 int fake_cancelled(int before) {
   uint32_t first = (uint32_t)told_channel->cancelled, last = told_channel->cancelled >> 32;
   return told_launch - before - first <= last - first;

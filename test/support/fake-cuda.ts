@@ -36,7 +36,7 @@ export interface FakeCuda {
   /** The next line that is printed is only begun, until it is finished. */
   readonly beginLine: () => void;
   readonly finishLine: () => void;
-  /** Whether the last launch that told something, or the one so many before it, is to end: 1 or 0. */
+  /** Whether the last launch that reported something, or the one so many before it, is to end: 1 or 0. */
   readonly cancelled: (before: number) => number;
   readonly version: (version: number) => void;
   readonly devices: (count: number) => void;

@@ -45,21 +45,21 @@ const stages = [
 ];
 const data = { title: 'affine on cpu', stages, wall: 1000, bytesIn: 2 ** 30, bytesOut: 2 ** 30 };
 
-test('what nobody asked for is told, with the reason', () => {
+test('what nobody asked for is reported, with the reason', () => {
   const first = { row: 0, chunkBytes: 2 ** 24, depth: 2, why: 'usual with 2 processors' };
   const later = { row: 3_000_000, chunkBytes: 2 ** 24, depth: 4, why: 'measured 1.12 times as fast' };
-  const told = (auto: boolean, steps: (typeof first)[]) =>
+  const reported = (auto: boolean, steps: (typeof first)[]) =>
     reportText({ ...data, chosen: { auto: { chunk: auto, depth: auto }, steps } }, 200)
       .split('\n')
       .at(-1);
-  expect(told(true, [first])).toBe(
+  expect(reported(true, [first])).toBe(
     'auto: chunks of 16.0 MiB, 2 in flight (usual with 2 processors): bound by write',
   );
-  expect(told(true, [first, later])).toBe(
+  expect(reported(true, [first, later])).toBe(
     'auto: chunks of 16.0 MiB, 2 in flight (usual with 2 processors); from row 3,000,000 chunks of 16.0 MiB, ' +
       '4 in flight (measured 1.12 times as fast): bound by write',
   );
-  expect(told(false, [first])).toMatch(/^Bound by write/);
+  expect(reported(false, [first])).toMatch(/^Bound by write/);
 });
 
 test('a report is a table of stages and the stage that bound it', () => {

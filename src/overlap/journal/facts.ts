@@ -1,7 +1,7 @@
 // What a run that is resumed must have in common with the one before it: its kernel and declaration, its
 // settings, how it is cut, its inputs and outputs, and the version of this package.
 //
-// Facts are words, so that a journal can be read, and a difference be told as it is. Devices and the chunks
+// Facts are words, so that a journal can be read, and a difference be reported as it is. Devices and the chunks
 // in flight are not among them: as in a run over several devices, each chunk may be computed by another.
 
 import { createHash } from 'node:crypto';
