@@ -1,4 +1,4 @@
-// What the intermediate representation says of a GPU's own synchronisation: the core.
+// What the intermediate representation says of a target's own synchronisation: the core.
 //
 // The front end makes none of this. A pass of `targets/legalise` replaces pipelines, barriers and
 // copies by these operations, and a GPU target prints them one by one. The interpreter executes
@@ -137,7 +137,40 @@ export type CoreOperation =
       readonly waiting: Waiting;
     }
   /** True in one lane of the warp, always the same. All its lanes come together. */
-  | { readonly kind: 'elect' };
+  | { readonly kind: 'elect' }
+  // Of a program that its block runs.
+  /** Copies at once: all of it where the block does, in a region the thread's share. Its operands are tested first. */
+  | (Copying & { readonly kind: 'copyNow'; readonly group: Group; readonly zeroFill: Expression | null })
+  /** The kernel stops: all threads wait for this stage (a u32), which none of them can bring any more. */
+  | {
+      readonly kind: 'stuckAtStage';
+      readonly pipeline: number;
+      readonly verb: string;
+      readonly stage: Expression;
+    }
+  /** The same for a phase (an i32) of a barrier: which of its array is an i32 too. */
+  | {
+      readonly kind: 'stuckAtBarrier';
+      readonly barrier: number;
+      readonly at: Expression;
+      readonly phase: Expression;
+    }
+  /** The kernel stops: the pipeline is in a state, one of `pipelineStates`, that forbids the call. */
+  | {
+      readonly kind: 'pipelineMisused';
+      readonly pipeline: number;
+      readonly verb: string;
+      readonly state: Expression;
+    }
+  /** The kernel stops: a thread does with a barrier what is wrong; `first` and `second`, of type i64, are for its words. */
+  | {
+      readonly kind: 'barrierMisused';
+      readonly barrier: number;
+      readonly fault: 'notMade' | 'noSuchBarrier' | 'noToken' | 'otherToken' | 'staleToken';
+      readonly at: Expression;
+      readonly first: Expression;
+      readonly second: Expression;
+    };
 
 /** An operation of the core as a statement. */
 export interface CoreCall {

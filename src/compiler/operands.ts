@@ -103,6 +103,11 @@ const ofCore = {
   namedBarrier: { id: true },
   groupCount: { value: true },
   elect: {},
+  copyNow: { destination: true, source: true, count: true, zeroFill: true },
+  stuckAtStage: { stage: true },
+  stuckAtBarrier: { at: true, phase: true },
+  pipelineMisused: { state: true },
+  barrierMisused: { at: true, first: true, second: true },
 } satisfies { [K in CoreOperation['kind']]: Operands<Extract<CoreOperation, { kind: K }>> };
 
 /** The names of each table's operands, by what they are operands of. */

@@ -12,6 +12,47 @@ export function barrierName({ name, count }: { name: string; count: number | nul
   return count === null ? name : `${name}[${index}]`;
 }
 
+/** What a thread can do wrong with a barrier, by the number that code tells. */
+export const barrierFaults = {
+  notMade: 0,
+  noSuchBarrier: 1,
+  wrongExpected: 2,
+  differentExpected: 3,
+  wrongCount: 4,
+  noToken: 5,
+  otherToken: 6,
+  staleToken: 7,
+} as const;
+
+/** The words for one of `barrierFaults`, at the barrier of that index, with the values that they need. */
+export function barrierMisuseOf(
+  declaration: { name: string; count: number | null },
+  fault: number,
+  index: number,
+  a: number,
+  b: number,
+): BarrierMisuse {
+  const name = barrierName(declaration, index);
+  switch (fault) {
+    case barrierFaults.notMade:
+      return notMade(declaration.name);
+    case barrierFaults.noSuchBarrier:
+      return noSuchBarrier(declaration.name, a, declaration.count ?? 1);
+    case barrierFaults.wrongExpected:
+      return wrongExpected(declaration.name, a);
+    case barrierFaults.differentExpected:
+      return differentExpected(declaration.name, [a, b]);
+    case barrierFaults.wrongCount:
+      return wrongCount(name, a, b);
+    case barrierFaults.noToken:
+      return noToken(name);
+    case barrierFaults.otherToken:
+      return otherToken(name, barrierName(declaration, a));
+    default:
+      return staleToken(name, a, b);
+  }
+}
+
 /** A thread uses a barrier that it has not made. */
 export function notMade(barrier: string): BarrierMisuse {
   return {

@@ -5,6 +5,9 @@ export interface PipelineMisuse {
   readonly hint: string;
 }
 
+/** What a pipeline is at a moment, to a thread; made with roles, it is a producer's or a consumer's. */
+export const pipelineStates = { absent: 0, made: 1, quit: 2, producer: 3, consumer: 4 } as const;
+
 export type PipelineRole = 'producer' | 'consumer';
 
 /** A thread uses a pipeline that it has not made. */
@@ -30,6 +33,20 @@ export function wrongRole(verb: string, pipeline: string, role: PipelineRole): P
     message: `${verb} of \`${pipeline}\` by a ${role}`,
     hint: `Call ${verb}() only in threads that made the pipeline as '${required}'.`,
   };
+}
+
+/** A thread uses a pipeline that is, to it, in a state that forbids it. */
+export function misuseOf(state: number, verb: string, pipeline: string): PipelineMisuse {
+  switch (state) {
+    case pipelineStates.quit:
+      return hasQuit(verb, pipeline);
+    case pipelineStates.producer:
+      return wrongRole(verb, pipeline, 'producer');
+    case pipelineStates.consumer:
+      return wrongRole(verb, pipeline, 'consumer');
+    default:
+      return notMade(pipeline);
+  }
 }
 
 /** The threads of a group do not agree how many producers there are. */

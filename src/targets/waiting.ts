@@ -79,6 +79,23 @@ export interface WaitingThread {
   readonly what: string;
 }
 
+/** The deadlock of all threads of a block at one place, where none of their group has arrived. */
+export function deadlockOfAll(
+  block: Extent3,
+  threads: number,
+  { group, range }: { readonly group: Group; readonly range: Range },
+  words: (progress: Progress) => string,
+): Fault {
+  const expected = (rank: number) => {
+    if (group.kind === 'thread') return 1;
+    return group.kind === 'tile' ? Math.min(group.size, threads - (rank - (rank % group.size))) : threads;
+  };
+  const waiting = Array.from({ length: threads }, (_, rank) => {
+    return { rank, range, what: words({ arrived: 0, expected: expected(rank), left: 0 }) };
+  });
+  return deadlockOf(block, waiting);
+}
+
 /** The deadlock of a block's threads, given by ascending rank, grouped by the place where they wait and what for. */
 export function deadlockOf(block: Extent3, threads: readonly WaitingThread[]): Fault {
   const groups = new Map<string, { range: Range; what: string; threads: number[] }>();

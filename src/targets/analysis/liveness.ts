@@ -65,6 +65,8 @@ class Analysis {
       case 'block':
         this.#exits.set(statement.label, after);
         return this.list(statement.body, after);
+      case 'region':
+        return this.list(statement.body, after);
       case 'break':
         return this.#exits.get(statement.label) ?? 0n;
       case 'continue':

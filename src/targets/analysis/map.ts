@@ -1,7 +1,7 @@
 // Rewrites a program: a copy of its statements with every expression and statement put through
 // a function, innermost first.
 
-import type { Expression, Statement } from '../../compiler/ir.ts';
+import type { Call, Expression, Statement } from '../../compiler/ir.ts';
 import { mapExpressions, mapOperands } from '../../compiler/operands.ts';
 
 export interface Mapping {
@@ -14,6 +14,29 @@ export function mapStatements(statements: readonly Statement[], mapping: Mapping
   return statements.map((statement) => {
     const mapped = mapParts(statement, mapping);
     return mapping.statement === undefined ? mapped : mapping.statement(mapped, statement);
+  });
+}
+
+/** The same statements with each call replaced by others. */
+export function replaceCalls(
+  statements: readonly Statement[],
+  replace: (call: Call) => readonly Statement[],
+): readonly Statement[] {
+  const list = (inner: readonly Statement[]) => replaceCalls(inner, replace);
+  return statements.flatMap((statement): readonly Statement[] => {
+    switch (statement.kind) {
+      case 'if':
+        return [{ ...statement, then: list(statement.then), otherwise: list(statement.otherwise) }];
+      case 'loop':
+        return [{ ...statement, body: list(statement.body), update: list(statement.update) }];
+      case 'block':
+      case 'region':
+        return [{ ...statement, body: list(statement.body) }];
+      case 'call':
+        return replace(statement);
+      default:
+        return [statement];
+    }
   });
 }
 

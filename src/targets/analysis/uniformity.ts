@@ -157,6 +157,9 @@ class Analysis {
       case 'block':
         this.#inside(statement, false, () => this.#list(statement.body));
         return;
+      case 'region':
+        this.#list(statement.body);
+        return;
       case 'break':
       case 'continue':
         this.#jump(statement.label, statement.kind);

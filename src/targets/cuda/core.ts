@@ -155,7 +155,12 @@ export class CoreWriter implements CallLowering {
       case 'bulkCommit':
       case 'bulkWait':
       case 'namedBarrier':
-        throw new TypeError(`no lowering makes ${operation.kind}`);
+      case 'copyNow':
+      case 'stuckAtStage':
+      case 'stuckAtBarrier':
+      case 'pipelineMisused':
+      case 'barrierMisused':
+        throw new TypeError(`no lowering for a GPU makes ${operation.kind}`);
       default:
         operation satisfies never;
     }

@@ -1,6 +1,7 @@
 // The operations of the core, compiled to steps.
 
-import type { Expression, View } from '../../compiler/ir.ts';
+import { zeroOf } from '../../compiler/arithmetic.ts';
+import { type Expression, elementValueType, type View } from '../../compiler/ir.ts';
 import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { warpSize } from '../lanes.ts';
@@ -12,6 +13,7 @@ import type { Mbarrier } from './mbarrier.ts';
 import { type Elements, elementsAt, readElement, writeElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
+import { compileStop } from './stops.ts';
 import { compileSync } from './sync.ts';
 import type { Thread } from './thread.ts';
 
@@ -84,7 +86,13 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
       });
     }
     case 'copyElements':
+    case 'copyNow':
       return compileElements(program, operation, call);
+    case 'stuckAtStage':
+    case 'stuckAtBarrier':
+    case 'pipelineMisused':
+    case 'barrierMisused':
+      return compileStop(program, operation, call);
     case 'prefetch':
       return effect(() => {});
     case 'groupCount':
@@ -275,17 +283,33 @@ function compileChunks(program: ObservedProgram, operation: Of<'copyChunks'>, ca
   });
 }
 
-/** Elements go round, as of any copy by a group. */
-function compileElements(program: ObservedProgram, operation: Of<'copyElements'>, { range }: CoreCall): Step {
+/** Elements go round, as of any copy by a group; the block as a whole copies all of them. */
+function compileElements(
+  program: ObservedProgram,
+  operation: Of<'copyElements' | 'copyNow'>,
+  call: CoreCall,
+): Step {
+  const { range } = call;
+  const zeros = operation.kind === 'copyNow' ? operation.zeroFill : null;
+  const zeroFill = zeros === null ? () => 0 : compileIndex(program, zeros);
   const operands = compileOperands(program, operation);
   return effect((thread) => {
-    const { to, from, count } = operands(thread);
-    const { rank, size } = membership(operation.group, thread.rank, thread.block.threads.length);
+    const whole = operands(thread);
+    const { to, from, count } = whole;
+    const copied = count - zeroFill(thread);
+    if (operation.kind === 'copyNow') {
+      const options = { zeroFill: count - copied, alignment: operation.promised };
+      oneThreadsCopy(thread, operation, call, whole, options);
+    }
+    const { rank, size } = thread.isBlock
+      ? { rank: 0, size: 1 }
+      : membership(operation.group, thread.rank, thread.block.threads.length);
+    const zero = zeroOf(elementValueType(to.elements.element));
     for (let i = rank; i < count; i += size) {
       for (let component = 0; component < to.elements.components; component += 1) {
         const read = [from.elements, from.offset + i] as const;
-        thread.observer?.read(thread, ...read, range, component);
-        const value = readElement(thread, ...read, component, range);
+        if (i < copied) thread.observer?.read(thread, ...read, range, component);
+        const value = i < copied ? readElement(thread, ...read, component, range) : zero;
         thread.observer?.write(thread, to.elements, to.offset + i, value, range, component);
         writeElement(thread, to.elements, to.offset + i, component, value, range);
       }

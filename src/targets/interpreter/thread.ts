@@ -60,6 +60,11 @@ export class Thread {
     this.observer = block.launch.observer;
   }
 
+  /** Whether it stands for its block as a whole, in a program that blocks run. */
+  get isBlock(): boolean {
+    return this.block.threads[this.rank] !== this;
+  }
+
   /** The thread's handle of a pipeline, which it must have made. */
   pipeline(id: number, range: Range): PipelineHandle {
     const handle = this.pipelines[id];

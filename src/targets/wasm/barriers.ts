@@ -6,24 +6,13 @@
 
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
 import { constantOf } from '../analysis/elements.ts';
+import { barrierFaults } from '../barrier-misuse.ts';
 import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export const barrierRecord = { phase: 0, pending: 4, expected: 8 } as const;
 export const barrierRecordBytes = 16;
-
-/** What a thread can do wrong with a barrier. */
-export const barrierFaults = {
-  notMade: 0,
-  noSuchBarrier: 1,
-  wrongExpected: 2,
-  differentExpected: 3,
-  wrongCount: 4,
-  noToken: 5,
-  otherToken: 6,
-  staleToken: 7,
-} as const;
 
 export type BarrierUse = Extract<BarrierCall, { index: unknown }>;
 export type ArriveCall = Extract<BarrierCall, { intrinsic: 'barrierArrive' }>;

@@ -5,7 +5,7 @@
 // wrong (a negative count, operands outside their arrays, overlapping, not aligned as
 // promised) is one cheap test; the host finds out which it was.
 
-import type { ArrayReference, Call } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
 import type { Code, Local, WasmType } from './encoder/code.ts';
@@ -13,7 +13,22 @@ import { pushExpression } from './expressions.ts';
 import { moveType, pushElementAddress, writeMoveFrom, writeMoveTo } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 
-export type CopyCall = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+export type MemcpyAsync = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+
+/** A copy, whichever statement asks for it. */
+export type CopyCall = Pick<
+  MemcpyAsync,
+  'destination' | 'source' | 'count' | 'zeroFill' | 'group' | 'alignment' | 'range'
+>;
+
+/** The copy that a statement makes, if it does nothing else. */
+export function copyOf(statement: Statement): CopyCall | null {
+  if (statement.kind !== 'call') return null;
+  if (statement.intrinsic === 'memcpyAsync') return statement;
+  if (statement.intrinsic !== 'core' || statement.operation.kind !== 'copyNow') return null;
+  const { operation, range } = statement;
+  return { ...operation, alignment: operation.promised, range };
+}
 
 /** The part of a copy that one thread carries out: all of it, or elements `first`, `first + stride`, … */
 export type Share = 'whole' | { readonly pushFirst: () => void; readonly pushStride: () => void };

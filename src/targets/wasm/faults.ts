@@ -1,25 +1,16 @@
 // What a kernel tells the host when it stops: numbers, which become a Fault here.
 
-import type { ArrayReference, Group, Program } from '../../compiler/ir.ts';
-import type { Barrier } from '../../compiler/ir-barriers.ts';
-import type { Range } from '../../diagnostics/source.ts';
+import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
-import * as barrierMisuses from '../barrier-misuse.ts';
-import { type BarrierMisuse, barrierName } from '../barrier-misuse.ts';
+import { barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
 import { lanesOfTile, ownLaneUnnamed, readsAbsentLane, waitsForLanes, warpSize } from '../lanes.ts';
 import { absentLane } from '../legalise/cpu/warps.ts';
-import {
-  differentCounts,
-  hasQuit,
-  notMade,
-  oneSided,
-  type PipelineMisuse,
-  wrongRole,
-} from '../pipeline-misuse.ts';
+import { differentCounts, misuseOf, oneSided } from '../pipeline-misuse.ts';
 import {
   deadlockOf,
+  deadlockOfAll,
   type Progress,
   sleepsInVain,
   type WaitingThread,
@@ -31,8 +22,6 @@ import {
   waitsToMake,
   waitsToMakeBarrier,
 } from '../waiting.ts';
-import { barrierFaults } from './barriers.ts';
-import { pipelineStates } from './block-pipelines.ts';
 import type { HostFunctions } from './host-functions.ts';
 
 /** A thread that waits: for which group, stage or barrier, and how far that has come. */
@@ -141,13 +130,14 @@ export class FaultReader {
         const { range, barrier } = this.#sites[site]!;
         const declaration = this.#program.barriers[barrier!]!;
         const name = barrierName(declaration, index);
-        this.#fault = this.#deadlockOfAll(range, block, declaration.group, (progress) =>
+        const all = { group: declaration.group, range };
+        this.#fault = deadlockOfAll(this.blockAt(block), this.#threads, all, (progress) =>
           waitsAtBarrier(name, phase, progress),
         );
       },
       barrier: (site, rank, block, fault, index, a, b) => {
         const { range, barrier } = this.#sites[site]!;
-        const misuse = barrierMisuse(this.#program.barriers[barrier!]!, fault, index, Number(a), Number(b));
+        const misuse = barrierMisuseOf(this.#program.barriers[barrier!]!, fault, index, Number(a), Number(b));
         this.#fault = { kind: 'misuse', code: 'WS3009', ...misuse, range, ...this.#place(site, rank, block) };
       },
       stuck: (block) => {
@@ -173,6 +163,11 @@ export class FaultReader {
   take(): Fault {
     if (this.#fault === null) throw new Error('a kernel stopped without a fault');
     return this.#fault;
+  }
+
+  get #threads(): number {
+    const [x, y, z] = this.#program.block;
+    return x * y * z;
   }
 
   /** The thread that a site's code knows by this rank. */
@@ -277,17 +272,10 @@ export class FaultReader {
   #deadlock({ range, pipeline: id, verb }: FaultSite, block: number, stage: number): Fault {
     const { name, group } = this.#program.pipelines[id!]!;
     const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
-    return this.#deadlockOfAll(range, block, group, (progress) => words(name, stage, false, progress));
-  }
-
-  /** All threads of a block wait at one place, where none of their group has arrived. */
-  #deadlockOfAll(range: Range, block: number, group: Group, words: (progress: Progress) => string): Fault {
-    const [x, y, z] = this.#program.block;
-    const threads = Array.from({ length: x * y * z }, (_, rank) => {
-      const progress = { arrived: 0, expected: groupSize(group, rank, x * y * z), left: 0 };
-      return { rank, range, what: words(progress) };
-    });
-    return deadlockOf(this.blockAt(block), threads);
+    const all = { group, range };
+    return deadlockOfAll(this.blockAt(block), this.#threads, all, (progress) =>
+      words(name, stage, false, progress),
+    );
   }
 }
 
@@ -296,53 +284,6 @@ function componentCount(ranks: readonly number[]): number {
   return ranks.reduce((bits, rank) => bits | (1 << (rank % warpSize)), 0);
 }
 
-function misuseOf(state: number, verb: string, pipeline: string): PipelineMisuse {
-  switch (state) {
-    case pipelineStates.quit:
-      return hasQuit(verb, pipeline);
-    case pipelineStates.producer:
-      return wrongRole(verb, pipeline, 'producer');
-    case pipelineStates.consumer:
-      return wrongRole(verb, pipeline, 'consumer');
-    default:
-      return notMade(pipeline);
-  }
-}
-
-function barrierMisuse(
-  declaration: Barrier,
-  fault: number,
-  index: number,
-  a: number,
-  b: number,
-): BarrierMisuse {
-  const name = barrierName(declaration, index);
-  switch (fault) {
-    case barrierFaults.notMade:
-      return barrierMisuses.notMade(declaration.name);
-    case barrierFaults.noSuchBarrier:
-      return barrierMisuses.noSuchBarrier(declaration.name, a, declaration.count ?? 1);
-    case barrierFaults.wrongExpected:
-      return barrierMisuses.wrongExpected(declaration.name, a);
-    case barrierFaults.differentExpected:
-      return barrierMisuses.differentExpected(declaration.name, [a, b]);
-    case barrierFaults.wrongCount:
-      return barrierMisuses.wrongCount(name, a, b);
-    case barrierFaults.noToken:
-      return barrierMisuses.noToken(name);
-    case barrierFaults.otherToken:
-      return barrierMisuses.otherToken(name, barrierName(declaration, a));
-    default:
-      return barrierMisuses.staleToken(name, a, b);
-  }
-}
-
 function placeAt(linear: number, x: number, y: number): Extent3 {
   return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
-}
-
-function groupSize(group: Group, rank: number, blockSize: number): number {
-  if (group.kind === 'thread') return 1;
-  if (group.kind !== 'tile') return blockSize;
-  return Math.min(group.size, blockSize - (rank - (rank % group.size)));
 }

@@ -39,10 +39,10 @@ export class LaunchValues {
 
   /** Address of a global or shared array's first element. */
   address({ space, id }: ArrayReference): Local {
-    if (space === 'shared' && this.#unit.program.sharedArrays[id]!.exchanges) {
+    if (space === 'shared' && this.#unit.isOwnArray(id)) {
       const scratch = this.scratch();
       return this.#launchLocal(`exchange ${id}`, this.#unit.arrayName({ space, id }), () => {
-        this.#code.get(scratch).i32(this.#unit.exchangeArray(id)).op('i32.add');
+        this.#code.get(scratch).i32(this.#unit.ownArray(id)).op('i32.add');
       });
     }
     const { name, slot } = this.#array(space, id);
@@ -88,7 +88,7 @@ export class LaunchValues {
 
   /** Address of the scratch memory behind the shared arrays. */
   scratch(): Local {
-    const shared = this.#unit.program.sharedArrays.filter(({ exchanges }) => !exchanges);
+    const shared = this.#unit.program.sharedArrays.filter((_, id) => !this.#unit.isOwnArray(id));
     const last = shared.at(-1);
     if (last === undefined) return this.#arena;
     const { slot } = this.#array('shared', shared.length - 1);

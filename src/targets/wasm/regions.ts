@@ -4,9 +4,6 @@
 
 import type { Call, Region } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
-import { BlockBarriers } from './block-barriers.ts';
-import { BlockPipelines } from './block-pipelines.ts';
-import { type CopyCall, writeCopy, writeShareOfCopy } from './copies.ts';
 import { Code, type Label, type Local } from './encoder/code.ts';
 import type { Hoisting } from './hoisting.ts';
 import { LaunchValues } from './launch-values.ts';
@@ -36,15 +33,11 @@ class RegionWriter {
   readonly #code: Code;
   readonly #launch: LaunchValues;
   readonly #variables: Variables;
-  readonly #pipelines: BlockPipelines;
-  readonly #barriers: BlockBarriers;
   readonly #uniform: ThreadContext;
   #endOfBlock: Label | null = null;
 
   constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes) {
     this.#unit = unit;
-    this.#pipelines = new BlockPipelines(unit.program);
-    this.#barriers = new BlockBarriers(unit.program);
     this.#uniformity = uniformity;
     this.#lanes = lanes;
     this.#code = new Code([
@@ -60,7 +53,7 @@ class RegionWriter {
       pushRank: () => void this.#code.i32(0),
       cached: () => null,
       finish: () => void this.#code.br(this.#endOfBlock!),
-      collective: (call) => this.#writeTogether(call),
+      collective: (call) => this.#collective(this.#uniform, call),
       region: (region) => this.#writeRegion(region),
     });
   }
@@ -80,8 +73,6 @@ class RegionWriter {
             });
           });
           this.#launch.writeBlockPrologue();
-          this.#pipelines.writeStart(code);
-          this.#barriers.writeStart(code);
           code.append(body);
           code.get(block).i32(1).op('i32.add').tee(block).get(end).op('i32.lt_u').brIf(next);
         });
@@ -90,40 +81,6 @@ class RegionWriter {
     this.#launch.writeLaunchPrologue();
     code.append(blocks);
     code.i32(0);
-  }
-
-  #writeTogether(call: Call): void {
-    switch (call.intrinsic) {
-      case 'memcpyAsync':
-        this.#writePresence(this.#uniform, call);
-        writeCopy(this.#uniform, call, 'whole');
-        return;
-      case 'mark':
-        writeMark(this.#uniform, call);
-        return;
-      case 'sync':
-      case 'nanosleep':
-      case 'atomic':
-      case 'print':
-      case 'globaltimer':
-      case 'clock64':
-      case 'consumerWaitPrior':
-      case 'warp':
-      case 'core':
-        throw new Error(`${call.intrinsic} is not the block's business`);
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil':
-        throw new Error('a wait that may time out is refused');
-      default:
-        if ('barrier' in call) this.#barriers.write(this.#uniform, call);
-        else this.#pipelines.write(this.#uniform, call);
-    }
-  }
-
-  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
-  #writePresence(context: ThreadContext, call: CopyCall): void {
-    if ('barrier' in call) this.#barriers.writePresence(context, call);
-    else this.#pipelines.writePresence(context, call);
   }
 
   #writeRegion(region: Region): void {
@@ -136,7 +93,6 @@ class RegionWriter {
       variables: this.#variables,
       uniform: this.#uniform,
       threadContext: (rank, endOfThread, hoisting) => this.#threadContext(rank, endOfThread, hoisting),
-      writePresence: (context, call) => this.#writePresence(context, call),
     });
     if (vectorised) this.vectorised = true;
   }
@@ -147,17 +103,14 @@ class RegionWriter {
       pushRank: () => void this.#code.get(rank),
       cached: (expression) => hoisting.localOf(expression),
       finish: () => void this.#code.br(endOfThread!),
-      collective: (call) => {
-        if (call.intrinsic === 'mark') {
-          writeMark(context, call);
-          return;
-        }
-        if (call.intrinsic !== 'memcpyAsync') throw new Error(`${call.intrinsic} synchronises`);
-        this.#writePresence(context, call);
-        writeShareOfCopy(context, call);
-      },
+      collective: (call) => this.#collective(context, call),
     });
     return context;
+  }
+
+  #collective(context: ThreadContext, call: Call): void {
+    if (call.intrinsic !== 'mark') throw new TypeError(`${call.intrinsic} is lowered for a CPU`);
+    writeMark(context, call);
   }
 
   #commonFrame(): Pick<Frame, 'readVariable' | 'writeVariable' | 'fail'> {

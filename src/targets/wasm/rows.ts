@@ -2,10 +2,10 @@
 // possible, or by one copy where all that they do is to copy. A row is the threads that differ in
 // threadIdx.x alone.
 
-import type { Region } from '../../compiler/ir.ts';
+import type { Region, Statement } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { assignedIn } from '../analysis/walk.ts';
-import { type CopyCall, writeCopyIfRight } from './copies.ts';
+import { copyOf, writeCopyIfRight } from './copies.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
 import { Hoisting } from './hoisting.ts';
 import { jointCopy } from './joint-copies.ts';
@@ -27,8 +27,8 @@ export interface RowsParts {
   readonly uniform: ThreadContext;
   /** The context of a thread by its rank; `endOfThread` is where its code ends, null where none of it leaves. */
   readonly threadContext: (rank: Local, endOfThread: Label | null, hoisting: Hoisting) => ThreadContext;
-  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
-  readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
+  /** Stops a thread that may not make a copy, where nothing has asked that yet. */
+  readonly writePresence?: (context: ThreadContext, copy: Statement) => void;
 }
 
 /** Writes a loop over all threads of the block; returns whether it runs any of them in lanes. */
@@ -37,8 +37,8 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
   const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.body));
   const plan = planLanes(lanes, region);
   const [only] = region.body.length === 1 ? region.body : [];
-  const copy =
-    only?.kind === 'call' && only.intrinsic === 'memcpyAsync' ? jointCopy(unit, lanes, only) : null;
+  const own = only === undefined ? null : copyOf(only);
+  const copy = own === null ? null : jointCopy(unit, lanes, own);
   const resets = region.resets.map((id) => ({ id, entry: code.local(unit.wasmTypeOfVariable(id)) }));
   const writeEntry = () => {
     for (const { id, entry } of resets) code.get(entry).set(variables.local(id));
@@ -64,7 +64,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             uniform,
             rank,
             threadContext: (each) => parts.threadContext(each, null, hoisting),
-            writePresence: parts.writePresence,
+            ...(parts.writePresence === undefined ? {} : { writePresence: parts.writePresence }),
             writeEntry,
           });
           writePrologue = inLanes.writePrologue;
@@ -72,7 +72,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
         code.block((done) => {
           if (copy !== null) {
             const context = parts.threadContext(rank, null, hoisting);
-            parts.writePresence(context, copy);
+            parts.writePresence?.(context, only!);
             writeCopyIfRight(context, copy, () => void code.get(end).set(rank).br(done));
           }
           if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);

@@ -4,6 +4,7 @@
 
 import type { Call, Statement } from '../../compiler/ir.ts';
 import { writeAtomic } from './atomics.ts';
+import { writeCore } from './core.ts';
 import { pushExpression } from './expressions.ts';
 import { pushElementAddress, withIndex, writeCheck, writeStore } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -117,6 +118,9 @@ function writeCall(context: ThreadContext, call: Call): void {
   switch (call.intrinsic) {
     case 'atomic':
       writeAtomic(context, call);
+      return;
+    case 'core':
+      writeCore(context, call);
       return;
     case 'print':
       writePrint(context, call);

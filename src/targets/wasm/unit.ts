@@ -6,6 +6,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
 import type { FaultSite, RankGroup } from '../executable.ts';
+import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
 import { ModuleWriter } from './encoder/module.ts';
@@ -19,7 +20,7 @@ class Whole {
   readonly threads: number;
   readonly module = new ModuleWriter();
   readonly sites: FaultSite[] = [];
-  readonly exchanges = new Map<number, number>();
+  readonly ownArrays = new Map<number, number>();
   readonly ownFunctions = new Map<string, FunctionReference>();
   scratchBytes = 0;
 
@@ -97,13 +98,19 @@ export class Unit {
     return offset;
   }
 
-  /** Offset of the scratch memory of an array through which lanes exchange values. */
-  exchangeArray(id: number): number {
-    const known = this.#whole.exchanges.get(id);
+  /** Whether an array of the block is no part of the launch, but lies in the scratch memory. */
+  isOwnArray(id: number): boolean {
+    const { exchanges = false, own = false } = this.program.sharedArrays[id]!;
+    return exchanges || own;
+  }
+
+  /** Offset of the scratch memory of such an array. */
+  ownArray(id: number): number {
+    const known = this.#whole.ownArrays.get(id);
     if (known !== undefined) return known;
     const { element, count } = this.program.sharedArrays[id]!;
     const offset = this.reserveScratch(Number(constantOf(count)) * elementBytes[element]);
-    this.#whole.exchanges.set(id, offset);
+    this.#whole.ownArrays.set(id, offset);
     return offset;
   }
 
@@ -130,7 +137,7 @@ export class Unit {
   }
 
   /** The number of a copy's place. */
-  copySite({ range, destination, source, alignment }: Extract<Call, { intrinsic: 'memcpyAsync' }>): number {
+  copySite({ range, destination, source, alignment }: CopyCall): number {
     const copy = { destination: destination.array, source: source.array, alignment };
     return this.#addSite({ range, access: 'copy', copy });
   }

@@ -3,6 +3,7 @@
 import type { Program } from '../../../compiler/ir.ts';
 import { analyseLiveness } from '../../analysis/liveness.ts';
 import { analyseUniformity, type Uniformity } from '../../analysis/uniformity.ts';
+import { lowerInBlock } from './block.ts';
 import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
 import { splitAffine } from './split-affine.ts';
@@ -23,14 +24,16 @@ export function lowerToRegions(original: Program): LoweredToRegions | { readonly
     structured,
     analyseUniformity(structured, analyseLiveness(structured.body), 'row'),
   );
-  const liveness = analyseLiveness(threads.body);
-  const block = analyseUniformity(threads, liveness);
-  const planned = planRegions(threads, block, liveness);
+  const ofThreads = analyseLiveness(threads.body);
+  const planned = planRegions(threads, analyseUniformity(threads, ofThreads), ofThreads);
   if ('obstacle' in planned) return planned;
+  const program = lowerInBlock(planned.program);
+  const liveness = analyseLiveness(program.body);
+  const block = analyseUniformity(program, liveness);
   const [, y, z] = original.block;
   // A block of one row is that row.
-  const row = y * z === 1 ? block : analyseUniformity(threads, liveness, 'row');
-  return { program: planned.program, uniformity: { block, row } };
+  const row = y * z === 1 ? block : analyseUniformity(program, liveness, 'row');
+  return { program, uniformity: { block, row } };
 }
 
 /** The program as each thread runs it, where threads wait for one another. */

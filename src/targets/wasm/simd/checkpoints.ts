@@ -15,6 +15,7 @@ import type { ArrayReference, Expression, Statement } from '../../../compiler/ir
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { assignedIn, expressionsOf, operandsOf } from '../../analysis/walk.ts';
+import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import type { Access } from './expressions.ts';
@@ -105,8 +106,9 @@ export class Checkpoints {
     if (statement.kind === 'store') {
       this.#access(statement, statement.array, statement.index, enclosing, masked);
     }
-    if (statement.kind === 'call' && statement.intrinsic === 'memcpyAsync') {
-      for (const view of [statement.destination, statement.source]) {
+    const copy = copyOf(statement);
+    if (copy !== null) {
+      for (const view of [copy.destination, copy.source]) {
         this.#access(view, view.array, view.offset, enclosing, masked);
       }
     }

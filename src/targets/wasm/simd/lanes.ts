@@ -8,7 +8,7 @@
 // Under a mask only part of the lanes are there. Then nothing may be done that could fail for
 // the sake of a lane that is not.
 
-import type { ArrayReference, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { AffineForms } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
@@ -23,7 +23,7 @@ import {
   listsOf,
   operandsOf,
 } from '../../analysis/walk.ts';
-import type { CopyCall } from '../copies.ts';
+import { type CopyCall, copyOf } from '../copies.ts';
 import type { Unit } from '../unit.ts';
 import { Indices } from './indices.ts';
 import {
@@ -147,10 +147,18 @@ export class Lanes {
       case 'region':
         return false;
       case 'call':
-        return statement.intrinsic === 'memcpyAsync' && this.#canCopy(statement);
+        return this.#canCall(statement);
       default:
         return statement satisfies never;
     }
+  }
+
+  #canCall(call: Call): boolean {
+    const copy = copyOf(call);
+    if (copy !== null) return this.#canCopy(copy);
+    // What stops the kernel may be done by any of them.
+    if (call.intrinsic !== 'core') return false;
+    return call.operation.kind === 'pipelineMisused' || call.operation.kind === 'barrierMisused';
   }
 
   /** A copy in which each thread copies its own element, from one kind of memory to another. */

@@ -4,10 +4,9 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import type { Region as RegionOfBlock } from '../../../compiler/ir.ts';
+import type { Region as RegionOfBlock, Statement } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
-import type { CopyCall } from '../copies.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
@@ -76,8 +75,8 @@ export interface LaneRegionParts {
   /** Rank of the thread that is next; at the beginning the first of a row. */
   readonly rank: Local;
   readonly threadContext: (rank: Local) => ThreadContext;
-  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
-  readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
+  /** Stops a thread that may not make a copy, where nothing has asked that yet. */
+  readonly writePresence?: (context: ThreadContext, copy: Statement) => void;
   /** Gives uniform variables the values that a thread starts with. */
   readonly writeEntry: () => void;
 }
@@ -119,7 +118,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     variables,
     rank,
     threadContext: parts.threadContext,
-    writePresence: parts.writePresence,
+    ...(parts.writePresence === undefined ? {} : { writePresence: parts.writePresence }),
   });
   const { body } = region;
   const row = unit.program.block[0];

@@ -8,7 +8,7 @@
 import type { Statement } from '../../../compiler/ir.ts';
 import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
 import { assignedIn, readIn } from '../../analysis/walk.ts';
-import type { CopyCall } from '../copies.ts';
+import { copyOf } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { writeLoop, writeStatement } from '../statements.ts';
@@ -37,7 +37,7 @@ export interface LaneWriterParts {
   /** The context of a single thread whose rank a local holds. */
   readonly threadContext: (rank: Local) => ThreadContext;
   /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
-  readonly writePresence: (context: ThreadContext, call: CopyCall) => void;
+  readonly writePresence?: (context: ThreadContext, copy: Statement) => void;
 }
 
 export class LaneWriter {
@@ -136,14 +136,23 @@ export class LaneWriter {
         writeStatement(first, statement);
         return;
       case 'call':
-        if (statement.intrinsic !== 'memcpyAsync') throw new Error(`lanes cannot ${statement.intrinsic}`);
-        // What one of them may not do, none of the lanes may: they are all here, and made it together.
-        this.#writePresence(first, statement);
-        this.#eachVector((vector) => writeVectorCopy(this.#group, statement, vector));
+        this.#call(statement);
         return;
       default:
         throw new Error(`lanes cannot carry out a ${statement.kind}`);
     }
+  }
+
+  #call(call: Structure<'call'>): void {
+    const { first } = this.#group;
+    const copy = copyOf(call);
+    if (copy === null) {
+      writeStatement(first, call);
+      return;
+    }
+    // What one of them may not do, none of the lanes may: they are all here, and made it together.
+    this.#writePresence?.(first, call);
+    this.#eachVector((vector) => writeVectorCopy(this.#group, copy, vector));
   }
 
   #assign(statement: Structure<'assign'>): void {

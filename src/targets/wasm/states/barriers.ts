@@ -19,7 +19,7 @@ import {
   writeBarrierFault,
   writeNextPhase,
 } from '../barriers.ts';
-import type { CopyCall } from '../copies.ts';
+import type { MemcpyAsync } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import type { ThreadContext } from '../thread-context.ts';
@@ -64,7 +64,7 @@ export function writeThreadBarrierCall(
 export function writeBarrierCopyCheck(
   writer: CohortWriter,
   context: ThreadContext,
-  call: Extract<CopyCall, { barrier: number }>,
+  call: Extract<MemcpyAsync, { barrier: number }>,
 ): void {
   withBarrierIndex(context, call, pushMade(writer, call), () => {});
 }

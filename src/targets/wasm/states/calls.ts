@@ -6,8 +6,8 @@
 // the record holds these numbers, and the pipeline's cursors, once.
 
 import type { Call } from '../../../compiler/ir.ts';
-import { pipelineStates } from '../block-pipelines.ts';
-import { type CopyCall, writeCopy, writeShareOfCopy } from '../copies.ts';
+import { pipelineStates } from '../../pipeline-misuse.ts';
+import { type MemcpyAsync, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import { writeMark } from '../marks.ts';
 import type { ThreadContext } from '../thread-context.ts';
@@ -147,7 +147,7 @@ function writeLook(writer: CohortWriter, call: TimedWait): void {
 }
 
 /** Stops the kernel if a thread may not copy for the pipeline or barrier that the copy is for. */
-export function writeMayCopy(writer: CohortWriter, context: ThreadContext, call: CopyCall): void {
+export function writeMayCopy(writer: CohortWriter, context: ThreadContext, call: MemcpyAsync): void {
   if ('barrier' in call) writeBarrierCopyCheck(writer, context, call);
   else writeHandleCheck(writer, context, call);
 }
@@ -231,7 +231,7 @@ function writeQuit(writer: CohortWriter, call: Extract<Call, { intrinsic: 'quit'
 /** A copy that the whole block does alike: at once if all threads are here, else each its share. */
 function writeBlockCopy(
   { unit, code, cohort, uniform }: CohortWriter,
-  call: CopyCall,
+  call: MemcpyAsync,
   thread: (rank: Local) => ThreadContext,
 ): void {
   const writeShares = () => cohort.forEachThread((rank) => writeShareOfCopy(thread(rank), call));

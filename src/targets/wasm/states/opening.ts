@@ -4,7 +4,7 @@
 // consumers its stages expect. Where threads bring roles or counts, each notes its own before it
 // arrives; a thread that returned has no note.
 
-import { pipelineStates } from '../block-pipelines.ts';
+import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { writeConversion } from '../operators.ts';

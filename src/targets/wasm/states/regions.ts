@@ -100,7 +100,10 @@ export class RegionWriter {
       variables,
       uniform,
       threadContext: (rank, _, hoisting) => this.threadContext(rank, hoisting),
-      writePresence: (context, call) => writeMayCopy(this.#writer, context, call),
+      writePresence: (context, copy) => {
+        if (copy.kind === 'call' && copy.intrinsic === 'memcpyAsync')
+          writeMayCopy(this.#writer, context, copy);
+      },
     });
     if (vectorised) this.vectorised = true;
   }

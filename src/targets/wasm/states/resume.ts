@@ -7,7 +7,7 @@
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
 import type { Liveness } from '../../analysis/liveness.ts';
-import { pipelineStates } from '../block-pipelines.ts';
+import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { LaunchValues } from '../launch-values.ts';

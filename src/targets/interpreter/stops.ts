@@ -1,0 +1,69 @@
+// Where a program that its block runs says that the kernel stops.
+
+import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
+import { barrierFaults, barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
+import { misuseOf } from '../pipeline-misuse.ts';
+import { deadlockOfAll, waitsAtBarrier, waitsForCommit, waitsForRelease } from '../waiting.ts';
+import { compileExpression } from './expressions.ts';
+import { barrierMisuse, KernelFault, pipelineMisuse } from './fault.ts';
+import type { ObservedProgram } from './observer.ts';
+import { effect, type Step } from './step.ts';
+
+type Stop = Extract<
+  CoreOperation,
+  { kind: 'stuckAtStage' | 'stuckAtBarrier' | 'pipelineMisused' | 'barrierMisused' }
+>;
+
+export function compileStop(program: ObservedProgram, stop: Stop, { range }: CoreCall): Step {
+  const { pipelines, barriers } = program;
+  switch (stop.kind) {
+    case 'stuckAtStage': {
+      const stage = compileExpression(program, stop.stage);
+      const { name, group } = pipelines[stop.pipeline]!;
+      const words = stop.verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
+      return effect((thread) => {
+        const { index, threads } = thread.block;
+        const at = stage(thread) as number;
+        throw new KernelFault(
+          deadlockOfAll(index, threads.length, { group, range }, (progress) =>
+            words(name, at, false, progress),
+          ),
+        );
+      });
+    }
+    case 'stuckAtBarrier': {
+      const declaration = barriers[stop.barrier]!;
+      const [at, phase] = [compileExpression(program, stop.at), compileExpression(program, stop.phase)];
+      return effect((thread) => {
+        const { index, threads } = thread.block;
+        const name = barrierName(declaration, at(thread) as number);
+        const awaited = phase(thread) as number;
+        throw new KernelFault(
+          deadlockOfAll(index, threads.length, { group: declaration.group, range }, (progress) =>
+            waitsAtBarrier(name, awaited, progress),
+          ),
+        );
+      });
+    }
+    case 'pipelineMisused': {
+      const state = compileExpression(program, stop.state);
+      const { name } = pipelines[stop.pipeline]!;
+      return effect((thread) => {
+        throw pipelineMisuse(thread, range, misuseOf(state(thread) as number, stop.verb, name));
+      });
+    }
+    case 'barrierMisused': {
+      const declaration = barriers[stop.barrier]!;
+      const [at, first, second] = [stop.at, stop.first, stop.second].map((each) =>
+        compileExpression(program, each),
+      );
+      return effect((thread) => {
+        const [index, a, b] = [at, first, second].map((evaluate) => Number(evaluate!(thread)));
+        const fault = barrierFaults[stop.fault];
+        throw barrierMisuse(thread, range, barrierMisuseOf(declaration, fault, index!, a!, b!));
+      });
+    }
+    default:
+      return stop satisfies never;
+  }
+}
