@@ -7,6 +7,12 @@ import { defineConfig } from 'vitest/config';
 /** Put fakes of NVIDIA's libraries in the place of the real ones, load the package anew, or stop a GPU. */
 const alone = ['test/cuda/**/*.test.ts', 'test/overlap/gpu-failures.test.ts'];
 
+/** What threads do together: these run once more with delays at every step of Atomics (test/support/delays). */
+const delayed = [
+  'test/host/pipeline.test.ts',
+  'test/runtime/{any-failures,failures,lifetime,streams}.test.ts',
+];
+
 /** Milliseconds, far more than any test takes by itself: a machine may have other things to do. */
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
 
@@ -28,6 +34,18 @@ export default defineConfig({
           // Node loads the built package, as for its users; through Vite, which can load it anew, it is slower.
           server: { deps: { external: [/\/dist\//] } },
           sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...timeouts,
+          name: 'delayed',
+          include: delayed,
+          isolate: false,
+          execArgv: ['--import', './test/support/delays/register.mjs'],
+          env: { WARPSTAGE_DELAYED: '1', WARPSTAGE_DELAY_SEED: process.env.WARPSTAGE_DELAY_SEED ?? '1' },
+          server: { deps: { external: [/\/dist\//] } },
+          sequence: { groupOrder: 2 },
         },
       },
       { test: { ...timeouts, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },

@@ -33,6 +33,14 @@ export function readOptions(args: readonly string[]): Options {
   };
 }
 
+/** Whether --only asks for a mutation. */
+export function isChosen(
+  { name, room, file }: Pick<Mutant, 'name' | 'room' | 'file'>,
+  only: RegExp,
+): boolean {
+  return [room, name, file].some((text) => only.test(text));
+}
+
 /** Runs the mutants that are asked for, prints the table and sets the exit status. */
 export async function sweepAndReport(
   mutants: readonly Mutant[],
@@ -40,9 +48,7 @@ export async function sweepAndReport(
   modules: string,
   { jobs, only, results }: Options,
 ): Promise<void> {
-  const chosen = mutants.filter(({ name, room, replaced }) =>
-    [room, name, ...Object.keys(replaced)].some((text) => only.test(text)),
-  );
+  const chosen = mutants.filter((mutant) => isChosen(mutant, only));
   const say = (line: string) => console.error(line);
   const all = await sweep(chosen, { tree, modules: resolve(modules), jobs, results, say });
   const table = tableOf(all);

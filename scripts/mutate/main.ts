@@ -7,11 +7,15 @@
 // `node mutate.mjs --jobs N` sweeps there, and needs Node alone. Exit status 1 where a mutant survives.
 
 import { mutations } from '../../test/mutations/all.ts';
-import { readOptions, sweepAndReport } from './command.ts';
+import { roomOf } from '../../test/mutations/mutation.ts';
+import { isChosen, readOptions, sweepAndReport } from './command.ts';
 import { makeMutants } from './mutants.ts';
 import { pack } from './pack.ts';
 
 const options = readOptions(process.argv.slice(2));
-const mutants = await makeMutants(mutations);
+const chosen = mutations.filter((mutation) =>
+  isChosen({ ...mutation, room: roomOf(mutation) }, options.only),
+);
+const mutants = await makeMutants(chosen);
 if (options.pack !== null) await pack(mutants, options.pack);
 else await sweepAndReport(mutants, '.', 'node_modules', options);

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseEntry } from '../../test/mutations/entry.ts';
 import { type Mutation, mutatedSource, roomOf, transpiled } from '../../test/mutations/mutation.ts';
 import { type ProgramText, programTexts } from '../program-texts.mjs';
 
@@ -10,6 +11,8 @@ import { type ProgramText, programTexts } from '../program-texts.mjs';
 export interface Mutant {
   readonly name: string;
   readonly room: string;
+  /** The source that is changed. */
+  readonly file: string;
   readonly why: string;
   readonly equivalent: string | null;
   readonly tests: readonly string[];
@@ -47,7 +50,7 @@ async function makeMutant(mutation: Mutation, texts: readonly ProgramText[]): Pr
     replaced[`dist/${module}.text.js`] = text;
 
   const hash = createHash('sha256').update(source).update(JSON.stringify(tests));
-  for (const test of tests) hash.update(readFileSync(test.split(' > ')[0]!));
+  for (const test of tests) hash.update(readFileSync(parseEntry(test).file));
   const key = hash.digest('hex').slice(0, 24);
-  return { name, room: roomOf(mutation), why, equivalent, tests, replaced, key };
+  return { name, room: roomOf(mutation), file, why, equivalent, tests, replaced, key };
 }

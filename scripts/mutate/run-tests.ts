@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { parseEntry } from '../../test/mutations/entry.ts';
 import type { Slot } from './slot.ts';
 
 export interface TestRun {
@@ -22,12 +23,20 @@ interface Report {
   }[];
 }
 
-/** Runs an entry of a mutation's tests: a file, or `file > name`. */
+/** Runs an entry of a mutation's tests: a file, or `file > name`, without delays or, after `delayed:`, with them. */
 export async function runTests(slot: Slot, entry: string, limitSeconds: number): Promise<TestRun> {
-  const [file, ...names] = entry.split(' > ');
-  const pattern = names.length === 0 ? [] : ['-t', names.join(' ')];
+  const { file, name, projects } = parseEntry(entry);
+  const pattern = name === null ? [] : ['-t', name];
   const reporters = ['--reporter=json', `--outputFile=${slot.report}`, '--bail=1'];
-  const args = ['node_modules/vitest/vitest.mjs', 'run', file!, ...pattern, '--maxWorkers=1', ...reporters];
+  const args = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    file,
+    ...projects,
+    ...pattern,
+    '--maxWorkers=1',
+    ...reporters,
+  ];
   const began = performance.now();
   const child = spawn(process.execPath, args, {
     cwd: slot.folder,

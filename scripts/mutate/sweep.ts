@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEntry } from '../../test/mutations/entry.ts';
 import type { Mutant } from './mutants.ts';
 import { Ledger, type Result } from './results.ts';
 import { runTests, type TestRun } from './run-tests.ts';
@@ -99,7 +100,7 @@ async function measureBaselines(
   const built = digestOf(join(tree, 'dist'));
   const keyOf = (entry: string) => {
     const hash = createHash('sha256').update(built).update(entry);
-    return hash.update(readFileSync(join(tree, entry.split(' > ')[0]!))).digest('hex');
+    return hash.update(readFileSync(join(tree, parseEntry(entry).file))).digest('hex');
   };
   const entries = [...new Set(mutants.flatMap(({ tests }) => tests))];
   const unknown = entries.filter((entry) => ledger.get(keyOf(entry)) === undefined);

@@ -2,7 +2,7 @@
 
 import { mutationsOf } from './mutation.ts';
 
-const tests = ['test/host/pipeline.test.ts'];
+const tests = ['test/host/verbs.test.ts', 'test/host/pipeline.test.ts'];
 
 export const mutations = [
   ...mutationsOf('src/host/barrier.ts', tests, [
@@ -34,8 +34,8 @@ export const mutations = [
   ...mutationsOf('src/host/pipeline.ts', tests, [
     {
       name: 'the host consumer begins with the other parity',
-      from: 'tail: Cursor = { stage: 0, parity: 0 }',
-      to: 'tail: Cursor = { stage: 0, parity: 1 }',
+      from: '#tail: Cursor = { stage: 0, parity: 0 }',
+      to: '#tail: Cursor = { stage: 0, parity: 1 }',
       why: 'the first wait returns before anything was committed',
     },
     {
@@ -46,33 +46,34 @@ export const mutations = [
     },
     {
       name: 'a host release arrives at the barrier of commits',
-      from: "barrierOffset(this.state, this.tail.stage, 'consumed')",
-      to: "barrierOffset(this.state, this.tail.stage, 'produced')",
+      from: "barrierOffset(this.state, this.#tail.stage, 'consumed')",
+      to: "barrierOffset(this.state, this.#tail.stage, 'produced')",
       why: 'a released stage is never free again',
     },
     {
       name: 'every thread is the last to quit',
-      from: 'return Atomics.sub(this.words, word.active, 1) === 1;',
-      to: 'return Atomics.sub(this.words, word.active, 1) >= 1;',
+      from: 'return Atomics.sub(this.#words, word.active, 1) === 1;',
+      to: 'return Atomics.sub(this.#words, word.active, 1) >= 1;',
       why: 'several threads free what only the last may free',
     },
     {
       name: 'a waiting host thread looks at no death',
-      from: '      this.expectAllAlive();\n      this.expectPossible(kind, stage, parity);\n      const left',
-      to: '      this.expectPossible(kind, stage, parity);\n      const left',
+      from: '      this.#expectAllAlive();\n      this.#expectPossible(kind, stage, parity);\n      const left',
+      to: '      this.#expectPossible(kind, stage, parity);\n      const left',
       why: 'a thread waits for ever for one that has died',
     },
     {
       name: 'a waiting host thread looks at no quit',
-      from: '      this.expectPossible(kind, stage, parity);\n      const left',
+      from: '      this.#expectPossible(kind, stage, parity);\n      const left',
       to: '      const left',
       why: 'a thread waits for ever for arrivals of one that has quit',
     },
     {
       name: 'expectPossible does not look again after its count',
-      from: 'if (missing <= count - quit || isComplete(this.words, at, parity)) return;',
+      from: 'if (missing <= count - quit || isComplete(this.#words, at, parity)) return;',
       to: 'if (missing <= count - quit) return;',
       why: 'a phase that completes while the quits are counted is called impossible',
+      tests: ['delayed:test/host/pipeline.test.ts'],
     },
     {
       name: 'a host wait sleeps on a word that has changed',

@@ -2,8 +2,9 @@
 //
 // `from` is a piece of text that stands exactly once in its file. Where a refactoring moves or rewords it,
 // `mutations.test.ts` names the mutation, which is then written anew. The entries of `tests` are runs of vitest:
-// a test file, or `file > name` for the tests of that name in it. `npm run mutate` makes each mutant, runs its
-// tests one after the other, and ends with an error where none fails.
+// a test file, or `file > name` for the tests of that name in it; `delayed:` before it runs them with delays at every
+// step of Atomics. `npm run mutate` makes each mutant, runs its tests one after the other, and ends with an error
+// where none fails.
 
 import { readFileSync } from 'node:fs';
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';

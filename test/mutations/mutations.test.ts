@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mutations } from './all.ts';
+import { parseEntry } from './entry.ts';
 import { mutatedSource, roomOf, transpiled } from './mutation.ts';
 
 const rooms = [...new Set(mutations.map(roomOf))];
@@ -25,7 +26,7 @@ describe('the mutations', () => {
 
   it('name tests that are there', () => {
     const entries = mutations.flatMap(({ name, tests }) => tests.map((test) => ({ name, test })));
-    const missing = entries.filter(({ test }) => !existsSync(test.split(' > ')[0]!));
+    const missing = entries.filter(({ test }) => !existsSync(parseEntry(test).file));
     expect(missing).toEqual([]);
     expect(mutations.filter(({ tests }) => tests.length === 0)).toEqual([]);
   });

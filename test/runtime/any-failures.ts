@@ -220,7 +220,8 @@ class Program {
         return issued();
       }
       case 'abort':
-        return this.#signals[other % this.#signals.length]?.abort();
+        // A reason of its own: two launches that two signals cancel are two failures.
+        return this.#abort(other % this.#signals.length);
       case 'event': {
         const event = device.createEvent();
         stream.record(event);
@@ -267,6 +268,10 @@ class Program {
     return this.#commands.flatMap((stream, at) =>
       streams.includes(stream) && !(streams.length > 1 && this.#destroyed.has(stream)) ? [at + 1] : [],
     );
+  }
+
+  #abort(at: number): void {
+    this.#signals[at]?.abort(new Error(`signal ${at} was aborted`));
   }
 
   /** Waits for commands, now or while the program goes on. */

@@ -1,0 +1,21 @@
+// An entry of a mutation's tests, as vitest takes it.
+
+export interface Entry {
+  readonly file: string;
+  /** The tests of this name alone. */
+  readonly name: string | null;
+  /** Arguments that choose the projects of vitest.config.ts. */
+  readonly projects: readonly string[];
+}
+
+const plain = ['--project', 'shared', '--project', 'alone'];
+
+export function parseEntry(entry: string): Entry {
+  const isDelayed = entry.startsWith('delayed:');
+  const [file, ...names] = entry.replace('delayed:', '').split(' > ');
+  return {
+    file: file!,
+    name: names.length === 0 ? null : names.join(' '),
+    projects: isDelayed ? ['--project', 'delayed'] : plain,
+  };
+}
