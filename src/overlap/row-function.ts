@@ -68,15 +68,9 @@ export type RowResult<S extends RowSchema> =
   | boolean
   | { readonly [K in ElementNames<S>]?: number | bigint | boolean };
 
-/** The elements that a single value can be stored as: a bigint those of 64 bits, a number the others. */
-export type ElementsFor<R> = R extends bigint ? 'i64' | 'u64' : Exclude<NumberElement, 'i64' | 'u64'>;
-
-/**
- * The names of what a function gives. Of a single value it is the schema's first entry, but TypeScript does not know
- * the order of entries: all that could hold the value are named. An object names its results exactly.
- */
+/** The names of what a function gives. Of a single value TypeScript does not know which entry is the first. */
 export type ResultNames<S extends RowSchema, R> = R extends number | bigint | boolean
-  ? { [K in keyof S]: S[K] extends ElementsFor<R> ? K : never }[keyof S] & string
+  ? ElementNames<S>
   : keyof R & ElementNames<S>;
 
 /** What map() and reduce() take beside. */

@@ -19,6 +19,7 @@ import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, checkResident, threadsOf } from './extents.ts';
 import { kernelInWords, type LaunchWork } from './launch.ts';
 import { checkLanguage } from './native-kernels.ts';
+import { provenAlignment } from './proven-alignment.ts';
 import { RecentLaunches, type ScalarForm } from './recent-launches.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
 
@@ -83,11 +84,15 @@ export class LaunchBinder {
     const parameters = parseSchema(kernel.schema);
     const checked = checkArguments(this.#device, kernel.name, parameters, values);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
+    const written = parameters.flatMap((parameter) =>
+      parameter.kind === 'array' && !parameter.readonly ? [checked.arrays[parameter.name]!] : [],
+    );
     const { program, sources, executable, assignedName } = this.#compile(
       kernel,
       { block, indexType, cooperative, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
-        if (parameter.kind === 'array') return [provenAlignment(parameter, parameters, checked.arrays)];
+        if (parameter.kind === 'array')
+          return [provenAlignment(checked.arrays[parameter.name]!, parameter.readonly ? written : null)];
         if (parameter.kind === 'vector')
           return Array.from({ length: componentCount(parameter.type) }, () => 1);
         return parameter.kind === 'scalar' ? [1] : [];
@@ -124,7 +129,7 @@ export class LaunchBinder {
   #recentOf(kernel: Kernel): RecentLaunches {
     let recent = this.#recent.get(kernel);
     if (recent === undefined) {
-      recent = new RecentLaunches();
+      recent = new RecentLaunches(this.#compiler.usesAlignments);
       this.#recent.set(kernel, recent);
     }
     return recent;
@@ -221,32 +226,6 @@ export function typedValue(type: Program['variables'][number]['type'], value: Sc
     default:
       return value;
   }
-}
-
-/**
- * The power of two, up to 16, that an array's address is a multiple of. One that the kernel only reads but that
- * overlaps one that it writes counts for 8 at most: the engine that copies 16 bytes reads ahead of the writes.
- */
-function provenAlignment(
-  own: Extract<SchemaParameter, { kind: 'array' }>,
-  parameters: readonly SchemaParameter[],
-  arrays: Arguments['arrays'],
-): number {
-  const array = arrays[own.name]!;
-  const alignment = alignmentOf(array.address);
-  if (!own.readonly) return alignment;
-  const end = array.address + array.byteLength;
-  const written = parameters.some((parameter) => {
-    if (parameter.kind !== 'array' || parameter.readonly) return false;
-    const { address, byteLength } = arrays[parameter.name]!;
-    return address < end && array.address < address + byteLength;
-  });
-  return written ? Math.min(8, alignment) : alignment;
-}
-
-/** The power of two, up to 16, that an address is a multiple of. */
-function alignmentOf(address: number): number {
-  return [16, 8, 4, 2].find((power) => address % power === 0) ?? 1;
 }
 
 function describeExecutable(executable: Executable): string {

@@ -37,7 +37,7 @@ export interface LaunchWork {
   readonly signal: AbortSignal | null;
   /** What carries it out, in words. */
   readonly ranOn: string;
-  /** The launch that this one repeats with other scalars, if it was taken over from one. */
+  /** The launch that this one repeats with other scalars and arrays, if it was taken over from one. */
   readonly variantOf: LaunchWork | null;
 }
 

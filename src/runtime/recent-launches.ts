@@ -3,8 +3,9 @@
 //
 // A launch repeats another if kernel, grid, block, signal and all arguments are the same. Arguments are compared by
 // what they were at the launch, not by which object they are: a vector may be changed between two launches. If only
-// numbers differ, what was bound is taken over with the new ones, where nothing that was decided for the launch can
-// depend on them: the width of the index, the sizes of shared arrays.
+// numbers and arrays differ, what was bound is taken over with the new ones, where nothing that was decided for the launch
+// can depend on them: the width of the index, the sizes of shared arrays, the alignments that code was compiled for. So
+// launches that go through parts of an array, with a number that counts, are one launch with other arguments.
 // Programs that go through chunks repeat their launches in turn, so the one that came next the last time is
 // looked at first.
 
@@ -18,9 +19,10 @@ import {
   type ScalarType,
   vectorTypes,
 } from '../kernel/types.ts';
-import { DeviceMemoryArray } from './arrays.ts';
+import { type Allocation, DeviceMemoryArray } from './arrays.ts';
 import type { LaunchConfiguration } from './device.ts';
 import type { LaunchWork } from './launch.ts';
+import { provenAlignment } from './proven-alignment.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -54,6 +56,15 @@ interface Argument {
   readonly value: unknown;
   /** Null for what is the same only as a whole: arrays, constants, device functions. */
   readonly parts: readonly Part[] | null;
+  /** Of an array, its position among the work's values; null where the launch depends on it. */
+  readonly position: number | null;
+}
+
+/** An array of the work, and the alignment that the code was compiled for. */
+interface Proof {
+  readonly position: number;
+  readonly isWritten: boolean;
+  readonly alignment: number;
 }
 
 interface Recent {
@@ -65,6 +76,8 @@ interface Recent {
   readonly arguments: readonly Argument[];
   readonly work: LaunchWork;
   readonly form: ScalarForm;
+  /** Empty where code does not depend on it. */
+  readonly proofs: readonly Proof[];
 }
 
 /** So many launches are remembered of each kernel. */
@@ -76,9 +89,14 @@ const indexLimit = 2 ** 31;
 
 /** The launches of one kernel. */
 export class RecentLaunches {
+  readonly #usesAlignments: boolean;
   readonly #recent: Recent[] = [];
   #replaced = 0;
   #last: Recent | null = null;
+
+  constructor(usesAlignments: boolean) {
+    this.#usesAlignments = usesAlignments;
+  }
 
   /** The work of a launch that repeats a former one, or null. */
   find(configuration: LaunchConfiguration, given: Given): LaunchWork | null {
@@ -112,6 +130,7 @@ export class RecentLaunches {
       arguments: taken.map((parameter) => argumentOf(parameter, launch)),
       work,
       form,
+      proofs: this.#usesAlignments ? proofsOf(work, parameters) : [],
     };
     this.#recent[this.#replaced] = recent;
     this.#replaced = (this.#replaced + 1) % capacity;
@@ -130,18 +149,55 @@ function argumentOf(parameter: SchemaParameter, { given, scalars, work }: BoundL
   };
   switch (parameter.kind) {
     case 'scalar':
-      return { name, value: given[name], parts: [part(null, parameter.type, given[name])] };
+      return { name, value: given[name], parts: [part(null, parameter.type, given[name])], position: null };
     case 'vector': {
       const { component } = vectorTypes[parameter.type];
       const keys = componentNames.slice(0, componentCount(parameter.type));
-      return { name, value: null, parts: keys.map((key) => part(key, component, scalars[`${name}.${key}`])) };
+      const parts = keys.map((key) => part(key, component, scalars[`${name}.${key}`]));
+      return { name, value: null, parts, position: null };
     }
+    case 'array':
+      return { name, value: given[name], parts: null, position: isSized ? null : positionOf(program, name) };
     default:
-      return { name, value: given[name], parts: null };
+      return { name, value: given[name], parts: null, position: null };
   }
 }
 
-/** Where a program has a scalar; null if it has none of this name. */
+/** The alignments that a launch's arrays have proven. */
+function proofsOf({ executable, values }: LaunchWork, parameters: readonly SchemaParameter[]): Proof[] {
+  const proofs = parameters.flatMap((parameter) => {
+    const position = positionOf(executable.program, parameter.name);
+    if (parameter.kind !== 'array' || position === null) return [];
+    return [{ position, isWritten: !parameter.readonly, alignment: 0 }];
+  });
+  const written = writtenOf(proofs, values);
+  return proofs.map((proof) => ({ ...proof, alignment: alignmentOf(proof, values, written) }));
+}
+
+function writtenOf(proofs: readonly Proof[], values: LaunchWork['values']): readonly DeviceMemoryArray[] {
+  const written: DeviceMemoryArray[] = [];
+  for (const { position, isWritten } of proofs)
+    if (isWritten) written.push(values[position] as DeviceMemoryArray);
+  return written;
+}
+
+function alignmentOf(
+  { position, isWritten }: Proof,
+  values: LaunchWork['values'],
+  written: readonly DeviceMemoryArray[],
+): number {
+  return provenAlignment(values[position] as DeviceMemoryArray, isWritten ? null : written);
+}
+
+/** Whether values prove what the code was compiled for, no less and no more. */
+function holds(proofs: readonly Proof[], values: LaunchWork['values']): boolean {
+  if (proofs.length === 0) return true;
+  const written = writtenOf(proofs, values);
+  for (const proof of proofs) if (alignmentOf(proof, values, written) !== proof.alignment) return false;
+  return true;
+}
+
+/** Where a program has a parameter; null if it has none of this name. */
 function positionOf({ parameters }: Program, name: string): number | null {
   const position = parameters.findIndex((parameter) => parameter.name === name);
   return position < 0 ? null : position;
@@ -175,12 +231,18 @@ function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given
   if (work.signal !== (configuration.signal ?? null)) return null;
   /** The work's values with those that differ; null as long as none does. */
   let varied: LaunchWork['values'][number][] | null = null;
-  for (const { name, value: former, parts } of recent.arguments) {
+  /** Whether arrays are among these. */
+  let moved = false;
+  for (const { name, value: former, parts, position } of recent.arguments) {
     if (!Object.hasOwn(given, name)) return null;
     const value = given[name];
     if (parts === null) {
       if (Object.is(value, former) || sameArray(value, former)) continue;
-      return null;
+      if (position === null || !mayReplace(value, former as DeviceMemoryArray)) return null;
+      varied ??= [...work.values];
+      varied[position] = value;
+      moved = true;
+      continue;
     }
     for (const part of parts) {
       const now = part.key === null ? value : (value as Given | null | undefined)?.[part.key];
@@ -193,8 +255,26 @@ function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given
   for (const name in given) if (!recent.names.includes(name)) return null;
   if (!sameExtent(recent.grid, configuration.grid) || !sameExtent(recent.block, configuration.block))
     return null;
-  for (const allocation of work.allocations) if (allocation.freed) return null;
-  return varied === null ? work : { ...work, values: varied, variantOf: work };
+  if (moved && !holds(recent.proofs, varied!)) return null;
+  const allocations = moved ? allocationsOf(varied!) : work.allocations;
+  for (const allocation of allocations) if (allocation.freed) return null;
+  return varied === null ? work : { ...work, values: varied, allocations, variantOf: work };
+}
+
+/** Whether an array may come in the place of a former one: it is right, and needs an index as wide. */
+function mayReplace(value: unknown, former: DeviceMemoryArray): value is DeviceMemoryArray {
+  return (
+    value instanceof DeviceMemoryArray &&
+    value.device === former.device &&
+    value.element === former.element &&
+    isWide(value.length) === isWide(former.length)
+  );
+}
+
+function allocationsOf(values: LaunchWork['values']): readonly Allocation[] {
+  const allocations: Allocation[] = [];
+  for (const value of values) if (value instanceof DeviceMemoryArray) allocations.push(value.allocation);
+  return allocations;
 }
 
 /** Whether a number may come in the place of a former one: it is right, and needs an index as wide. */

@@ -38,12 +38,25 @@ const makers = [
       },
       { name: 'one' },
     ),
+  // How it copies depends on what the launch proves of the addresses.
+  () =>
+    kernel(
+      { y: 'i32[]', x: 'readonly i32[]', a: 'i32' },
+      ({ y, x, a }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const shared = cuda.sharedArray('i32', 32);
+        cuda.cg.memcpyAsync(block, shared, x, 32);
+        cuda.cg.wait(block);
+        y[0] = shared[0]! + a;
+      },
+      { name: 'one' },
+    ),
 ];
 
 const launch = fc.record({
   kernel: fc.nat(makers.length - 1),
-  y: fc.nat(3),
-  x: fc.nat(3),
+  y: fc.nat(5),
+  x: fc.nat(5),
   a: fc.constantFrom(0, 1, 7),
   n: fc.constantFrom(1, 2, 40_000, 2 ** 31),
   b: fc.constantFrom(0n, -1n),
@@ -64,7 +77,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.reset();
     device = await open('cuda', { checked: false });
     const [whole, other] = [device.alloc('i32', 64), device.alloc('i32', 64)];
-    arrays = [whole, other, whole.subarray(1), whole.subarray(0, 32)];
+    arrays = [whole, other, whole.subarray(1), whole.subarray(0, 32), other.subarray(2), whole.subarray(32)];
   });
   afterAll(async () => {
     await device.close();

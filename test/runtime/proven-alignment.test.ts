@@ -4,12 +4,38 @@
 import { expect, test } from 'vitest';
 import { kernel, open } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
+import type { DeviceMemoryArray } from '#warpstage/runtime/arrays.js';
 import { LaunchBinder } from '#warpstage/runtime/bind.js';
 import { interpreterExecutable } from '#warpstage/targets/interpreter/runner.js';
 
 const copied = kernel({ y: 'i32[]', x: 'readonly i32[]', z: 'readonly i32[]' }, ({ y, x, z }, cuda) => {
   const i = cuda.threadIdx.x;
   y[i] = x[i]! + z[i]!;
+});
+
+test('launches that differ in parts of arrays and in numbers are one launch with other arguments', async () => {
+  await using device = await open('cpu', { threads: 1 });
+  const binder = new LaunchBinder(device, {
+    specialise,
+    compile: ({ program }) => interpreterExecutable(program, 'eager'),
+    usesAlignments: true,
+  });
+  const scaled = kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32', from: 'index' }, ({ y, x, a, from }) => {
+    y[from] = a * x[from]!;
+  });
+  const [x, y] = [device.alloc('f32', 4000), device.alloc('f32', 4000)];
+  const works = Array.from({ length: 1000 }, (_, i) => {
+    const parts = { y: y.subarray(4 * i, 4 * i + 4), x: x.subarray(4 * (999 - i)) };
+    return binder.bind(scaled, { grid: 1, block: 1 }, { ...parts, a: i, from: i % 3 });
+  });
+  expect(new Set(works.map((work) => work.variantOf ?? work)).size).toBe(1);
+  const last = works.at(-1)!;
+  expect(last.values.slice(2)).toEqual([999, 0]);
+  expect(last.allocations).toEqual([y, x].map((array) => (array as DeviceMemoryArray).allocation));
+  // What was freed is found in whatever form the launch comes.
+  x.free();
+  const freed = () => binder.bind(scaled, { grid: 1, block: 1 }, { y, x, a: 1, from: 0 });
+  expect(freed).toThrow('WS4002');
 });
 
 test('an input that overlaps an output is a multiple of 8 bytes at most', async () => {

@@ -1,7 +1,7 @@
 // Launches: modules loaded once, arguments packed as the entry's parameters lie in memory.
 //
 // What was packed for a piece of work is kept with it, so that a launch that is repeated copies a
-// few bytes into the native memory that the driver reads, and only its scalars if it was the last one too.
+// few bytes into the native memory that the driver reads, and only its arguments if it was the last one too.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Extent3 } from '../../kernel/types.ts';
@@ -12,7 +12,7 @@ import type { ReportingLaunch } from './channels.ts';
 import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { allocateNative, type NativeMemory } from './native.ts';
-import { type Parameters, packParameters, setScalars } from './parameters.ts';
+import { type Parameters, packParameters, setArguments } from './parameters.ts';
 
 type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 
@@ -36,6 +36,7 @@ interface Loaded {
 
 interface Packed extends Parameters {
   readonly loaded: Loaded;
+  readonly values: LaunchWork['values'];
   readonly grid: Extent3;
   readonly block: Extent3;
 }
@@ -47,8 +48,9 @@ export class Launcher {
   readonly #modules: number[] = [];
   readonly #native: NativeMemory = allocateNative(headBytes + parameterBytes);
   readonly #cooperative: CooperativeLauncher;
-  /** Whose parameters are in the native memory. */
+  /** Whose parameters are in the native memory, and with which arguments. */
   #last: Packed | null = null;
+  #values: LaunchWork['values'] = [];
 
   constructor(driver: Driver) {
     this.#driver = driver;
@@ -69,7 +71,7 @@ export class Launcher {
     this.#packedOf(work);
   }
 
-  /** What was packed for a launch, or for the one that it repeats with other scalars. */
+  /** What was packed for a launch, or for the one that it repeats with other arguments. */
   #packedOf(work: LaunchWork): Packed {
     const bound = work.variantOf ?? work;
     let packed = this.#packed.get(bound);
@@ -87,9 +89,12 @@ export class Launcher {
       this.#native.bytes.set(packed.bytes, headBytes);
       this.#native.view.setUint32(sizeOffset, packed.bytes.length, true);
       this.#last = packed;
+      this.#values = packed.values;
     }
-    // The last launch may have been one with other scalars.
-    setScalars(this.#native.view, headBytes, packed.scalars, work.values);
+    if (work.values !== this.#values) {
+      setArguments(this.#native.view, headBytes, packed, work.values);
+      this.#values = work.values;
+    }
     const { loaded, grid, block, sharedBytes, channelAt } = packed;
     if (channelAt !== null) {
       if (reporting === null) throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
@@ -170,7 +175,7 @@ export class Launcher {
       loaded.shared = sharedBytes;
     }
     const { block } = executable.program;
-    return { ...parameters, loaded, grid: work.grid, block };
+    return { ...parameters, loaded, values: work.values, grid: work.grid, block };
   }
 
   /** Unloads every module. */

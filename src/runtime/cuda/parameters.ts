@@ -14,6 +14,13 @@ type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 type ProgramParameter = CudaExecutable['program']['parameters'][number];
 type ScalarType = Extract<ProgramParameter, { kind: 'scalar' }>['type'];
 
+/** Where an array lies: its position among a launch's values, the byte of its address, and that of its length if it has one. */
+interface ArrayPlace {
+  readonly position: number;
+  readonly at: number;
+  readonly lengthAt: number | null;
+}
+
 /** Where a scalar lies: its position among a launch's values, and its byte. */
 interface ScalarPlace {
   readonly position: number;
@@ -23,7 +30,10 @@ interface ScalarPlace {
 
 export interface Parameters {
   readonly bytes: Uint8Array;
+  readonly arrays: readonly ArrayPlace[];
   readonly scalars: readonly ScalarPlace[];
+  /** Whether lengths have 64 bits. */
+  readonly isWide: boolean;
   /** Dynamic shared memory of a block. */
   readonly sharedBytes: number;
   /** Where among the parameters the channel is, and behind it the launch's number; null for a kernel that tells nothing. */
@@ -38,7 +48,9 @@ export function packParameters(
 ): Parameters {
   const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length + 1));
   const view = new DataView(bytes.buffer);
+  const arrays: ArrayPlace[] = [];
   const scalars: ScalarPlace[] = [];
+  const isWide = program.indexType === 'i64';
   let at = 0;
   const align = (bytes: number) => {
     at = Math.ceil(at / bytes) * bytes;
@@ -46,22 +58,19 @@ export function packParameters(
     at += bytes;
     return here;
   };
-  const index = (value: number) => {
-    if (program.indexType === 'i64') setWide(view, align(8), value);
-    else view.setInt32(align(4), value, true);
-  };
+  const placeOfIndex = () => align(isWide ? 8 : 4);
   for (const [position, parameter] of program.parameters.entries()) {
     const value = values[position]!;
     if (value instanceof DeviceMemoryArray) {
-      setWide(view, align(8), value.address);
-      if (!plainPointers) index(value.length);
+      arrays.push({ position, at: align(8), lengthAt: plainPointers ? null : placeOfIndex() });
       continue;
     }
     if (parameter.kind === 'array') throw new TypeError(`no array for ${parameter.name}`);
     const { type } = parameter;
     scalars.push({ position, at: align(scalarBytes[type] ?? 8), type });
   }
-  setScalars(view, 0, scalars, values);
+  const own = { arrays, scalars, isWide };
+  setArguments(view, 0, own, values);
   const alignments = sharedAlignments(program, sharedAlignment);
   let end = 0;
   for (const [id, { element }] of program.sharedArrays.entries()) {
@@ -70,22 +79,32 @@ export function packParameters(
     end = offset + length * elementBytes[element];
     if (places[id] === null) {
       view.setUint32(align(4), offset, true);
-      index(length);
+      setIndex(view, placeOfIndex(), length, isWide);
     }
   }
   const channelAt = sites === undefined ? null : align(8);
   if (sites !== undefined) align(4);
-  return { bytes: bytes.slice(0, at), scalars, sharedBytes: end, channelAt };
+  return { ...own, bytes: bytes.slice(0, at), sharedBytes: end, channelAt };
 }
 
-/** Writes a launch's scalars to where its parameters begin. */
-export function setScalars(
+/** Writes a launch's arrays and scalars to where its parameters begin. */
+export function setArguments(
   view: DataView,
   begin: number,
-  scalars: readonly ScalarPlace[],
+  { arrays, scalars, isWide }: Pick<Parameters, 'arrays' | 'scalars' | 'isWide'>,
   values: LaunchWork['values'],
 ): void {
+  for (const { position, at, lengthAt } of arrays) {
+    const array = values[position] as DeviceMemoryArray;
+    setWide(view, begin + at, array.address);
+    if (lengthAt !== null) setIndex(view, begin + lengthAt, array.length, isWide);
+  }
   for (const { position, at, type } of scalars) setScalar(view, begin + at, type, values[position] as Value);
+}
+
+function setIndex(view: DataView, at: number, value: number, isWide: boolean): void {
+  if (isWide) setWide(view, at, value);
+  else view.setInt32(at, value, true);
 }
 
 /** Writes an integer that a number holds exactly as 64 bits; faster than by way of a bigint. */
