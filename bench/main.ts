@@ -18,6 +18,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   cpu: async () => (await import('./suites/cpu.ts')).suite,
   gpu: async () => (await import('./suites/gpu.ts')).suite,
   multi: async () => (await import('./suites/multi.ts')).suite,
+  schedules: async () => (await import('./suites/schedules.ts')).suite,
   guide: async () => (await import('./suites/guide.ts')).suite,
   checks: async () => (await import('./suites/checks.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
