@@ -1,7 +1,8 @@
 // The build: what the compiler makes of src/, and what is made of that.
 //
-//   dist/**/*.js          a module for each source, without its comments
-//   dist/**/*.text.js     programs as text: of the threads, and of the timeline's page, so that a bundle has them too
+//   build/**/*.js         a module for each source, as the compiler leaves it
+//   build/**/*.text.js    programs as text: of the threads, and of the timeline's page, so that a bundle has them too
+//   dist/**/*.js          the modules in a few files, without comments (chunks.mjs)
 //   dist/cjs/             the package for require(), in one file: for Jest and for bundles; Node takes the modules
 //   dist/types/           the public types in a few files, for import (.d.ts) and for require() (.d.cts)
 import { execFileSync } from 'node:child_process';
@@ -10,7 +11,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { programTexts, readable, silent, textConstant } from './program-texts.mjs';
+import { writeChunks } from './chunks.mjs';
+import { programTexts, readable, textConstant } from './program-texts.mjs';
 
 const entries = { index: 'index', check: 'checker/index', host: 'host/index' };
 /** What the types need beside a project's own `lib`: any target's, and no DOM. */
@@ -20,9 +22,8 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
   stdio: 'inherit',
 });
 removeLeftovers();
-await stripComments();
 await Promise.all([writeTexts(), rollTypes()]);
-await writeCommonJs();
+await Promise.all([writeChunks('build', 'dist'), writeCommonJs()]);
 
 /** Files under a folder with a certain ending, as paths without it. */
 function stems(folder, ending) {
@@ -31,39 +32,24 @@ function stems(folder, ending) {
     .map((file) => file.slice(0, -ending.length));
 }
 
-/** Removes modules whose sources are no more, and what older builds made. */
+/** Removes modules whose sources are no more. */
 function removeLeftovers() {
   const sources = new Set(stems('src', '.ts'));
   for (const ending of ['.js', '.d.ts'])
-    for (const stem of stems('dist', ending))
-      if (!sources.has(stem) && !sources.has(`${stem}.d`) && !stem.startsWith('types/'))
-        rmSync(join('dist', `${stem}${ending}`));
-  for (const ending of ['.js.map', '.d.ts.map'])
-    for (const stem of stems('dist', ending)) rmSync(join('dist', stem + ending));
-}
-
-async function stripComments() {
-  const modules = stems('dist', '.js').filter((stem) => !stem.endsWith('.text'));
-  await build({
-    ...silent,
-    entryPoints: modules.map((stem) => join('dist', `${stem}.js`)),
-    outdir: 'dist',
-    outbase: 'dist',
-    allowOverwrite: true,
-    target: 'esnext',
-  });
+    for (const stem of stems('build', ending))
+      if (!sources.has(stem) && !sources.has(`${stem}.d`)) rmSync(join('build', `${stem}${ending}`));
 }
 
 async function writeTexts() {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  writeFileSync('dist/diagnostics/version.text.js', textConstant('version', version));
-  for (const { module, text } of await programTexts()) writeFileSync(`dist/${module}.text.js`, text);
+  writeFileSync('build/diagnostics/version.text.js', textConstant('version', version));
+  for (const { module, text } of await programTexts()) writeFileSync(`build/${module}.text.js`, text);
 }
 
 /** One file for all entries, which share their state; each entry is a part of it. */
 async function writeCommonJs() {
   const contents = Object.entries(entries)
-    .map(([name, module]) => `export * as ${name} from './dist/${module}.js';`)
+    .map(([name, module]) => `export * as ${name} from './build/${module}.js';`)
     .join('\n');
   await build({
     ...readable,
@@ -80,7 +66,9 @@ async function writeCommonJs() {
 
 async function rollTypes() {
   const bundle = await rollup({
-    input: Object.fromEntries(Object.entries(entries).map(([name, module]) => [name, `dist/${module}.d.ts`])),
+    input: Object.fromEntries(
+      Object.entries(entries).map(([name, module]) => [name, `build/${module}.d.ts`]),
+    ),
     external: /^node:/,
     plugins: [dts()],
   });
@@ -90,7 +78,7 @@ async function rollTypes() {
     minifyInternalExports: false,
   });
   rmSync('dist/types', { recursive: true, force: true });
-  mkdirSync('dist/types');
+  mkdirSync('dist/types', { recursive: true });
   for (const { fileName, code } of output) {
     // Private names are of ES2015; who uses the types never sees them.
     const text = libraries + code.replaceAll(/^ +#private;\n/gm, '');

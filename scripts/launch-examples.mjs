@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadModule } from '../dist/cli/load-module.js';
+import { loadModule } from '#warpstage/cli/load-module.js';
 import { kernel, open } from '../dist/index.js';
 
 const examples = join(fileURLToPath(import.meta.url), '..', '..', 'examples');

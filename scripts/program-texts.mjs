@@ -1,4 +1,4 @@
-// The programs that dist/ holds as text: of the device's threads, of CUPTI's thread, and of the timeline's page.
+// The programs that the package holds as text: of the device's threads, of CUPTI's thread, and of the timeline's page.
 //
 // Each is one bundle, written as constants of a module. `replaced` puts other text in the place of modules
 // by their absolute path: so a mutation of one module reaches the programs that contain it.
@@ -6,7 +6,8 @@
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
-export const silent = { logLevel: 'warning', legalComments: 'none' };
+/** `ignoreAnnotations`: package.json says of the published files which have side effects, not of the modules. */
+export const silent = { logLevel: 'warning', legalComments: 'none', ignoreAnnotations: true };
 export const readable = {
   ...silent,
   bundle: true,
@@ -16,7 +17,7 @@ export const readable = {
 };
 
 const thread = (module) => ({
-  text: { ...readable, entryPoints: [`dist/${module}.js`], format: 'cjs' },
+  text: { ...readable, entryPoints: [`build/${module}.js`], format: 'cjs' },
 });
 const page = { bundle: true, minify: true };
 

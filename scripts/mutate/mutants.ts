@@ -1,4 +1,4 @@
-// Mutants: which files of dist/ a mutation replaces, and by what.
+// Mutants: which modules of the package a mutation replaces, and by what.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface Mutant {
   readonly why: string;
   readonly equivalent: string | null;
   readonly tests: readonly string[];
-  /** Text by path relative to the root. */
+  /** Text by path relative to the root, of modules of build/. */
   readonly replaced: Readonly<Record<string, string>>;
   /** Changes where the mutation, its file or its tests do: results are kept under it. */
   readonly key: string;
@@ -24,7 +24,7 @@ export interface Mutant {
 
 /** The module that the build makes of a source. */
 function builtPath(file: string): string {
-  return file.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
+  return file.replace(/^src\//, 'build/').replace(/\.ts$/, '.js');
 }
 
 export async function makeMutants(mutations: readonly Mutation[]): Promise<Mutant[]> {
@@ -47,7 +47,7 @@ async function makeMutant(mutation: Mutation, texts: readonly ProgramText[]): Pr
   const holders = texts.filter(({ inputs }) => [...overlay.keys()].some((path) => inputs.has(path)));
   const holding = holders.map(({ module }) => module);
   for (const { module, text } of await programTexts(overlay, holding))
-    replaced[`dist/${module}.text.js`] = text;
+    replaced[`build/${module}.text.js`] = text;
 
   const hash = createHash('sha256').update(source).update(JSON.stringify(tests));
   for (const test of tests) hash.update(readFileSync(parseEntry(test).file));

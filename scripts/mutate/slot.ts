@@ -1,13 +1,14 @@
 // A slot: a copy of the tree in a folder of its own, where one mutant at a time takes the place of what was built.
 //
 // The tests import the package by its own name, which Node resolves by the nearest package.json: so a copy of
-// tests and dist/ is complete. Only node_modules is shared, by a link for each package. Caches and
-// temporary files are the slot's, and are gone before the next run: no mutant leaves anything to the next.
+// tests and dist/ is complete. There each module is a file of dist/, so that one can be replaced. Only
+// node_modules is shared, by a link for each package. Caches and temporary files are the slot's, and are gone
+// before the next run: no mutant leaves anything to the next.
 
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const notCopied = new Set(['node_modules', '.git', 'coverage', '.mutate']);
+const notCopied = new Set(['node_modules', '.git', 'coverage', '.mutate', 'build']);
 
 export class Slot {
   readonly folder: string;
@@ -21,6 +22,10 @@ export class Slot {
     for (const entry of readdirSync(tree)) {
       if (!notCopied.has(entry)) cpSync(join(tree, entry), join(folder, entry), { recursive: true });
     }
+    for (const part of ['chunks', 'internals']) rmSync(join(folder, 'dist', part), { recursive: true });
+    cpSync(join(tree, 'build'), join(folder, 'dist'), { recursive: true });
+    const description = readFileSync(join(tree, 'package.json'), 'utf8');
+    writeFileSync(join(folder, 'package.json'), description.replace('./dist/internals/*', './dist/*'));
     mkdirSync(join(folder, 'node_modules'));
     for (const entry of readdirSync(modules)) {
       if (!entry.startsWith('.vite')) symlinkSync(join(modules, entry), join(folder, 'node_modules', entry));
@@ -44,10 +49,15 @@ export class Slot {
   }
 
   install(replaced: Readonly<Record<string, string>>): void {
-    for (const [path, text] of Object.entries(replaced)) writeFileSync(join(this.folder, path), text);
+    for (const [path, text] of Object.entries(replaced)) writeFileSync(this.#pathOf(path), text);
   }
 
   restore(replaced: Readonly<Record<string, string>>): void {
-    for (const path of Object.keys(replaced)) cpSync(join(this.#tree, path), join(this.folder, path));
+    for (const path of Object.keys(replaced)) cpSync(join(this.#tree, path), this.#pathOf(path));
+  }
+
+  /** Where a module of build/ is in the slot. */
+  #pathOf(path: string): string {
+    return join(this.folder, path.replace(/^build\//, 'dist/'));
   }
 }

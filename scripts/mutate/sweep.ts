@@ -14,7 +14,7 @@ import { runTests, type TestRun } from './run-tests.ts';
 import { Slot } from './slot.ts';
 
 export interface SweepOptions {
-  /** The tree with tests and dist/, and its node_modules. */
+  /** The tree with tests and what was built, and its node_modules. */
   readonly tree: string;
   readonly modules: string;
   readonly jobs: number;
@@ -97,7 +97,7 @@ async function measureBaselines(
   { tree, results, say }: SweepOptions,
 ): Promise<ReadonlyMap<string, number>> {
   const ledger = new Ledger<Baseline>(results, 'baselines');
-  const built = digestOf(join(tree, 'dist'));
+  const built = digestOf(join(tree, 'build'));
   const keyOf = (entry: string) => {
     const hash = createHash('sha256').update(built).update(entry);
     return hash.update(readFileSync(join(tree, parseEntry(entry).file))).digest('hex');

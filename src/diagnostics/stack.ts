@@ -36,7 +36,10 @@ function withoutOwnFrames(stack: string, header: string, limit: number): string 
   return [header, ...(rest.every(isBuiltIn) ? [] : rest.slice(0, limit))].join('\n');
 }
 
-const folder = /^(.*\/)(?:dist|src)\/diagnostics\/stack\.[jt]s$/.exec(import.meta.url)?.[1];
+const folder =
+  /^(.*\/)(?:dist\/(?:chunks\/diagnostics|diagnostics\/stack)|src\/diagnostics\/stack)\.[jt]s$/.exec(
+    import.meta.url,
+  )?.[1];
 const places = folder === undefined ? [] : [folder, decodeURIComponent(new URL(folder).pathname)];
 
 function isOwn(frame: string): boolean {

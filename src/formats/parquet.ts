@@ -3,8 +3,8 @@
 // The decoders (parquet-file.ts) are loaded when a file is opened: most jobs have no tables, and start
 // sooner without them.
 
-import { fileBeside } from './file-beside.ts';
 import type { Format } from './format.ts';
+import { packageFile } from './package-file.ts';
 
 /** Parquet files. */
 export const parquet: Format = {
@@ -18,6 +18,6 @@ export const parquet: Format = {
     return openParquet(file);
   },
   get module() {
-    return fileBeside('./parquet.js', import.meta.url);
+    return packageFile('formats/parquet.js', import.meta.url);
   },
 };

@@ -9,7 +9,7 @@ import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { unreadable } from '../diagnostics/problem.ts';
 import { hostArrays, type TypedArray } from '../kernel/types.ts';
 import type { Dtype } from './dtype.ts';
-import { fileBeside } from './file-beside.ts';
+import { packageFile } from './package-file.ts';
 import type { Source, Wanted } from './source.ts';
 import { setElements } from './typed-arrays.ts';
 
@@ -38,7 +38,7 @@ export function inThread(
   task: Omit<DecodingTask, 'module'>,
   module: string | { readonly href: string },
 ): ThreadedSource | undefined {
-  const thread = fileBeside('./decoding-thread.js', import.meta.url);
+  const thread = packageFile('formats/decoding-thread.js', import.meta.url);
   return (
     thread &&
     new ThreadedSource(here, { ...task, module: typeof module === 'string' ? module : module.href }, thread)

@@ -11,7 +11,7 @@ import { lockPath } from '#warpstage/overlap/journal/lock.js';
 import { temporaryDirectory } from './support.ts';
 
 const nodes = [process.execPath, ...(process.env.WARPSTAGE_NODES ?? '').split(delimiter).filter(Boolean)];
-const module = new URL('../../dist/overlap/journal/lock.js', import.meta.url).href;
+const module = import.meta.resolve('#warpstage/overlap/journal/lock.js');
 const program = `
   const { lockPath } = await import(${JSON.stringify(module)});
   const release = await lockPath(process.argv[1], process.argv[2]);
@@ -23,7 +23,11 @@ const program = `
 async function lockIn(node: string, path: string): Promise<{ child: ChildProcess; reported: string }> {
   const args = ['--input-type=module', '-e', program, path, `${path}.lock`];
   const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  // The next test's folder may get the number of this one's, and with it the address that the process listens at.
+  onTestFinished(async () => {
+    const closed = once(child, 'close');
+    if (child.kill('SIGKILL')) await closed;
+  });
   const [reported] = (await once(child.stdout!, 'data')) as [Buffer];
   return { child, reported: String(reported) };
 }

@@ -1,65 +1,96 @@
-// What is loaded when: a process that opens a GPU waits for no more than it needs before the driver starts.
+// What is loaded when: a process opens few files, and waits for nothing that it does not need.
 //
-// The imports of the built modules are followed, those inside functions left out.
+// The imports of the published files are followed, those inside functions left out.
 
-import { readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
-const imported = /^(?:import|export)\s(?:[\w*\s{},$]*?\sfrom\s)?\s*["']([^"']+)["']/gm;
+const published = ['.', 'chunks', 'checker', 'cli', 'formats', 'host'].flatMap((folder) =>
+  readdirSync(join(dist, folder))
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => join(folder, file)),
+);
+const { inputs } = (
+  await build({
+    entryPoints: published.map((file) => join(dist, file)),
+    absWorkingDir: dist,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    outdir: dist,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  })
+).metafile;
 
-/** The modules that a module loads before its first line runs, itself among them; packages by their names. */
-function loadedWith(module: string): readonly string[] {
-  const found = new Set<string>();
-  const visit = (path: string) => {
-    if (found.has(relative(dist, path))) return;
-    found.add(relative(dist, path));
-    for (const [, name] of readFileSync(path, 'utf8').matchAll(imported)) {
-      if (name!.startsWith('.')) visit(join(dirname(path), name!));
-      else if (!name!.startsWith('node:')) found.add(name!);
-    }
-  };
-  visit(join(dist, module));
-  return [...found];
+/** The files that a file loads before its first line runs, itself among them; packages by their names. */
+function loadedWith(file: string): readonly string[] {
+  const found = new Set([file]);
+  for (const path of found)
+    for (const { path: next, kind } of inputs[path]?.imports ?? [])
+      if (kind === 'import-statement' && !next.startsWith('node:')) found.add(next);
+  return [...found].sort();
 }
 
-const rooms = (modules: readonly string[]) => [...new Set(modules.map((module) => module.split('/')[0]))];
-
-test('the imports of a module are seen', () => {
-  const device = loadedWith('runtime/cuda/device.js');
-  expect(device).toContain('targets/cuda/generate.js');
-  expect(device).toContain('runtime/cuda/library.js');
-  expect(loadedWith('compiler/parse.js')).toContain('acorn');
-});
+const chunks = (...names: string[]) => names.map((name) => `chunks/${name}.js`);
 
 test('the package loads no device, and of the compiler what reads a function of rows', () => {
-  const modules = loadedWith('index.js');
-  expect(rooms(modules).sort()).toEqual([
+  expect(loadedWith('index.js')).toEqual([
     'acorn',
-    'compiler',
-    'diagnostics',
-    'formats',
+    ...chunks('diagnostics', 'formats', 'warpstage'),
     'index.js',
-    'kernel',
-    'overlap',
-    'runtime',
-    'timeline',
   ]);
-  const read = ['compiler/nodes.js', 'compiler/parse.js', 'compiler/resolve.js'];
-  expect(modules.filter((module) => module.startsWith('compiler/')).sort()).toEqual(read);
-  expect(modules.filter((module) => module.startsWith('runtime/'))).toEqual(['runtime/open.js']);
-  expect(modules.length).toBeLessThan(60);
+});
+
+test('the command line loads the package, and nothing that runs a kernel', () => {
+  expect(loadedWith('cli/main.js')).toEqual([...chunks('caches'), 'cli/main.js']);
+  expect(loadedWith('chunks/command.js')).toEqual([
+    'acorn',
+    ...chunks('caches', 'command', 'common', 'diagnostics', 'formats', 'warpstage'),
+    'commander',
+  ]);
 });
 
 test('the driver is started before the compiler and the device are loaded', () => {
-  const modules = loadedWith('runtime/cuda/aside.js');
-  expect(modules.filter((module) => !module.startsWith('diagnostics/')).sort()).toEqual([
-    'runtime/cuda/aside.js',
-    'runtime/cuda/context.js',
-    'runtime/cuda/driver.js',
-    'runtime/cuda/gpu.js',
-    'runtime/cuda/library.js',
+  expect(loadedWith('chunks/driver.js')).toEqual(chunks('diagnostics', 'driver'));
+});
+
+test('a GPU loads nothing of the CPU, of the interpreter and of files', () => {
+  expect(loadedWith('chunks/cuda.js')).toEqual([
+    'acorn',
+    ...chunks(
+      'caches',
+      'common',
+      'compiler',
+      'cuda',
+      'diagnostics',
+      'driver',
+      'formats',
+      'runtime',
+      'warpstage',
+    ),
   ]);
+});
+
+test('a thread that decodes loads formats alone', () => {
+  expect(loadedWith('formats/decoding-thread.js')).toEqual([
+    ...chunks('diagnostics', 'formats'),
+    'formats/decoding-thread.js',
+  ]);
+});
+
+test("what users' programs import has nothing of the command line", () => {
+  const files = published.filter((file) => !/^(cli\/|chunks\/(command|cli-))/.test(file));
+  expect(files.filter((file) => loadedWith(file).includes('commander'))).toEqual([]);
+});
+
+test('no published file needs one that is not published', () => {
+  expect(Object.keys(inputs).sort()).toEqual(published.toSorted());
 });
