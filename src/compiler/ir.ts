@@ -27,6 +27,12 @@ import type { CoreCall, MbarrierArray } from './ir-core.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
 import type { WarpCall, WarpOperator } from './ir-warps.ts';
 
+/**
+ * A launch has an index of 32 bits if the magnitude of what it counts is below this: what a kernel adds to a
+ * length or count, a few stages or a stride, then does not wrap.
+ */
+export const narrowIndexLimit = 2 ** 31 - 2 ** 16;
+
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
@@ -78,7 +84,13 @@ export type Parameter =
       readonly element: ElementType;
       readonly readonly: boolean;
     }
-  | { readonly kind: 'scalar'; readonly name: string; readonly type: ValueType };
+  | {
+      readonly kind: 'scalar';
+      readonly name: string;
+      readonly type: ValueType;
+      /** An index of the kernel language: of 32 bits it is below `narrowIndexLimit`, and not below its negative. */
+      readonly isIndex?: boolean;
+    };
 
 /** A mutable slot of one thread; zero until it is assigned. */
 export interface Variable {

@@ -122,7 +122,8 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
     }
     case 'scalar': {
       const computed = computedType(parameter.type);
-      return number(computed, scalarParameter(lowering, name, valueType(computed, lowering.indexType)));
+      const type = valueType(computed, lowering.indexType);
+      return number(computed, scalarParameter(lowering, name, type, computed === 'index'));
     }
     case 'vector': {
       const component = elementValueType(parameter.type);
@@ -156,7 +157,7 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
 }
 
 /** A further scalar of the launch. */
-function scalarParameter(lowering: Lowering, name: string, type: ValueType): Expression {
-  const id = lowering.parameters.push({ kind: 'scalar', name, type }) - 1;
+function scalarParameter(lowering: Lowering, name: string, type: ValueType, isIndex = false): Expression {
+  const id = lowering.parameters.push({ kind: 'scalar', name, type, ...(isIndex && { isIndex }) }) - 1;
   return { kind: 'scalar', id, type, range: { source: 0, start: 0, end: 0 } };
 }

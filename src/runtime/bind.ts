@@ -6,7 +6,7 @@
 
 import type { Value } from '../compiler/arithmetic.ts';
 import { compiling } from '../compiler/defect.ts';
-import type { Program } from '../compiler/ir.ts';
+import { narrowIndexLimit, type Program } from '../compiler/ir.ts';
 import type { Specialisation, Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
@@ -35,8 +35,6 @@ export interface LaunchCompiler {
 interface Compiled extends Specialised {
   readonly executable: Executable;
 }
-
-const indexLimit = 2 ** 31;
 
 export class LaunchBinder {
   readonly #device: Device;
@@ -202,10 +200,10 @@ export function needsWideIndex(
   grid: Extent3,
   block: Extent3,
 ): boolean {
-  const wide = (value: number) => value >= indexLimit || value < -indexLimit;
+  const wide = (value: number) => value >= narrowIndexLimit || value < -narrowIndexLimit;
   return (
-    threadsOf(grid) * threadsOf(block) >= indexLimit ||
-    Object.values(arrays).some(({ length }) => length >= indexLimit) ||
+    threadsOf(grid) * threadsOf(block) >= narrowIndexLimit ||
+    Object.values(arrays).some(({ length }) => length >= narrowIndexLimit) ||
     parameters.some(
       (parameter) =>
         (parameter.kind === 'scalar' || parameter.kind === 'constant') &&

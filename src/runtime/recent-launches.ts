@@ -10,7 +10,7 @@
 // looked at first.
 
 import type { Value } from '../compiler/arithmetic.ts';
-import type { Program } from '../compiler/ir.ts';
+import { narrowIndexLimit, type Program } from '../compiler/ir.ts';
 import { type ScalarValue, type SchemaParameter, scalarProblem } from '../kernel/parameters.ts';
 import {
   componentCount,
@@ -84,8 +84,6 @@ interface Recent {
 const capacity = 64;
 /** Scalars of these types are passed as they are given. */
 const plainTypes: readonly ScalarType[] = ['index', 'i32', 'u32', 'f32', 'f64', 'bool'];
-/** An index goes with 32 bits from the negative of this on, up to below it. */
-const indexLimit = 2 ** 31;
 
 /** The launches of one kernel. */
 export class RecentLaunches {
@@ -284,5 +282,5 @@ function isInterchangeable({ type, value: former }: Part, value: unknown): boole
 }
 
 function isWide(value: number): boolean {
-  return value >= indexLimit || value < -indexLimit;
+  return value >= narrowIndexLimit || value < -narrowIndexLimit;
 }

@@ -112,25 +112,32 @@ describe('an access whose index is known to be right is not tested', () => {
         for (let i = 0; i < 64; i++) own[i] = 1;
         for (let i = 3; i < 64; i += 16) own[i] = 1;
         for (let i = 0; i < n; i++) own[i % 64] = 1;
+        for (let i = 63; i >= 0; i--) own[i] = 1;
+        for (let i = 0; i < 64; i++) {
+          own[i] = 1;
+          if (n > 3) i += 2;
+        }
+        let k = 5;
+        if (n > 3) k = n;
+        if (k >= 0 && k < 64) own[k] = 1;
         y[0] = 1;
       }),
     ],
     [
-      'or counts elsewhere, too far, from too little, or is used behind the loop',
-      6,
+      'or counts elsewhere first, too far, from too little, or is used behind the loop',
+      5,
       kernel(only, ({ y, n }, cuda) => {
         const own = cuda.sharedArray('i32', 64);
         for (let i = 0; i < 65; i++) own[i] = 1;
         for (let i = -1; i < 64; i++) own[i] = 1;
         for (let i = 0; i < 64; i++) {
-          own[i] = 1;
           if (n > 3) i += 2;
+          own[i] = 1;
         }
         let j = 0;
         for (; j < 64; j++) y[0] = 1;
         own[j] = 1;
         for (let i = 0; i < n; i++) own[i] = 1;
-        for (let i = 63; i >= 0; i--) own[i] = 1;
       }),
     ],
     [

@@ -2,50 +2,16 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Program } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { componentCount, type ElementType, hostArrays } from '#warpstage/kernel/types.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
-import { bitsOf, type HostArray, runProgram, type Target } from '../support/run-program.ts';
+import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
-import { allElements, counterLength, inputLength, ownElements } from './random-data.ts';
+import { randomArguments } from './random-inputs.ts';
 import { type RandomProgram, randomProgram, riskyProgram } from './random-program.ts';
 import { randomLimit, randomRuns, tapes } from './tape.ts';
-
-const scalars = {
-  count: 3,
-  scalar_bool: true,
-  scalar_i32: -7,
-  scalar_u32: 4_000_000_000,
-  scalar_i64: -(2n ** 40n) + 3n,
-  scalar_u64: 2n ** 63n + 5n,
-  scalar_f32: 0.7,
-  scalar_f64: -1e9 / 7,
-};
-
-function arrayOf(element: ElementType, length: number): HostArray {
-  const Constructor: new (length: number) => HostArray = hostArrays[element];
-  return new Constructor(length * componentCount(element));
-}
-
-function inputs(): Record<string, HostArray> {
-  return Object.fromEntries(
-    allElements.map((element) => {
-      const array = arrayOf(element, inputLength);
-      for (let i = 0; i < array.length; i += 1) {
-        if (array instanceof BigInt64Array || array instanceof BigUint64Array) {
-          array[i] = BigInt(i) * 0x9e3779b97f4a7c15n;
-        } else
-          array[i] =
-            element.startsWith('f') && element !== 'f16' ? (i * 37 - 4000) / 8 : (i * 2_654_435_761) | 0;
-      }
-      return [`in_${element}`, array];
-    }),
-  );
-}
 
 function wayOf(executable: Executable): string {
   if (executable.target !== 'wasm') return executable.target;
@@ -66,24 +32,14 @@ interface Outcome {
 
 /** All that a program leaves behind, with every NaN the same. */
 function outcome(target: Target, { program, grid, threads }: RandomProgram): Outcome {
-  const outputs: Record<string, HostArray> = Object.fromEntries(
-    allElements.map((element) => [`out_${element}`, arrayOf(element, grid * threads * ownElements)]),
-  );
-  const counters = Uint32Array.from({ length: counterLength }, (_, i) => i * 1000);
-  const { fault, executable } = runProgram(target, program, {
-    grid,
-    arguments: { ...inputs(), ...outputs, ...scalarsOf(program), counters },
-  });
+  const { outputs, counters, everything } = randomArguments({ program, grid, threads });
+  const { fault, executable } = runProgram(target, program, { grid, arguments: everything });
   const arrays = Object.entries({ ...outputs, counters });
   return {
     executable,
     fault,
     arrays: Object.fromEntries(arrays.map(([name, array]) => [name, bitsOf(array)])),
   };
-}
-
-function scalarsOf(program: Program) {
-  return { ...scalars, count: program.indexType === 'i64' ? BigInt(scalars.count) : scalars.count };
 }
 
 const oracle = interpreter('late');

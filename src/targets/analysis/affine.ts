@@ -7,6 +7,7 @@
 
 import type { Expression, Program, ValueType } from '../../compiler/ir.ts';
 import { constantOf } from './elements.ts';
+import { isInteger } from './values.ts';
 
 export interface Affine {
   /** The value where threadIdx.x is 0; null stands for zero. */
@@ -130,10 +131,6 @@ function firstRankOfRow(program: Program, rank: Expression): Expression | null {
 export function integer({ type, range }: Expression, value: number): Expression {
   const wide = type === 'i64' || type === 'u64';
   return { kind: 'constant', type, value: wide ? BigInt(value) : value, range };
-}
-
-export function isInteger(type: ValueType): boolean {
-  return type === 'i32' || type === 'u32' || type === 'i64' || type === 'u64';
 }
 
 function width(type: ValueType): number {

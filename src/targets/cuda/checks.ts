@@ -5,16 +5,16 @@
 // (prelude-checks.ts); `faults.ts` makes words of them. Loops that may run for long look from time
 // to time whether the launch is to stop. A kernel that is not checked has sites for what it prints.
 
-import type { ArrayReference, Call, Expression, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
+import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from '../legalise/loops.ts';
 import type { Copy } from '../legalise/lowering.ts';
 import type { ExpressionWriter } from './expressions.ts';
-import { Ranges } from './ranges.ts';
 import { arrayName, lengthName } from './types.ts';
 
 /** A loop that counts to a constant up to this needs not look whether it is to stop. */
@@ -36,14 +36,22 @@ export class Checks {
   readonly program: Program;
   /** Whether anything is tested. */
   readonly checked: boolean;
-  readonly ranges: Ranges;
+  /** What is known of expressions where the writer is. */
+  factOf: FactOf;
+  readonly #facts: Facts;
   readonly #sites: FaultSite[] = [];
   readonly #numbers = new Map<string, number>();
 
   constructor(program: Program, checked: boolean) {
     this.program = program;
     this.checked = checked;
-    this.ranges = new Ranges(program);
+    this.#facts = factsOf(program);
+    this.factOf = this.#facts.at(null);
+  }
+
+  /** Says that a statement's own expressions are written next. */
+  enter(statement: Statement): void {
+    this.factOf = this.#facts.at(statement);
   }
 
   /** The places that were given numbers. */
@@ -143,8 +151,8 @@ export class Checks {
       space === 'local'
         ? this.program.localArrays[id]!.count
         : constantOf(this.program.sharedArrays[id]!.count);
-    const bounds = this.ranges.of(index);
-    return bounds !== null && bounds.least >= 0 && bounds.most < length;
+    const { least, most } = this.factOf(index);
+    return least >= 0 && most < length;
   }
 
   get #indexType(): string {

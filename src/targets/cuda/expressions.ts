@@ -17,7 +17,6 @@ import type {
 } from '../../compiler/ir.ts';
 import type { Checks } from './checks.ts';
 import { positionText } from './positions.ts';
-import { nonNegative } from './signs.ts';
 import { arrayName, identifier, lengthName, literal, member, valueTypes } from './types.ts';
 
 const unsignedOf = { i32: 'unsigned', i64: 'unsigned long long' } as const;
@@ -92,18 +91,16 @@ const mathFunctions: Record<MathFunction, string> = {
 export class ExpressionWriter {
   readonly program: Program;
   readonly checks: Checks;
-  readonly #isNonNegative: (expression: Expression) => boolean;
 
   constructor(program: Program, checks: Checks) {
     this.program = program;
     this.checks = checks;
-    this.#isNonNegative = nonNegative(program, checks.ranges);
   }
 
   /** An index of an array. One that is tested is exact; else its sums are signed where that comes to the same. */
   index(expression: Expression): string {
     if (this.checks.checked || this.program.indexType === 'i64') return this.write(expression);
-    return positionText(expression, this.checks.ranges, (one) => this.write(one));
+    return positionText(expression, this.checks.factOf, (one) => this.write(one));
   }
 
   /** An element of an array, or a component of it, to be read or written. */
@@ -144,8 +141,8 @@ export class ExpressionWriter {
         if (
           isSigned(type) &&
           operator === 'remainder' &&
-          this.#isNonNegative(left) &&
-          this.#isNonNegative(expression.right)
+          this.checks.factOf(left).least >= 0 &&
+          this.checks.factOf(expression.right).least >= 0
         ) {
           const unsigned = unsignedOf[type];
           return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${right})`;

@@ -11,7 +11,8 @@
 // Everything else wraps as the language says. An index of 64 bits always does: that costs nothing there.
 
 import type { Expression } from '../../compiler/ir.ts';
-import { type Bounds, boundsOf, type Ranges } from './ranges.ts';
+import type { FactOf } from '../analysis/facts.ts';
+import { type Bounds, boundsOf, isBounded } from '../analysis/values.ts';
 
 const half = 2 ** 31;
 
@@ -29,11 +30,12 @@ const signs = { add: '+', subtract: '-', multiply: '*' } as const;
 /** A position of 32 bits; `wrapping` writes an expression as the language means it. */
 export function positionText(
   position: Expression,
-  ranges: Ranges,
+  factOf: FactOf,
   wrapping: (expression: Expression) => string,
 ): string {
   const exact = (expression: Expression): Exact => {
-    const known = ranges.of(expression);
+    const { least, most } = factOf(expression);
+    const known = isBounded({ least, most }, expression.type) ? { least, most } : null;
     const sum = isSum(expression)
       ? signed(expression, exact(expression.left), exact(expression.right), known)
       : null;

@@ -69,6 +69,7 @@ export class StatementWriter {
   #statement(statement: Statement): void {
     this.#directive = this.#lineDirective(statement.range);
     const { expressions, program } = this;
+    expressions.checks.enter(statement);
     switch (statement.kind) {
       case 'assign': {
         const { name, ghost } = program.variables[statement.variable]!;
@@ -144,7 +145,7 @@ export class StatementWriter {
     const turn = checks.turn(loop);
     const body = () => {
       if (turn !== null) this.line(turn);
-      checks.ranges.within(loop, () => this.statements(loop.body));
+      this.statements(loop.body);
       this.line(`continue_${loop.label}:;`);
       this.statements(loop.update);
     };

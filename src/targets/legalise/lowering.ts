@@ -14,8 +14,9 @@ import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts'
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
+import { factsOf } from '../analysis/facts.ts';
+import { divisorOf } from '../analysis/values.ts';
 import { forEachStatement } from '../analysis/walk.ts';
-import { divisibility } from './divisibility.ts';
 
 export type Lowering = 'bulk' | 'groups' | 'barriers' | 'thread';
 
@@ -95,12 +96,14 @@ export function returnsAmongCopies(body: readonly Statement[]): boolean {
 
 /** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */
 export function copyAlignment(program: Program, alignments: readonly number[]): (copy: Copy) => number {
-  const divides = divisibility(program);
-  return ({ destination, source, count, alignment }) => {
+  const facts = factsOf(program);
+  return (copy) => {
+    const { destination, source, count, alignment } = copy;
+    const factOf = facts.at(copy);
     const bytes = elementBytes[elementOf(program, source.array)];
     const base = ({ space, id }: Copy['source']['array']) =>
       space === 'global' ? (alignments[id] ?? bytes) : 16;
-    const proven = (offset: Expression) => bytes * divides(offset);
+    const proven = (offset: Expression) => bytes * divisorOf(factOf(offset));
     const addresses = Math.min(
       base(destination.array),
       base(source.array),

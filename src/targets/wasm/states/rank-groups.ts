@@ -8,8 +8,8 @@
 
 import { binaryOperation, type Value } from '../../../compiler/arithmetic.ts';
 import type { BinaryOperator, Expression, Program, ValueType } from '../../../compiler/ir.ts';
-import { isInteger } from '../../analysis/affine.ts';
 import { mapStatements } from '../../analysis/map.ts';
+import { isInteger } from '../../analysis/values.ts';
 import { expressionsOf, forEachStatement } from '../../analysis/walk.ts';
 import type { RankGroup } from '../../executable.ts';
 import { ByRank, type OfRank, onlyDefinitions } from './by-rank.ts';

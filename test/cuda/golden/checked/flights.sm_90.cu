@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, i
   t_0 = (int)ws_thread_rank;
   while ((t_0 < s_blockCounts_0_length)) {
     WS_TURN();
-    s_blockCounts_0[ws_inside(t_0, s_blockCounts_0_length, 0)] = (int)0;
+    s_blockCounts_0[t_0] = (int)0;
     continue_0:;
     t_0 = (int)((unsigned)t_0 + (unsigned)256);
   }
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, i
   t_1 = (int)ws_thread_rank;
   while ((t_1 < s_blockTotals_1_length)) {
     WS_TURN();
-    s_blockTotals_1[ws_inside(t_1, s_blockTotals_1_length, 1)] = (int)0;
+    s_blockTotals_1[t_1] = (int)0;
     continue_1:;
     t_1 = (int)((unsigned)t_1 + (unsigned)256);
   }
@@ -37,11 +37,11 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, i
   i_2 = (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)blockIdx.z * (unsigned)(int)gridDim.y) + (unsigned)(int)blockIdx.y) * (unsigned)(int)gridDim.x) + (unsigned)(int)blockIdx.x) * (unsigned)256) + (unsigned)(int)ws_thread_rank);
   while ((i_2 < g_delay_0_length)) {
     WS_TURN();
-    band_3 = ws_min((((int)g_distance_1[ws_inside(i_2, g_distance_1_length, 2)]) / 100), 5);
-    minutes_4 = ws_max(((int)g_delay_0[ws_inside(i_2, g_delay_0_length, 3)]), 0);
+    band_3 = ws_min((((int)g_distance_1[ws_inside(i_2, g_distance_1_length, 0)]) / 100), 5);
+    minutes_4 = ws_max(((int)g_delay_0[ws_inside(i_2, g_delay_0_length, 1)]), 0);
     bin_5 = ws_min((minutes_4 / 5), 6);
-    atomicAdd(&s_blockCounts_0[ws_inside((int)((unsigned)(int)((unsigned)band_3 * (unsigned)7) + (unsigned)bin_5), s_blockCounts_0_length, 4)], 1);
-    atomicAdd(&s_blockTotals_1[ws_inside(band_3, s_blockTotals_1_length, 5)], ((int)g_delay_0[ws_inside(i_2, g_delay_0_length, 6)]));
+    atomicAdd(&s_blockCounts_0[ws_inside((int)((unsigned)(int)((unsigned)band_3 * (unsigned)7) + (unsigned)bin_5), s_blockCounts_0_length, 2)], 1);
+    atomicAdd(&s_blockTotals_1[ws_inside(band_3, s_blockTotals_1_length, 3)], ((int)g_delay_0[ws_inside(i_2, g_delay_0_length, 4)]));
     continue_2:;
     i_2 = (int)((unsigned)i_2 + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256));
   }
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, i
   t_6 = (int)ws_thread_rank;
   while ((t_6 < g_counts_2_length)) {
     WS_TURN();
-    atomicAdd(&g_counts_2[ws_inside(t_6, g_counts_2_length, 7)], ((int)s_blockCounts_0[ws_inside(t_6, s_blockCounts_0_length, 8)]));
+    atomicAdd(&g_counts_2[ws_inside(t_6, g_counts_2_length, 5)], ((int)s_blockCounts_0[ws_inside(t_6, s_blockCounts_0_length, 6)]));
     continue_3:;
     t_6 = (int)((unsigned)t_6 + (unsigned)256);
   }
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, i
   t_7 = (int)ws_thread_rank;
   while ((t_7 < g_totals_3_length)) {
     WS_TURN();
-    atomicAdd(&g_totals_3[ws_inside(t_7, g_totals_3_length, 9)], ((int)s_blockTotals_1[ws_inside(t_7, s_blockTotals_1_length, 10)]));
+    atomicAdd(&g_totals_3[ws_inside(t_7, g_totals_3_length, 7)], ((int)s_blockTotals_1[ws_inside(t_7, s_blockTotals_1_length, 8)]));
     continue_4:;
     t_7 = (int)((unsigned)t_7 + (unsigned)256);
   }

@@ -69,8 +69,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         batch_7 = computeBatch_3;
         batch_8 = computeBatch_3;
         out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-        staged_10 = ((int)s_shared_0[ws_inside((int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), s_shared_0_length, 3)]);
-        g_globalOut_0[ws_inside(out_9, g_globalOut_0_length, 4)] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
+        staged_10 = ((int)s_shared_0[(int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2)]);
+        g_globalOut_0[ws_inside(out_9, g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_14 % 2u)]);
         pipeline_tail_14 = (pipeline_tail_14 + 1u);
         if (((pipeline_tail_14 % 2u) == 0u)) {
@@ -95,8 +95,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         batch_7 = computeBatch_3;
         batch_8 = computeBatch_3;
         out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-        staged_10 = ((int)s_shared_0[ws_inside((int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), s_shared_0_length, 3)]);
-        g_globalOut_0[ws_inside(out_9, g_globalOut_0_length, 4)] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
+        staged_10 = ((int)s_shared_0[(int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2)]);
+        g_globalOut_0[ws_inside(out_9, g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_14 % 2u)]);
         pipeline_tail_14 = (pipeline_tail_14 + 1u);
         if (((pipeline_tail_14 % 2u) == 0u)) {
@@ -126,8 +126,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         batch_7 = computeBatch_3;
         batch_8 = computeBatch_3;
         out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-        staged_10 = ((int)s_shared_0[ws_inside((int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), s_shared_0_length, 3)]);
-        g_globalOut_0[ws_inside(out_9, g_globalOut_0_length, 4)] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
+        staged_10 = ((int)s_shared_0[(int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2)]);
+        g_globalOut_0[ws_inside(out_9, g_globalOut_0_length, 3)] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_14 % 2u)]);
         pipeline_tail_14 = (pipeline_tail_14 + 1u);
         if (((pipeline_tail_14 % 2u) == 0u)) {

@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 2)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 1)]) * (unsigned)3) + (unsigned)1);
+      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 2)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 1)]) * (unsigned)3) + (unsigned)1);
+      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 2)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 1)]) * (unsigned)3) + (unsigned)1);
+      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 2)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 1)]) * (unsigned)3) + (unsigned)1);
+      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 2)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[ws_inside((int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank), s_shared_0_length, 1)]) * (unsigned)3) + (unsigned)1);
+      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;

@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const int* g_delay_0, i
     band_3 = ws_min((((int)g_distance_1[i_2]) / 100), 5);
     minutes_4 = ws_max(((int)g_delay_0[i_2]), 0);
     bin_5 = ws_min((minutes_4 / 5), 6);
-    atomicAdd(&s_blockCounts_0[(int)((unsigned)(int)((unsigned)band_3 * (unsigned)7) + (unsigned)bin_5)], 1);
+    atomicAdd(&s_blockCounts_0[((band_3 * 7) + bin_5)], 1);
     atomicAdd(&s_blockTotals_1[band_3], ((int)g_delay_0[i_2]));
     continue_2:;
     i_2 = (int)((unsigned)i_2 + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256));

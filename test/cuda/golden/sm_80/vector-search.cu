@@ -46,8 +46,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const float* g_embeddin
       while (((place_13 > 0) ? (score_11 > ((float)g_scores_2[(int)((unsigned)(int)((unsigned)list_12 + (unsigned)place_13) - (unsigned)1)])) : false)) {
         place_13 = (int)((unsigned)place_13 - (unsigned)1);
         if ((place_13 < (int)((unsigned)k_5 - (unsigned)1))) {
-          g_scores_2[((int)((unsigned)list_12 + (unsigned)place_13) + 1)] = (float)((float)g_scores_2[(int)((unsigned)list_12 + (unsigned)place_13)]);
-          g_rows_3[((int)((unsigned)list_12 + (unsigned)place_13) + 1)] = (int)((int)g_rows_3[(int)((unsigned)list_12 + (unsigned)place_13)]);
+          g_scores_2[((list_12 + place_13) + 1)] = (float)((float)g_scores_2[(list_12 + place_13)]);
+          g_rows_3[((list_12 + place_13) + 1)] = (int)((int)g_rows_3[(list_12 + place_13)]);
         }
         continue_4:;
       }

@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_11 % 2u)], (pipeline_head_phase_12 ^ 1u));
         batch_5 = fetchBatch_4;
         batch_6 = fetchBatch_4;
-        ws_copy_async<4>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)batch_5 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
+        ws_copy_async<4>(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + threadIdx_2), g_globalIn_1 + (((elementsPerBatch_1 * batch_6) + (128 * (int)blockIdx.x)) + threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
         ws_arrive_by_copies(&m_pipeline_full_0[(pipeline_head_11 % 2u)]);
         pipeline_head_11 = (pipeline_head_11 + 1u);
         if (((pipeline_head_11 % 2u) == 0u)) {
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         batch_7 = computeBatch_3;
         batch_8 = computeBatch_3;
         out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-        staged_10 = ((int)s_shared_0[(int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2)]);
+        staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
         g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_14 % 2u)]);
         pipeline_tail_14 = (pipeline_tail_14 + 1u);
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_11 % 2u)], (pipeline_head_phase_12 ^ 1u));
         batch_5 = (int)((unsigned)computeBatch_3 + (unsigned)1);
         batch_6 = (int)((unsigned)computeBatch_3 + (unsigned)1);
-        ws_copy_async<4>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)batch_5 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
+        ws_copy_async<4>(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + threadIdx_2), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
         ws_arrive_by_copies(&m_pipeline_full_0[(pipeline_head_11 % 2u)]);
         pipeline_head_11 = (pipeline_head_11 + 1u);
         if (((pipeline_head_11 % 2u) == 0u)) {
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         batch_7 = computeBatch_3;
         batch_8 = computeBatch_3;
         out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-        staged_10 = ((int)s_shared_0[(int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2)]);
+        staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
         g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_14 % 2u)]);
         pipeline_tail_14 = (pipeline_tail_14 + 1u);
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_11 % 2u)], (pipeline_head_phase_12 ^ 1u));
         batch_5 = (int)((unsigned)computeBatch_3 + (unsigned)1);
         batch_6 = (int)((unsigned)computeBatch_3 + (unsigned)1);
-        ws_copy_async<4>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)batch_5 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
+        ws_copy_async<4>(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + threadIdx_2), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
         ws_arrive_by_copies(&m_pipeline_full_0[(pipeline_head_11 % 2u)]);
         pipeline_head_11 = (pipeline_head_11 + 1u);
         if (((pipeline_head_11 % 2u) == 0u)) {
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         batch_7 = computeBatch_3;
         batch_8 = computeBatch_3;
         out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-        staged_10 = ((int)s_shared_0[(int)((unsigned)(int)((unsigned)(int)((unsigned)batch_8 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2)]);
+        staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
         g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_14 % 2u)]);
         pipeline_tail_14 = (pipeline_tail_14 + 1u);
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
           ws_wait(&m_pipeline_empty_1[(pipeline_head_11 % 2u)], (pipeline_head_phase_12 ^ 1u));
           batch_5 = (int)((unsigned)computeBatch_3 + (unsigned)1);
           batch_6 = (int)((unsigned)computeBatch_3 + (unsigned)1);
-          ws_copy_async<4>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)batch_5 % (unsigned)2) * (unsigned)128) + (unsigned)threadIdx_2), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
+          ws_copy_async<4>(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + threadIdx_2), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + threadIdx_2), (unsigned long long)1 * 4u, 0, 1u);
           ws_arrive_by_copies(&m_pipeline_full_0[(pipeline_head_11 % 2u)]);
           pipeline_head_11 = (pipeline_head_11 + 1u);
           if (((pipeline_head_11 % 2u) == 0u)) {

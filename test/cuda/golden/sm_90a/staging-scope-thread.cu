@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   if ((computeBatch_0 < batchCount_2)) {
     while (((fetchBatch_1 < batchCount_2) ? (fetchBatch_1 < (int)((unsigned)computeBatch_0 + (unsigned)2)) : false)) {
       batch_2 = fetchBatch_1;
-      ws_copy_async<4>(s_shared_0 + (((int)((unsigned)fetchBatch_1 % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
+      ws_copy_async<4>(s_shared_0 + (((int)((unsigned)fetchBatch_1 % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
       ws_commit();
       pipeline_filled_6 = (pipeline_filled_6 + 1u);
       continue_1:;

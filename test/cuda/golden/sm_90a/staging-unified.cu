@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         elected_14 = ws_elect();
         if (elected_14) {
           ws_fence_async_shared();
-          ws_bulk_copy(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[(pipeline_head_7 % 4u)]);
+          ws_bulk_copy(s_shared_0 + ((int)((unsigned)fetchBatch_1 % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)), (unsigned)256 * 4u, &m_pipeline_full_0[(pipeline_head_7 % 4u)]);
         }
       }
       pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));

@@ -1,0 +1,274 @@
+// All that is known of a program before it runs, found once and asked by every target.
+//
+// - `at`: between which bounds an integer lies, by what it is divisible, or its value, wherever a thread
+//   evaluates it (values.ts, flow.ts);
+// - `inThread`: the same by what follows from the rank of the thread;
+// - `among`: what the threads of a block, or of a row of it, find the same, and where they come together
+//   (uniformity.ts);
+// - `affine`: what grows evenly from thread to thread (affine.ts).
+//
+// A program is plain data and never changes, so its facts are kept as long as it lives.
+
+import {
+  type BuiltIn,
+  type Expression,
+  narrowIndexLimit,
+  type Program,
+  type Statement,
+} from '../../compiler/ir.ts';
+import { componentOf } from '../../kernel/types.ts';
+import { AffineForms } from './affine.ts';
+import { elementOf } from './elements.ts';
+import { Flow } from './flow.ts';
+import { analyseLiveness, has, type Liveness } from './liveness.ts';
+import { analyseUniformity, type Uniformity } from './uniformity.ts';
+import { between, computed, exactLimit, exactly, type Fact, join, unknown } from './values.ts';
+import { assignedBy, forEachStatement, operandsOf } from './walk.ts';
+
+/** A function that says what holds of an expression. */
+export type FactOf = (expression: Expression) => Fact;
+
+const known = new WeakMap<Program, Facts>();
+
+/** The facts of a program. */
+export function factsOf(program: Program): Facts {
+  const facts = known.get(program) ?? new Facts(program);
+  known.set(program, facts);
+  return facts;
+}
+
+export class Facts {
+  readonly #program: Program;
+  readonly #among = new Map<'block' | 'row', Uniformity>();
+  readonly #constants = new Map<Expression, Fact>();
+  #flow: Flow | null = null;
+  #liveness: Liveness | null = null;
+  #definitions: ReadonlyMap<number, Expression> | null = null;
+
+  constructor(program: Program) {
+    this.#program = program;
+  }
+
+  get liveness(): Liveness {
+    this.#liveness ??= analyseLiveness(this.#program.body);
+    return this.#liveness;
+  }
+
+  /** What all threads of a block find the same, or those of each row, which differ in threadIdx.x alone. */
+  among(threads: 'block' | 'row'): Uniformity {
+    const [, y, z] = this.#program.block;
+    const among = y * z === 1 ? 'block' : threads;
+    const uniformity = this.#among.get(among) ?? analyseUniformity(this.#program, this.liveness, among);
+    this.#among.set(among, uniformity);
+    return uniformity;
+  }
+
+  /** Forms of integers that grow evenly along a row. */
+  affine(): AffineForms {
+    const { isUniform } = this.among('row');
+    return new AffineForms(this.#program, isUniform);
+  }
+
+  /** What holds of the expressions of a statement; without one, wherever an expression stands. */
+  at(statement: Statement | null): FactOf {
+    const variables = statement === null ? this.#valuesFlow.anywhere : this.#valuesFlow.at(statement);
+    return (expression) => this.#evaluate(expression, (id) => variables[id]!, null);
+  }
+
+  get #valuesFlow(): Flow {
+    this.#flow ??= new Flow(this.#program, (expression, variables) =>
+      this.#evaluate(expression, (id) => variables[id]!, null),
+    );
+    return this.#flow;
+  }
+
+  /** What holds of expressions in the thread of a rank, wherever they stand. */
+  inThread(rank: number): FactOf {
+    const { anywhere } = this.#valuesFlow;
+    const found = new Map<number, Fact>();
+    const ofVariable = (id: number): Fact => {
+      const before = found.get(id);
+      if (before !== undefined) return before;
+      const { type } = this.#program.variables[id]!;
+      // What is never reached may be defined by itself.
+      found.set(id, unknown(type));
+      const definition = this.definitions.get(id);
+      const fact = definition === undefined ? anywhere[id]! : of(definition);
+      found.set(id, fact);
+      return fact;
+    };
+    const of: FactOf = (expression) => this.#evaluate(expression, ofVariable, rank);
+    return of;
+  }
+
+  /** The values of variables that are assigned at one place, which every thread has passed where it reads them. */
+  get definitions(): ReadonlyMap<number, Expression> {
+    this.#definitions ??= definitionsOf(this.#program, this.liveness);
+    return this.#definitions;
+  }
+
+  #evaluate(expression: Expression, variable: (id: number) => Fact, rank: number | null): Fact {
+    const of = (operand: Expression) => this.#evaluate(operand, variable, rank);
+    switch (expression.kind) {
+      case 'constant':
+        return this.#constant(expression);
+      case 'variable':
+        return variable(expression.id);
+      case 'scalar':
+        return this.#scalar(expression);
+      case 'builtin':
+        return this.#builtin(expression, rank);
+      case 'length':
+        return this.#length(expression);
+      case 'load':
+        return this.#element(expression);
+      case 'conditional': {
+        const { value } = of(expression.test);
+        if (value !== null) return of(value === true ? expression.then : expression.otherwise);
+        return join(of(expression.then), of(expression.otherwise));
+      }
+      case 'binary':
+        return this.#blocks(expression) ?? computed(expression, [of(expression.left), of(expression.right)]);
+      default:
+        return computed(expression, operandsOf(expression).map(of));
+    }
+  }
+
+  #constant(expression: Expression & { readonly kind: 'constant' }): Fact {
+    const fact = this.#constants.get(expression) ?? exactly(expression.type, expression.value);
+    this.#constants.set(expression, fact);
+    return fact;
+  }
+
+  #scalar({ id, type }: Expression & { readonly kind: 'scalar' }): Fact {
+    const parameter = this.#program.parameters[id]!;
+    if (parameter.kind !== 'scalar' || !parameter.isIndex) return unknown(type);
+    const limit = type === 'i32' ? narrowIndexLimit : exactLimit;
+    return between(type, -limit, limit);
+  }
+
+  #length({ array: { space, id }, type }: Expression & { readonly kind: 'length' }): Fact {
+    const { localArrays, sharedArrays } = this.#program;
+    if (space === 'local') return between(type, localArrays[id]!.count, localArrays[id]!.count);
+    const count = space === 'shared' ? sharedArrays[id]!.count : null;
+    if (count?.kind === 'constant') return between(type, Number(count.value), Number(count.value));
+    return between(type, 0, type === 'i32' ? narrowIndexLimit - 1 : exactLimit);
+  }
+
+  #element({ array, type }: Expression & { readonly kind: 'load' }): Fact {
+    switch (componentOf(elementOf(this.#program, array))) {
+      case 'u8':
+        return between(type, 0, 255);
+      case 'i8':
+        return between(type, -128, 127);
+      case 'u16':
+      case 'f16':
+      case 'bf16':
+        return between(type, 0, 65_535);
+      case 'i16':
+        return between(type, -32_768, 32_767);
+      default:
+        return unknown(type);
+    }
+  }
+
+  #builtin(expression: Expression & { readonly kind: 'builtin' }, rank: number | null): Fact {
+    const { name, type } = expression;
+    const [x, y, z] = this.#program.block;
+    if (rank !== null) {
+      const value = builtInOfRank(this.#program, name, rank);
+      if (value !== null) return between(type, value, value);
+    }
+    switch (name) {
+      case 'threadRank':
+        return between(type, 0, x * y * z - 1);
+      case 'threadIdx.x':
+        return between(type, 0, x - 1);
+      case 'threadIdx.y':
+        return between(type, 0, y - 1);
+      case 'threadIdx.z':
+        return between(type, 0, z - 1);
+      default:
+        return this.#blocks(expression) ?? unknown(type);
+    }
+  }
+
+  /** A number of a block, or of blocks: with an index of 32 bits a grid has fewer than 2^31 threads. */
+  #blocks(expression: Expression): Fact | null {
+    const cover = coverOf(expression);
+    if (cover === null) return null;
+    const { block, indexType } = this.#program;
+    const [x, y, z] = block;
+    if (indexType === 'i64') return cover.axes.length > 1 ? null : between('i64', 0, 2 ** 31 - 1);
+    const most = Math.floor((2 ** 31 - 1) / (x * y * z));
+    return between('i32', 0, cover.isBelow ? most - 1 : most);
+  }
+}
+
+/** The value of what the rank of a thread alone decides; null for anything else. */
+export function builtInOfRank({ block }: Program, name: BuiltIn, rank: number): number | null {
+  const [x, y] = block;
+  switch (name) {
+    case 'threadRank':
+      return rank;
+    case 'threadIdx.x':
+      return rank % x;
+    case 'threadIdx.y':
+      return Math.floor(rank / x) % y;
+    case 'threadIdx.z':
+      return Math.floor(rank / (x * y));
+    default:
+      return null;
+  }
+}
+
+function definitionsOf({ body }: Program, { atStart }: Liveness): ReadonlyMap<number, Expression> {
+  const definitions = new Map<number, Expression>();
+  const assigned = new Set<number>();
+  forEachStatement(body, (statement) => {
+    const variable = assignedBy(statement);
+    if (variable === null) return;
+    const isOnly = statement.kind === 'assign' && !assigned.has(variable) && !has(atStart, variable);
+    if (isOnly) definitions.set(variable, statement.value);
+    else definitions.delete(variable);
+    assigned.add(variable);
+  });
+  return definitions;
+}
+
+type Axis = 'x' | 'y' | 'z';
+
+/**
+ * The axes of the grid over whose blocks an expression counts: it is at most the product of their extents, or
+ * below it. So is the rank of a block, (z * gridDim.y + y) * gridDim.x + x, and each part of that.
+ */
+function coverOf(
+  expression: Expression,
+): { readonly axes: readonly Axis[]; readonly isBelow: boolean } | null {
+  if (expression.kind === 'builtin') {
+    const [name, axis] = expression.name.split('.');
+    if (name !== 'blockIdx' && name !== 'gridDim') return null;
+    return { axes: [axis as Axis], isBelow: name === 'blockIdx' };
+  }
+  if (expression.kind !== 'binary') return null;
+  const { operator } = expression;
+  if (operator !== 'multiply' && operator !== 'add') return null;
+  const [left, right] = [coverOf(expression.left), coverOf(expression.right)];
+  if (left === null || right === null) return null;
+  if (operator === 'multiply') {
+    if (left.axes.some((axis) => right.axes.includes(axis))) return null;
+    return { axes: [...left.axes, ...right.axes], isBelow: left.isBelow || right.isBelow };
+  }
+  // a * gridDim.x + blockIdx.x, with an a below what it counts.
+  const { left: product } = expression;
+  const [axis] = right.axes;
+  const counts =
+    right.isBelow &&
+    right.axes.length === 1 &&
+    product.kind === 'binary' &&
+    product.operator === 'multiply' &&
+    product.right.kind === 'builtin' &&
+    product.right.name === `gridDim.${axis!}` &&
+    coverOf(product.left)?.isBelow === true;
+  return counts ? left : null;
+}

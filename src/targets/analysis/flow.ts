@@ -1,0 +1,350 @@
+// What variables hold wherever a program comes: facts (values.ts) carried through its statements.
+//
+// Ways that come together are joined; a test that was passed is remembered of the variables in it. The facts
+// at the head of a loop grow until another turn adds nothing, by `steps` after the first turns; one more turn
+// then takes back what the steps were too long. So what is known at a statement holds whenever a thread comes
+// there, whatever it is called by and however the program was written.
+//
+// Facts are of one thread by itself: what other threads do changes memory, of which nothing but the type of
+// an element is known, and no variables.
+
+import { zeroOf } from '../../compiler/arithmetic.ts';
+import {
+  type CompareOperator,
+  type Expression,
+  narrowIndexLimit,
+  type Program,
+  type Statement,
+  type Variable,
+} from '../../compiler/ir.ts';
+import { constantOf } from './elements.ts';
+import {
+  type Bounds,
+  boundsOf,
+  clipped,
+  exactLimit,
+  exactly,
+  type Fact,
+  isInteger,
+  isSame,
+  join,
+  unknown,
+} from './values.ts';
+import { assignedBy, expressionsOf, forEachOperand, forEachStatement, readBy } from './walk.ts';
+
+type Loop = Extract<Statement, { kind: 'loop' }>;
+type Compare = Extract<Expression, { kind: 'compare' }>;
+
+/** What each variable holds. */
+type State = Fact[];
+
+/** What an expression gives where variables hold so much. */
+export type Evaluate = (expression: Expression, variables: readonly Fact[]) => Fact;
+
+/** Turns in which the facts at the head of a loop grow as they come. */
+const patience = 1;
+/** Where bounds that go on growing stop. Above the limit of a narrow index there is room for what is added to one. */
+const steps = [0, narrowIndexLimit, narrowIndexLimit + 2 ** 15, 2 ** 31 - 1, 2 ** 32 - 1, exactLimit];
+
+/** Those, and where a product in a test begins to wrap. */
+function stepsOf(body: readonly Statement[]): readonly number[] {
+  const factors = new Set<number>();
+  forEachStatement(body, (statement) => {
+    if (statement.kind !== 'if' && statement.kind !== 'loop') return;
+    for (const test of expressionsOf(statement)) {
+      forEachOperand(test, (each) => {
+        if (each.kind !== 'binary' || each.operator !== 'multiply') return;
+        const factor = constantOf(each.right);
+        if (factor !== null && factor > 1) factors.add(factor);
+      });
+    }
+  });
+  return [...steps, ...[...factors].map((factor) => Math.floor((2 ** 31 - 1) / factor))].sort(
+    (a, b) => a - b,
+  );
+}
+
+export class Flow {
+  readonly #evaluate: Evaluate;
+  readonly #variables: readonly Variable[];
+  readonly #steps: readonly number[];
+  /** The facts of the variables that a statement's own expressions read. */
+  readonly #read = new Map<Statement, readonly (readonly [variable: number, Fact])[]>();
+  readonly #assigned = new Map<Statement, readonly [variable: number, Fact]>();
+  readonly #readVariables = new Map<Statement, readonly number[]>();
+  /** What held at the head of a loop when it was last gone through: a later round around it starts there. */
+  readonly #heads = new Map<Loop, State>();
+  /** What holds where `break` and `continue` go, by label. */
+  readonly #breaks = new Map<number, State | null>();
+  readonly #continues = new Map<number, State | null>();
+  /** Of each variable, what holds wherever it is read. */
+  readonly anywhere: readonly Fact[];
+
+  constructor({ body, variables }: Program, evaluate: Evaluate) {
+    this.#evaluate = evaluate;
+    this.#variables = variables;
+    this.#steps = stepsOf(body);
+    const anywhere = variables.map(({ type }) => exactly(type, zeroOf(type)));
+    this.#list(body, [...anywhere]);
+    for (const [variable, fact] of this.#assigned.values())
+      anywhere[variable] = join(anywhere[variable]!, fact);
+    this.anywhere = anywhere;
+  }
+
+  /** What variables hold where the expressions of a statement are evaluated. */
+  at(statement: Statement): readonly Fact[] {
+    const read = this.#read.get(statement);
+    if (read === undefined) return this.anywhere;
+    const facts = [...this.anywhere];
+    for (const [variable, fact] of read) facts[variable] = fact;
+    return facts;
+  }
+
+  /** Goes through statements, changing the state; null where they do not end by themselves. */
+  #list(statements: readonly Statement[], before: State | null): State | null {
+    let state = before;
+    for (const statement of statements) {
+      if (state === null) return null;
+      state = this.#statement(statement, state);
+    }
+    return state;
+  }
+
+  #statement(statement: Statement, state: State): State | null {
+    if (statement.kind === 'loop') return this.#loop(statement, state);
+    this.#note(statement, state);
+    switch (statement.kind) {
+      case 'if': {
+        const then = this.#list(statement.then, this.#passed(statement.test, true, [...state]));
+        return either(then, this.#list(statement.otherwise, this.#passed(statement.test, false, state)));
+      }
+      case 'block':
+        this.#breaks.set(statement.label, null);
+        return either(this.#list(statement.body, state), this.#breaks.get(statement.label)!);
+      case 'break':
+      case 'continue': {
+        const ways = statement.kind === 'break' ? this.#breaks : this.#continues;
+        ways.set(statement.label, either(ways.get(statement.label)!, state));
+        return null;
+      }
+      case 'return':
+        return null;
+      default: {
+        const variable = assignedBy(statement);
+        if (variable === null) return state;
+        const fact =
+          statement.kind === 'assign'
+            ? this.#evaluate(statement.value, state)
+            : unknown(this.#variables[variable]!.type);
+        this.#assigned.set(statement, [variable, fact]);
+        state[variable] = fact;
+        return state;
+      }
+    }
+  }
+
+  #loop(loop: Loop, entry: State): State | null {
+    const known = this.#heads.get(loop);
+    let head = either(known ?? null, [...entry])!;
+    let isTooLong = known !== undefined;
+    for (let turn = 0; ; turn += 1) {
+      const { back, after } = this.#turn(loop, [...head]);
+      const next = either(back, [...entry])!;
+      if (covers(head, next)) {
+        this.#heads.set(loop, head);
+        return isTooLong ? this.#turn(loop, next).after : after;
+      }
+      const grown = either(head, next)!;
+      isTooLong ||= turn >= patience;
+      head = turn < patience ? grown : grown.map((fact, id) => this.#stepped(head[id]!, fact, id));
+    }
+  }
+
+  /** One turn of a loop from its head: what holds when it comes back there, and when it is left. */
+  #turn(loop: Loop, head: State): { readonly back: State | null; readonly after: State | null } {
+    const { label, test, testFirst, body, update } = loop;
+    this.#breaks.set(label, null);
+    this.#continues.set(label, null);
+    let left: State | null = null;
+    const tested = (state: State | null): State | null => {
+      if (state === null) return null;
+      this.#note(loop, state);
+      if (test === null) return state;
+      left = this.#passed(test, false, [...state]);
+      return this.#passed(test, true, state);
+    };
+    const ended = this.#list(body, testFirst ? tested(head) : head);
+    const updated = this.#list(update, either(ended, this.#continues.get(label)!));
+    const back = testFirst ? updated : tested(updated);
+    return { back, after: either(left, this.#breaks.get(label)!) };
+  }
+
+  /** A fact that grows, with the bounds that grew at the next step. */
+  #stepped(before: Fact, after: Fact, variable: number): Fact {
+    const { type } = this.#variables[variable]!;
+    if (!isInteger(type) || (after.least === before.least && after.most === before.most)) return after;
+    const all = unknown(type);
+    const most = after.most === before.most ? after.most : this.#steps.find((step) => step >= after.most);
+    const least =
+      after.least === before.least ? after.least : this.#steps.find((step) => step >= -after.least);
+    return {
+      ...after,
+      value: null,
+      least:
+        least === after.least ? least : Math.max(all.least, least === undefined ? all.least : -least - 1),
+      most: Math.min(all.most, most ?? all.most),
+    };
+  }
+
+  #note(statement: Statement, state: State): void {
+    let variables = this.#readVariables.get(statement);
+    if (variables === undefined) {
+      variables = [...new Set(expressionsOf(statement).flatMap((each) => [...readBy(each)]))];
+      this.#readVariables.set(statement, variables);
+    }
+    this.#read.set(
+      statement,
+      variables.map((variable) => [variable, state[variable]!]),
+    );
+  }
+
+  /** The state, which it changes, with what follows from a test; null where the test cannot end so. */
+  #passed(test: Expression, holds: boolean, state: State): State | null {
+    switch (test.kind) {
+      case 'constant':
+        return test.value === holds ? state : null;
+      case 'variable': {
+        const { value } = state[test.id]!;
+        state[test.id] = exactly('bool', holds);
+        return value === !holds ? null : state;
+      }
+      case 'unary':
+        return test.operator === 'not' ? this.#passed(test.operand, !holds, state) : state;
+      case 'conditional': {
+        const then = this.#passed(test.test, true, [...state]);
+        const otherwise = this.#passed(test.test, false, state);
+        return either(
+          then && this.#passed(test.then, holds, then),
+          otherwise && this.#passed(test.otherwise, holds, otherwise),
+        );
+      }
+      case 'binary': {
+        const { operator, left, right } = test;
+        if (operator !== 'and' && operator !== 'or') return state;
+        if (holds === (operator === 'and')) {
+          const first = this.#passed(left, holds, state);
+          return first && this.#passed(right, holds, first);
+        }
+        return either(this.#passed(left, holds, [...state]), this.#passed(right, holds, state));
+      }
+      case 'compare':
+        return isInteger(test.left.type) ? this.#compared(test, holds, state) : state;
+      default:
+        return state;
+    }
+  }
+
+  #compared({ operator, left, right }: Compare, holds: boolean, state: State): State | null {
+    const [a, b] = [this.#evaluate(left, state), this.#evaluate(right, state)];
+    const [ofLeft, ofRight] = limits(holds ? operator : inverse[operator], a, b);
+    return this.#clip(left, ofLeft, state) && this.#clip(right, ofRight, state) ? state : null;
+  }
+
+  /** Remembers that an integer lies between bounds; whether that can be. */
+  #clip(expression: Expression, bounds: Bounds, state: State): boolean {
+    const fact = clipped(this.#evaluate(expression, state), expression.type, bounds);
+    if (fact === null) return false;
+    switch (expression.kind) {
+      case 'variable':
+        state[expression.id] = fact;
+        return true;
+      case 'convert': {
+        const { operand } = expression;
+        // The same number in another type.
+        const given = this.#evaluate(operand, state);
+        const all = unknown(expression.type);
+        const keeps = isInteger(operand.type) && given.least >= all.least && given.most <= all.most;
+        return keeps ? this.#clip(operand, bounds, state) : true;
+      }
+      case 'binary': {
+        const { operator, left, right, type } = expression;
+        if (operator !== 'add' && operator !== 'subtract' && operator !== 'multiply') return true;
+        const b = this.#evaluate(right, state);
+        const exact = boundsOf(operator, this.#evaluate(left, state), b);
+        const all = unknown(type);
+        const wraps = exact.least < all.least || exact.most > all.most;
+        if (wraps || b.least !== b.most) return true;
+        return this.#clip(left, undone(operator, bounds, b.least), state);
+      }
+      default:
+        return true;
+    }
+  }
+}
+
+/** What holds where one way or another was taken; the second is changed. */
+function either(one: State | null, other: State | null): State | null {
+  if (one === null || other === null) return one ?? other;
+  for (const [id, fact] of one.entries()) other[id] = join(fact, other[id]!);
+  return other;
+}
+
+/** Whether all that the second state allows is allowed by the first. */
+function covers(one: State, other: State): boolean {
+  return one.every((fact, id) => isSame(join(fact, other[id]!), fact));
+}
+
+/** Between which bounds a number lies that a constant is added to, taken from or multiplied by. */
+function undone(
+  operator: 'add' | 'subtract' | 'multiply',
+  { least, most }: Bounds,
+  constant: number,
+): Bounds {
+  if (operator === 'add') return { least: least - constant, most: most - constant };
+  if (operator === 'subtract') return { least: least + constant, most: most + constant };
+  if (constant <= 0) return upTo(Number.POSITIVE_INFINITY);
+  return { least: Math.ceil(least / constant), most: Math.floor(most / constant) };
+}
+
+const inverse: Readonly<Record<CompareOperator, CompareOperator>> = {
+  equal: 'notEqual',
+  notEqual: 'equal',
+  less: 'greaterEqual',
+  lessEqual: 'greater',
+  greater: 'lessEqual',
+  greaterEqual: 'less',
+};
+
+/** Between which bounds the sides of a comparison lie that holds. */
+function limits(operator: CompareOperator, a: Fact, b: Fact): readonly [Bounds, Bounds] {
+  switch (operator) {
+    case 'equal':
+      return [b, a];
+    case 'notEqual':
+      return [without(a, b), without(b, a)];
+    case 'less':
+      return [upTo(b.most - 1), from(a.least + 1)];
+    case 'lessEqual':
+      return [upTo(b.most), from(a.least)];
+    case 'greater':
+      return [from(b.least + 1), upTo(a.most - 1)];
+    case 'greaterEqual':
+      return [from(b.least), upTo(a.most)];
+    default:
+      return operator satisfies never;
+  }
+}
+
+function upTo(most: number): Bounds {
+  return { least: Number.NEGATIVE_INFINITY, most };
+}
+
+function from(least: number): Bounds {
+  return { least, most: Number.POSITIVE_INFINITY };
+}
+
+/** The bounds of what is not the one value that another may have. */
+function without({ least, most }: Bounds, other: Bounds): Bounds {
+  if (other.least !== other.most) return { least, most };
+  return { least: least === other.least ? least + 1 : least, most: most === other.most ? most - 1 : most };
+}

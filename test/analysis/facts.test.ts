@@ -1,0 +1,268 @@
+// What is known of a program before it runs holds when it runs: every value that the interpreter finds, in
+// random programs, is one that the facts allow.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { binaryOperation, DivisionByZero, type Value } from '#warpstage/compiler/arithmetic.js';
+import type { BinaryOperator, Expression, Program, ValueType } from '#warpstage/compiler/ir.js';
+import { printProgram } from '#warpstage/compiler/print.js';
+import { factsOf } from '#warpstage/targets/analysis/facts.js';
+import { computed, exactly, type Fact, join } from '#warpstage/targets/analysis/values.js';
+import { cudaText } from '#warpstage/targets/cuda/compile.js';
+import { randomArguments } from '../differential/random-inputs.ts';
+import { type RandomProgram, randomProgram } from '../differential/random-program.ts';
+import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
+import {
+  add,
+  binary,
+  compare,
+  constant,
+  ProgramBuilder,
+  store,
+  unary,
+  type VariableHandle,
+} from '../support/ir.ts';
+import { type Found, foundIn, withProbes } from '../support/probes.ts';
+import { runProgram } from '../support/run-program.ts';
+import { countingLength, countingProgram } from './random-counting.ts';
+
+/** Whether a value, as it was printed, is one that a fact allows. */
+function allows(fact: Fact, type: ValueType, text: string): boolean {
+  if (fact.value !== null) return text === (Object.is(fact.value, -0) ? '-0' : String(fact.value));
+  if (type === 'f32' || type === 'f64') return true;
+  const value = type === 'bool' ? BigInt(text === 'true') : BigInt(text);
+  const modulus = BigInt(fact.modulus);
+  return (
+    value >= BigInt(fact.least) &&
+    value <= BigInt(fact.most) &&
+    ((value % modulus) + modulus) % modulus === BigInt(fact.residue)
+  );
+}
+
+/** The facts of a program whose arrays and scalars are its own affair, against what its threads found. */
+function check(program: Program, found: readonly Found[]): void {
+  const facts = factsOf(program);
+  const known = new Map<string, readonly Fact[]>();
+  for (const { probe, rank, values } of found) {
+    const ways = {
+      here: facts.at(probe.statement),
+      anywhere: facts.at(null),
+      inThread: facts.inThread(rank),
+    };
+    for (const [which, factOf] of Object.entries(ways)) {
+      const key = `${which} ${probe.number} ${which === 'inThread' ? rank : ''}`;
+      const told = known.get(key) ?? probe.expressions.map(factOf);
+      known.set(key, told);
+      for (const [i, expression] of probe.expressions.entries()) {
+        if (allows(told[i]!, expression.type, values[i]!)) continue;
+        const [fact, of] = [told[i], expression].map((each) => JSON.stringify(each, shown));
+        throw new Error(`${values[i]} ${which}, not ${fact}\n${of}\n${printProgram(program)}`);
+      }
+    }
+  }
+}
+
+function shown(key: string, each: unknown): unknown {
+  return key === 'range' ? undefined : typeof each === 'bigint' ? `${each}n` : each;
+}
+
+/** What the threads find who run a program. */
+function run(program: Program, grid: number, given: Parameters<typeof runProgram>[2]['arguments']): Found[] {
+  const probed = withProbes(program);
+  const { printed, fault } = runProgram(interpreter('late'), probed.program, { grid, arguments: given });
+  expect(fault, printProgram(program)).toBeNull();
+  return printed.map((line) => foundIn(line, probed.probes));
+}
+
+test('what an operation gives is what is known of its operands allows', () => {
+  const edges: Readonly<Record<'i32' | 'u32' | 'i64' | 'u64', readonly bigint[]>> = {
+    i32: [0n, 1n, -1n, 2n, 7n, 8n, -8n, 31n, 33n, 255n, 65_536n, 2n ** 31n - 1n, -(2n ** 31n), 2n ** 30n],
+    u32: [0n, 1n, 2n, 7n, 8n, 31n, 33n, 255n, 65_536n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n - 8n],
+    i64: [
+      0n,
+      1n,
+      -1n,
+      8n,
+      -8n,
+      40n,
+      65n,
+      2n ** 31n,
+      2n ** 49n + 1n,
+      2n ** 53n,
+      2n ** 53n + 1n,
+      -(2n ** 63n),
+      2n ** 63n - 1n,
+    ],
+    u64: [0n, 1n, 8n, 40n, 65n, 2n ** 32n, 2n ** 49n + 1n, 2n ** 53n + 2n, 2n ** 63n, 2n ** 64n - 1n],
+  };
+  const operators: readonly BinaryOperator[] = [
+    ...(['add', 'subtract', 'multiply', 'divide', 'remainder', 'min', 'max'] as const),
+    ...(['and', 'or', 'xor', 'shiftLeft', 'shiftRight'] as const),
+  ];
+  const operand = (type: keyof typeof edges, tape: Tape): Value[] =>
+    Array.from({ length: 1 + tape.below(3) }, () => {
+      const value = tape.pick(edges[type]) + BigInt(tape.below(5)) - 2n;
+      const bits = type === 'i32' || type === 'u32' ? 32 : 64;
+      const held = type.startsWith('i') ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
+      return bits === 64 ? held : Number(held);
+    });
+  let bounded = 0;
+  fc.assert(
+    fc.property(tapes(20), (tape) => {
+      const type = tape.pick(['i32', 'u32', 'i64', 'u64'] as const);
+      const [lefts, rights] = [operand(type, tape), operand(type, tape)];
+      const facts = [lefts, rights].map((values) => values.map((value) => exactly(type, value)).reduce(join));
+      const [left, right] = [lefts, rights].map(([value]) => constant(type, value!)) as [
+        Expression,
+        Expression,
+      ];
+      const check = (fact: Fact, ofType: ValueType, text: string, what: string) =>
+        expect(allows(fact, ofType, text), `${what}: ${text} is not allowed`).toBe(true);
+      for (const operator of operators) {
+        const known = computed(binary(operator, left, right) as never, facts);
+        if (known.modulus > 1 || known.least > exactly(type, lefts[0]!).least - 2 ** 20) bounded += 1;
+        for (const a of lefts) {
+          for (const b of rights) {
+            try {
+              check(known, type, String(binaryOperation(operator, type)(a, b)), `${a} ${operator} ${b}`);
+            } catch (error) {
+              if (!(error instanceof DivisionByZero)) throw error;
+            }
+          }
+        }
+      }
+      for (const operator of ['less', 'lessEqual', 'greater', 'greaterEqual', 'equal', 'notEqual'] as const) {
+        const expression = compare(operator, left, right) as never;
+        const known = computed(expression, facts);
+        for (const a of lefts) {
+          for (const b of rights) {
+            const value = computed(expression, [exactly(type, a), exactly(type, b)]).value;
+            check(known, 'bool', String(value), `${a} ${operator} ${b}`);
+          }
+        }
+      }
+      for (const operator of ['negate', 'complement', 'abs'] as const) {
+        const expression = unary(operator, left) as never;
+        const known = computed(expression, [facts[0]!]);
+        for (const a of lefts) {
+          check(known, type, String(computed(expression, [exactly(type, a)]).value), `${operator} ${a}`);
+        }
+      }
+      for (const to of ['i32', 'u32', 'i64', 'u64', 'bool'] as const) {
+        if (to === type) continue;
+        const expression = { kind: 'convert', operand: left, type: to, range: left.range } as const;
+        const known = computed(expression, [facts[0]!]);
+        for (const a of lefts) {
+          check(known, to, String(computed(expression, [exactly(type, a)]).value), `${a} to ${to}`);
+        }
+      }
+    }),
+    randomRuns(1000),
+  );
+  expect(bounded).toBeGreaterThan(1000);
+});
+
+test('programs that count near the edges of their types find only what the facts allow', () => {
+  let lines = 0;
+  let narrow = 0;
+  fc.assert(
+    fc.property(tapes(300), (tape) => {
+      const program = countingProgram(tape);
+      const found = run(program, 1, {
+        memory: new Int32Array(countingLength),
+        bytes: Uint8Array.from({ length: countingLength }, (_, i) => 255 - 80 * i),
+        n: 2 ** 31 - 1,
+        m: 2n ** 31n,
+      });
+      check(program, found);
+      lines += found.length;
+      for (const { probe } of found.slice(0, 20)) {
+        const factOf = factsOf(program).at(probe.statement);
+        narrow += probe.expressions.filter(
+          (each) => each.type === 'i32' && factOf(each).most < 2 ** 31 - 1,
+        ).length;
+      }
+    }),
+    randomRuns(100),
+  );
+  // Threads came to what was asked about, and of much of it something was known.
+  expect(lines).toBeGreaterThan(10_000);
+  expect(narrow).toBeGreaterThan(1000);
+});
+
+test('random programs find only what the facts allow, and threads the same where it is said to be', () => {
+  let alike = 0;
+  let even = 0;
+  fc.assert(
+    fc.property(tapes(300), (tape) => {
+      const random: RandomProgram = randomProgram(tape);
+      const { program, grid } = random;
+      const found = run(program, grid, randomArguments(random).everything);
+      check(program, found);
+      const { alike: more, even: moreEven } = compareThreads(program, found);
+      alike += more;
+      even += moreEven;
+    }),
+    randomRuns(40),
+  );
+  expect(alike).toBeGreaterThan(1000);
+  expect(even).toBeGreaterThan(100);
+});
+
+/** What threads find who come to a place together: in a block the same where it is uniform, in a row evenly more. */
+function compareThreads(program: Program, found: readonly Found[]) {
+  const facts = factsOf(program);
+  const { partial, divergent, isUniform } = facts.among('block');
+  const forms = facts.affine();
+  const [row] = program.block;
+  const times = new Map<string, number>();
+  const firsts = new Map<string, Found>();
+  let [alike, even] = [0, 0];
+  for (const one of found) {
+    const { probe, block, rank, values } = one;
+    if (partial.has(probe.statement) || divergent.has(probe.statement)) continue;
+    const thread = `${probe.number} ${block} ${rank}`;
+    const time = times.get(thread) ?? 0;
+    times.set(thread, time + 1);
+    const visit = `${probe.number} ${block} ${time}`;
+    const first = firsts.get(visit) ?? one;
+    firsts.set(visit, first);
+    for (const [i, expression] of probe.expressions.entries()) {
+      const text = () =>
+        `${values[i]} and ${first.values[i]}\n${JSON.stringify(expression, shown)}\n${printProgram(program)}`;
+      if (isUniform(expression)) {
+        alike += 1;
+        if (values[i] !== first.values[i]) throw new Error(text());
+      }
+      const form = forms.of(expression);
+      if (form === null || form.coefficient === 0 || Math.floor(rank / row) !== Math.floor(first.rank / row))
+        continue;
+      even += 1;
+      const bits = expression.type === 'i64' || expression.type === 'u64' ? 64 : 32;
+      const difference = BigInt(values[i]!) - BigInt(first.values[i]!);
+      if (BigInt.asUintN(bits, difference - BigInt(form.coefficient * (rank - first.rank))) !== 0n)
+        throw new Error(text());
+    }
+  }
+  return { alike, even };
+}
+
+test('a counter may wrap unless a test keeps it from that', () => {
+  const p = new ProgramBuilder('turns', 1);
+  const y = p.array('y', 'i32');
+  const variables = ['i', 'j', 'k'].map((name) => p.variable(name, 'i32'));
+  const [i, j, k] = variables as [VariableHandle, VariableHandle, VariableHandle];
+  const count = k.set(add(k.value, p.index(1)));
+  const inner = p.countUp(j, p.index(0), compare('less', j.value, p.index(50_000)), [count]);
+  const last = store(y, i.value, binary('remainder', k.value, p.index(7)));
+  const program = p.build([
+    ...p.countUp(i, p.index(0), compare('less', i.value, p.index(50_000)), inner),
+    last,
+  ]);
+  const factOf = factsOf(program).at(last);
+  // It counts 2500 million turns.
+  expect(factOf(k.value)).toMatchObject({ least: -(2 ** 31), most: 2 ** 31 - 1 });
+  expect(factOf(i.value)).toMatchObject({ least: 50_000, most: 50_000 });
+  expect(cudaText(program, 90)).toContain('(k_2 % 7)');
+});

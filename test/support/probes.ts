@@ -1,0 +1,89 @@
+// Programs that print what their expressions give, and where: the interpreter's word on what is known of them.
+
+import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
+import { expressionsOf, forEachOperand } from '#warpstage/targets/analysis/walk.js';
+
+/** A statement of the program whose own expressions are printed before it is carried out. */
+export interface Probe {
+  readonly number: number;
+  readonly statement: Statement;
+  readonly expressions: readonly Expression[];
+}
+
+/** What one thread found at a probe. */
+export interface Found {
+  readonly probe: Probe;
+  readonly block: number;
+  readonly rank: number;
+  /** By the probe's expressions, as text. */
+  readonly values: readonly string[];
+}
+
+/** The program with a line for every time that a thread comes to a statement. */
+export function withProbes(program: Program): {
+  readonly program: Program;
+  readonly probes: readonly Probe[];
+} {
+  const probes: Probe[] = [];
+  const probe = (statement: Statement): Statement[] => {
+    const expressions = expressionsOf(statement).flatMap(harmless);
+    if (expressions.length === 0) return [];
+    const { range } = statement;
+    const builtin = (name: 'blockIdx.x' | 'threadRank'): Expression => {
+      return { kind: 'builtin', name, type: program.indexType, range };
+    };
+    const number = probes.length;
+    probes.push({ number, statement, expressions });
+    const parts = [`${number} `, builtin('blockIdx.x'), ' ', builtin('threadRank')];
+    return [
+      {
+        kind: 'call',
+        intrinsic: 'print',
+        parts: [...parts, ...expressions.flatMap((each) => [' ', each])],
+        range,
+      },
+    ];
+  };
+  const list = (statements: readonly Statement[]): Statement[] => statements.flatMap(withProbe);
+  const withProbe = (statement: Statement): Statement[] => {
+    switch (statement.kind) {
+      case 'if': {
+        const inside = { then: list(statement.then), otherwise: list(statement.otherwise) };
+        return [...probe(statement), { ...statement, ...inside }];
+      }
+      case 'loop': {
+        // The test of a loop is evaluated before the first turn, if then, and after every update.
+        const test = probe(statement);
+        const again = test.map((one) => ({ ...one }));
+        const update = [...list(statement.update), ...again];
+        const inside = { ...statement, body: list(statement.body), update };
+        return statement.testFirst ? [...test, inside] : [inside];
+      }
+      case 'block':
+        return [{ ...statement, body: list(statement.body) }];
+      default:
+        return [...probe(statement), statement];
+    }
+  };
+  return { program: { ...program, body: list(program.body) }, probes };
+}
+
+/** An expression and the parts of it that may be evaluated at any time: they read no memory and cannot fail. */
+function harmless(expression: Expression): Expression[] {
+  const found: Expression[] = [];
+  forEachOperand(expression, (each) => {
+    let harms = each.kind === 'constant';
+    forEachOperand(each, (part) => {
+      const divides = part.kind === 'binary' && /divide|remainder/.test(part.operator);
+      harms ||= part.kind === 'load' || (divides && part.right.kind !== 'constant');
+    });
+    if (!harms) found.push(each);
+  });
+  return found;
+}
+
+/** A printed line, read. */
+export function foundIn(line: string, probes: readonly Probe[]): Found {
+  const [number, block, rank, ...values] = line.split(' ');
+  return { probe: probes[Number(number)]!, block: Number(block), rank: Number(rank), values };
+}
