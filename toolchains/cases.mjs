@@ -159,43 +159,55 @@ async function webpackBundle(folder, format, file) {
   if (stats.hasErrors()) throw new Error(stats.toString({ all: false, errors: true }));
 }
 
-/** A project compiled to CommonJS or modules by TypeScript. */
-const compiled = [
-  ['5.4', 'es5', 'commonjs', 'node10'],
-  ['5.4', 'es2015', 'commonjs', 'node10'],
-  ['5.4', 'es2022', 'node16', 'node16'],
-  ['5.6', 'es2017', 'commonjs', 'node10'],
-  ['5.8', 'es2022', 'esnext', 'bundler'],
-  ['6.0', 'es2023', 'nodenext', 'nodenext'],
-  ['7.0', 'es2023', 'nodenext', 'nodenext'],
-].map(([version, target, module, moduleResolution]) => ({
-  name: `tsc ${version}, ${target}, ${module}, ${moduleResolution}`,
-  files: {
-    'package.json': module === 'commonjs' ? commonJs : esm,
-    'program.ts': program,
-    'tsconfig.json': {
-      compilerOptions: {
-        strict: true,
-        declaration: true,
-        composite: true,
-        skipLibCheck: false,
-        types: ['node'],
-        outDir: 'out',
-        target,
-        // Without the DOM. A program of ES5 needs the library of what it uses itself.
-        lib: [target === 'es5' ? 'es2017' : 'es2022'],
-        module,
-        moduleResolution,
+/** README's first example, as it stands in the package. */
+const readme = readFileSync(join(import.meta.dirname, 'node_modules/warpstage/README.md'), 'utf8');
+const example = /^```ts\n(\/\/ affine\.ts\n[\s\S]*?)^```$/m.exec(readme)[1];
+const printed = 'Float32Array(3) [ 2, 4, 6 ]';
+
+/**
+ * What a project says beside what `tsc --init` chose: everything checked, declarations that others can build upon, no
+ * library of the DOM.
+ */
+const thorough = { declaration: true, composite: true, skipLibCheck: false, types: ['node'], outDir: 'out' };
+const projectsOf = (version) => ({
+  // From 5.9 on TypeScript chooses modules.
+  'as it is': [version < 5.9 ? commonJs : esm, { outDir: 'out' }],
+  node16: [esm, { ...thorough, module: 'node16', target: 'es2022', lib: ['es2022'] }],
+  bundler: [esm, { ...thorough, module: 'esnext', target: 'es2022', lib: ['es2022'] }],
+  ...(version < 6 && {
+    // A program of ES5 needs the library of what it uses itself.
+    node10: [commonJs, { ...thorough, module: 'commonjs', target: 'es5', lib: ['es2017'] }],
+  }),
+});
+
+/** Projects made by `tsc --init` of each version. */
+const compiled = ['5.4', '5.5', '5.6', '5.7', '5.8', '5.9', '6.0', '7.0'].flatMap((version) => {
+  const tsc = ['node', join(import.meta.dirname, `node_modules/typescript-${version}/bin/tsc`)];
+  return Object.entries(projectsOf(Number(version))).map(([resolution, [packageJson, options]]) => ({
+    name: `tsc ${version} --init, ${resolution}`,
+    files: {
+      'package.json': packageJson,
+      'affine.ts': example,
+      'program.ts': program,
+      'tsconfig.project.json': {
+        extends: './tsconfig.json',
+        compilerOptions: {
+          ...options,
+          ...(resolution !== 'as it is' && { moduleResolution: resolution }),
+          ...(packageJson === commonJs && { verbatimModuleSyntax: false }),
+        },
+        files: ['affine.ts', 'program.ts'],
       },
-      files: ['program.ts'],
     },
-  },
-  steps: [
-    ['node', join(import.meta.dirname, `node_modules/typescript-${version}/bin/tsc`)],
-    ['node', 'out/program.js'],
-  ],
-  expected,
-}));
+    steps: [
+      [...tsc, '--init'],
+      [...tsc, '-p', 'tsconfig.project.json'],
+      ['node', 'out/affine.js'],
+      ['node', 'out/program.js'],
+    ],
+    expected: [printed, ...expected],
+  }));
+});
 
 const jest = (name, config, packageJson = commonJs) => ({
   name: `jest, ${name}`,

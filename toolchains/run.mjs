@@ -10,7 +10,7 @@
 // usage: node toolchains/run.mjs [part of a case's name ...]
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -24,20 +24,26 @@ const limit = 180_000;
 installPackage();
 const { cases } = await import(pathToFileURL(join(here, 'cases.mjs')).href);
 const results = [];
-for (const each of cases) {
-  if (wanted.length > 0 && !wanted.some((part) => each.name.includes(part))) continue;
-  const began = performance.now();
-  const problem = await attempt(each);
-  results.push({ name: each.name, problem });
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`${problem === null ? 'works' : 'FAILS'}  ${each.name} (${seconds} s)`);
-  if (problem !== null) console.log(problem.replace(/^/gm, '       '));
-}
+const waiting = cases.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+// Each waits for others' processes most of the time.
+await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, takeTurns));
 rmSync(away, { recursive: true, force: true });
 if (kept === undefined) rmSync(here, { recursive: true, force: true });
 const failed = results.filter(({ problem }) => problem !== null);
 console.log(`\n${results.length - failed.length} of ${results.length} toolchains work`);
 process.exit(failed.length === 0 && results.length > 0 ? 0 : 1);
+
+/** Attempts one case after the other, until none waits any more. */
+async function takeTurns() {
+  for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
+    const began = performance.now();
+    const problem = await attempt(each);
+    results.push({ name: each.name, problem });
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    console.log(`${problem === null ? 'works' : 'FAILS'}  ${each.name} (${seconds} s)`);
+    if (problem !== null) console.log(problem.replace(/^/gm, '       '));
+  }
+}
 
 /** Packs what is built, and puts it where the projects find it. */
 function installPackage() {
@@ -79,7 +85,7 @@ async function attempt({ name, files, steps, expected }) {
     const result = await carryOut(step, folder);
     if (result.error)
       return `${step.join?.(' ') ?? step}\n${result.error.message}\n${result.output.slice(-3000)}`;
-    output = result.output;
+    output += result.output;
   }
   if (expected.every((part) => output.includes(part))) return null;
   return `printed ${JSON.stringify(output.slice(-2000))}\nwhere ${JSON.stringify(expected)} was expected`;
