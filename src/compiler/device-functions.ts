@@ -89,7 +89,9 @@ function dataOf(
       argumentOf(lowering, name, parameter, value, memberNode(place, parameter.name)),
     );
   }
-  return { kind: 'object', name: `the data of '${name}'`, members };
+  // The function of a row is the user's, and its name `map()`'s or `reduce()`'s.
+  const owner = callee.results === undefined ? `the data of '${name}'` : 'a row';
+  return { kind: 'object', name: owner, members };
 }
 
 /** Where an object in the text gives a member. */

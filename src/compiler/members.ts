@@ -98,7 +98,8 @@ function nameHint(owner: string, name: string, names: readonly string[]): string
   const nearest = nearestName(name, names);
   if (nearest !== null) return `did you mean '${nearest}'?`;
   if (owner === 'an array') return 'let each thread read and write elements: y[i] = …';
-  if (owner.startsWith('the data of')) return `add it to the schema: ${name}: 'f32', or the type that it has`;
+  if (owner.startsWith('the data of') || owner === 'a row')
+    return `add it to the schema: ${name}: 'f32', or the type that it has`;
   if (name === 'coalescedThreads') {
     return 'which threads happen to run together is chance; name them: cuda.ballotSync(0xffffffff, condition)';
   }

@@ -4,6 +4,7 @@
 // caller writes beyond them is WS1010, with all wrong entries reported at once.
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { elementCalled } from './other-names.ts';
 import type { DeviceFunction, DeviceSchema, HandleEntry } from './schema.ts';
 import {
   type ElementType,
@@ -236,6 +237,10 @@ function parseLiteral(text: string): ScalarValue | undefined {
 
 function entryHint(entry: string): string {
   const elements = Object.keys(elementBytes).join(' ');
+  const [, readonly = '', other = '', array] = /^\s*(readonly )?(\w+?)(\[\]|Array)?\s*$/.exec(entry) ?? [];
+  const meant = elementCalled(other);
+  if (meant !== undefined)
+    return `did you mean '${readonly}${meant}${array === undefined ? '' : '[]'}'? (element types: ${elements})`;
   if (/^\s*(Float|Int|Uint|BigInt|BigUint)\d+(Clamped)?Array\s*$/.test(entry)) {
     return `arrays are written by their element type, such as 'f32[]' (element types: ${elements})`;
   }

@@ -1,8 +1,10 @@
 // The options of run() and plan(), as JavaScript gives them: an object, of names that are known. A misspelt
 // `output` would else be a result that goes nowhere.
 
+import { nearestName } from '../compiler/nearest.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { conversions } from '../formats/dtype.ts';
+import { inWords } from '../runtime/arguments.ts';
 import type { RunOptions } from './options.ts';
 import type { PlanOptions } from './plan-job.ts';
 
@@ -33,17 +35,24 @@ const planNames = {
 
 /** Throws WS4007 for what is no object, and for a name that is no option. */
 export function checkOptions(called: 'run' | 'plan', options: unknown): void {
-  if (typeof options !== 'object' || options === null) {
+  const isData = Array.isArray(options) || ArrayBuffer.isView(options);
+  if (typeof options !== 'object' || options === null || isData) {
     throw problem(
       'WS4007',
-      `${called} takes a job and an object of options, and was given ${options === null ? 'null' : typeof options}`,
+      `${called} takes a job and an object of options, and was given ${inWords(options)}`,
       `say at least what to read: ${called}(job, { input: 'x.npy' })`,
     );
   }
   const names = Object.keys(called === 'run' ? runNames : planNames);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw problem('WS4007', `${called} has no option '${unknown}'`, `its options are ${names.join(', ')}`);
+    const nearest = nearestName(unknown, names);
+    const guess = nearest === null ? '' : `did you mean '${nearest}'? `;
+    throw problem(
+      'WS4007',
+      `${called} has no option '${unknown}'`,
+      `${guess}its options are ${names.join(', ')}`,
+    );
   }
   const { convert } = options as { readonly convert?: unknown };
   if (convert === undefined || (conversions as readonly unknown[]).includes(convert)) return;

@@ -14,6 +14,7 @@ import type { Source, Wanted } from '../formats/source.ts';
 import { inThread } from '../formats/threaded-source.ts';
 import { UnitSource } from '../formats/unit-source.ts';
 import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
+import { inWords } from '../runtime/arguments.ts';
 import { PinnedMemoryArray } from '../runtime/arrays.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import { type CopyBytes, copyHere } from './host-copies.ts';
@@ -41,6 +42,17 @@ export function isOperand(array: unknown): array is OperandDeclaration {
 export function assignInputs(jobs: readonly Job[], input: RunOptions['input']): Map<string, InputData> {
   const { inputs, operands } = inputNames(jobs);
   const names = [...inputs, ...operands];
+  if (input === undefined) {
+    const example =
+      names.length === 1
+        ? `'${names[0]}.npy'`
+        : `{ ${names.map((name) => `${name}: '${name}.npy'`).join(', ')} }`;
+    throw problem(
+      'WS5005',
+      `no input is given, and the job reads ${names.join(', ')}`,
+      `for example input: ${example}`,
+    );
+  }
   if (isByName(input)) return assignByName(names, input);
   const list = (Array.isArray(input) ? input : [input]) as readonly InputData[];
   for (const data of list) checkData(data);
@@ -193,11 +205,12 @@ function checkData(data: unknown): asserts data is InputData {
         ('file' in data && typeof data.file === 'string') ||
         'stream' in data));
   if (good) return;
-  const hint = 'give a path, a typed or page-locked array, an async iterable, { file, … } or { stream, … }';
   throw problem(
     'WS5005',
-    `an input cannot be read from ${data === null ? 'null' : `a ${typeof data}`}`,
-    hint,
+    `an input cannot be read from ${inWords(data)}`,
+    typeof data === 'number'
+      ? 'put numbers into a typed array: Float32Array.of(1, 2, 3), or Float32Array.from(list)'
+      : 'give a path, a typed or page-locked array, an async iterable, { file, … } or { stream, … }',
   );
 }
 

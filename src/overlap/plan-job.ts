@@ -14,6 +14,7 @@ import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
 import { assignInputs, inputPaths } from './inputs.ts';
 import type { Job, OutputArrays } from './job.ts';
+import { noJob } from './no-job.ts';
 import type { JobReport, JobResult, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
 import { assignOutputs, checkOutputs } from './outputs.ts';
@@ -81,7 +82,7 @@ export async function plan<V, O extends OutputArrays>(
   options: PlanOptions,
 ): Promise<JobPlan> {
   if (work?.kind !== 'job' && work?.kind !== 'sequence') {
-    throw problem('WS5007', 'what was to be planned is no job', 'make it with job({ … })');
+    throw noJob('plan', work);
   }
   checkOptions('plan', options);
   if (jobsOf(work).length > 1) {

@@ -140,6 +140,22 @@ export class RowFunction {
           : `${maker}(): '${name}' is what the function gives, and is ${typeof entry === 'string' ? `'${entry}'` : 'a function'}`;
       throw problem('WS5007', message, `the result comes first, with its element type: ${example}`);
     });
+    const taken = namesTaken(fn).find((name) => names.includes(name));
+    if (taken !== undefined) {
+      const isElement = (name: string) => Object.hasOwn(numberBytes, String(schema[name]));
+      const others = Object.keys(schema).filter((name) => name !== taken);
+      const results = others.filter(isElement);
+      const inOrder = [...results, taken, ...others.filter((name) => !isElement(name))].map(
+        (name) => `${name}: ${isString(schema[name]) ? `'${schema[name]}'` : name}`,
+      );
+      throw problem(
+        'WS5007',
+        `${maker}(): the function takes '${taken}', which is its result`,
+        named === null && results.length > 0
+          ? `the schema's first entry is the result, the others are the inputs: ${maker}({ ${inOrder.join(', ')} }, …)`
+          : 'give the input another name than the result: a job does not read what it writes',
+      );
+    }
     const rest = [...parameters.values()].filter(({ name }) => !names.includes(name));
     this.inputs = rest.flatMap((parameter): RowInput[] => {
       if (parameter.kind === 'scalar') return [{ name: parameter.name, window: undefined }];
@@ -257,6 +273,21 @@ function namesOfResult(fn: AnyFunction): string[] | null {
       ? [property.key.name]
       : [String((property.key as { value?: unknown }).value)];
   });
+}
+
+/** The names that a function takes from its first parameter, as far as its text names them there. */
+function namesTaken(fn: AnyFunction): string[] {
+  const [data] = parseFunction(fn, createKernelSource(fn, fn.name || 'the function')).node.params;
+  if (data?.type !== 'ObjectPattern') return [];
+  return data.properties.flatMap((property) =>
+    property.type === 'Property' && !property.computed && property.key.type === 'Identifier'
+      ? [property.key.name]
+      : [],
+  );
+}
+
+function isString(entry: unknown): entry is string {
+  return typeof entry === 'string';
 }
 
 function offsetOfResult(fn: AnyFunction): number {

@@ -21,6 +21,7 @@ import type { Job, OutputArrays, TypedArray } from './job.ts';
 import { checkResumable } from './journal/check-resumable.ts';
 import { runChunks } from './loop.ts';
 import { Meter } from './meter.ts';
+import { noJob } from './no-job.ts';
 import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
 import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
 import type { PlanRequest } from './plan.ts';
@@ -39,7 +40,7 @@ export async function run<V, O extends OutputArrays>(
   asSample = false,
 ): Promise<JobResult<V, O>> {
   if (work?.kind !== 'job' && work?.kind !== 'sequence') {
-    throw problem('WS5007', 'what was to run is no job', 'make it with job({ … })');
+    throw noJob('run', work);
   }
   checkOptions('run', options);
   const jobs = jobsOf(work);

@@ -7,6 +7,7 @@
 // else's memory.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { elementCalled } from '../kernel/other-names.ts';
 import {
   componentCount,
   type ElementType,
@@ -85,10 +86,11 @@ export function checkLength(length: number): void {
 /** Throws unless it names an element type. */
 export function checkElement(element: ElementType): void {
   if (Object.hasOwn(elementBytes, element)) return;
+  const meant = elementCalled(String(element));
   throw new WarpstageError({
     code: 'WS4007',
     message: `there is no element type '${element}'`,
-    hint: `use one of ${Object.keys(elementBytes).join(', ')}`,
+    hint: `${meant === undefined ? 'use' : `did you mean '${meant}'? it is`} one of ${Object.keys(elementBytes).join(', ')}`,
   });
 }
 

@@ -13,7 +13,7 @@ import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type ScalarValue, type SchemaParameter } from '../kernel/parameters.ts';
 import { componentCount, type Extent3 } from '../kernel/types.ts';
 import type { Executable } from '../targets/executable.ts';
-import { type Arguments, checkArguments } from './arguments.ts';
+import { type Arguments, checkArguments, inWords } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
 import { checkBlock, checkGrid, checkResident, threadsOf } from './extents.ts';
@@ -66,8 +66,15 @@ export class LaunchBinder {
     if (kernel?.kind !== 'kernel') {
       throw new WarpstageError({
         code: 'WS2001',
-        message: 'launch takes a kernel first, and was given something else',
+        message: `launch takes a kernel first, and was given ${inWords(kernel)}`,
         hint: 'make one with kernel({ … }, ({ … }, cuda) => { … })',
+      });
+    }
+    if (typeof configuration !== 'object' || configuration === null) {
+      throw new WarpstageError({
+        code: 'WS2003',
+        message: `launch of ${kernelInWords(kernel.name)}: its shape must be an object, and is ${inWords(configuration)}`,
+        hint: 'write launch(kernel, { grid: Math.ceil(n / 256), block: 256 }, { … })',
       });
     }
     checkLanguage(kernel, this.#device);

@@ -30,7 +30,7 @@ function check(
 ): Extent3 {
   const given: readonly unknown[] = Array.isArray(extent) ? extent : [extent];
   const [x, y = 1, z = 1] = given as number[];
-  const words = `(${given.map(String).join(', ')})`;
+  const words = `(${given.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(', ')})`;
   if (given.length < 1 || given.length > 3 || ![x, y, z].every((size) => Number.isInteger(size))) {
     throw wrong(
       kernel,

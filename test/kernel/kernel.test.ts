@@ -49,6 +49,8 @@ test('a schema is read in its order', () => {
 });
 
 describe('what a schema may not say', () => {
+  const elements =
+    'element types: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 f64x2';
   const arrays =
     "arrays: 'T[]' or 'readonly T[]' with T one of i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 f64x2; ";
   test.each<[unknown, string, string]>([
@@ -60,8 +62,19 @@ describe('what a schema may not say', () => {
     [
       'Float32Array',
       "'a' has the type 'Float32Array', which does not exist",
-      "arrays are written by their element type, such as 'f32[]' (element types: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 f64x2)",
+      `did you mean 'f32[]'? (${elements})`,
     ],
+    [
+      'float32[]',
+      "'a' has the type 'float32[]', which does not exist",
+      `did you mean 'f32[]'? (${elements})`,
+    ],
+    [
+      'readonly uint8_t[]',
+      "'a' has the type 'readonly uint8_t[]', which does not exist",
+      `did you mean 'readonly u8[]'? (${elements})`,
+    ],
+    ['double', "'a' has the type 'double', which does not exist", `did you mean 'f64'? (${elements})`],
     [
       'number',
       "'a' has the type 'number', which does not exist",
@@ -70,6 +83,11 @@ describe('what a schema may not say', () => {
     [
       'float4[]',
       "'a' has the type 'float4[]', which does not exist",
+      `did you mean 'f32x4[]'? (${elements})`,
+    ],
+    [
+      'float3',
+      "'a' has the type 'float3', which does not exist",
       "the types are 'f16' and 'bf16' for floats of 16 bits, and 'f32x4' and its like for vectors",
     ],
     ['bigint', "'a' has the type 'bigint', which does not exist", "the types of bigints are 'i64' and 'u64'"],

@@ -202,16 +202,45 @@ describe('a sequence', () => {
 });
 
 test('only jobs run', async () => {
-  await expect(run({} as never, { input: 'x' })).rejects.toThrow('WS5007: what was to run is no job');
+  await expect(run({} as never, { input: 'x' })).rejects.toThrow(
+    'WS5007: run takes a job, and was given an object',
+  );
+});
+
+test('of a kernel the job is shown that it could be, and a promise is to be awaited', async () => {
+  const failing = (given: unknown) =>
+    run(given as never, { input: 'x' }).catch((error: WarpstageError) => error);
+  const axpb = affine.definition.kernel;
+  expect(await failing(axpb)).toMatchObject({
+    message: expect.stringContaining('WS5007: run takes a job, and was given a kernel'),
+    hint: expect.stringMatching(
+      /run\(job\({ kernel.*, inputs: { x: {} }, outputs: { y: {} }, settings: { a: {}/,
+    ),
+  });
+  expect(await failing(Promise.resolve(affine))).toMatchObject({
+    message: expect.stringContaining('was given a promise'),
+    hint: 'wait for it: run(await job, { … })',
+  });
 });
 
 test('only jobs are planned', async () => {
-  await expect(plan({} as never, { input: 'x' })).rejects.toThrow('WS5007: what was to be planned is no job');
+  await expect(plan({} as never, { input: 'x' })).rejects.toThrow(
+    'WS5007: plan takes a job, and was given an object',
+  );
 });
 
 test.each([
   ['no options', undefined, 'run takes a job and an object of options, and was given undefined'],
-  ['a file in their place', 'x.npy', 'run takes a job and an object of options, and was given string'],
+  [
+    'a file in their place',
+    'x.npy',
+    "run takes a job and an object of options, and was given the string 'x.npy'",
+  ],
+  [
+    'data in their place',
+    new Float32Array(3),
+    'run takes a job and an object of options, and was given a typed array of the host (Float32Array)',
+  ],
   ['an option that there is not', { input: 'x', outptu: 'y' }, "run has no option 'outptu'"],
 ])('%s', async (_, options, message) => {
   await expect(run(affine, options as never)).rejects.toThrow(`WS4007: ${message}`);

@@ -44,7 +44,9 @@ describe('inputs', () => {
     ],
     ['half an element', () => given('z.bin', new Uint8Array(4001)), 'WS5003', 'has 4,001 bytes'],
     ['no data', () => null as never, 'WS5005', 'an input cannot be read from null'],
-    ['a number', () => 5 as never, 'WS5005', 'an input cannot be read from a number'],
+    ['a number', () => 5 as never, 'WS5005', 'an input cannot be read from 5'],
+    ['nothing', () => undefined as never, 'WS5005', 'no input is given, and the job reads x'],
+    ['numbers', () => [1] as never, 'WS5005', 'an input cannot be read from 1'],
     ['too many', () => [at('x.bin'), at('x.bin')], 'WS5005', 'the job reads 1 input (x), and 2 were given'],
     ['another name', () => ({ z: at('x.bin') }), 'WS5005', 'input x is missing; the job reads x'],
     [
@@ -55,6 +57,12 @@ describe('inputs', () => {
     ],
   ] as const)('%s', async (_, input, code, message) => {
     await expectFailure(attempt({ input: input() as never }), code, message);
+  });
+
+  test('numbers in a list belong into a typed array', async () => {
+    const hint = 'put numbers into a typed array: Float32Array.of(1, 2, 3), or Float32Array.from(list)';
+    const input = [1, 2, 3] as never;
+    await expectFailure(attempt({ input }), 'WS5005', 'an input cannot be read from 1', hint);
   });
 
   test('a value in the middle that does not fit', async () => {

@@ -240,6 +240,14 @@ test.each([
     () => map({ y: 'f32', x: 'f32' }, ({ x }) => ({ z: x }) as never),
     "the function gives 'z', and the schema has no such",
   ],
+  [
+    () => map({ x: 'u8', gain: 'constant f32 = 2', y: 'f32' }, ({ x, gain }) => x * gain),
+    "map(): the function takes 'x', which is its result",
+  ],
+  [
+    () => map({ y: 'f32', x: 'f32' }, ({ x, y }) => ({ y: x + y })),
+    "map(): the function takes 'y', which is its result",
+  ],
   [() => map({ y: 'f32', x: 'f33' } as never, () => 1), "'x' has the type 'f33', which does not exist"],
   [() => map(null as never, () => 1), 'map() takes a schema and a function of a row'],
   [() => map({ y: 'f32', x: 'f32' }, 5 as never), 'map() takes a schema and a function of a row'],
@@ -250,6 +258,22 @@ test.each([
   ],
 ])('is refused: %s', (make, message) => {
   expect(make).toThrow(message);
+});
+
+test('a result that does not come first is shown where it belongs, and what a row lacks is named', async () => {
+  const { hint } = await issueOf(() =>
+    map({ x: 'u8', gain: 'constant f32 = 2', y: 'f32' }, ({ x, gain }) => x * gain),
+  );
+  expect(hint).toBe(
+    "the schema's first entry is the result, the others are the inputs: map({ y: 'f32', x: 'u8', gain: 'constant f32 = 2' }, …)",
+  );
+  const unknown = map({ y: 'f32', x: 'f32' }, ((row: { z: number }) => row.z) as never);
+  const { code, message, hint: add } = await issueOf(() => run(unknown, { input: new Float32Array(1) }));
+  expect([code, message, add]).toEqual([
+    'WS1003',
+    "a row has no 'z'",
+    "add it to the schema: z: 'f32', or the type that it has",
+  ]);
 });
 
 test('is a job like others: planned, checked, run with what job() makes, and named by its export', async () => {

@@ -235,6 +235,13 @@ describe('arguments', () => {
     ]);
   });
 
+  test('for numbers where the shape belongs, as in CUDA', () => {
+    const launch = device.defaultStream.launch.bind(device.defaultStream) as (...args: unknown[]) => unknown;
+    expect(issues(() => launch(everything, 1, 32, {}))[0]).toMatch(
+      /^WS2003 launch of kernel `everything`: its shape must be an object, and is 1$/,
+    );
+  });
+
   test('for something that is no kernel', () => {
     const stream = device.defaultStream;
     expect(issues(() => stream.launch((() => {}) as never, { grid: 1, block: 1 }, {}))[0]).toMatch(
@@ -253,6 +260,11 @@ describe('grid and block', () => {
       1.5,
       32,
       'WS2003 launch of kernel `everything`: the grid must be a whole number or one to three of them, and is (1.5)',
+    ],
+    [
+      1,
+      { x: 8 },
+      'WS2003 launch of kernel `everything`: the block must be a whole number or one to three of them, and is ({"x":8})',
     ],
     [
       undefined,
