@@ -47,7 +47,7 @@ import { clockOffset } from './clock.ts';
 import { CommandTable, createCommandTableMemory } from './command-table.ts';
 import { CpuDispatcher } from './dispatcher.ts';
 import { Engines } from './engines.ts';
-import { collectAfter, collectGarbage } from './garbage.ts';
+import { arrayFreed, collectGarbage, deviceFreed } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
 import type { RecordedStages, RunnerSource } from './messages.ts';
@@ -104,7 +104,10 @@ export class CpuDevice implements Device {
   readonly #memory: LinearMemory;
   readonly #reach: Reach = {
     kind: 'buffer',
-    buffer: () => this.#memory.memory.buffer as unknown as SharedArrayBuffer,
+    buffer: () => {
+      this.#checkOpen('a copy from or to another device');
+      return this.#memory.memory.buffer as unknown as SharedArrayBuffer;
+    },
   };
   readonly #staging = new LinearMemory(stagingBytes);
   readonly #dispatcher: CpuDispatcher;
@@ -118,8 +121,8 @@ export class CpuDevice implements Device {
   /** Arrays whose memory was not given back yet, and their bytes. */
   #arrays = 0;
   #arrayBytes = 0;
-  /** Bytes of page-locked arrays that were freed since garbage was collected. */
-  #uncollected = 0;
+  /** Bytes of page-locked arrays that were not freed. */
+  #pinnedBytes = 0;
   /** Resolves when all is stopped. */
   #closed: Promise<void> | null = null;
 
@@ -130,13 +133,13 @@ export class CpuDevice implements Device {
     this.properties = { ...propertiesOf(threads, this.#memory.allocator.total), ...virtual?.properties };
     const tableMemory = createCommandTableMemory();
     const table = new CommandTable(tableMemory);
-    const common = {
+    const common = () => ({
       table: tableMemory,
       device: this.#memory.memory,
       staging: this.#staging.memory,
       runners: settings.target.runners,
       clockOffset: clockOffset(),
-    };
+    });
     this.times = { source: virtual === undefined ? 'engines' : 'model', note: null };
     this.#stages = new StageExecutables(
       (executable) => settings.target.withStages(executable),
@@ -260,6 +263,7 @@ export class CpuDevice implements Device {
     const bytes = length * elementBytes[element];
     try {
       const buffer = new SharedArrayBuffer(bytes);
+      this.#pinnedBytes += bytes;
       return new PinnedMemoryArray(element, length, {
         buffer,
         begin: 0,
@@ -271,9 +275,8 @@ export class CpuDevice implements Device {
   }
 
   #pinnedFreed(bytes: number): void {
-    this.#uncollected += bytes;
-    if (this.#uncollected < collectAfter) return;
-    this.#uncollected = 0;
+    this.#pinnedBytes -= bytes;
+    if (!arrayFreed(bytes)) return;
     this.#dispatcher.engines.collect();
     collectGarbage();
   }
@@ -310,9 +313,16 @@ export class CpuDevice implements Device {
 
   close(): Promise<void> {
     if (this.#closed !== null) return this.#closed;
-    this.#closed = this.#front.close();
+    this.#closed = this.#end();
     // Whoever closes it first gets what was not reported before.
     return this.#closed.then(() => this.#queue.reportLeft());
+  }
+
+  async #end(): Promise<void> {
+    await this.#front.close();
+    // What told of a thread's end still refers to what the thread had.
+    await new Promise((resolve) => setImmediate(resolve));
+    deviceFreed(this.#memory.letGo() + this.#staging.letGo() + this.#pinnedBytes);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

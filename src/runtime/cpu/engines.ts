@@ -20,7 +20,8 @@ export interface EngineEvents {
 }
 
 export class Engines {
-  readonly #common: CommonData;
+  /** Made for each thread, so that nothing of a closed device is kept here. */
+  readonly #common: () => CommonData;
   readonly #table: CommandTable;
   readonly #members: number;
   readonly #events: EngineEvents;
@@ -29,7 +30,7 @@ export class Engines {
   readonly #executables = new Map<Executable, number>();
   #pool = createWorkerPoolMemory(1);
 
-  constructor(common: CommonData, table: CommandTable, members: number, events: EngineEvents) {
+  constructor(common: () => CommonData, table: CommandTable, members: number, events: EngineEvents) {
     this.#common = common;
     this.#table = table;
     this.#members = members;
@@ -77,7 +78,7 @@ export class Engines {
 
   #start(engine: EngineName, role: Role): Thread {
     const thread = new Thread(
-      { ...this.#common, role, pool: this.#pool },
+      { ...this.#common(), role, pool: this.#pool },
       {
         report: (report) => this.#events.report(report),
         arrived: () => this.#events.arrived(),

@@ -13,19 +13,32 @@ const pageBytes = 65536;
 export const maximumBytes = 65535 * pageBytes;
 
 export class LinearMemory {
-  readonly memory: WebAssembly.Memory;
   readonly allocator: Allocator;
   readonly #maximumPages: number;
+  #memory: WebAssembly.Memory | null;
   #bytes: Uint8Array;
   /** Everything from here on was never handed out, and is zero. */
   #pristine = 0;
 
   constructor(limit: number) {
     this.#maximumPages = Math.max(1, Math.floor(Math.min(limit, maximumBytes) / pageBytes));
-    this.memory = new WebAssembly.Memory({ initial: 1, maximum: this.#maximumPages, shared: true });
-    this.#bytes = new Uint8Array(this.memory.buffer);
+    this.#memory = new WebAssembly.Memory({ initial: 1, maximum: this.#maximumPages, shared: true });
+    this.#bytes = new Uint8Array(this.#memory.buffer);
     // Address 0 is nobody's, so that a wild zero is not an array.
     this.allocator = new Allocator(1, this.#maximumPages * pageBytes);
+  }
+
+  get memory(): WebAssembly.Memory {
+    if (this.#memory === null) throw new TypeError('the memory was let go');
+    return this.#memory;
+  }
+
+  /** Lets go of it, whatever still refers to this object; how many bytes it had. */
+  letGo(): number {
+    const { length } = this.#bytes;
+    this.#memory = null;
+    this.#bytes = new Uint8Array();
+    return length;
   }
 
   /** All of the memory, as grown by now. */
