@@ -36,6 +36,9 @@ interface Compiled extends Specialised {
   readonly executable: Executable;
 }
 
+/** So many specialisations of a kernel are kept: those that were used last. Compiling one again takes milliseconds. */
+const mostSpecialisations = 128;
+
 export class LaunchBinder {
   readonly #device: Device;
   readonly #compiler: LaunchCompiler;
@@ -149,13 +152,16 @@ export class LaunchBinder {
     const aligned = this.#compiler.usesAlignments ? ` ${alignments.join()}` : '';
     const key = this.#keyOf(specialisation) + aligned;
     let compiled = byKey.get(key);
-    if (compiled === undefined) {
+    // The map's order is that of the last uses.
+    if (compiled !== undefined) byKey.delete(key);
+    else {
       const specialised = this.#compiler.specialise(kernel, specialisation);
       const place = { what: kernelInWords(kernel.name), sources: specialised.sources };
       const executable = compiling(place, () => this.#compiler.compile(specialised, alignments));
       compiled = { ...specialised, executable };
-      byKey.set(key, compiled);
     }
+    byKey.set(key, compiled);
+    if (byKey.size > mostSpecialisations) byKey.delete(byKey.keys().next().value!);
     return compiled;
   }
 

@@ -62,6 +62,8 @@ export interface FakeCuda {
   readonly launches: () => number;
   /** Graphs that were made to be launched, and not given back. */
   readonly graphs: () => number;
+  /** Modules that were loaded, and not unloaded. */
+  readonly modules: () => number;
   /**
    * The last launch as the driver got it, in so many bytes: nine words of 64 bits (a hash of the code, grid and block in
    * three dimensions each, dynamic shared memory, bytes of parameters), and the parameters.
@@ -129,6 +131,7 @@ export function installFakeCuda(): FakeCuda {
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
     graphs: bound('graphs', 'int'),
+    modules: bound('modules', 'int'),
     launched: bound('launched', 'void', '_Out_ uint8_t *', 'int'),
     compiles: bound('compiles', 'int'),
     locks: bound('locks', 'int'),

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { type Kernel, kernel } from 'warpstage';
 import { createKernelSource } from '#warpstage/diagnostics/source.js';
 import { parseSchema } from '#warpstage/kernel/parameters.js';
-import { CpuDevice, type CpuSettings } from '#warpstage/runtime/cpu/device.js';
+import { CpuDevice, type CpuSettings, type CpuTarget } from '#warpstage/runtime/cpu/device.js';
 
 const body = () => {};
 
@@ -22,6 +22,20 @@ export const handMade = {
   crash: kernel({}, body, { name: 'crash' }),
   leave: kernel({}, body, { name: 'leave' }),
 } as const;
+
+/** What compiles them. */
+export const handMadeTarget: CpuTarget = {
+  compile: (program) => ({
+    target: 'interpreter',
+    program,
+    scratchBytes: 100,
+    delivery: 'eager',
+    steps: 0,
+  }),
+  runners: { url: new URL('./hand-made-runners.mjs', import.meta.url).href, name: 'createRunner' },
+  parallel: true,
+  withStages: (executable) => executable,
+};
 
 /** Opens a device that runs them. */
 export function openHandMade(settings: Partial<CpuSettings> = {}): CpuDevice {
@@ -48,18 +62,7 @@ export function openHandMade(settings: Partial<CpuSettings> = {}): CpuDevice {
       },
       sources: [createKernelSource(made.body, made.name)],
     }),
-    target: {
-      compile: (program) => ({
-        target: 'interpreter',
-        program,
-        scratchBytes: 100,
-        delivery: 'eager',
-        steps: 0,
-      }),
-      runners: { url: new URL('./hand-made-runners.mjs', import.meta.url).href, name: 'createRunner' },
-      parallel: true,
-      withStages: (executable) => executable,
-    },
+    target: handMadeTarget,
     ...settings,
   });
 }

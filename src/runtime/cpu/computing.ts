@@ -44,6 +44,12 @@ class Runners {
     this.#executables.set(id, executable);
   }
 
+  forget(id: number): void {
+    this.#executables.delete(id);
+    this.#runners.delete(id);
+    this.#stageRunners.delete(id);
+  }
+
   get(id: number): BlockRunner {
     const known = this.#runners.get(id);
     if (known !== undefined) return known;
@@ -146,6 +152,7 @@ export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandle
       return whole;
     },
     announce: (id, executable) => runners.announce(id, executable),
+    forget: (id) => runners.forget(id),
   };
 }
 
@@ -158,6 +165,7 @@ export function runHelper(member: number, pool: WorkerPool, workshop: Workshop):
     for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
       const order = received.message as Order;
       if (order.kind === 'executable') runners.announce(order.id, order.executable);
+      if (order.kind === 'forget') runners.forget(order.id);
     }
     help(member, pool, runners, port);
     pool.awaitCall(seen);

@@ -42,6 +42,7 @@ export function copyHandler(
     announce() {
       throw new TypeError('a copy engine runs no executables');
     },
+    forget() {},
   };
 }
 

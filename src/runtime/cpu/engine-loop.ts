@@ -18,6 +18,8 @@ export interface TaskHandler {
   run(task: Task, ticket: number): boolean;
   /** Takes note of an executable that launches will name. */
   announce(id: number, executable: Executable): void;
+  /** Gives up what it has of an executable that no launch will name any more. */
+  forget(id: number): void;
 }
 
 /** Runs an engine, for ever. */
@@ -71,6 +73,9 @@ function receive(port: MessagePort, queue: CommandOrder[], handler: TaskHandler)
     switch (order.kind) {
       case 'executable':
         handler.announce(order.id, order.executable);
+        break;
+      case 'forget':
+        handler.forget(order.id);
         break;
       case 'collect':
         collectGarbage();

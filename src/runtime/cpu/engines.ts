@@ -27,7 +27,11 @@ export class Engines {
   readonly #events: EngineEvents;
   readonly #threads: Record<EngineName, Thread[]> = { 'copy in': [], 'copy out': [], compute: [] };
   readonly #stopping = new Set<EngineName>();
-  readonly #executables = new Map<Executable, number>();
+  readonly #numbers = new WeakMap<Executable, number>();
+  /** Those that something may still launch, by their numbers. A command in flight holds its own. */
+  readonly #executables = new Map<number, WeakRef<Executable>>();
+  readonly #unreachable = new FinalizationRegistry<number>((id) => this.#forget(id));
+  #announced = 0;
   #pool = createWorkerPoolMemory(1);
 
   constructor(common: () => CommonData, table: CommandTable, members: number, events: EngineEvents) {
@@ -49,12 +53,20 @@ export class Engines {
 
   /** The number that launches name an executable by; all threads of the pool get it. */
   announce(executable: Executable): number {
-    const known = this.#executables.get(executable);
+    const known = this.#numbers.get(executable);
     if (known !== undefined) return known;
-    const id = this.#executables.size + 1;
-    this.#executables.set(executable, id);
+    const id = ++this.#announced;
+    this.#numbers.set(executable, id);
+    this.#executables.set(id, new WeakRef(executable));
+    this.#unreachable.register(executable, id);
     for (const thread of this.#threads.compute) thread.post({ kind: 'executable', id, executable });
     return id;
+  }
+
+  /** Nothing can launch an executable any more. */
+  #forget(id: number): void {
+    this.#executables.delete(id);
+    for (const thread of this.#threads.compute) thread.post({ kind: 'forget', id });
   }
 
   /** Starts an engine's thread, if it has none, so that it is ready when the first command comes. */
@@ -86,7 +98,10 @@ export class Engines {
       },
     );
     if (engine === 'compute') {
-      for (const [executable, id] of this.#executables) thread.post({ kind: 'executable', id, executable });
+      for (const [id, known] of this.#executables) {
+        const executable = known.deref();
+        if (executable !== undefined) thread.post({ kind: 'executable', id, executable });
+      }
     }
     return thread;
   }

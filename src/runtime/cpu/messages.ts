@@ -46,6 +46,8 @@ export type Order =
       readonly task: Task;
     }
   | { readonly kind: 'executable'; readonly id: number; readonly executable: Executable }
+  /** No launch will name this executable any more. */
+  | { readonly kind: 'forget'; readonly id: number }
   /** Host memory was freed that this thread may hold. */
   | { readonly kind: 'collect' };
 

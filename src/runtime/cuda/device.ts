@@ -81,7 +81,7 @@ export class CudaDevice implements Device {
     this.#gpu = gpu;
     const { driver, context, properties, architecture } = gpu;
     this.properties = properties;
-    this.#launcher = new Launcher(driver);
+    this.#launcher = new Launcher(driver, context);
     const portable = portableArchitectures();
     this.#compiler = new CudaCompiler(architecture);
     this.#raw = new RawKernels(this, this.#compiler, { architecture, portable });

@@ -9,6 +9,7 @@ import type { Executable } from '../../targets/executable.ts';
 import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
 import type { ReportingLaunch } from './channels.ts';
+import type { Context } from './context.ts';
 import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { allocateNative, type NativeMemory } from './native.ts';
@@ -43,17 +44,21 @@ interface Packed extends Parameters {
 
 export class Launcher {
   readonly #driver: Driver;
+  readonly #context: Pick<Context, 'use' | 'lost'>;
   readonly #functions = new WeakMap<CudaExecutable, Loaded>();
   readonly #packed = new WeakMap<LaunchWork, Packed>();
-  readonly #modules: number[] = [];
+  /** Modules that are loaded: each until its executable can be launched no more. A command in flight holds its own. */
+  readonly #modules = new Set<number>();
+  readonly #unreachable = new FinalizationRegistry<number>((module) => this.#unload(module));
   readonly #native: NativeMemory = allocateNative(headBytes + parameterBytes);
   readonly #cooperative: CooperativeLauncher;
   /** Whose parameters are in the native memory, and with which arguments. */
   #last: Packed | null = null;
   #values: LaunchWork['values'] = [];
 
-  constructor(driver: Driver) {
+  constructor(driver: Driver, context: Pick<Context, 'use' | 'lost'>) {
     this.#driver = driver;
+    this.#context = context;
     this.#cooperative = new CooperativeLauncher(driver);
     const { address, view } = this.#native;
     const words = [
@@ -150,7 +155,8 @@ export class Launcher {
         driver.cuModuleLoadData(module, executable.image),
         `loading kernel \`${executable.entry}\``,
       );
-      this.#modules.push(Number(module[0]));
+      this.#modules.add(Number(module[0]));
+      this.#unreachable.register(executable, Number(module[0]));
       const handle = [0];
       driver.check(
         driver.cuModuleGetFunction(handle, module[0], executable.entry),
@@ -178,8 +184,15 @@ export class Launcher {
     return { ...parameters, loaded, values: work.values, grid: work.grid, block };
   }
 
+  /** Of a GPU that has stopped nothing can be given back. */
+  #unload(module: number): void {
+    if (!this.#modules.delete(module) || this.#context.lost) return;
+    this.#context.use();
+    this.#driver.cuModuleUnload(module);
+  }
+
   /** Unloads every module. */
   close(): void {
-    for (const module of this.#modules) this.#driver.cuModuleUnload(module);
+    for (const module of this.#modules) this.#unload(module);
   }
 }
