@@ -1,9 +1,9 @@
 // `object.member` and `object[index]`.
 
 import type { Node } from 'acorn';
-import { isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
+import { formsOf, isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
 import { barrierOf } from './intrinsics/barriers.ts';
-import { formsOf, useIntrinsic } from './intrinsics/table.ts';
+import { useIntrinsic } from './intrinsics/table.ts';
 import { elementOfList } from './lists.ts';
 import type { Lowering } from './lowering.ts';
 import { nearestName } from './nearest.ts';
@@ -20,7 +20,7 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
     if (!isIntrinsic(intrinsic))
       return refuseName(lowering, ownerOf(receiver), name, membersOf(receiver), node);
     const instance = object.kind === 'namespace' ? null : object;
-    if (formsOf(intrinsic) === undefined) return useIntrinsic(lowering, intrinsic, instance, [], node);
+    if (formsOf(intrinsic) === null) return useIntrinsic(lowering, intrinsic, instance, [], node);
     return { kind: 'intrinsic', name: intrinsic, receiver: instance };
   }
   switch (object.kind) {

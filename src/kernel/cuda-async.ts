@@ -1,8 +1,8 @@
 // The asynchronous intrinsics as TypeScript sees them: copies, pipelines and the time.
 
-import type { Exchanged, Thread, ThreadBlock, Tile } from './cuda.ts';
+import type { Constant, Exchanged, Index, Nanoseconds, Scalar, Thread, ThreadBlock, Tile } from './cuda.ts';
 import type { Barrier } from './cuda-barriers.ts';
-import type { Combination } from './intrinsics/entry.ts';
+import type { Combination } from './intrinsics.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
 import type { ElementType } from './types.ts';
 
@@ -31,43 +31,43 @@ export type PipelineScope = 'block' | 'cluster' | 'device' | 'system';
 export interface Pipeline {
   /**
    * Waits until the next stage is free: until all consumers have released its previous use.
-   * With thread scope it does nothing. CUDA: `pipeline.producer_acquire()`.
+   * With thread scope it does nothing. Waits for: the pipeline. CUDA: `pipeline.producer_acquire()`.
    */
   producerAcquire(): void;
   /**
    * Hands the copies that this thread issued since its last commit over to the stage, and goes
-   * on to the next stage. It never waits. CUDA: `pipeline.producer_commit()`.
+   * on to the next stage. It never waits. Signals: the pipeline. CUDA: `pipeline.producer_commit()`.
    */
   producerCommit(): void;
   /**
    * Waits until all producers have committed the oldest stage and its copies have arrived. A second
    * wait before the release is for the same stage. With thread scope it waits for this thread's own
    * copies alone, and a second wait is for its next commit; without one it does nothing.
-   * CUDA: `pipeline.consumer_wait()`.
+   * Waits for: the pipeline. CUDA: `pipeline.consumer_wait()`.
    */
   consumerWait(): void;
   /**
    * Waits like `consumerWait`, but no longer than so many nanoseconds; true if the stage is there.
    * If it is false nothing has changed: do not release, but you may wait again. With 0 or less it
    * looks once and does not wait. (In CUDA C++ a duration of 0 waits for ever.) With thread scope it
-   * waits as long as it takes, and is true. CUDA: `pipeline.consumer_wait_for(duration)`.
+   * waits as long as it takes, and is true. Waits for: the pipeline. CUDA: `pipeline.consumer_wait_for(duration)`.
    *
    * @example
    * while (!pipeline.consumerWaitFor(1000)) polls += 1;
    */
-  consumerWaitFor(duration: number): boolean;
+  consumerWaitFor(duration: Nanoseconds): boolean;
   /**
    * Waits like `consumerWait`, but no longer than until `cuda.globaltimer()` gives `time`; true if
    * the stage is there. If the time is past, it looks once. Otherwise it is like `consumerWaitFor`.
-   * CUDA: `pipeline.consumer_wait_until(time)`.
+   * Waits for: the pipeline. CUDA: `pipeline.consumer_wait_until(time)`.
    */
-  consumerWaitUntil(time: number): boolean;
+  consumerWaitUntil(time: Nanoseconds): boolean;
   /**
    * Gives the oldest stage back to the producers. With thread scope it does nothing.
-   * CUDA: `pipeline.consumer_release()`.
+   * Signals: the pipeline. CUDA: `pipeline.consumer_release()`.
    */
   consumerRelease(): void;
-  /** Leaves the pipeline; true in the one thread that left last. CUDA: `pipeline.quit()`. */
+  /** Leaves the pipeline; true in the one thread that left last. Signals: the pipeline. CUDA: `pipeline.quit()`. */
   quit(): boolean;
 }
 
@@ -100,72 +100,42 @@ export interface CooperativeGroups {
   ): void;
   /**
    * Waits until all copies that the threads of the group have committed are done, and all of them
-   * are here. The group may be a wider one than those that copied. CUDA: `cooperative_groups::wait(group)`.
+   * are here. The group may be a wider one than those that copied. Barrier: the group. CUDA: `cooperative_groups::wait(group)`.
    */
   wait(group: ThreadBlock | Tile | Thread): void;
   /**
    * The same, but the copies of each thread's `n` youngest commits need not be done.
-   * CUDA: `cooperative_groups::wait_prior<n>(group)`.
+   * Barrier: the group. CUDA: `cooperative_groups::wait_prior<n>(group)`.
    */
-  waitPrior(group: ThreadBlock | Tile | Thread, n: number): void;
+  waitPrior(group: ThreadBlock | Tile | Thread, n: Constant): void;
   /**
    * All values of a tile of at most 32 threads combined; each thread gets the same. Floats are
-   * combined in one order on every device. CUDA: `cooperative_groups::reduce(tile, value, cooperative_groups::plus<T>())`.
+   * combined in one order on every device. Barrier: the group. CUDA: `cooperative_groups::reduce(tile, value, cooperative_groups::plus<T>())`.
    *
    * @example
    * const sum = cuda.cg.reduce(tile, x[i], 'plus');
    */
-  reduce<T extends number | bigint | boolean>(tile: Tile, value: T, operation: Combination): Exchanged<T>;
-  /** The values of the tile's threads up to this one combined. CUDA: `cooperative_groups::inclusive_scan(tile, value, …)`. */
-  inclusiveScan<T extends number | bigint | boolean>(
-    tile: Tile,
-    value: T,
-    operation?: Combination,
-  ): Exchanged<T>;
+  reduce<T extends Scalar>(tile: Tile, value: T, operation: Combination): Exchanged<T>;
+  /** The values of the tile's threads up to this one combined. Barrier: the group. CUDA: `cooperative_groups::inclusive_scan(tile, value, …)`. */
+  inclusiveScan<T extends Scalar>(tile: Tile, value: T, operation?: Combination): Exchanged<T>;
   /**
    * The values of the tile's threads before this one combined. The first gets what changes nothing:
-   * 0, or of 'less' the greatest value. CUDA: `cooperative_groups::exclusive_scan(tile, value, …)`.
+   * 0, or of 'less' the greatest value. Barrier: the group. CUDA: `cooperative_groups::exclusive_scan(tile, value, …)`.
    */
-  exclusiveScan<T extends number | bigint | boolean>(
-    tile: Tile,
-    value: T,
-    operation?: Combination,
-  ): Exchanged<T>;
+  exclusiveScan<T extends Scalar>(tile: Tile, value: T, operation?: Combination): Exchanged<T>;
 }
 
 /** The part of the intrinsics that is about copies, pipelines and time. */
 export interface CudaAsync {
   /**
-   * Begins to copy `count` elements, which belong to the next commit of the pipeline. The threads
-   * of the group copy together, so all of them call it alike.
-   * CUDA: `cuda::memcpy_async(group, destination, source, bytes, pipeline)`.
+   * Begins to copy `count` elements. The threads of the group copy together, so all of them call it alike.
+   * The copy belongs to the next commit of the pipeline, or arrives before the current phase of the barrier
+   * is over. CUDA: `cuda::memcpy_async(group, destination, source, bytes, pipeline | barrier)`.
    *
    * @example
    * pipeline.producerAcquire();
    * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), pipeline);
    * pipeline.producerCommit();
-   */
-  memcpyAsync<E extends ElementType>(
-    group: ThreadBlock | Tile | Thread,
-    destination: KernelArray<E>,
-    source: ReadonlyKernelArray<NoInfer<E>>,
-    count: number | AlignedSize,
-    pipeline: Pipeline,
-  ): void;
-  /**
-   * Begins to copy `count` elements; each calling thread copies all of them.
-   * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline)`.
-   */
-  memcpyAsync<E extends ElementType>(
-    destination: KernelArray<E>,
-    source: ReadonlyKernelArray<NoInfer<E>>,
-    count: number | AlignedSize,
-    pipeline: Pipeline,
-  ): void;
-  /**
-   * Begins to copy `count` elements, which arrive before the current phase of the barrier is over. The
-   * threads of the group copy together, so all of them call it alike, before they arrive.
-   * CUDA: `cuda::memcpy_async(group, destination, source, bytes, barrier)`.
    *
    * @example
    * cuda.memcpyAsync(block, shared, globalIn.subarray(begin), block.size(), barrier);
@@ -178,23 +148,23 @@ export interface CudaAsync {
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
-    barrier: Barrier,
+    sync: Pipeline | Barrier,
   ): void;
   /**
-   * Begins to copy `count` elements, which arrive before the current phase of the barrier is over; each
-   * calling thread copies all of them. CUDA: `cuda::memcpy_async(destination, source, bytes, barrier)`.
+   * The same, where each calling thread copies all of them by itself.
+   * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline | barrier)`.
    */
   memcpyAsync<E extends ElementType>(
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
-    barrier: Barrier,
+    sync: Pipeline | Barrier,
   ): void;
   /**
    * A count of elements with the promise that the size in bytes and both addresses are multiples
    * of `align` bytes. CUDA: `cuda::aligned_size_t<align>(bytes)`.
    */
-  alignedSize(align: number, count: number): AlignedSize;
+  alignedSize(align: Constant, count: Index): AlignedSize;
 
   /** A group's copies that need no pipeline. CUDA: `namespace cooperative_groups`. */
   readonly cg: CooperativeGroups;
@@ -213,13 +183,13 @@ export interface CudaAsync {
   pipelineMemcpyAsync<E extends ElementType>(
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
-    count: number,
-    zeroFill?: number,
+    count: Constant,
+    zeroFill?: Index,
   ): void;
   /** Makes the copies that this thread began since its last commit a batch. CUDA: `__pipeline_commit()`. */
   pipelineCommit(): void;
-  /** Waits until at most the `n` youngest of this thread's batches are under way. CUDA: `__pipeline_wait_prior(n)`. */
-  pipelineWaitPrior(n: number): void;
+  /** Waits until at most the `n` youngest of this thread's batches are under way. Waits for: the thread. CUDA: `__pipeline_wait_prior(n)`. */
+  pipelineWaitPrior(n: Constant): void;
 
   /**
    * What the threads of a pipeline share: its `stages`, 1 to 255, known when the kernel is
@@ -227,21 +197,21 @@ export interface CudaAsync {
    * same here, as a pipeline lies inside one block.
    * CUDA: `__shared__ cuda::pipeline_shared_state<scope, stages>`.
    */
-  pipelineSharedState(scope: PipelineScope, stages: number): PipelineSharedState;
-  /** A pipeline of the thread's own. CUDA: `cuda::make_pipeline()`. */
+  pipelineSharedState(scope: PipelineScope, stages: Constant): PipelineSharedState;
+  /** A pipeline of the thread's own. Barrier: the group. CUDA: `cuda::make_pipeline()`. */
   makePipeline(): Pipeline;
-  /** A pipeline whose threads are all producers and consumers. CUDA: `cuda::make_pipeline(group, &state)`. */
+  /** A pipeline whose threads are all producers and consumers. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state)`. */
   makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState): Pipeline;
-  /** A pipeline in which each thread has a role. CUDA: `cuda::make_pipeline(group, &state, role)`. */
+  /** A pipeline in which each thread has a role. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state, role)`. */
   makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, role: PipelineRole): Pipeline;
-  /** A pipeline with a number of producers; the others consume. CUDA: `cuda::make_pipeline(group, &state, producers)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, producers: number): Pipeline;
+  /** A pipeline with a number of producers; the others consume. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state, producers)`. */
+  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, producers: Index): Pipeline;
   /**
    * Waits until at most the `n` youngest commits of a pipeline of the thread's own are under way;
    * older ones count as waited for. With fewer commits than that it does nothing.
-   * CUDA: `cuda::pipeline_consumer_wait_prior<n>(pipeline)`.
+   * Waits for: the thread. CUDA: `cuda::pipeline_consumer_wait_prior<n>(pipeline)`.
    */
-  pipelineConsumerWaitPrior(pipeline: Pipeline, n: number): void;
+  pipelineConsumerWaitPrior(pipeline: Pipeline, n: Constant): void;
 
   /**
    * The time in nanoseconds, by one clock for all threads: that of the GPU, or Unix time. On the
@@ -254,5 +224,5 @@ export interface CudaAsync {
    * Suspends the thread for about so many nanoseconds, a million at most, and lets others go on.
    * CUDA: `__nanosleep(duration)`.
    */
-  nanosleep(duration: number): void;
+  nanosleep(duration: Nanoseconds): void;
 }

@@ -1,7 +1,10 @@
-// The intrinsics as TypeScript sees them: the type of a kernel's second parameter.
+// The intrinsics: the type of a kernel's second parameter. This, cuda-async.ts, cuda-barriers.ts and
+// cuda-math.ts are the one table of them.
 //
-// The table in intrinsics.ts says the same as data; a type-level test compares the two. Names are
-// CUDA's in camelCase. Nothing here exists at run time: the compiler reads what a kernel says.
+// All that is to be said of an intrinsic is said here: its name, which is CUDA's in camelCase, the types
+// that it takes and gives, what it does, whether threads meet, signal or wait there, and which, and what it
+// is in CUDA. The compiler checks calls by forms.ts, which is made of these interfaces as docs/intrinsics.md
+// is; the type of an argument says what is taken. Nothing here exists at run time.
 
 import type { CudaAsync } from './cuda-async.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
@@ -30,7 +33,7 @@ export interface Grid {
   /**
    * Waits until every thread of the grid is here; what they wrote before is then visible to all. It
    * needs a launch with `cooperative: true`, and every thread of every block must come.
-   * CUDA: `grid.sync()`.
+   * Barrier: the group. CUDA: `grid.sync()`.
    */
   sync(): void;
   /** Whether the launch is cooperative, so that the grid may synchronise. CUDA: `grid.is_valid()`. */
@@ -69,7 +72,7 @@ export interface ThreadBlock {
   groupDim(): Dim3;
   /** The threads of the block in each dimension: `blockDim`. CUDA: `block.dim_threads()`. */
   dimThreads(): Dim3;
-  /** Waits until every thread of the block is here; what they wrote before is then visible to all. CUDA: `block.sync()`. */
+  /** Waits until every thread of the block is here; what they wrote before is then visible to all. Barrier: the group. CUDA: `block.sync()`. */
   sync(): void;
 }
 
@@ -85,25 +88,25 @@ export interface Tile {
   metaGroupSize(): number;
   /** The rank of this tile among those. CUDA: `tile.meta_group_rank()`. */
   metaGroupRank(): number;
-  /** Waits until every thread of the tile is here. CUDA: `tile.sync()`. */
+  /** Waits until every thread of the tile is here. Barrier: the group. CUDA: `tile.sync()`. */
   sync(): void;
-  /** The value of the thread with this rank in the tile, which has at most 32 threads. CUDA: `tile.shfl(value, rank)`. */
-  shfl<T extends Scalar>(value: T, rank: number): Exchanged<T>;
-  /** The value of the thread `delta` ranks below; of the own where there is none. CUDA: `tile.shfl_up(value, delta)`. */
-  shflUp<T extends Scalar>(value: T, delta: number): Exchanged<T>;
-  /** The value of the thread `delta` ranks above; of the own where there is none. CUDA: `tile.shfl_down(value, delta)`. */
-  shflDown<T extends Scalar>(value: T, delta: number): Exchanged<T>;
-  /** The value of the thread whose rank differs in the bits of `laneMask`. CUDA: `tile.shfl_xor(value, laneMask)`. */
-  shflXor<T extends Scalar>(value: T, laneMask: number): Exchanged<T>;
-  /** Whether the predicate holds for a thread of the tile. CUDA: `tile.any(predicate)`. */
+  /** The value of the thread with this rank in the tile, which has at most 32 threads. Barrier: the group. CUDA: `tile.shfl(value, rank)`. */
+  shfl<T extends Scalar>(value: T, rank: Index): Exchanged<T>;
+  /** The value of the thread `delta` ranks below; of the own where there is none. Barrier: the group. CUDA: `tile.shfl_up(value, delta)`. */
+  shflUp<T extends Scalar>(value: T, delta: Index): Exchanged<T>;
+  /** The value of the thread `delta` ranks above; of the own where there is none. Barrier: the group. CUDA: `tile.shfl_down(value, delta)`. */
+  shflDown<T extends Scalar>(value: T, delta: Index): Exchanged<T>;
+  /** The value of the thread whose rank differs in the bits of `laneMask`. Barrier: the group. CUDA: `tile.shfl_xor(value, laneMask)`. */
+  shflXor<T extends Scalar>(value: T, laneMask: Index): Exchanged<T>;
+  /** Whether the predicate holds for a thread of the tile. Barrier: the group. CUDA: `tile.any(predicate)`. */
   any(predicate: number | boolean): boolean;
-  /** Whether the predicate holds for all threads of the tile. CUDA: `tile.all(predicate)`. */
+  /** Whether the predicate holds for all threads of the tile. Barrier: the group. CUDA: `tile.all(predicate)`. */
   all(predicate: number | boolean): boolean;
-  /** The threads for which the predicate holds, bit i for rank i. CUDA: `tile.ballot(predicate)`. */
+  /** The threads for which the predicate holds, bit i for rank i. Barrier: the group. CUDA: `tile.ballot(predicate)`. */
   ballot(predicate: number | boolean): number;
-  /** The threads with the same value, to the bit, as this one. CUDA: `tile.match_any(value)`. */
+  /** The threads with the same value, to the bit, as this one. Barrier: the group. CUDA: `tile.match_any(value)`. */
   matchAny(value: Scalar): number;
-  /** All threads of the tile if they have the same value, to the bit; else 0. CUDA: `tile.match_all(value, pred)`. */
+  /** All threads of the tile if they have the same value, to the bit; else 0. Barrier: the group. CUDA: `tile.match_all(value, pred)`. */
   matchAll(value: Scalar): number;
 }
 
@@ -122,8 +125,26 @@ export interface Thread {
 /** The elements that every atomic works on. */
 export type AtomicElement = 'i32' | 'u32' | 'i64' | 'u64';
 
-/** What casts take. */
+/** A number, a bigint or a truth, which counts as 0 or 1. */
 export type Scalar = number | bigint | boolean;
+
+/** The same, or `a / b` of two integers, of which a cast to an integer drops the fraction. */
+export type Castable = Scalar;
+
+/** A number, or `a / b` of two integers, whose fraction is kept, or rounded as the name says. */
+export type Divided = number;
+
+/** An integer, taken as a position, a count or a rank. */
+export type Index = number;
+
+/** An integer that is known when the kernel is compiled. */
+export type Constant = number;
+
+/** The lanes of a warp: an integer whose bit i stands for lane i. */
+export type Lanes = number;
+
+/** A number of nanoseconds, with or without a fraction. */
+export type Nanoseconds = number;
 
 /** What a thread gets of another's value: a truth counts as 0 or 1. */
 export type Exchanged<T extends number | bigint | boolean> = T extends bigint ? bigint : number;
@@ -140,7 +161,7 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * The tile of `size` consecutive threads of the group that this thread is in. `size` is a
    * power of two that divides the group. CUDA: `cooperative_groups::tiled_partition<size>(group)`.
    */
-  tiledPartition(group: ThreadBlock | Tile, size: number): Tile;
+  tiledPartition(group: ThreadBlock | Tile, size: Constant): Tile;
 
   /** The place of this thread in its block. CUDA: `threadIdx`. */
   readonly threadIdx: Dim3;
@@ -151,7 +172,7 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /** The blocks of the grid in each dimension. CUDA: `gridDim`. */
   readonly gridDim: Dim3;
 
-  /** Waits until every thread of the block is here; what they wrote before is then visible to all. CUDA: `__syncthreads()`. */
+  /** Waits until every thread of the block is here; what they wrote before is then visible to all. Barrier: the block. CUDA: `__syncthreads()`. */
   syncthreads(): void;
   /** The lanes of a warp: 32 consecutive threads of the block are one. CUDA: `warpSize`. */
   readonly warpSize: number;
@@ -160,9 +181,9 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /**
    * Waits until the lanes that `mask` names (bit i names lane i), or all lanes of the warp, are
    * here; what they wrote before is then visible to them. Lanes that have returned, and those that
-   * a smaller last warp does not have, are not waited for. CUDA: `__syncwarp(mask)`.
+   * a smaller last warp does not have, are not waited for. Barrier: the warp. CUDA: `__syncwarp(mask)`.
    */
-  syncwarp(mask?: number): void;
+  syncwarp(mask?: Lanes): void;
   /**
    * Lanes that are here at this moment, the calling one among them. CUDA does not promise that it
    * finds any other; on a CPU it never does. To know who takes part, ask with `ballotSync`.
@@ -172,53 +193,53 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /**
    * The value of a lane. All lanes that `mask` names must come here; reading from one that does not
    * take part is an error. With a `width` (2, 4, 8 or 16) lanes are counted within parts of the warp
-   * of so many. CUDA: `__shfl_sync(mask, value, lane, width)`.
+   * of so many. Barrier: the warp. CUDA: `__shfl_sync(mask, value, lane, width)`.
    *
    * @example
    * const first = cuda.shflSync(0xffffffff, x, 0);
    */
-  shflSync<T extends Scalar>(mask: number, value: T, lane: number, width?: number): Exchanged<T>;
-  /** The value of the lane `delta` places below; of the own where there is none. CUDA: `__shfl_up_sync(mask, value, delta, width)`. */
-  shflUpSync<T extends Scalar>(mask: number, value: T, delta: number, width?: number): Exchanged<T>;
+  shflSync<T extends Scalar>(mask: Lanes, value: T, lane: Index, width?: Constant): Exchanged<T>;
+  /** The value of the lane `delta` places below; of the own where there is none. Barrier: the warp. CUDA: `__shfl_up_sync(mask, value, delta, width)`. */
+  shflUpSync<T extends Scalar>(mask: Lanes, value: T, delta: Index, width?: Constant): Exchanged<T>;
   /**
    * The value of the lane `delta` places above; of the own where there is none.
-   * CUDA: `__shfl_down_sync(mask, value, delta, width)`.
+   * Barrier: the warp. CUDA: `__shfl_down_sync(mask, value, delta, width)`.
    *
    * @example
    * for (let delta = 16; delta > 0; delta >>= 1) sum += cuda.shflDownSync(0xffffffff, sum, delta);
    */
-  shflDownSync<T extends Scalar>(mask: number, value: T, delta: number, width?: number): Exchanged<T>;
-  /** The value of the lane whose number differs in the bits of `laneMask`. CUDA: `__shfl_xor_sync(mask, value, laneMask, width)`. */
-  shflXorSync<T extends Scalar>(mask: number, value: T, laneMask: number, width?: number): Exchanged<T>;
-  /** The lanes for which the predicate holds, bit i for lane i. CUDA: `__ballot_sync(mask, predicate)`. */
-  ballotSync(mask: number, predicate: number | boolean): number;
-  /** Whether the predicate holds for a lane. CUDA: `__any_sync(mask, predicate)`. */
-  anySync(mask: number, predicate: number | boolean): boolean;
-  /** Whether the predicate holds for all lanes. CUDA: `__all_sync(mask, predicate)`. */
-  allSync(mask: number, predicate: number | boolean): boolean;
-  /** The lanes with the same value, to the bit, as this one. CUDA: `__match_any_sync(mask, value)`. */
-  matchAnySync(mask: number, value: Scalar): number;
-  /** The lanes of the mask if all have the same value, to the bit; else 0. CUDA: `__match_all_sync(mask, value, &pred)`. */
-  matchAllSync(mask: number, value: Scalar): number;
-  /** The sum of the lanes' values, which are integers. CUDA: `__reduce_add_sync(mask, value)`. */
-  reduceAddSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
-  /** The least of the lanes' values, which are integers. CUDA: `__reduce_min_sync(mask, value)`. */
-  reduceMinSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
-  /** The greatest of the lanes' values, which are integers. CUDA: `__reduce_max_sync(mask, value)`. */
-  reduceMaxSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
-  /** The bits that are set in all lanes' values. CUDA: `__reduce_and_sync(mask, value)`. */
-  reduceAndSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
-  /** The bits that are set in a lane's value. CUDA: `__reduce_or_sync(mask, value)`. */
-  reduceOrSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
-  /** The bits that are set in an odd number of lanes' values. CUDA: `__reduce_xor_sync(mask, value)`. */
-  reduceXorSync<T extends Scalar>(mask: number, value: T): Exchanged<T>;
+  shflDownSync<T extends Scalar>(mask: Lanes, value: T, delta: Index, width?: Constant): Exchanged<T>;
+  /** The value of the lane whose number differs in the bits of `laneMask`. Barrier: the warp. CUDA: `__shfl_xor_sync(mask, value, laneMask, width)`. */
+  shflXorSync<T extends Scalar>(mask: Lanes, value: T, laneMask: Index, width?: Constant): Exchanged<T>;
+  /** The lanes for which the predicate holds, bit i for lane i. Barrier: the warp. CUDA: `__ballot_sync(mask, predicate)`. */
+  ballotSync(mask: Lanes, predicate: number | boolean): number;
+  /** Whether the predicate holds for a lane. Barrier: the warp. CUDA: `__any_sync(mask, predicate)`. */
+  anySync(mask: Lanes, predicate: number | boolean): boolean;
+  /** Whether the predicate holds for all lanes. Barrier: the warp. CUDA: `__all_sync(mask, predicate)`. */
+  allSync(mask: Lanes, predicate: number | boolean): boolean;
+  /** The lanes with the same value, to the bit, as this one. Barrier: the warp. CUDA: `__match_any_sync(mask, value)`. */
+  matchAnySync(mask: Lanes, value: Scalar): number;
+  /** The lanes of the mask if all have the same value, to the bit; else 0. Barrier: the warp. CUDA: `__match_all_sync(mask, value, &pred)`. */
+  matchAllSync(mask: Lanes, value: Scalar): number;
+  /** The sum of the lanes' values, which are integers. Barrier: the warp. CUDA: `__reduce_add_sync(mask, value)`. */
+  reduceAddSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
+  /** The least of the lanes' values, which are integers. Barrier: the warp. CUDA: `__reduce_min_sync(mask, value)`. */
+  reduceMinSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
+  /** The greatest of the lanes' values, which are integers. Barrier: the warp. CUDA: `__reduce_max_sync(mask, value)`. */
+  reduceMaxSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
+  /** The bits that are set in all lanes' values. Barrier: the warp. CUDA: `__reduce_and_sync(mask, value)`. */
+  reduceAndSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
+  /** The bits that are set in a lane's value. Barrier: the warp. CUDA: `__reduce_or_sync(mask, value)`. */
+  reduceOrSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
+  /** The bits that are set in an odd number of lanes' values. Barrier: the warp. CUDA: `__reduce_xor_sync(mask, value)`. */
+  reduceXorSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
 
   /** How many of the 32 bits of an integer are set, or of the 64 of a bigint. CUDA: `__popc(x)`, `__popcll(x)`. */
-  popc(x: number | bigint | boolean): number;
+  popc(x: Scalar): number;
   /** How many of the 32 bits, or of the 64 of a bigint, are zero, from the highest on. CUDA: `__clz(x)`, `__clzll(x)`. */
-  clz(x: number | bigint | boolean): number;
+  clz(x: Scalar): number;
   /** The place of the lowest bit that is set, counted from 1; 0 if there is none. CUDA: `__ffs(x)`, `__ffsll(x)`. */
-  ffs(x: number | bigint | boolean): number;
+  ffs(x: Scalar): number;
   /** The 32 bits in reverse order; of a bigint the 64, as a u64. CUDA: `__brev(x)`, `__brevll(x)`. */
   brev<T extends Scalar>(x: T): Exchanged<T>;
 
@@ -227,107 +248,107 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * made of constants, scalar parameters and the extents of block and grid.
    * CUDA: `__shared__ T array[count]`.
    */
-  sharedArray<const E extends ElementType>(element: E, count: number): KernelArray<E>;
+  sharedArray<const E extends ElementType>(element: E, count: Index): KernelArray<E>;
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
-  localArray<const E extends ElementType>(element: E, count: number): KernelArray<E>;
+  localArray<const E extends ElementType>(element: E, count: Constant): KernelArray<E>;
 
   /** Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
   atomicAdd<E extends AtomicElement | 'f32' | 'f64'>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Subtracts from an element of an array of integers of 32 or 64 bits and gives what was there. CUDA: `atomicSub`. */
   atomicSub<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores the lesser of element and value and gives what was there. CUDA: `atomicMin`. */
   atomicMin<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores the greater of element and value and gives what was there. CUDA: `atomicMax`. */
   atomicMax<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores `element & value` and gives what was there. CUDA: `atomicAnd`. */
   atomicAnd<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores `element | value` and gives what was there. CUDA: `atomicOr`. */
   atomicOr<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores `element ^ value` and gives what was there. CUDA: `atomicXor`. */
   atomicXor<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores `value` and gives what was there. CUDA: `atomicExch`. */
   atomicExch<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
   /** Stores `value` if the element equals `compare`, and gives what was there. CUDA: `atomicCAS`. */
   atomicCAS<E extends AtomicElement>(
     array: KernelArray<E>,
-    index: number,
+    index: Index,
     compare: ElementValues[E],
     value: ElementValues[E],
   ): ElementValues[E];
 
   /** To an integer of -128 to 127; floats are truncated, and what does not fit wraps. CUDA: `(signed char) x`. */
-  i8(x: Scalar): number;
+  i8(x: Castable): number;
   /** To an integer of 0 to 255; floats are truncated, and what does not fit wraps. CUDA: `(unsigned char) x`. */
-  u8(x: Scalar): number;
+  u8(x: Castable): number;
   /** To an integer of -32768 to 32767; floats are truncated, and what does not fit wraps. CUDA: `(short) x`. */
-  i16(x: Scalar): number;
+  i16(x: Castable): number;
   /** To an integer of 0 to 65535; floats are truncated, and what does not fit wraps. CUDA: `(unsigned short) x`. */
-  u16(x: Scalar): number;
+  u16(x: Castable): number;
   /** To a 32-bit integer; floats are truncated, and what does not fit wraps. CUDA: `(int) x`. */
-  i32(x: Scalar): number;
+  i32(x: Castable): number;
   /** To an unsigned 32-bit integer; floats are truncated, and what does not fit wraps. CUDA: `(unsigned) x`. */
-  u32(x: Scalar): number;
+  u32(x: Castable): number;
   /** To a 64-bit integer, a bigint; floats are truncated, and what does not fit wraps. CUDA: `(long long) x`. */
-  i64(x: Scalar): bigint;
+  i64(x: Castable): bigint;
   /** To an unsigned 64-bit integer, a bigint; floats are truncated, and what does not fit wraps. CUDA: `(unsigned long long) x`. */
-  u64(x: Scalar): bigint;
+  u64(x: Castable): bigint;
   /** To the type of positions and counts; floats are truncated. CUDA: `(ptrdiff_t) x`. */
-  index(x: Scalar): number;
+  index(x: Castable): number;
   /** To a float that `f16` has, rounded to nearest even. CUDA: `(float) (__half) x`. */
-  f16(x: Scalar): number;
+  f16(x: Castable): number;
   /** To a float that `bf16` has, rounded to nearest even. CUDA: `(float) (__nv_bfloat16) x`. */
-  bf16(x: Scalar): number;
+  bf16(x: Castable): number;
   /** To a float, rounded to nearest even. CUDA: `(float) x`. */
-  f32(x: Scalar): number;
+  f32(x: Castable): number;
   /** To a double. CUDA: `(double) x`. */
-  f64(x: Scalar): number;
+  f64(x: Castable): number;
   /** True unless x is 0 or not a number. CUDA: `(bool) x`. */
-  bool(x: Scalar): boolean;
+  bool(x: Castable): boolean;
 
   /** A vector of two i32. CUDA: `make_int2(x, y)`. */
-  i32x2(x: number, y: number): Vector2;
+  i32x2(x: Divided, y: Divided): Vector2;
   /** A vector of four i32. CUDA: `make_int4(x, y, z, w)`. */
-  i32x4(x: number, y: number, z: number, w: number): Vector4;
+  i32x4(x: Divided, y: Divided, z: Divided, w: Divided): Vector4;
   /** A vector of two u32. CUDA: `make_uint2(x, y)`. */
-  u32x2(x: number, y: number): Vector2;
+  u32x2(x: Divided, y: Divided): Vector2;
   /** A vector of four u32. CUDA: `make_uint4(x, y, z, w)`. */
-  u32x4(x: number, y: number, z: number, w: number): Vector4;
+  u32x4(x: Divided, y: Divided, z: Divided, w: Divided): Vector4;
   /** A vector of two f32. CUDA: `make_float2(x, y)`. */
-  f32x2(x: number, y: number): Vector2;
+  f32x2(x: Divided, y: Divided): Vector2;
   /** A vector of four f32. CUDA: `make_float4(x, y, z, w)`. */
-  f32x4(x: number, y: number, z: number, w: number): Vector4;
+  f32x4(x: Divided, y: Divided, z: Divided, w: Divided): Vector4;
   /** A vector of two f64. CUDA: `make_double2(x, y)`. */
-  f64x2(x: number, y: number): Vector2;
+  f64x2(x: Divided, y: Divided): Vector2;
 }

@@ -1,62 +1,79 @@
-// The one table of intrinsics: everything that a kernel may say beyond plain arithmetic.
+// What the compiler knows of the intrinsics, everything that a kernel may say beyond plain arithmetic: their
+// names and what they take.
 //
-// The front end has a handler for each (`satisfies Record<IntrinsicName, …>`), the typed `Cuda`
-// of cuda.ts has a member for each (a type-level test compares them), and the documentation
-// is made of it. A name is its receiver's kind and the member: `cuda.thisGrid`, `block.sync`,
-// `pipeline.producerCommit`, `Math.sqrt`.
+// The front end has a handler for each (`satisfies Handlers`). A name is its receiver's kind
+// and the member: `cuda.thisGrid`, `block.sync`, `pipeline.producerCommit`, `Math.sqrt`.
 
-import {
-  castIntrinsics,
-  consoleIntrinsics,
-  mathIntrinsics,
-  vectorIntrinsics,
-} from './intrinsics/arithmetic.ts';
-import { barrierIntrinsics } from './intrinsics/barriers.ts';
-import { copyIntrinsics } from './intrinsics/copies.ts';
-import type { Intrinsic } from './intrinsics/entry.ts';
-import { groupIntrinsics } from './intrinsics/groups.ts';
-import { atomicIntrinsics, memoryIntrinsics, pipelineIntrinsics } from './intrinsics/memory.ts';
-import { timeIntrinsics } from './intrinsics/time.ts';
-import { warpIntrinsics } from './intrinsics/warps.ts';
+import { forms } from './forms.ts';
 
-export type { ArgumentKind, Combination, Form, Intrinsic, ResultKind } from './intrinsics/entry.ts';
-export { combinations } from './intrinsics/entry.ts';
+/** What combines two values: CUDA's `cooperative_groups::plus` and so on; `less` is the lesser of two. */
+export const combinations = ['plus', 'less', 'greater', 'bitAnd', 'bitOr', 'bitXor'] as const;
+export type Combination = (typeof combinations)[number];
 
-export const intrinsics = {
-  ...groupIntrinsics,
-  ...warpIntrinsics,
-  ...memoryIntrinsics,
-  ...copyIntrinsics,
-  ...pipelineIntrinsics,
-  ...timeIntrinsics,
-  ...barrierIntrinsics,
-  ...atomicIntrinsics,
-  ...castIntrinsics,
-  ...vectorIntrinsics,
-  ...mathIntrinsics,
-  ...consoleIntrinsics,
-} as const satisfies Readonly<Record<string, Intrinsic>>;
+/** What an argument must be. */
+export type ArgumentKind =
+  /** A number or boolean of any type. */
+  | 'number'
+  /** The same, or a bigint. */
+  | 'number or bigint'
+  /** A number or boolean, or `a / b` of two integers, which the intrinsic rounds or divides as floats. */
+  | 'number or quotient'
+  /** All of these. */
+  | 'number, bigint or quotient'
+  /** An integer, taken as an index. */
+  | 'index'
+  /** The lanes of a warp: an integer whose bit i stands for lane i. */
+  | 'lanes'
+  /** An integer that is known when the kernel is compiled. */
+  | 'constant'
+  /** Elements: an index, or `cuda.alignedSize(align, count)`. */
+  | 'count'
+  /** An array that may be written. */
+  | 'array'
+  | 'readonly array'
+  /** The name of an element type, as a string. */
+  | 'element type'
+  /** Threads that act together: a block, a tile or a single thread. */
+  | 'group'
+  | 'block or tile'
+  | 'pipeline'
+  | 'pipeline state'
+  | 'scope'
+  /** How two values become one: the name of a `Combination`, as a string. */
+  | 'combination'
+  | 'role'
+  /** A number of nanoseconds, with or without a fraction. */
+  | 'nanoseconds'
+  | 'barrier'
+  | 'pipeline or barrier'
+  /** What an arrival gave. */
+  | 'token'
+  /** A function that takes nothing. */
+  | 'function'
+  /** Text or a number, to print. */
+  | 'anything';
 
-export type IntrinsicTable = typeof intrinsics;
-
-/** The name of an intrinsic, for example `'cuda.memcpyAsync'`. */
-export type IntrinsicName = keyof IntrinsicTable;
-
-/** What an intrinsic belongs to: `cuda`, `Math`, a kind of group, … */
-export type Receiver = IntrinsicName extends `${infer R}.${string}` ? R : never;
-
-/** The members of a receiver. */
-export type MemberOf<R extends Receiver> =
-  Extract<IntrinsicName, `${R}.${string}`> extends `${R}.${infer M}` ? M : never;
-
-export function isIntrinsic(name: string): name is IntrinsicName {
-  return Object.hasOwn(intrinsics, name);
+/** Arguments by name, in their order. `?` may be left out; `...` takes the rest. */
+export interface Form {
+  readonly [name: string]: ArgumentKind | `${ArgumentKind}?` | `${ArgumentKind}...`;
 }
 
-/** The members that a receiver has, in the order of the table. */
+export type FormTable = typeof forms;
+
+/** The name of an intrinsic, for example `'cuda.memcpyAsync'`. */
+export type IntrinsicName = keyof FormTable;
+
+/** The ways to call an intrinsic; null for a property. */
+export const formsOf = (name: IntrinsicName): readonly Form[] | null => forms[name];
+
+export function isIntrinsic(name: string): name is IntrinsicName {
+  return Object.hasOwn(forms, name);
+}
+
+/** The members that a receiver has, in the order of their declaration. */
 export function membersOf(receiver: string): string[] {
   const prefix = `${receiver}.`;
-  return Object.keys(intrinsics)
+  return Object.keys(forms)
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length));
 }

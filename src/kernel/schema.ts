@@ -3,6 +3,7 @@
 // The schema is the type: the parameter types of a kernel's body and of every launch are
 // inferred from its strings.
 
+import type { Index } from './cuda.ts';
 import type { Pipeline } from './cuda-async.ts';
 import type { Barrier, BarrierArray } from './cuda-barriers.ts';
 import type { ElementType, NumberElement, ScalarType, VectorType } from './types.ts';
@@ -85,10 +86,11 @@ declare const writable: unique symbol;
  * typed array; positions are counted in elements. Without a name it is one whose elements are seen as `number`.
  */
 export interface KernelArray<E extends ElementType = Exclude<NumberElement, 'i64' | 'u64'>> {
+  /** The number of elements. CUDA: `std::span::size()`. */
   readonly length: number;
   [index: number]: ElementValues[E];
-  /** The part of the array from `begin`. Accesses are checked against the whole array. */
-  subarray(begin: number, end?: number): KernelArray<E>;
+  /** The part of the array from `begin`. Accesses are checked against the whole array. CUDA: `array + begin`. */
+  subarray(begin?: Index, end?: Index): KernelArray<E>;
   /** These keep arrays of different elements apart, and those that are only read; no kernel has them. */
   readonly [element]: E;
   readonly [writable]: true;
@@ -99,7 +101,7 @@ export interface ReadonlyKernelArray<E extends ElementType = Exclude<NumberEleme
   readonly length: number;
   readonly [index: number]: ElementValues[E];
   /** The part of the array from `begin`. Accesses are checked against the whole array. */
-  subarray(begin: number, end?: number): ReadonlyKernelArray<E>;
+  subarray(begin?: Index, end?: Index): ReadonlyKernelArray<E>;
   readonly [element]: E;
 }
 

@@ -1,7 +1,8 @@
-// docs/intrinsics.md is made of the table of intrinsics: `npx vitest run -u test/kernel` writes it anew.
+// docs/intrinsics.md and src/kernel/forms.ts are made of the interfaces that users see:
+// `npx vitest run test/kernel -u` writes them anew.
 
 import { expect, test } from 'vitest';
-import { type Form, type Intrinsic, intrinsics } from '#warpstage/kernel/intrinsics.js';
+import { argumentTypes, type IntrinsicSource, intrinsicsOf, receivers } from '../support/intrinsics.ts';
 
 const sections: Readonly<Record<string, string>> = {
   cuda: 'The second parameter of a kernel',
@@ -20,28 +21,10 @@ const sections: Readonly<Record<string, string>> = {
   console: 'console',
 };
 
-const orders = {
-  signals: 'never waits, and signals others',
-  waits: 'waits for others',
-  barrier: 'a barrier',
-} as const;
+const cell = (text: string) => text.replaceAll('|', '\\|');
 
-function formText(member: string, form: Form): string {
-  const args = Object.entries(form).map(([name, kind]) => {
-    if (kind.endsWith('...')) return `...${name}`;
-    return kind.endsWith('?') ? `${name}?` : name;
-  });
-  return `\`${member}(${args.join(', ')})\``;
-}
-
-function row(name: string, { forms, cuda, doc, synchronises, involves }: Intrinsic): string[] {
-  const member = name.slice(name.indexOf('.') + 1);
-  const spelt =
-    forms === undefined ? `\`${member}\`` : forms.map((form) => formText(member, form)).join('<br>');
-  const order =
-    synchronises === undefined ? '' : ` (${orders[synchronises]}${involves ? `: the ${involves}` : ''})`;
-  const cell = (text: string) => text.replaceAll('|', '\\|');
-  return [cell(spelt), `\`${cell(cuda)}\``, `${cell(doc.replace(/\.$/, ''))}${order}.`];
+function row({ signatures, cuda, doc }: IntrinsicSource): readonly string[] {
+  return [signatures.map((each) => `\`${cell(each)}\``).join('<br>'), cell(cuda), `${cell(doc)}.`];
 }
 
 /** A table as the formatter of this project writes it. */
@@ -53,17 +36,63 @@ function table(rows: readonly (readonly string[])[]): string[] {
   return [line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)];
 }
 
-test('the page is that of the table', async () => {
+test('the page is that of the interfaces', async () => {
   const lines = [
     '# Intrinsics',
     '',
-    'Everything that a kernel may say beyond plain JavaScript, and its equivalent in CUDA C++. How numbers, arrays and statements work is described in [language.md](language.md). This page is made of the one table that the compiler reads, `src/kernel/intrinsics.ts`.',
+    'Everything that a kernel may say beyond plain JavaScript, the types that it takes and gives, and its equivalent in CUDA C++. How numbers, arrays and statements work is described in [language.md](language.md). This page is made of the interfaces that an editor shows, `src/kernel/cuda*.ts`.',
+    '',
+    'What waits or signals says so: at a _barrier_ all of them meet; _signals_ never wait, and let others go on; _waits_ are for the signals of others.',
+    '',
+    ...table([
+      ['type of an argument', 'what it takes'],
+      ...[...argumentTypes].map(([name, text]) => [`\`${name}\``, cell(text)]),
+    ]),
   ];
   for (const [receiver, heading] of Object.entries(sections)) {
-    const entries = Object.entries<Intrinsic>(intrinsics).filter(([name]) => name.startsWith(`${receiver}.`));
-    const rows = entries.map(([name, intrinsic]) => row(name, intrinsic));
+    const rows = intrinsicsOf(receiver).map(row);
     lines.push('', `## ${heading}`, '', ...table([['here', 'CUDA', 'what it does'], ...rows]));
   }
-  expect(Object.keys(intrinsics).every((name) => name.slice(0, name.indexOf('.')) in sections)).toBe(true);
+  expect(Object.keys(receivers)).toEqual(Object.keys(sections));
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('../../docs/intrinsics.md');
+});
+
+/** The text of a value as the formatter of this project writes it, in lines of up to 110 characters. */
+function literal(value: unknown, indent: string, used: number): string {
+  if (value === null || typeof value === 'string') {
+    if (value === null) return 'null';
+    return value.includes("'") ? JSON.stringify(value) : `'${value}'`;
+  }
+  const isList = Array.isArray(value);
+  const entries = isList ? value.map((each) => ['', each]) : Object.entries(value as object);
+  const [open, close] = isList ? '[]' : '{}';
+  const key = (name: string) => (isList ? '' : /^\w+$/.test(name) ? `${name}: ` : `'${name}': `);
+  const flat = entries.map(([name, each]) => key(name) + literal(each, '', 0)).join(', ');
+  const line = isList || flat === '' ? `${open}${flat}${close}` : `${open} ${flat} ${close}`;
+  // A list of several objects with several entries each has a line for each.
+  const spread = isList && value.length > 1 && value.every((each) => Object.keys(each).length > 1);
+  if (!spread && !line.includes('\n') && used + line.length + 1 <= 110) return line;
+  const inner = `${indent}  `;
+  const lines = entries.map(([name, each]) => {
+    const head = `${inner}${key(name)}`;
+    return `${head}${literal(each, inner, head.length)},`;
+  });
+  return `${open}\n${lines.join('\n')}\n${indent}${close}`;
+}
+
+test('the forms that calls are checked by are those of the interfaces', async () => {
+  const forms = Object.keys(receivers).flatMap((receiver) =>
+    intrinsicsOf(receiver).map(({ member, forms }) => {
+      const value = forms === null ? null : forms.map((form) => Object.fromEntries(form));
+      return [`${receiver}.${member}`, value] as const;
+    }),
+  );
+  const text = `// What each intrinsic takes, by name; null for a property. Made of the interfaces in cuda.ts,
+// cuda-async.ts, cuda-barriers.ts and cuda-math.ts: \`npx vitest run test/kernel -u\` writes it anew.
+
+import type { Form } from './intrinsics.ts';
+
+export const forms = ${literal(Object.fromEntries(forms), '', 21)} as const satisfies Readonly<Record<string, readonly Form[] | null>>;
+`;
+  await expect(text).toMatchFileSnapshot('../../src/kernel/forms.ts');
 });

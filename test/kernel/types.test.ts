@@ -1,20 +1,11 @@
-// The types that TypeScript infers from a schema, and that the typed intrinsics are the table's.
+// The types that TypeScript infers from a schema, and those of the intrinsics.
 // The type checker runs these tests; at run time they only have to load.
 
 import { expect, expectTypeOf, test } from 'vitest';
 import { deviceFunction, kernel, type LaunchArguments } from 'warpstage';
-import type {
-  Barrier,
-  BarrierArray,
-  CooperativeGroups,
-  Cuda,
-  Grid,
-  Pipeline,
-  Thread,
-  ThreadBlock,
-  Tile,
-} from '#warpstage/kernel/cuda.js';
-import { type IntrinsicName, intrinsics, membersOf } from '#warpstage/kernel/intrinsics.js';
+import type { Cuda, Pipeline } from '#warpstage/kernel/cuda.js';
+import type { KernelBigInt, KernelMath, KernelNumber } from '#warpstage/kernel/cuda-math.js';
+import { membersOf } from '#warpstage/kernel/intrinsics.js';
 import type { ArrayArgument } from '#warpstage/kernel/kernel.js';
 import type { DeviceFunction, KernelArray, ReadonlyKernelArray } from '#warpstage/kernel/schema.js';
 
@@ -92,53 +83,14 @@ test('a wrong schema is a type error', () => {
   expect(() => kernel({ y: 'f31[]' }, () => {})).toThrow('WS1010');
 });
 
-/** The members that the table has for a receiver. */
-type TableMembers<R extends string> = IntrinsicName extends infer N
-  ? N extends `${R}.${infer M}`
-    ? M
-    : never
-  : never;
-
-test('the typed intrinsics are those of the table', () => {
-  expectTypeOf<TableMembers<'cuda'>>().toEqualTypeOf<keyof Cuda>();
-  expectTypeOf<TableMembers<'grid'>>().toEqualTypeOf<keyof Grid>();
-  expectTypeOf<TableMembers<'block'>>().toEqualTypeOf<keyof ThreadBlock>();
-  expectTypeOf<TableMembers<'tile'>>().toEqualTypeOf<keyof Tile>();
-  expectTypeOf<TableMembers<'thread'>>().toEqualTypeOf<keyof Thread>();
-  expectTypeOf<TableMembers<'pipeline'>>().toEqualTypeOf<keyof Pipeline>();
-  expectTypeOf<TableMembers<'cg'>>().toEqualTypeOf<keyof CooperativeGroups>();
-  expectTypeOf<TableMembers<'barrier'>>().toEqualTypeOf<keyof Barrier>();
-  expectTypeOf<TableMembers<'barriers'>>().toEqualTypeOf<Exclude<keyof BarrierArray, number>>();
-  expectTypeOf<TableMembers<'array'>>().toEqualTypeOf<Exclude<keyof KernelArray, number | symbol>>();
-  expectTypeOf<TableMembers<'Math'>>().toExtend<keyof Math>();
-  expectTypeOf<TableMembers<'Number'>>().toExtend<keyof NumberConstructor>();
+test("what a kernel may say of JavaScript's own names is what JavaScript has", () => {
+  expectTypeOf<keyof KernelMath>().toExtend<keyof Math>();
+  expectTypeOf<keyof KernelNumber>().toExtend<keyof NumberConstructor>();
+  expectTypeOf<keyof KernelBigInt>().toExtend<keyof BigIntConstructor>();
+  expectTypeOf<Math>().toExtend<{ [M in keyof KernelMath]: Math[M] extends number ? number : unknown }>();
 });
 
-/** What is called in the table is called in the types, and what is read is read. */
-type CalledIn<T, R extends string> = {
-  [M in keyof T & string]: `${R}.${M}` extends IntrinsicName
-    ? (typeof intrinsics)[`${R}.${M}`] extends { readonly forms: unknown }
-      ? T[M] extends (...args: never[]) => unknown
-        ? true
-        : M
-      : T[M] extends (...args: never[]) => unknown
-        ? M
-        : true
-    : M;
-}[keyof T & string];
-
-test('functions are functions in both', () => {
-  expectTypeOf<CalledIn<Cuda, 'cuda'>>().toEqualTypeOf<true>();
-  expectTypeOf<CalledIn<ThreadBlock, 'block'>>().toEqualTypeOf<true>();
-  expectTypeOf<CalledIn<Pipeline, 'pipeline'>>().toEqualTypeOf<true>();
-  expectTypeOf<CalledIn<Barrier, 'barrier'>>().toEqualTypeOf<true>();
-});
-
-test('every intrinsic says what it is in CUDA, and in one sentence what it does', () => {
-  for (const [name, { cuda, doc }] of Object.entries(intrinsics)) {
-    expect(cuda, name).not.toBe('');
-    expect(doc, name).toMatch(/\.$/);
-  }
+test('the intrinsics have the members of the interfaces, in their order', () => {
   expect(membersOf('pipeline')).toEqual([
     'producerAcquire',
     'producerCommit',

@@ -13,13 +13,8 @@ import { binaryOperation, power } from '../operators.ts';
 import { divided, dividedFor, dividedTogether, truncated } from '../quotients.ts';
 import { describe, literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
 import { toComponent } from '../vectors.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { isNeverNegative } from './sign.ts';
-
-type ArithmeticIntrinsic = Extract<
-  IntrinsicCall['name'],
-  `cuda.${ScalarType | VectorType}` | `Math.${string}` | `Number.${string}` | `BigInt.${string}`
->;
 
 /** A place in the text. */
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
@@ -29,7 +24,7 @@ type Operand = Numeric | QuotientValue;
 type OfOperand = Place & { readonly args: { readonly x: Operand } };
 type OfMany = Place & { readonly args: { readonly numbers: readonly Operand[] } };
 
-export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
+export const arithmeticHandlers = {
   'cuda.i8': (call) => cast(call, 'i8'),
   'cuda.u8': (call) => cast(call, 'u8'),
   'cuda.i16': (call) => cast(call, 'i16'),
@@ -137,7 +132,7 @@ export const arithmeticHandlers: Handlers<ArithmeticIntrinsic> = {
   'Number.NaN': () => literal(Number.NaN),
   'Number.POSITIVE_INFINITY': () => literal(Number.POSITIVE_INFINITY),
   'Number.NEGATIVE_INFINITY': () => literal(Number.NEGATIVE_INFINITY),
-};
+} satisfies SomeHandlers;
 
 function cast({ lowering, node, args: { x: operand } }: OfOperand, to: ScalarType): Value {
   const type = computedType(to);

@@ -17,19 +17,12 @@ import {
   undefinedValue,
   type Value,
 } from '../values.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
-
-type BarrierIntrinsic =
-  | 'cuda.barrier'
-  | 'cuda.barrierArray'
-  | 'cuda.pipelineProducerCommit'
-  | 'cuda.pipelineArriveOn'
-  | Extract<IntrinsicCall['name'], `${'barrier' | 'barriers'}.${string}`>;
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 /** More than fit in the shared memory of a block, at 8 bytes each, with anything else in it. */
 const mostBarriers = 4096;
 
-export const barrierHandlers: Handlers<BarrierIntrinsic> = {
+export const barrierHandlers = {
   'cuda.barrier': (call) => {
     const { id, name } = make(call, null);
     return { kind: 'barrier', id, name, index: call.lowering.indexConstant(0, call.node) };
@@ -109,7 +102,7 @@ export const barrierHandlers: Handlers<BarrierIntrinsic> = {
       limit: args.time,
       until: true,
     }),
-};
+} satisfies SomeHandlers;
 
 /** `barriers[index]`. */
 export function barrierOf(
@@ -134,8 +127,8 @@ function make(
   { lowering, args, node, at }: IntrinsicCall<'cuda.barrier'> | IntrinsicCall<'cuda.barrierArray'>,
   count: number | null,
 ): { readonly id: number; readonly name: string } {
-  const expected = 'expected' in args ? args.expected : null;
-  const completion = 'completion' in args ? args.completion : null;
+  const { completion = null } = args;
+  const expected = ('expected' in args ? args.expected : null) ?? null;
   if (expected !== null) refuseCount(lowering, expected, at('expected'), 'a barrier expects');
   const name = lowering.nameOf(node, count === null ? 'barrier' : 'barriers');
   const barrier = { name, group: args.group.group, count, completes: completion !== null };

@@ -5,7 +5,7 @@
 // threads get the same); a scan adds what lies 1, 2, 4 … ranks below. A reduction of integers is an
 // operation of its own, as their order does not matter.
 
-import type { Combination } from '../../kernel/intrinsics/entry.ts';
+import type { Combination } from '../../kernel/intrinsics.ts';
 import { binary, builtin, compare, conditional, constant, numberConstant } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { BinaryOperator, Expression } from '../ir.ts';
@@ -13,7 +13,7 @@ import type { WarpOperator } from '../ir-warps.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
 import { type Numeric, number, type Value } from '../values.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { exchange, numberOf, type Tile, tileIn } from './warps.ts';
 
 type Combining = 'cg.reduce' | 'cg.inclusiveScan' | 'cg.exclusiveScan';
@@ -27,7 +27,7 @@ const operators: Readonly<Record<Combination, { reduce: WarpOperator; of: Binary
   bitXor: { reduce: 'reduceXor', of: 'xor' },
 };
 
-export const combiningHandlers: Handlers<Combining> = {
+export const combiningHandlers = {
   'cg.reduce': (call) => {
     const { operation, value } = call.args;
     if (value.kind === 'open') return openOf([value]);
@@ -48,7 +48,7 @@ export const combiningHandlers: Handlers<Combining> = {
       const below = all.of('shflUp', inclusive, 1);
       return all.ifBelow(1, neutralTo(operation, inclusive, call), below);
     }),
-};
+} satisfies SomeHandlers;
 
 function scan(
   call: IntrinsicCall<'cg.inclusiveScan' | 'cg.exclusiveScan'>,

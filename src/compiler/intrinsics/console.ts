@@ -6,9 +6,9 @@ import type { Lowering } from '../lowering.ts';
 import { isBigint } from '../number-types.ts';
 import { numeric, typed } from '../numbers.ts';
 import { undefinedValue, type Value } from '../values.ts';
-import type { Handlers } from './handler.ts';
+import type { SomeHandlers } from './handler.ts';
 
-export const consoleHandlers: Handlers<'console.log'> = {
+export const consoleHandlers = {
   'console.log': ({ lowering, args, node }) => {
     const parts: (string | Expression)[] = [];
     args.parts.forEach((part, position) => {
@@ -18,7 +18,7 @@ export const consoleHandlers: Handlers<'console.log'> = {
     lowering.emit({ kind: 'call', intrinsic: 'print', parts, range: lowering.range(node) });
     return undefinedValue;
   },
-};
+} satisfies SomeHandlers;
 
 /** `inText`: within a template, where JavaScript writes bigints without n. */
 function print(

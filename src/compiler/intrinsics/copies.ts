@@ -3,15 +3,14 @@
 // A copy belongs to a pipeline or a barrier. What names none belongs to the pipeline that stands for the
 // thread's own queue: `cuda.cg` and the primitives are other words for its verbs.
 
-import type { copyIntrinsics } from '../../kernel/intrinsics/copies.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { binary, numberConstant } from '../build.ts';
 import type { Call, Expression, Group } from '../ir.ts';
 import { knownNumber } from '../numbers.ts';
 import { type CountValue, number, undefinedValue, type Value, type ViewValue } from '../values.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
-export const copyHandlers: Handlers<keyof typeof copyIntrinsics> = {
+export const copyHandlers = {
   'cuda.alignedSize': ({ lowering, args, at }) => {
     const { align, count } = args;
     if (align < 1 || !Number.isInteger(Math.log2(align))) {
@@ -54,7 +53,7 @@ export const copyHandlers: Handlers<keyof typeof copyIntrinsics> = {
   'cuda.pipelineMemcpyAsync': pipelineMemcpyAsync,
   'cuda.pipelineCommit': (call) => commitOwn(call),
   'cuda.pipelineWaitPrior': (call) => waitOwn(call, batches(call, call.args.n)),
-};
+} satisfies SomeHandlers;
 
 const alone: Group = { kind: 'thread' };
 

@@ -1,34 +1,18 @@
 // Groups of threads, and the place of a thread in block and grid.
 
 import type { Node } from 'acorn';
-import type { warpIntrinsics } from '../../kernel/intrinsics/warps.ts';
 import { binary, builtin, numberConstant } from '../build.ts';
 import type { BuiltIn, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { type GroupValue, number, type ObjectValue, undefinedValue, type Value } from '../values.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
-
-type GroupIntrinsic =
-  | 'cuda.thisGrid'
-  | 'cuda.thisThreadBlock'
-  | 'cuda.thisThread'
-  | 'cuda.tiledPartition'
-  | 'cuda.threadIdx'
-  | 'cuda.blockIdx'
-  | 'cuda.blockDim'
-  | 'cuda.gridDim'
-  | 'cuda.syncthreads'
-  | Exclude<
-      Extract<IntrinsicCall['name'], `${'grid' | 'block' | 'tile' | 'thread'}.${string}`>,
-      keyof typeof warpIntrinsics
-    >;
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 type Axis = 'x' | 'y' | 'z';
 const axes = ['x', 'y', 'z'] as const;
 
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
 
-export const groupHandlers: Handlers<GroupIntrinsic> = {
+export const groupHandlers = {
   'cuda.thisGrid': () => groupOf('grid'),
   'cuda.thisThreadBlock': () => groupOf('block'),
   'cuda.thisThread': () => groupOf('thread'),
@@ -100,7 +84,7 @@ export const groupHandlers: Handlers<GroupIntrinsic> = {
   'thread.numThreads': (call) => known(call, 1),
   'thread.threadRank': (call) => known(call, 0),
   'thread.sync': () => undefinedValue,
-};
+} satisfies SomeHandlers;
 
 function groupOf(kind: 'grid' | 'block' | 'thread'): GroupValue {
   return { kind: 'group', group: { kind }, metaGroupSize: 1 };

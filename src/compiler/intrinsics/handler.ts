@@ -4,13 +4,7 @@
 // and converted as their kinds say.
 
 import type { Node } from 'acorn';
-import type {
-  ArgumentKind,
-  Combination,
-  Form,
-  IntrinsicName,
-  IntrinsicTable,
-} from '../../kernel/intrinsics.ts';
+import type { ArgumentKind, Combination, Form, FormTable, IntrinsicName } from '../../kernel/intrinsics.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { Expression } from '../ir.ts';
 import type { PipelineScope } from '../ir-pipelines.ts';
@@ -69,9 +63,7 @@ type Argument<K> = K extends `${infer A extends ArgumentKind}...`
 
 type FormArguments<F> = F extends Form ? { readonly [K in keyof F]: Argument<F[K]> } : never;
 
-type Forms<N extends IntrinsicName> = IntrinsicTable[N] extends { readonly forms: readonly (infer F)[] }
-  ? F
-  : Record<never, never>;
+type Forms<N extends IntrinsicName> = FormTable[N] extends readonly (infer F)[] ? F : Record<never, never>;
 
 type ReceiverValue<N extends IntrinsicName> = N extends `${'grid' | 'block' | 'tile' | 'thread'}.${string}`
   ? GroupValue
@@ -97,7 +89,10 @@ export interface IntrinsicCall<N extends IntrinsicName = IntrinsicName> {
   readonly name: N;
 }
 
-/** How each of some intrinsics is lowered. */
-export type Handlers<N extends IntrinsicName> = {
-  readonly [K in N]: (call: IntrinsicCall<K>) => Value;
+/** How each intrinsic is lowered. */
+export type Handlers = {
+  readonly [K in IntrinsicName]: (call: IntrinsicCall<K>) => Value;
 };
+
+/** How some intrinsics are lowered. */
+export type SomeHandlers = Partial<Handlers>;

@@ -1,7 +1,6 @@
 // Arrays and atomics.
 
 import type { Node } from 'acorn';
-import type { memoryIntrinsics } from '../../kernel/intrinsics/memory.ts';
 import { componentCount, isVectorType } from '../../kernel/types.ts';
 import { numberConstant, variable } from '../build.ts';
 import { type AtomicOperator, type Expression, elementValueType, type Statement } from '../ir.ts';
@@ -17,11 +16,9 @@ import {
   type ViewValue,
 } from '../values.ts';
 import { newLocalArray, subarray, viewLength } from '../views.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
-type MemoryIntrinsic = keyof typeof memoryIntrinsics | Extract<IntrinsicCall['name'], `cuda.atomic${string}`>;
-
-export const memoryHandlers: Handlers<MemoryIntrinsic> = {
+export const memoryHandlers = {
   'cuda.sharedArray': sharedArray,
   'cuda.localArray': localArray,
   'array.length': ({ lowering, receiver, node }) => number('index', viewLength(lowering, receiver, node)),
@@ -37,7 +34,7 @@ export const memoryHandlers: Handlers<MemoryIntrinsic> = {
   'cuda.atomicXor': (call) => atomic(call, 'xor', call.args),
   'cuda.atomicExch': (call) => atomic(call, 'exch', call.args),
   'cuda.atomicCAS': (call) => atomic(call, 'cas', call.args),
-};
+} satisfies SomeHandlers;
 
 function sharedArray({ lowering, args, node, at }: IntrinsicCall<'cuda.sharedArray'>): Value {
   const { element } = args;

@@ -8,15 +8,9 @@ import { knownNumber } from '../numbers.ts';
 import { threadPipeline } from '../own-queue.ts';
 import { number, undefinedValue, type Value } from '../values.ts';
 import { batches } from './copies.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
-type PipelineIntrinsic =
-  | 'cuda.pipelineSharedState'
-  | 'cuda.makePipeline'
-  | 'cuda.pipelineConsumerWaitPrior'
-  | Extract<IntrinsicCall['name'], `pipeline.${string}`>;
-
-export const pipelineHandlers: Handlers<PipelineIntrinsic> = {
+export const pipelineHandlers = {
   'cuda.pipelineSharedState': ({ lowering, args, at }) => {
     const { scope, stages } = args;
     if (scope === 'thread') {
@@ -67,7 +61,7 @@ export const pipelineHandlers: Handlers<PipelineIntrinsic> = {
     lowering.emit({ kind: 'call', intrinsic: 'quit', pipeline: receiver.id, result, range });
     return result === null ? undefinedValue : number('bool', variable(result, 'bool', range));
   },
-};
+} satisfies SomeHandlers;
 
 type StageCall = 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
 

@@ -1,7 +1,7 @@
 // How every intrinsic of the table is lowered.
 
 import type { Node } from 'acorn';
-import { type Form, type IntrinsicName, intrinsics } from '../../kernel/intrinsics.ts';
+import { formsOf, type IntrinsicName } from '../../kernel/intrinsics.ts';
 import type { Lowering } from '../lowering.ts';
 import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
@@ -28,13 +28,7 @@ const handlers = {
   ...barrierHandlers,
   ...arithmeticHandlers,
   ...consoleHandlers,
-} satisfies Handlers<IntrinsicName>;
-
-/** The forms of an intrinsic, or undefined for a property. */
-export function formsOf(name: IntrinsicName): readonly Form[] | undefined {
-  const intrinsic = intrinsics[name];
-  return 'forms' in intrinsic ? intrinsic.forms : undefined;
-}
+} satisfies Handlers;
 
 /** Lowers one use of an intrinsic. */
 export function useIntrinsic(
@@ -46,7 +40,7 @@ export function useIntrinsic(
 ): Value {
   const forms = formsOf(name);
   const written = name.startsWith('cg.') ? `cuda.${name}` : name;
-  const args = forms === undefined ? {} : checkArguments(lowering, written, forms, given, node);
+  const args = forms === null ? {} : checkArguments(lowering, written, forms, given, node);
   const at = (argument: string) => {
     const position = Object.keys(args).indexOf(argument);
     return given[position]?.node ?? node;

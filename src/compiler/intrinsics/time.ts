@@ -1,18 +1,17 @@
 // Clocks, and sleep.
 
-import type { timeIntrinsics } from '../../kernel/intrinsics/time.ts';
 import { variable } from '../build.ts';
 import { number, undefinedValue, type Value } from '../values.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
-export const timeHandlers: Handlers<keyof typeof timeIntrinsics> = {
+export const timeHandlers = {
   'cuda.globaltimer': (call) => clock(call, 'globaltimer'),
   'cuda.clock64': (call) => clock(call, 'clock64'),
   'cuda.nanosleep': ({ lowering, args: { duration }, node }) => {
     lowering.emit({ kind: 'call', intrinsic: 'nanosleep', duration, range: lowering.range(node) });
     return undefinedValue;
   },
-};
+} satisfies SomeHandlers;
 
 function clock(
   { lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>,

@@ -5,7 +5,6 @@
 // the warp in the IR; a tile's intrinsics count them from the tile's first.
 
 import type { Node } from 'acorn';
-import type { warpIntrinsics } from '../../kernel/intrinsics/warps.ts';
 import { binary, builtin, convert, numberConstant, variable } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { Expression, Group, ValueType } from '../ir.ts';
@@ -15,9 +14,9 @@ import { isInteger, type NumberType } from '../number-types.ts';
 import { toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
 import { countLeading, countSet, findFirst, ofBits, reverse } from './bits.ts';
-import type { Handlers, IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
-type WarpIntrinsic = Exclude<keyof typeof warpIntrinsics, `cg.${string}`>;
+type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
 export type Tile = Extract<Group, { kind: 'tile' }>;
 
@@ -25,7 +24,7 @@ const warpSize = 32;
 const warp: Tile = { kind: 'tile', size: warpSize };
 const allLanes = 0xffffffff;
 
-export const warpHandlers: Handlers<WarpIntrinsic> = {
+export const warpHandlers = {
   'cuda.warpSize': ({ lowering, node }) => number('index', lowering.indexConstant(warpSize, node)),
   'cuda.laneId': ({ lowering, node }) => number('index', laneId(lowering, node)),
   'cuda.syncwarp': ({ lowering, node, args }) => {
@@ -65,7 +64,7 @@ export const warpHandlers: Handlers<WarpIntrinsic> = {
   'tile.ballot': (call) => fromFirst(call, vote(call, 'ballot', { ...call.args, group: tileOf(call) })),
   'tile.matchAny': (call) => fromFirst(call, match(call, 'matchAny', { ...call.args, group: tileOf(call) })),
   'tile.matchAll': (call) => fromFirst(call, match(call, 'matchAll', { ...call.args, group: tileOf(call) })),
-};
+} satisfies SomeHandlers;
 
 /** The mask of a call of the IR: none where all lanes are named. */
 function named(lowering: Lowering, mask: Expression | undefined): { readonly mask?: Expression } {
@@ -129,12 +128,7 @@ function shuffleLanes(
   return shuffle(call, operator, value, { mask, lane, width });
 }
 
-function shuffleTile(
-  call: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>,
-  operator: WarpOperator,
-  value: Numeric,
-  lane: Expression,
-): Value {
+function shuffleTile(call: OfTile, operator: WarpOperator, value: Numeric, lane: Expression): Value {
   return shuffle(call, operator, value, { group: tileOf(call), lane });
 }
 
@@ -158,7 +152,7 @@ export function numberOf({ lowering, node }: Pick<Call, 'lowering' | 'node'>, va
 }
 
 /** The tile of a call. */
-function tileOf(call: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>): Tile {
+function tileOf(call: OfTile): Tile {
   return tileIn(call, call.receiver);
 }
 
@@ -214,10 +208,7 @@ function reduceLanes(
 }
 
 /** Lanes of the warp as ranks of the tile. */
-function fromFirst(
-  { lowering, node, receiver }: IntrinsicCall<Extract<WarpIntrinsic, `tile.${string}`>>,
-  lanes: Value,
-): Value {
+function fromFirst({ lowering, node, receiver }: OfTile, lanes: Value): Value {
   const size = receiver.group.kind === 'tile' ? receiver.group.size : warpSize;
   if (lanes.kind !== 'number' || size === warpSize) return lanes;
   const range = lowering.range(node);

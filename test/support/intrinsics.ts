@@ -1,0 +1,148 @@
+// The intrinsics, read from the interfaces that TypeScript users see (src/kernel/cuda*.ts).
+//
+// The interfaces say everything once: names, types, CUDA's name, whether threads wait for each other, and
+// what it does. The forms that the compiler checks calls by, and docs/intrinsics.md, are made of them.
+
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/** The interfaces of each receiver. */
+export const receivers: Readonly<Record<string, readonly string[]>> = {
+  cuda: ['Cuda', 'CudaAsync', 'CudaBarriers'],
+  grid: ['Grid'],
+  block: ['ThreadBlock'],
+  tile: ['Tile'],
+  thread: ['Thread'],
+  array: ['KernelArray'],
+  pipeline: ['Pipeline'],
+  cg: ['CooperativeGroups'],
+  barrier: ['Barrier'],
+  barriers: ['BarrierArray'],
+  Math: ['KernelMath'],
+  Number: ['KernelNumber'],
+  BigInt: ['KernelBigInt'],
+  console: ['KernelConsole'],
+};
+
+export interface IntrinsicSource {
+  readonly member: string;
+  /** As declared, one for each way to call it. */
+  readonly signatures: readonly string[];
+  /** Arguments and their kinds, one for each way to call it; null for a property. */
+  readonly forms: readonly (readonly (readonly [name: string, kind: string])[])[] | null;
+  /** What it does; what it is in CUDA; both without the full stop at the end. */
+  readonly doc: string;
+  readonly cuda: string;
+}
+
+/** What an argument must be, by its type. */
+const kinds: Readonly<Record<string, string>> = {
+  number: 'number',
+  'number | boolean': 'number',
+  Index: 'index',
+  Lanes: 'lanes',
+  Constant: 'constant',
+  Nanoseconds: 'nanoseconds',
+  Divided: 'number or quotient',
+  Scalar: 'number or bigint',
+  Castable: 'number, bigint or quotient',
+  ElementValues: 'number, bigint or quotient',
+  'number | AlignedSize': 'count',
+  ElementType: 'element type',
+  KernelArray: 'array',
+  ReadonlyKernelArray: 'readonly array',
+  'ThreadBlock | Tile | Thread': 'group',
+  'ThreadBlock | Tile': 'block or tile',
+  Tile: 'block or tile',
+  Pipeline: 'pipeline',
+  PipelineSharedState: 'pipeline state',
+  PipelineScope: 'scope',
+  PipelineRole: 'role',
+  Combination: 'combination',
+  Barrier: 'barrier',
+  'Pipeline | Barrier': 'pipeline or barrier',
+  ArrivalToken: 'token',
+  '() => void': 'function',
+  unknown: 'anything',
+};
+
+const files = ['cuda', 'cuda-async', 'cuda-barriers', 'cuda-math', 'schema'].map((name) => {
+  const url = new URL(`../../src/kernel/${name}.ts`, import.meta.url);
+  return ts.createSourceFile(name, readFileSync(url, 'utf8'), ts.ScriptTarget.Latest, true);
+});
+
+const interfaces = new Map(
+  files.flatMap(({ statements }) =>
+    statements.filter(ts.isInterfaceDeclaration).map((each) => [each.name.text, each]),
+  ),
+);
+
+/** The type aliases that arguments are declared with, and what they mean. */
+export const argumentTypes: ReadonlyMap<string, string> = new Map(
+  files.flatMap(({ statements }) =>
+    statements
+      .filter(ts.isTypeAliasDeclaration)
+      .filter(({ name }) => name.text in kinds)
+      .map((each) => [each.name.text, textOf(each)] as const),
+  ),
+);
+
+/** The members of a receiver, in their order. */
+export function intrinsicsOf(receiver: string): readonly IntrinsicSource[] {
+  const members = receivers[receiver]!.flatMap((name) => [...interfaces.get(name)!.members]);
+  const named = members
+    .filter((each) => ts.isPropertySignature(each) || ts.isMethodSignature(each))
+    .filter(({ name }) => ts.isIdentifier(name));
+  const names = [...new Set(named.map((each) => each.name.getText()))];
+  return names.map((member) =>
+    intrinsicOf(
+      member,
+      named.filter((each) => each.name.getText() === member),
+    ),
+  );
+}
+
+function intrinsicOf(
+  member: string,
+  declarations: readonly (ts.PropertySignature | ts.MethodSignature)[],
+): IntrinsicSource {
+  const texts = declarations.map(textOf).filter((text) => text !== '');
+  const parts = texts.map((text) => /^(.*?)\.? CUDA: (.*?)\.?$/s.exec(text));
+  if (parts.length === 0 || parts.includes(null))
+    throw new Error(`${member} does not say what it is in CUDA`);
+  const methods = declarations.filter(ts.isMethodSignature);
+  return {
+    member,
+    signatures: declarations.map(signatureOf),
+    forms:
+      methods.length === 0
+        ? null
+        : methods.map((each) => each.parameters.map((one) => argumentOf(one, each))),
+    doc: [...new Set(parts.map((part) => part![1]!))].join('. '),
+    cuda: [...new Set(parts.map((part) => part![2]!))].join('<br>'),
+  };
+}
+
+/** The text of a declaration's comment, on one line. */
+function textOf(node: ts.Node): string {
+  const [comment] = ts.getJSDocCommentsAndTags(node);
+  return (ts.getTextOfJSDocComment(comment?.comment) ?? '').replace(/\s+/g, ' ');
+}
+
+function signatureOf(declaration: ts.PropertySignature | ts.MethodSignature): string {
+  return declaration
+    .getText()
+    .replace(/\s+/g, ' ')
+    .replace(/^readonly |;$|const /g, '')
+    .replace(/\( /, '(')
+    .replace(/, \)/, ')');
+}
+
+function argumentOf(parameter: ts.ParameterDeclaration, method: ts.MethodSignature): [string, string] {
+  const { name, type, questionToken, dotDotDotToken } = parameter;
+  const text = type!.getText().replace(/<.*>$|\[E?\]$/, '');
+  const generic = method.typeParameters?.find((each) => each.name.text === text)?.constraint?.getText();
+  const kind = kinds[generic ?? text];
+  if (kind === undefined) throw new Error(`no kind of argument for ${text} of ${method.name.getText()}`);
+  return [name.getText(), `${kind}${questionToken ? '?' : ''}${dotDotDotToken ? '...' : ''}`];
+}
