@@ -209,6 +209,9 @@ const compiled = ['5.4', '5.5', '5.6', '5.7', '5.8', '5.9', '6.0', '7.0'].flatMa
   }));
 });
 
+/** How fast this machine is does not matter here. */
+const patience = ['--testTimeout=60000'];
+
 const jest = (name, config, packageJson = commonJs) => ({
   name: `jest, ${name}`,
   files: {
@@ -223,7 +226,7 @@ const jest = (name, config, packageJson = commonJs) => ({
     'affine.ts': tested,
     'affine.test.ts': testFile(`import { expect, test } from '@jest/globals';`),
   },
-  steps: [['jest', '--runInBand']],
+  steps: [['jest', '--runInBand', ...patience]],
   expected: ['Tests:       3 passed'],
 });
 
@@ -235,7 +238,7 @@ const vitest = (pool) => ({
     'affine.ts': tested,
     'affine.test.ts': testFile(`import { expect, test } from 'vitest';`),
   },
-  steps: [['vitest', 'run']],
+  steps: [['vitest', 'run', ...patience]],
   expected: ['3 passed'],
 });
 
@@ -264,7 +267,7 @@ test('runs', async () => {
 });
 `,
   },
-  steps: [['vitest', 'run']],
+  steps: [['vitest', 'run', ...patience]],
   expected: ['1 passed', 'affine.ts |     100 |      100 |     100 |     100'],
 };
 

@@ -77,8 +77,11 @@ function buildProgram(context: CommandContext): Command {
 function inOurWords({ message }: CommanderError): WarpstageError {
   const [sentence, ...rest] = message.replace(/^error: /, '').split('\n');
   const suggestion = rest.join(' ').replace(/^\(Did(.*)\)$/, 'did$1');
+  const [, file] = /^unknown command '(.+\.[cm]?[jt]s)'$/.exec(sentence!) ?? [];
   return usageError(
     sentence!,
-    suggestion || 'try `warpstage help`, or `warpstage help` and the name of a command',
+    (file !== undefined && `did you mean \`warpstage run ${file}\`, with the inputs and outputs after it?`) ||
+      suggestion ||
+      'try `warpstage help`, or `warpstage help` and the name of a command',
   );
 }

@@ -11,6 +11,7 @@ const phrases: readonly (readonly [library: RegExp, command: string])[] = [
   ],
   [/\bopen\((['"])([\w:*.-]+)\1\)/g, '--device $2'],
   [/^open one of /, 'name one of them with --device: '],
+  [/\bsettings: \{ ([\w$]+): ([^ }]+) \}, or give/g, '--set $1=$2, or give'],
   [/\b(with|without) resume\b/g, '$1 --resume'],
   [/\bin the job: inputs: \{ …: \{ nulls: 0 \} \}/, 'with --nulls 0'],
   [/, or open the device with a larger `memory`/, ''],

@@ -16,7 +16,7 @@ import { constantValue, narrowed } from './narrow.ts';
 import { nearestName } from './nearest.ts';
 import { computedType } from './number-types.ts';
 import { knownValue, numeric, toStored } from './numbers.ts';
-import { bindPattern } from './patterns.ts';
+import { bindParameters } from './patterns.ts';
 import { type DeviceFunctionValue, describe, number, type Value, type ViewValue } from './values.ts';
 import { toVector } from './vectors.ts';
 import { refuseReadonly, refuseWindow } from './views.ts';
@@ -31,15 +31,12 @@ export function callDeviceFunction(
   const data = dataOf(lowering, callee, name, given, at);
   const { parsed, source } = lowering.open(callee.body, name);
   refuseCaptures(lowering, parsed, source, callee.schema);
-  const cuda: Value = { kind: 'namespace', name: 'cuda' };
   return inline(
     lowering,
     { name, node: parsed.node, parsed, source, parent: null, results: callee.results },
     at,
     () => {
-      const [first, second] = parsed.node.params;
-      if (first) bindPattern(lowering, first, data);
-      if (second) bindPattern(lowering, second, cuda);
+      bindParameters(lowering, parsed.node.params, data, callee.schema);
     },
   );
 }

@@ -50,7 +50,7 @@ function functionNode(source: KernelSource): { node: FunctionNode; shift: number
     throw syntaxError(
       source,
       { start: 0, end: text.length },
-      `'${source.name}' has no text: it is native or bound`,
+      `'${source.name.replace(/^bound ?/, '') || 'the function'}' has no text: it is native or bound`,
       hint,
     );
   }

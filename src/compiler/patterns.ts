@@ -1,10 +1,30 @@
 // Destructuring: names bound to the parts of a value.
 
 import type { AnyNode, Node, Pattern, Property } from 'acorn';
+import type { DeviceSchema } from '../kernel/schema.ts';
 import { declare } from './cells.ts';
 import type { Lowering } from './lowering.ts';
 import { element, member } from './members.ts';
 import { describe, literal, type Value } from './values.ts';
+
+/** Binds the parameters of a kernel or a device function: the data of its schema, and the intrinsics. */
+export function bindParameters(
+  lowering: Lowering,
+  [first, second, third]: readonly Pattern[],
+  data: Value,
+  schema: DeviceSchema,
+): void {
+  if (third !== undefined) {
+    lowering.fail(
+      third,
+      'WS1006',
+      'there are two parameters: the data of the schema, and the intrinsics',
+      `take the data from the first: ({ ${Object.keys(schema).join(', ')} }, cuda) => …`,
+    );
+  }
+  if (first) bindPattern(lowering, first, data);
+  if (second) bindPattern(lowering, second, { kind: 'namespace', name: 'cuda' });
+}
 
 /** Takes a value apart as a pattern says, and hands each part to `give` with where it goes. */
 export function takeApart(

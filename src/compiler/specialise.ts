@@ -17,7 +17,7 @@ import { type Expression, elementValueType, type Program, type ValueType } from 
 import { Lowering, LoweringFailure, type Rules } from './lowering.ts';
 import { constantValue } from './narrow.ts';
 import { computedType, fits, valueType } from './number-types.ts';
-import { bindPattern } from './patterns.ts';
+import { bindParameters } from './patterns.ts';
 import { lowerStatement, resultOfKernel } from './statements.ts';
 import { number, type Value } from './values.ts';
 import { componentsOf } from './vectors.ts';
@@ -80,10 +80,7 @@ function lowerKernel(lowering: Lowering, kernel: Kernel, specialisation: Special
     refuseCaptures(lowering, parsed, source, kernel.schema);
     lowering.enter(parsed, source, () => {
       lowering.calls.push({ callee: node, name: kernel.name });
-      const [first, second] = node.params;
-      const data = kernelData(lowering, kernel, specialisation);
-      if (first) bindPattern(lowering, first, data);
-      if (second) bindPattern(lowering, second, { kind: 'namespace', name: 'cuda' });
+      bindParameters(lowering, node.params, kernelData(lowering, kernel, specialisation), kernel.schema);
       if (node.body.type === 'BlockStatement') lowering.statement(node.body);
       else resultOfKernel(lowering, node.body);
     });

@@ -3,6 +3,7 @@
 // TypeScript has checked most of this already; a plain JavaScript caller, and a value that only
 // a type assertion let through, meet it here.
 
+import { nearestName } from '../compiler/nearest.ts';
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';
 import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
@@ -59,7 +60,9 @@ class DefinitionCheck {
     }
     for (const name of Object.keys(definition)) {
       if (!fields.includes(name)) {
-        this.#wrong(name, 'is no field of a job', `the fields are ${fields.join(', ')}`);
+        const nearest = nearestName(name, fields);
+        const guess = nearest === null ? '' : `did you mean ${nearest}? `;
+        this.#wrong(name, 'is no field of a job', `${guess}the fields are ${fields.join(', ')}`);
       }
     }
     const { kernel } = definition;
@@ -268,7 +271,9 @@ class DefinitionCheck {
   ): void {
     if (value === undefined) return;
     if (!isFields(value)) {
-      this.#wrong(field, `must be an object of parameter names, and is ${describe(value)}`);
+      const [name = [...this.#parameters.keys()][0] ?? 'x'] = Array.isArray(value) ? value : [value];
+      const hint = `write ${field}: { ${String(name)}: ${kind === 'scalar' ? '1' : '{}'} }`;
+      this.#wrong(field, `must be an object of parameter names, and is ${describe(value)}`, hint);
       return;
     }
     for (const [name, entry] of Object.entries(value)) {

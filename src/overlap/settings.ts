@@ -63,7 +63,11 @@ export function checkComplete(definition: AnyDefinition, values: Settings): void
   const missing = settingNames(definition).filter((name) => values[name] === undefined);
   if (missing.length === 0) return;
   const message = `${missing.length === 1 ? 'setting' : 'settings'} ${missing.join(', ')} must be given`;
-  throw problem('WS5008', message, `pass it, for example --set ${missing[0]}=1`);
+  throw problem(
+    'WS5008',
+    message,
+    `pass it, for example settings: { ${missing[0]}: 1 }, or give it a default in the job`,
+  );
 }
 
 /** Finds the widths of rows: from the declaration, from settings, or from the shapes of files. */

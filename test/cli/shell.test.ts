@@ -172,6 +172,10 @@ describe('hints', () => {
     ['open one of cuda:0 to cuda:3', 'name one of them with --device: cuda:0 to cuda:3'],
     ['write it to a file, or run it without resume', 'write it to a file, or run it without --resume'],
     [
+      'pass it, for example settings: { a: 1 }, or give it a default in the job',
+      'pass it, for example --set a=1, or give it a default in the job',
+    ],
+    [
       'say what stands for a null in the job: inputs: { …: { nulls: 0 } }',
       'say what stands for a null with --nulls 0',
     ],

@@ -56,6 +56,11 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
     "WS1003: 'Math' has no 'random' (make random numbers on the host, or compute them from the thread's rank)",
   ],
   [
+    'the schema, one parameter after the other',
+    '(y, n, «cuda») => { y[0] = 1; }',
+    'WS1006: there are two parameters: the data of the schema, and the intrinsics (take the data from the first: ({ y, n }, cuda) => …)',
+  ],
+  [
     'an exception',
     "({ y }) => { if (y[0] < 0) throw new «Error»('negative'); }",
     "WS1006: kernels do not have 'Error' (nothing is thrown in a kernel; write a flag to an array, and look at it on the host)",

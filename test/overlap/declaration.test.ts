@@ -44,7 +44,22 @@ describe('the wrong field is named', () => {
       'those that can stand here: y, x, sums',
     ],
     [{ inputs: { a: {} } }, 'inputs.a of the job is a scalar of the kernel', 'y, x, sums'],
-    [{ inputs: [] }, 'inputs of the job must be an object of parameter names, and is []', undefined],
+    [
+      { inputs: [] },
+      'inputs of the job must be an object of parameter names, and is []',
+      'write inputs: { y: {} }',
+    ],
+    [
+      { inputs: ['x'] },
+      "inputs of the job must be an object of parameter names, and is ['x']",
+      'write inputs: { x: {} }',
+    ],
+    [
+      { settings: 'a' },
+      "settings of the job must be an object of parameter names, and is 'a'",
+      'write settings: { a: 1 }',
+    ],
+    [{ output: { y: {} } }, 'output of the job is no field of a job', 'did you mean outputs? the fields are'],
     [
       { inputs: { x: { halo: 3 } } },
       'inputs.x.halo of the job must be two counts of rows, [before, after], and is 3',

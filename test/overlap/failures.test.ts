@@ -290,7 +290,7 @@ describe('options', () => {
       run(wanting, { input: at('x.npy'), device: untouched.device }),
       'WS5008',
       'setting a must be given',
-      '--set a=1',
+      'pass it, for example settings: { a: 1 }, or give it a default in the job',
     );
   });
 });
