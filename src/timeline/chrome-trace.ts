@@ -33,8 +33,7 @@ const spansPerPiece = 512;
  * await writeFile('timeline.json', chromeTrace(spans, { title: 'my schedule' }));
  */
 export function* chromeTrace(spans: readonly Span[], description: TraceDescription): Generator<string> {
-  const origin = spans.reduce((earliest, span) => Math.min(earliest, span.queued, span.started), Infinity);
-  const clock = new Clock(origin);
+  const clock = new Clock(earliestOf(spans));
   const { tracks, trackOf } = tracksOf(spans, clock);
   const arrows = streamArrows(spans);
   const { title, wall, facts = {} } = description;
@@ -84,6 +83,13 @@ export function* chromeTrace(spans: readonly Span[], description: TraceDescripti
   }
 }
 
+/** The origin: Perfetto drops what begins before it. */
+function earliestOf(spans: readonly Span[]): number {
+  const earliest = (least: number, { queued, started, stages }: Span): number =>
+    Math.min(least, queued, started, stages?.spans.reduce(earliest, Infinity) ?? Infinity);
+  return spans.reduce(earliest, Infinity);
+}
+
 /** The events of stages. Their arguments say of which operation they are, and of which block. */
 function* stageEvents(spans: readonly Span[], clock: Clock): Generator<string> {
   const staged = spans.flatMap(({ stages, name: kernel, id }, position) =>
@@ -128,7 +134,8 @@ function tracksOf(spans: readonly Span[], clock: Clock): { tracks: string[]; tra
     const ends = free.get(engine)!;
     const open = ends.findIndex((end) => end <= clock.at(started));
     const row = open < 0 ? ends.length : open;
-    ends[row] = clock.at(ended);
+    // Perfetto would show what takes no time inside what begins with it: it has its nanosecond for itself.
+    ends[row] = Math.max(clock.at(ended), clock.at(started) + 1);
     rows[position] = row;
   }
   const first = new Map<string, number>();

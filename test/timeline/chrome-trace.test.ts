@@ -110,7 +110,7 @@ const anySpans = fc
     fc.record({
       engine: fc.constantFrom('copy in', 'compute', 'compute 2'),
       gap: fc.oneof(fc.constant(0), fc.double({ min: -0.01, max: 0.01, noNaN: true })),
-      length: fc.double({ min: 0, max: 0.01, noNaN: true }),
+      length: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 0.01, noNaN: true })),
       waited: fc.double({ min: 0, max: 0.01, noNaN: true }),
     }),
     { minLength: 1, maxLength: 40 },
@@ -142,7 +142,10 @@ test('events of one track never overlap, by the nanosecond in which Perfetto rea
     for (const events of tracks.values()) {
       events.sort((a, b) => a.from - b.from || a.to - b.to);
       for (const [i, { from }] of events.entries()) {
-        if (i > 0) expect(from).toBeGreaterThanOrEqual(events[i - 1]!.to);
+        if (i === 0) continue;
+        expect(from).toBeGreaterThanOrEqual(events[i - 1]!.to);
+        // What takes no time would lie in what begins with it.
+        expect(from).toBeGreaterThan(events[i - 1]!.from);
       }
     }
   };
@@ -152,6 +155,19 @@ test('events of one track never overlap, by the nanosecond in which Perfetto rea
     { numRuns: 300 },
   );
   fc.assert(fc.property(anySpans, (list) => check(stages(list))));
+});
+
+test('nothing begins before the origin, not even a stage before its launch', () => {
+  const stages = {
+    block: [0, 0, 0],
+    spans: [{ ...spans[1]!, queued: 990, started: 995, ended: 999 }],
+  } as const;
+  const { traceEvents } = parse([{ ...spans[0]!, stages }]);
+  const begins = traceEvents.filter(({ ph }) => ph === 'X').map(({ pid, ts }) => [pid, ts]);
+  expect(begins).toEqual([
+    [1, 12_500],
+    [2, 5000],
+  ]);
 });
 
 test('what is read back has the same engines and times, to the nanosecond', () => {
