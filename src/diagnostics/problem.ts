@@ -53,13 +53,3 @@ export function problem(code: Code, message: string, hint?: string, cause?: unkn
     cause === undefined ? {} : { cause },
   );
 }
-
-/** A count with its thousands set apart, for example `3,000,000`. */
-export function count(value: number): string {
-  return value.toLocaleString('en-US');
-}
-
-/** A count of things, for example `1 row` or `3,000 rows`. */
-export function counted(value: number, singular: string): string {
-  return `${count(value)} ${singular}${value === 1 ? '' : 's'}`;
-}

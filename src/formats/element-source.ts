@@ -1,6 +1,7 @@
 // A source of elements that lie in bytes as they lie in memory, converted as they are read where the kernel has another type.
 
-import { count, counted, problem } from '../diagnostics/problem.ts';
+import { count, counted } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import type { TypedArray } from '../kernel/types.ts';
 import type { ByteReader } from './bytes.ts';
 import {

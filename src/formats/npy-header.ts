@@ -4,7 +4,8 @@
 // (python-literal.ts) with exactly three keys. Whatever is wrong with it is refused, and what cannot be
 // read is named together with the line of Python that mends it.
 
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
 import type { ByteReader } from './bytes.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';

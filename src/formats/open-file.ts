@@ -4,8 +4,9 @@
 // tells of something that is not read is refused with what to do; bare elements, which begin like anything, are
 // only what is called so. A pipe has no name: there, what begins like nothing known and is no text is bare elements.
 
+import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { count, problem } from '../diagnostics/problem.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { FileBytes, type OpenBytes, openBytes } from './bytes.ts';
 import type { Dtype } from './dtype.ts';
 import { ElementSource } from './element-source.ts';

@@ -1,6 +1,7 @@
 // A source of elements that must be decoded: a unit of its array at a time, converted as it is read.
 
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import type { TypedArray } from '../kernel/types.ts';
 import { blockLength, type Dtype, encode, roundsAgain } from './dtype.ts';
 import { checkConversion, unfit } from './element-source.ts';

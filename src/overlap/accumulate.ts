@@ -7,7 +7,8 @@
 // devices take the chunks in rotation, and what they found is combined as that of blocks is: the
 // result depends on their number, but not on which was faster.
 
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { type ElementValue, fillElements, newArray, setElement } from '../formats/typed-arrays.ts';
 import { type ElementType, elementBytes } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';

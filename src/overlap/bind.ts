@@ -3,7 +3,8 @@
 // wrong before the first chunk is found here.
 
 import { availableParallelism } from 'node:os';
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import type { Encoding } from '../formats/format.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import { parseSchema } from '../kernel/parameters.ts';

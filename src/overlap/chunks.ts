@@ -1,7 +1,8 @@
 // A job bound to its data, and what follows for a chunk of it: how long its arrays are, how its
 // kernel is launched, which of the rows that were read it keeps.
 
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import type { ElementType, Extent } from '../kernel/types.ts';
 import { elementBytes } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';

@@ -4,7 +4,8 @@
 // columns serves all streamed inputs, each with its own.
 
 import { stat } from 'node:fs/promises';
-import { counted, problem } from '../diagnostics/problem.ts';
+import { counted } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { type ByteReader, StreamBytes } from '../formats/bytes.ts';
 import { type Dtype, dtypeBytes } from '../formats/dtype.ts';
 import { ElementSource, notWhole } from '../formats/element-source.ts';

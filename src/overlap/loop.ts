@@ -11,8 +11,9 @@
 // tuner, for how many rows and with how many slots, and carries them through. A slot that is one too many
 // stops between two chunks and keeps its memory, for which another may start again.
 
+import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { count, problem } from '../diagnostics/problem.ts';
+import { problem } from '../diagnostics/problem.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { elementBytes } from '../kernel/types.ts';
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';

@@ -3,7 +3,8 @@
 
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
 import type { Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfName } from '../formats/registry.ts';

@@ -13,7 +13,8 @@
 // three chunks of 16 MiB in flight came nearest to what the bare copies take; smaller ones leave
 // gaps between transfers, larger ones take longer to get started and to run out.
 
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 
 /** Rows of a stream for rows of input. */
 export type Ratio = readonly [rowsOut: number, rowsIn: number];

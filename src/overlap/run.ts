@@ -6,8 +6,9 @@
 // it has written, beside the name of the output, for the next one.
 
 import type { Code } from '../diagnostics/codes.ts';
+import { counted } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { counted, problem } from '../diagnostics/problem.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { FileStamps } from '../files/stamps.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';

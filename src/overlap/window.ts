@@ -6,7 +6,8 @@
 // the next chunk begins with those. What lies beyond the first and last row is zeros or the
 // nearest row again.
 
-import { count, problem } from '../diagnostics/problem.ts';
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import type { Source } from '../formats/source.ts';
 import { fillElements, newArray, setElements } from '../formats/typed-arrays.ts';
 import type { ElementType } from '../kernel/types.ts';

@@ -55,7 +55,7 @@ export function inFlowOrder(names: Iterable<string>): string[] {
     const [a, b] = [partsOfEngine(one), partsOfEngine(other)];
     return (
       stretch(a.task) - stretch(b.task) ||
-      a.device.localeCompare(b.device, 'en', { numeric: true }) ||
+      (a.device === b.device ? 0 : a.device.localeCompare(b.device, 'en', { numeric: true })) ||
       rank(a.task) - rank(b.task)
     );
   });

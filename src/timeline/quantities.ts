@@ -3,6 +3,8 @@
 // Bytes are counted in powers of 1024 and say so (KiB, MiB, GiB). Microseconds have their letter, µ, which is one
 // column wide everywhere; files for programs hold plain numbers instead.
 
+import { count as withThousands } from '../diagnostics/count.ts';
+
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** `1536` is `1.50 KiB`. */
@@ -40,7 +42,7 @@ export function formatShare(share: number): string {
 
 /** `12345678` is `12,345,678`. */
 export function formatCount(count: number): string {
-  return Math.round(count).toLocaleString('en-US');
+  return withThousands(Math.round(count));
 }
 
 /** Three figures that matter, without an exponent: 1.23, 12.3, 123. */

@@ -6,9 +6,9 @@
 
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
+import { count } from '../../diagnostics/count.ts';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
-import { count } from '../../diagnostics/problem.ts';
 import { timeInWords } from '../../files/stamps.ts';
 import type { Conversion, Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';

@@ -10,8 +10,9 @@
 
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { count, problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
+import { problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
 import { differencesOf } from './facts.ts';

@@ -1,6 +1,7 @@
 // Typed arrays as sinks: one that the caller gave, or one that is made.
 
-import { count, problem } from '../../diagnostics/problem.ts';
+import { count } from '../../diagnostics/count.ts';
+import { problem } from '../../diagnostics/problem.ts';
 import { newArray, setElements } from '../../formats/typed-arrays.ts';
 import { type ElementType, hostArrays } from '../../kernel/types.ts';
 import { type CopyBytes, copyHere } from '../host-copies.ts';

@@ -1,7 +1,8 @@
 // Page-locked arrays of the caller as outputs: the device copies straight into them, so that nothing
 // is left to write.
 
-import { count, problem } from '../../diagnostics/problem.ts';
+import { count } from '../../diagnostics/count.ts';
+import { problem } from '../../diagnostics/problem.ts';
 import type { PinnedArray } from '../../runtime/device.ts';
 import type { MemorySink } from './memory.ts';
 
