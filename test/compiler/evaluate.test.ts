@@ -6,7 +6,7 @@ import { DivisionByZero } from '#warpstage/compiler/arithmetic.js';
 import { mapOperands } from '#warpstage/compiler/build.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
 import type { Expression, ValueType } from '#warpstage/compiler/ir.js';
-import { ByRank } from '#warpstage/targets/wasm/states/by-rank.js';
+import { factsOf } from '#warpstage/targets/analysis/facts.js';
 import { randomExpression, valueTypes } from '../differential/random-expression.ts';
 import { randomLimit, randomRuns, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
@@ -94,7 +94,7 @@ test(
           type,
           4,
         );
-        const byRank = new ByRank(program.build([]), new Map()).of(expression)!;
+        const facts = factsOf(program.build([]));
         const run = (value: Expression): string => {
           const result: HostArray = new arrays[type](threads);
           const launch = { grid: 1, arguments: { out: result } };
@@ -106,7 +106,7 @@ test(
         const bits = run(expression);
         expect(run(folded(expression))).toBe(bits);
         const known: HostArray = new arrays[type](threads);
-        for (let at = 0; at < threads; at += 1) known[at] = byRank(at) as never;
+        for (let at = 0; at < threads; at += 1) known[at] = facts.inThread(at)(expression).value as never;
         expect(bitsOf(known)).toBe(bits);
       }),
       randomRuns(500),

@@ -23,6 +23,7 @@ import {
   pipelineCall,
   print,
   store,
+  subtract,
   sync,
   when,
 } from '../support/ir.ts';
@@ -73,6 +74,20 @@ describe('which threads are rank groups', () => {
     expect(rankGroupsOf(program)).toHaveLength(1);
     const { fault } = expectStates(program, { grid: 1, arguments: {} }, wasm);
     expect(fault).toMatchObject({ kind: 'division-by-zero', thread: [0, 0, 0] });
+  });
+
+  test('a value that is known however it fails is not taken for one that cannot fail', () => {
+    const p = new ProgramBuilder('fails', 8);
+    const y = p.array('y', 'i32');
+    const zero = p.index(0);
+    const failing = multiply(load(y, p.length(y)), zero);
+    const dividing = multiply(binary('divide', p.index(1), subtract(p.length(y), p.length(y))), zero);
+    for (const value of [failing, dividing, binary('and', failing, zero)]) {
+      const own = [sync(), store(y, p.builtin('threadRank'), value)];
+      const program = p.build([when(compare('less', p.builtin('threadRank'), p.index(4)), own, [sync()])]);
+      const { fault } = expectStates(program, { grid: 1, arguments: { y: counting(8) } }, wasm);
+      expect(fault?.kind).toBe(value === dividing ? 'division-by-zero' : 'out-of-range');
+    }
   });
 
   test('of a rank group’s program there is left what it does', () => {

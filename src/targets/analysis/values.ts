@@ -2,21 +2,14 @@
 //
 // A fact holds for every value that an expression takes: an integer or bool lies between two bounds, and is
 // congruent to a residue modulo a power of two; a value of any type may be known itself. What operations do
-// is said by compiler/arithmetic.ts where all operands are known; else the rules here say what is left.
+// is said by compiler/evaluate.ts where all operands are known; else the rules here say what is left.
 //
 // Integers wrap. A result whose exact bounds leave its type may be any value of the type; its residue stays,
 // for the moduli divide 2^32. Bounds beyond 2^53 are no exact numbers, so they too become the type's.
 
-import {
-  binaryOperation,
-  compareOperation,
-  convertOperation,
-  DivisionByZero,
-  mathOperation,
-  unaryOperation,
-  type Value,
-} from '../../compiler/arithmetic.ts';
-import type { BinaryOperator, CompareOperator, Expression, ValueType } from '../../compiler/ir.ts';
+import type { Value } from '../../compiler/arithmetic.ts';
+import { type Computation, computed as valueBy } from '../../compiler/evaluate.ts';
+import type { BinaryOperator, CompareOperator, ValueType } from '../../compiler/ir.ts';
 
 /** Both ends belong to it. */
 export interface Bounds {
@@ -146,24 +139,15 @@ export function clipped(fact: Fact, type: ValueType, bounds: Bounds): Fact | nul
   return { ...fact, least, most };
 }
 
-type Operation = Extract<Expression, { kind: 'unary' | 'binary' | 'compare' | 'convert' | 'math' }>;
-
 /** What an operation gives, by what is known of its operands. */
-export function computed(expression: Operation, operands: readonly Fact[]): Fact {
+export function computed(expression: Computation, operands: readonly Fact[]): Fact {
   const { type } = expression;
   if (operands.every(({ value }) => value !== null)) {
-    try {
-      return exactly(
-        type,
-        valueBy(
-          expression,
-          operands.map(({ value }) => value!),
-        ),
-      );
-    } catch (error) {
-      if (error instanceof DivisionByZero) return unknown(type);
-      throw error;
-    }
+    const value = valueBy(
+      expression,
+      operands.map(({ value: operand }) => operand!),
+    );
+    return value === undefined ? unknown(type) : exactly(type, value);
   }
   const [left, right] = operands as [Fact, Fact];
   switch (expression.kind) {
@@ -182,32 +166,11 @@ export function computed(expression: Operation, operands: readonly Fact[]): Fact
   }
 }
 
-/** The value of an operation on known operands. */
-function valueBy(expression: Operation, operands: readonly Value[]): Value {
-  const [left, right] = operands as [Value, Value];
-  switch (expression.kind) {
-    case 'unary':
-      return unaryOperation(expression.operator, expression.type)(left);
-    case 'binary':
-      return binaryOperation(expression.operator, expression.type)(left, right);
-    case 'compare':
-      return compareOperation(expression.operator)(left, right);
-    case 'convert':
-      return convertOperation(expression.operand.type, expression.type, expression.format)(left);
-    case 'math': {
-      const operation = mathOperation(expression.function, expression.type as 'f32' | 'f64');
-      return operation(...(operands as number[]));
-    }
-    default:
-      return expression satisfies never;
-  }
-}
-
 function isFloat(type: ValueType): boolean {
   return type === 'f32' || type === 'f64';
 }
 
-function unary({ operator, type }: Extract<Operation, { kind: 'unary' }>, operand: Fact): Fact {
+function unary({ operator, type }: Extract<Computation, { kind: 'unary' }>, operand: Fact): Fact {
   switch (operator) {
     case 'not':
       return unknown('bool');
@@ -234,7 +197,7 @@ function unary({ operator, type }: Extract<Operation, { kind: 'unary' }>, operan
   }
 }
 
-function converted({ type, operand, format }: Extract<Operation, { kind: 'convert' }>, of: Fact): Fact {
+function converted({ type, operand, format }: Extract<Computation, { kind: 'convert' }>, of: Fact): Fact {
   if (format !== undefined) return type === 'u32' ? between(type, 0, 65_535) : unknown(type);
   if (isFloat(type) || isFloat(operand.type)) return unknown(type);
   if (type !== 'bool') return between(type, of.least, of.most, of.residue, of.modulus);

@@ -2,13 +2,12 @@
 // the pipeline's own, and the hardware may assume that the sync finds whole warps.
 
 import type { Call, Program } from '../../compiler/ir.ts';
-import { analyseLiveness } from '../analysis/liveness.ts';
-import { analyseUniformity } from '../analysis/uniformity.ts';
+import { factsOf } from '../analysis/facts.ts';
 import { forEachCall } from './lowering.ts';
 
 /** A function that says of a pipeline whether each of its uses stands where all threads of the block arrive. */
 export function blockUniformPipelines(program: Program): (pipeline: number) => boolean {
-  const { partial, returnsDivergently } = analyseUniformity(program, analyseLiveness(program.body));
+  const { partial, returnsDivergently } = factsOf(program).among('block');
   const apart = new Set<number>();
   forEachCall(program.body, (call) => {
     if ('pipeline' in call && (returnsDivergently || partial.has(call))) apart.add(call.pipeline);
@@ -20,7 +19,7 @@ export function blockUniformPipelines(program: Program): (pipeline: number) => b
 export function syncsApart(program: Program): (call: Call) => boolean {
   let partial: ReadonlySet<unknown> | undefined;
   return (call) => {
-    partial ??= analyseUniformity(program, analyseLiveness(program.body)).partial;
+    partial ??= factsOf(program).among('block').partial;
     return partial.has(call);
   };
 }

@@ -8,6 +8,7 @@
 import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
+import { factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { mapExpression } from '../../analysis/map.ts';
 import { assignedBy, assignedIn, forEachStatement, listsOf, readBy } from '../../analysis/walk.ts';
@@ -48,7 +49,7 @@ export class Indices {
   readonly #counters = new Map<Loop, Counter>();
 
   constructor(program: Program) {
-    this.#definitions = definitionsIn(program.body);
+    this.#definitions = factsOf(program).definitions;
     this.#findCounters(program.body);
   }
 
@@ -218,21 +219,4 @@ function assignmentsIn(list: List, variable: number): number {
     if (assignedBy(statement) === variable) times += 1;
   });
   return times;
-}
-
-/** The values of variables that are assigned at one place only. */
-function definitionsIn(body: List): Map<number, Expression> {
-  const definitions = new Map<number, Expression>();
-  const again = new Set<number>();
-  forEachStatement(body, (statement) => {
-    const variable = assignedBy(statement);
-    if (statement.kind !== 'assign') {
-      if (variable !== null) again.add(variable);
-      return;
-    }
-    if (definitions.has(statement.variable)) again.add(statement.variable);
-    definitions.set(statement.variable, statement.value);
-  });
-  for (const variable of again) definitions.delete(variable);
-  return definitions;
 }

@@ -39,12 +39,11 @@ export function writeStates(program: Program): { readonly unit: Unit; readonly v
   const meetings = new Meetings(whole.module);
   const written = units.map((unit) => {
     const facts = new CohortFacts(unit.program);
-    const liveness = analyseLiveness(unit.program.body);
-    const segments = flowOf(unit.program, facts, liveness);
+    const segments = flowOf(unit.program, facts);
     return {
       unit,
       segments,
-      ...addResume({ unit, layout, cohortSplit, meetings, facts, liveness, segments }),
+      ...addResume({ unit, layout, cohortSplit, meetings, facts, segments }),
     };
   });
   const records = layout.reserveCohorts();

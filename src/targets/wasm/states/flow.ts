@@ -10,6 +10,7 @@
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
 import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
@@ -27,8 +28,8 @@ import {
 import type { WaitingCall } from './waits.ts';
 
 /** The segments in the order in which they are written; the first is where every block begins. */
-export function flowOf(program: Program, facts: CohortFacts, liveness: Liveness): readonly Segment[] {
-  return new Lowering(program, facts, liveness).lower(program.body);
+export function flowOf(program: Program, facts: CohortFacts): readonly Segment[] {
+  return new Lowering(program, facts).lower(program.body);
 }
 
 interface Place {
@@ -51,11 +52,12 @@ class Lowering {
   /** Statements for the next region. */
   #pending: Statement[] = [];
 
-  constructor({ variables, barriers }: Program, facts: CohortFacts, liveness: Liveness) {
+  constructor(program: Program, facts: CohortFacts) {
+    const { variables, barriers } = program;
     this.#variables = variables.length;
     this.#barriers = barriers;
     this.#facts = facts;
-    this.#liveness = liveness;
+    this.#liveness = factsOf(program).liveness;
   }
 
   lower(body: readonly Statement[]): readonly Segment[] {

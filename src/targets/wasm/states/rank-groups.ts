@@ -8,11 +8,12 @@
 
 import { binaryOperation, type Value } from '../../../compiler/arithmetic.ts';
 import type { BinaryOperator, Expression, Program, ValueType } from '../../../compiler/ir.ts';
+import { builtInOfRank, factsOf } from '../../analysis/facts.ts';
+import { mayFail } from '../../analysis/failing.ts';
 import { mapStatements } from '../../analysis/map.ts';
 import { isInteger } from '../../analysis/values.ts';
-import { expressionsOf, forEachStatement } from '../../analysis/walk.ts';
+import { expressionsOf, forEachStatement, operandsOf } from '../../analysis/walk.ts';
 import type { RankGroup } from '../../executable.ts';
-import { ByRank, type OfRank, onlyDefinitions } from './by-rank.ts';
 import { CohortFacts } from './facts.ts';
 
 /** More ways than these are left to be found out by the threads: each rank group's code is as long as the kernel's. */
@@ -25,29 +26,43 @@ export function rankGroupsOf(program: Program): readonly RankGroup[] {
   const all: RankGroup = { first: 0, stride: 1, count: size };
   const deciding = decidingTests(program);
   const ranksOfWay = new Map<string, number[]>();
-  try {
-    for (let rank = 0; rank < size; rank += 1) {
-      const way = deciding.map((test) => (test(rank) ? 1 : 0)).join('');
-      const ranks = ranksOfWay.get(way);
-      if (ranks === undefined) ranksOfWay.set(way, [rank]);
-      else ranks.push(rank);
-      if (ranksOfWay.size > mostRankGroups) return [all];
-    }
-  } catch {
-    // A test that fails does so when the kernel runs, in the thread for which it fails.
-    return [all];
+  for (let rank = 0; rank < size; rank += 1) {
+    const way = deciding.map((test) => (test(rank) ? 1 : 0)).join('');
+    const ranks = ranksOfWay.get(way);
+    if (ranks === undefined) ranksOfWay.set(way, [rank]);
+    else ranks.push(rank);
+    if (ranksOfWay.size > mostRankGroups) return [all];
   }
   const rankGroups = [...ranksOfWay.values()].map(rankGroupOf);
   return rankGroups.every((rankGroup) => rankGroup !== null) ? rankGroups : [all];
 }
 
+/** A value for each thread, which its rank tells. */
+type OfRank = (rank: number) => Value;
+
+/** A function that gives the values of an expression by rank; null where some thread's is not known, or it fails there. */
+function valuesByRank(program: Program): (expression: Expression) => OfRank | null {
+  const [x, y, z] = program.block;
+  const facts = factsOf(program);
+  const threads = Array.from({ length: x * y * z }, (_, rank) => facts.inThread(rank));
+  return (expression) => {
+    const values: Value[] = [];
+    for (const factOf of threads) {
+      const { value } = factOf(expression);
+      if (value === null) return null;
+      values.push(value);
+    }
+    return (rank) => values[rank]!;
+  };
+}
+
 /** What decides, by the rank, which way a thread goes around synchronising calls, or its role. */
 function decidingTests(program: Program): readonly OfRank[] {
   const facts = new CohortFacts(program);
-  const byRank = new ByRank(program, onlyDefinitions(program));
+  const byRank = valuesByRank(program);
   const tests: OfRank[] = [];
   const add = (test: Expression) => {
-    const ofRank = facts.isUniform(test) ? null : byRank.of(test);
+    const ofRank = facts.isUniform(test) ? null : byRank(test);
     if (ofRank !== null) tests.push(ofRank);
   };
   forEachStatement(program.body, (statement) => {
@@ -76,11 +91,12 @@ export function programOf(program: Program, rankGroup: RankGroup): Program {
 
 /** The program with what it says of the rank in the block said of the rank in its rank group. */
 function countedInRankGroup(program: Program, rankGroup: RankGroup): Program {
-  const inBlock = new ByRank(program, new Map());
   const expression = (mapped: Expression): Expression => {
-    const value = mapped.kind === 'builtin' ? inBlock.of(mapped) : null;
-    if (value === null || mapped.kind !== 'builtin') return mapped;
-    const ofMember: OfRank = (rank) => value(rankGroup.first + rankGroup.stride * rank);
+    if (mapped.kind !== 'builtin' || builtInOfRank(program, mapped.name, 0) === null) return mapped;
+    const ofMember: OfRank = (rank) => {
+      const value = builtInOfRank(program, mapped.name, rankGroup.first + rankGroup.stride * rank)!;
+      return mapped.type === 'i64' ? BigInt(value) : value;
+    };
     return (
       simplified(mapped, program.indexType, rankGroup.count, ofMember) ??
       builtInOf(program, mapped, rankGroup)
@@ -92,10 +108,15 @@ function countedInRankGroup(program: Program, rankGroup: RankGroup): Program {
 /** The program with what follows from the rank alone made simple, and without the branches that nobody takes. */
 function withKnownValues(program: Program): Program {
   const { indexType, block } = program;
-  const byRank = new ByRank(program, onlyDefinitions(program));
+  const byRank = valuesByRank(program);
+  // What may fail stays, whatever is made of it: so does the fault.
+  const fails = (expression: Expression): boolean =>
+    expression.kind === 'load' ||
+    (expression.kind === 'binary' && mayFail(expression) && byRank(expression) === null) ||
+    operandsOf(expression).some(fails);
   const body = mapStatements(program.body, {
     expression: (mapped) => {
-      const value = mapped.kind === 'constant' ? null : byRank.of(mapped);
+      const value = mapped.kind === 'constant' || fails(mapped) ? null : byRank(mapped);
       return (value && simplified(mapped, indexType, block[0], value)) ?? mapped;
     },
     statement: (mapped) => {
@@ -113,12 +134,7 @@ function simplified(
   threads: number,
   value: OfRank,
 ): Expression | null {
-  const values: Value[] = [];
-  try {
-    for (let rank = 0; rank < threads; rank += 1) values.push(value(rank));
-  } catch {
-    return null;
-  }
+  const values = Array.from({ length: threads }, (_, rank) => value(rank));
   const { type } = expression;
   const [first] = values as [Value];
   if (values.every((each) => Object.is(each, first))) return literal(expression, type, first);

@@ -1,8 +1,8 @@
 // What the threads of a cohort do one by one: regions, and the codes by which they part.
 
 import type { Expression } from '../../../compiler/ir.ts';
-import type { Liveness } from '../../analysis/liveness.ts';
-import { analyseUniformity, type Uniformity } from '../../analysis/uniformity.ts';
+import { factsOf } from '../../analysis/facts.ts';
+import type { Uniformity } from '../../analysis/uniformity.ts';
 import { assignedIn, operandsOf } from '../../analysis/walk.ts';
 import { writeShareOfCopy } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
@@ -23,7 +23,6 @@ import { type CohortWriter, contextOf } from './writer.ts';
 
 export interface RegionFacts {
   readonly facts: CohortFacts;
-  readonly liveness: Liveness;
   /** Whether threads of the rank group may diverge; else they all are where one is. */
   readonly maySplit: boolean;
 }
@@ -38,12 +37,12 @@ export class RegionWriter {
   /** Whether any threads are run in lanes. */
   vectorised = false;
 
-  constructor(writer: CohortWriter, { facts, liveness, maySplit }: RegionFacts) {
+  constructor(writer: CohortWriter, { facts, maySplit }: RegionFacts) {
     const { unit } = writer;
     this.#writer = writer;
     this.#facts = facts;
     this.#maySplit = maySplit;
-    this.#lanes = new Lanes(unit, inLanes(facts, analyseUniformity(unit.program, liveness, 'row')));
+    this.#lanes = new Lanes(unit, inLanes(facts, factsOf(unit.program).among('row')));
   }
 
   /** Writes the codes of all threads, by a region or by their roles; `sum`, which is 0 before, gets their sum. */

@@ -6,7 +6,6 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import type { Liveness } from '../../analysis/liveness.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -39,7 +38,6 @@ export interface ResumeParts {
   readonly cohortSplit: CohortSplit;
   readonly meetings: Meetings;
   readonly facts: CohortFacts;
-  readonly liveness: Liveness;
   readonly segments: readonly Segment[];
 }
 
@@ -71,7 +69,7 @@ class ResumeWriter implements CohortWriter {
   readonly #progress: Local;
   #dispatch: Label | null = null;
 
-  constructor({ unit, layout, cohortSplit, meetings, facts, liveness, segments }: ResumeParts) {
+  constructor({ unit, layout, cohortSplit, meetings, facts, segments }: ResumeParts) {
     this.unit = unit;
     this.layout = layout;
     this.code = new Code(parameters.map((name) => ({ name, type: 'i32' })));
@@ -97,7 +95,7 @@ class ResumeWriter implements CohortWriter {
       },
     });
     const maySplit = segments.some((segment) => this.#maySplitAt(segment));
-    this.#regions = new RegionWriter(this, { facts, liveness, maySplit });
+    this.#regions = new RegionWriter(this, { facts, maySplit });
   }
 
   get vectorised(): boolean {
