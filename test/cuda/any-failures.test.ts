@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { kernel, open } from 'warpstage';
-import { checkAnyFailures } from '../runtime/any-failures.ts';
+import { checkAnyFailures, closing } from '../runtime/any-failures.ts';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
 const illegalAddress = 700;
@@ -30,6 +30,12 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       });
     },
   );
+
+  test('what functions throw while it is closed is thrown', async () => {
+    fake.lag(20, 1);
+    const numRuns = Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 60);
+    await checkAnyFailures({ open: () => open('cuda'), faults: false, only: closing, numRuns });
+  });
 
   const wild = kernel({ y: 'i32[]' }, ({ y }) => {
     y[0] = 1;

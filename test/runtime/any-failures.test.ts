@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Device, kernel, open } from 'warpstage';
 import { checkedDevices, devices } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
-import { checkAnyFailures } from './any-failures.ts';
+import { checkAnyFailures, closing } from './any-failures.ts';
 
 sayWithoutGpu();
 
@@ -20,6 +20,11 @@ describe.each([...devices, model])('$name', ({ open, kind, options }) => {
     // A fault that nobody looks for takes the GPU from the process.
     const faults = kind !== 'cuda' || options.checked === true;
     await checkAnyFailures({ open, faults, numRuns: Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 12) });
+  });
+
+  test('what functions throw while it is closed is thrown', async () => {
+    const numRuns = Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 60);
+    await checkAnyFailures({ open, faults: false, only: closing, numRuns });
   });
 });
 

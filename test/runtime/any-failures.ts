@@ -69,12 +69,30 @@ export interface FailingDevice {
   readonly open: () => Promise<Device>;
   /** Whether a kernel's faults are found. */
   readonly faults: boolean;
+  /** What programs do. Default: all that there is. */
+  readonly only?: readonly (typeof kinds)[number][];
   readonly numRuns: number;
 }
 
-export async function checkAnyFailures({ open, faults, numRuns }: FailingDevice): Promise<void> {
+/** Of programs whose functions fail while their device is closed. */
+export const closing = [
+  'reject',
+  'throw',
+  'host function',
+  'turn',
+  'synchronise',
+  'destroy',
+  'record and wait',
+] as const;
+
+export async function checkAnyFailures({
+  open,
+  faults,
+  only = kinds,
+  numRuns,
+}: FailingDevice): Promise<void> {
   const operation: fc.Arbitrary<Operation> = fc.record({
-    kind: fc.constantFrom(...kinds.filter((kind) => faults || kind !== 'outside')),
+    kind: fc.constantFrom(...only.filter((kind) => faults || kind !== 'outside')),
     stream: fc.nat(3),
     other: fc.nat(3),
     awaits: fc.boolean(),

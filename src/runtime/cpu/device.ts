@@ -320,9 +320,9 @@ export class CpuDevice implements Device {
 
   async #end(): Promise<void> {
     await this.#front.close();
-    // What told of a thread's end still refers to what the thread had.
-    await new Promise((resolve) => setImmediate(resolve));
-    deviceFreed(this.#memory.letGo() + this.#staging.letGo() + this.#pinnedBytes);
+    // In a turn of its own: what told of a thread's end still refers to what the thread had. Nothing waits for it, as a
+    // host function may throw in that turn, which would be known to have happened before the device was closed.
+    setImmediate(() => deviceFreed(this.#memory.letGo() + this.#staging.letGo() + this.#pinnedBytes));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
