@@ -139,6 +139,7 @@ export { type Fold, type Folded, type ReducedValue, type ReduceOptions, reduce }
 export type {
   ConstantNames,
   ElementNames,
+  ElementsFor,
   ElementValueOf,
   HostArrayOf,
   InputNames,

@@ -8,9 +8,9 @@ export const exitCodes = {
   1: 'a finding of the checker, or an error of the kernel, the job or its module',
   2: 'wrong usage: an option, a setting, a name; an output that another run left',
   3: 'an input that cannot be read, or whose data does not fit the job',
-  4: 'results that differ from what they are compared with',
+  4: 'results that differ from what they must be',
   74: 'an output that cannot be written: a full disk, no permission',
-  75: 'something that may pass: a device that was lost, an output in use; try again',
+  75: 'something that may pass: a device that is full or was lost, an output in use; try again',
   130: 'interrupted by Ctrl-C',
   143: 'ended by SIGTERM',
 } as const;
@@ -28,6 +28,7 @@ const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS5004: 3,
   WS5005: 3,
   WS5006: 74,
+  WS4001: 75,
   WS4006: 75,
   WS5011: 75,
 };

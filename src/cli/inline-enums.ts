@@ -4,6 +4,10 @@
 // inlined is what one file tells: members of the file's own top-level enums whose values are constant, where
 // no other declaration hides the enum. Babel calls it, for jiti, before it takes the enums away.
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 type Value = number | string;
 
 /** What is used of Babel's syntax tree. */
@@ -36,6 +40,12 @@ interface Babel {
 /** A preset of Babel's: jiti passes on presets, and keeps plugins for itself. */
 export function inlineEnums({ types }: Babel): object {
   return { plugins: [{ pre: ({ path }: { readonly path: Path }) => inlineIn(path, types.valueToNode) }] };
+}
+
+/** Tells this transformation from those of other versions: what one of them made of a module is not another's. */
+export function versionOfInlining(): string {
+  const text = readFileSync(fileURLToPath(import.meta.url));
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
 function inlineIn(program: Path, toNode: (value: Value) => Node): void {

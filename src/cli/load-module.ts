@@ -12,7 +12,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { cacheFolder } from '../files/cache-folders.ts';
-import { inlineEnums } from './inline-enums.ts';
+import { inlineEnums, versionOfInlining } from './inline-enums.ts';
 import { moduleFailure } from './module-failure.ts';
 
 /** A loaded module: its exports by name. */
@@ -142,7 +142,8 @@ async function importWithJiti(path: string): Promise<Readonly<Record<string, unk
     createJiti(import.meta.url, {
       // They lead from a kernel back to the user's line.
       sourceMaps: true,
-      fsCache: cacheFolder('modules') ?? false,
+      // It knows its files by their text alone, and not by what is made of it.
+      fsCache: cacheFolder(`modules-${versionOfInlining()}`) ?? false,
       interopDefault: false,
       virtualModules: Object.fromEntries(ours),
       tsconfigPaths,

@@ -48,6 +48,9 @@ interface Row extends Measurement {
   readonly error?: number;
 }
 
+/** Of what sqrt(sin² + cos²) may differ from 1: the rounding of 32 bits, on any device. */
+const tolerance = 1e-5;
+
 const usual = 'model:c1060,model:c2050,model:k20c,cpu';
 const program = fileURLToPath(new URL('../../examples/overlap/program.ts', import.meta.url));
 
@@ -68,11 +71,19 @@ export function overlapCommand(context: CommandContext): Command {
       examplesText(['warpstage overlap', 'warpstage overlap --device model:h200,cuda --trace timelines']),
     )
     .action(async (options: OverlapOptions) => {
-      const { output } = context.terminal;
+      const { output, errors } = context.terminal;
       if (options.trace !== undefined) await makeFolder(options.trace);
       const rows: Row[] = [];
       for (const name of options.device.split(',')) rows.push(...(await runOn(name.trim(), options.trace)));
       output.write(options.json ? `${JSON.stringify(rows)}\n` : `${tableLines(columns, rows).join('\n')}\n`);
+      // A time says nothing where the work was not done. Of no number, NaN, this is to be true too.
+      const wrong = rows.filter(({ maxError }) => !(maxError <= tolerance));
+      for (const { device, schedule, maxError } of wrong) {
+        errors.write(
+          `${schedule} on ${device}: results differ by up to ${maxError} from 1, which all must be\n`,
+        );
+      }
+      if (wrong.length > 0) context.exit.code = 4;
     });
 }
 

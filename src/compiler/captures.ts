@@ -128,9 +128,11 @@ function isCoverageCounter(name: string): boolean {
 }
 
 /** The line of the schema that a captured name needs, guessed from its use. */
-function remedy({ use, member }: Captured, name: string): string {
-  if (use === 'read' && member !== null && member !== name) {
-    return `objects stay on the host: add ${member}: 'f32' or ${member}: 'constant f32' to the schema, and take it from the first parameter`;
+function remedy({ use, member, property }: Captured, name: string): string {
+  // Of an import its object's member, as `settings.gain` becomes `module.settings.gain`.
+  const read = member === name ? property : member;
+  if (use === 'read' && read !== null) {
+    return `objects stay on the host: add ${read}: 'f32' or ${read}: 'constant f32' to the schema, and take it from the first parameter`;
   }
   switch (use) {
     case 'called':

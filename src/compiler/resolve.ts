@@ -5,7 +5,15 @@
 // what the text does, not from the keyword. What no declaration explains is captured from
 // outside the function.
 
-import type { AnyNode, CallExpression, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn';
+import type {
+  AnyNode,
+  CallExpression,
+  Function as FunctionNode,
+  Identifier,
+  MemberExpression,
+  Node,
+  Pattern,
+} from 'acorn';
 import { componentNames } from '../kernel/types.ts';
 import { boundNames, children, isFunction, patternExpressions } from './nodes.ts';
 
@@ -29,6 +37,8 @@ export interface Captured {
   readonly use: 'called' | 'constructed' | 'indexed' | 'read' | 'written';
   /** Of `module.name`: the member, as bundlers write imports. */
   readonly member: string | null;
+  /** Of `module.name.property`: what is read of the member. */
+  readonly property: string | null;
 }
 
 export interface Resolution {
@@ -283,11 +293,16 @@ function capturedBy(node: Identifier, around: readonly AnyNode[]): Captured {
   const { name } = node;
   const parent = around.at(-1);
   if (parent?.type !== 'MemberExpression' || parent.object !== node) {
-    return { name, node, use: useOf(node, around), member: null };
+    return { name, node, use: useOf(node, around), member: null, property: null };
   }
-  if (parent.computed) return { name, node, use: 'indexed', member: null };
-  const member = parent.property.type === 'Identifier' ? parent.property.name : null;
-  return { name, node, use: useOf(parent, around.slice(0, -1)), member };
+  if (parent.computed) return { name, node, use: 'indexed', member: null, property: null };
+  const whole = around.at(-2);
+  const property = whole?.type === 'MemberExpression' && whole.object === parent ? nameOfMember(whole) : null;
+  return { name, node, use: useOf(parent, around.slice(0, -1)), member: nameOfMember(parent), property };
+}
+
+function nameOfMember({ property, computed }: MemberExpression): string | null {
+  return property.type === 'Identifier' && !computed ? property.name : null;
 }
 
 function useOf(node: Node, around: readonly AnyNode[]): Captured['use'] {

@@ -179,7 +179,7 @@ function text(name: string): Error {
   return problem(
     'WS5004',
     `${name} is text, which is not read`,
-    `save its numbers as .npy first: numpy.save('x.npy', numpy.loadtxt('x.txt')); ${rawHint}`,
+    `if it holds numbers, save them as .npy: numpy.save('x.npy', numpy.loadtxt('${name}')); ${rawHint}`,
   );
 }
 

@@ -54,7 +54,12 @@ const kinds: readonly Unsupported[] = [
     hint: (name) =>
       `save it as Parquet: pandas.read_csv('${name}'${/\.tsv$/i.test(name) ? ", sep='\\t'" : ''}).to_parquet('${stem(name)}.parquet')`,
   },
-  { what: 'a text file', endings: ['.txt', '.md', '.log'], hint: saved("numpy.loadtxt('%')") },
+  { what: 'a text file', endings: ['.txt'], hint: saved("numpy.loadtxt('%')") },
+  {
+    what: 'a text to read',
+    endings: ['.md', '.markdown', '.rst', '.log', '.doc', '.docx', '.rtf', '.tex'],
+    hint: () => 'name the file that holds the numbers',
+  },
   {
     what: 'a JSON file',
     endings: ['.json', '.geojson'],

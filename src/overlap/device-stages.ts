@@ -10,12 +10,18 @@ import { type StageName, type StageReport, stageNames } from './options.ts';
 type Sums = { busy: number; bytes: number; operations: number };
 
 export class DeviceStages {
+  readonly #virtual: boolean;
   /** Outside the chunks, and of chunks that are through. */
   readonly #settled = newSums();
   /** Of the chunks that are under way: what was reported, and what was given. */
   #reported = newSums();
   #given = newSums();
   #isSampled = false;
+
+  /** `virtual`: whether the device keeps a clock of its own. */
+  constructor(virtual = false) {
+    this.#virtual = virtual;
+  }
 
   /** From now on, until the chunks are through, not everything is reported. */
   sample(): void {
@@ -64,6 +70,7 @@ export class DeviceStages {
       busy: reported.busy + settled.busy,
       bytes: reported.bytes + settled.bytes,
       operations: reported.operations + settled.operations,
+      virtual: this.#virtual,
     };
   }
 }

@@ -14,7 +14,7 @@ import {
   type RowSchema,
 } from './row-function.ts';
 
-/** The outputs of a map. Of a single value it is the schema's first entry alone. */
+/** The outputs of a map. A single value is the schema's first entry alone; see `ResultNames`. */
 export type MapOutputs<S extends RowSchema, R> = {
   readonly [K in ResultNames<S, R>]: HostArrayOf<S[K]>;
 };

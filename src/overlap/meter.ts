@@ -8,6 +8,7 @@
 
 import type { Device } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
+import { bindsFrom } from './bound.ts';
 import { DeviceStages } from './device-stages.ts';
 import type { Participant } from './devices.ts';
 import { type DeviceReport, type JobReport, type StageName, stageNames } from './options.ts';
@@ -40,7 +41,7 @@ export class Meter implements Disposable {
     this.#trace = trace;
     this.#devices = participants.map(({ name, device }, position) => {
       const { recorder: before, recording } = device;
-      const stages = new DeviceStages();
+      const stages = new DeviceStages(device.properties.kind === 'model');
       const reported =
         participants.length === 1 ? (span: Span) => span : nameIn(name, position, participants.length);
       device.recorder = (span) => {
@@ -113,12 +114,13 @@ export class Meter implements Disposable {
         busy: Math.max(...parts.map(({ busy }) => busy)),
         bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
         operations: parts.reduce((sum, { operations }) => sum + operations, 0),
+        virtual: parts.some(({ virtual, operations }) => virtual && operations > 0),
       };
     });
     const slowest = stages.reduce((a, b) => (b.busy > a.busy ? b : a));
-    const bound =
-      slowest.busy === 0 ? null : { stage: slowest.name, nearness: Math.min(1, slowest.busy / wall) };
-    return { wall, stages, bound };
+    const nearness = Math.min(1, slowest.busy / wall);
+    const binds = nearness >= bindsFrom && !stages.some(({ virtual }) => virtual);
+    return { wall, stages, bound: binds ? { stage: slowest.name, nearness } : null };
   }
 
   /** Milliseconds that each stage has worked so far, on the device that has it, as far as that is reported. */

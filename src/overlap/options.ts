@@ -133,6 +133,8 @@ export interface StageReport {
   readonly busy: number;
   readonly bytes: number;
   readonly operations: number;
+  /** Whether `busy` is of a virtual device's own clock, which no other time of the report can be compared with. */
+  readonly virtual: boolean;
 }
 
 /** What one device of a run did. */
@@ -182,7 +184,10 @@ export interface JobReport {
   readonly ranOn: readonly string[];
   /** Of a stage that several devices have: how long the busiest of them worked, and the bytes of all. */
   readonly stages: readonly StageReport[];
-  /** The busiest stage and its share of the wall time; null where there was nothing to do. */
+  /**
+   * The stage that bound the run, and its share of the wall time. Null where none did: the busiest worked less than half
+   * of the time, or a device was virtual, so that there is no one clock to say it by.
+   */
   readonly bound: { readonly stage: StageName; readonly nearness: number } | null;
 }
 

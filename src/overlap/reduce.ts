@@ -41,7 +41,7 @@ export interface ReduceOptions<S extends RowSchema, R, V> extends RowOptions<S> 
 
 /** The value of a reduction without `finish`. */
 export type ReducedValue<S extends RowSchema, R> = R extends number | bigint | boolean
-  ? ElementValueOf<S[ElementNames<S>]>
+  ? ElementValueOf<S[ResultNames<S, R>]>
   : Folded<S, R>;
 
 /** Threads of a block. */

@@ -68,9 +68,15 @@ export type RowResult<S extends RowSchema> =
   | boolean
   | { readonly [K in ElementNames<S>]?: number | bigint | boolean };
 
-/** The names of what a function gives. Of a single value TypeScript does not know which entry is the first. */
+/** The elements that a single value can be stored as: a bigint those of 64 bits, a number the others. */
+export type ElementsFor<R> = R extends bigint ? 'i64' | 'u64' : Exclude<NumberElement, 'i64' | 'u64'>;
+
+/**
+ * The names of what a function gives. Of a single value it is the schema's first entry, but TypeScript does not know
+ * the order of entries: all that could hold the value are named. An object names its results exactly.
+ */
 export type ResultNames<S extends RowSchema, R> = R extends number | bigint | boolean
-  ? ElementNames<S>
+  ? { [K in keyof S]: S[K] extends ElementsFor<R> ? K : never }[keyof S] & string
   : keyof R & ElementNames<S>;
 
 /** What map() and reduce() take beside. */

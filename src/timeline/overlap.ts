@@ -16,6 +16,8 @@ export interface Busy {
   readonly bytes: number;
   /** Spans. */
   readonly operations: number;
+  /** Whether `busy` is of a virtual device's own clock, while the wall time is this machine's. */
+  readonly virtual?: boolean;
 }
 
 /** The figures of a schedule. */

@@ -61,10 +61,18 @@ export function reportText(data: ReportData, width = 80): string {
   const head = [...wrap(data.title, width), ...wrap(amounts, width), ...taken];
   const { devices = [] } = data;
   const shares = devices.length > 1 ? ['', ...deviceTable(devices, data.wall, width)] : [];
-  const cut = choice(data, boundOf(figures)?.name);
-  const reported = [...wrap(verdict(figures), width), ...(cut === undefined ? [] : wrap(cut, width))];
+  const isVirtual = data.stages.some(({ virtual }) => virtual);
+  const cut = choice(data, isVirtual ? undefined : boundOf(figures)?.name);
+  const reported = [
+    ...wrap(isVirtual ? twoClocks : verdict(figures), width),
+    ...(cut === undefined ? [] : wrap(cut, width)),
+  ];
   return [...head, '', ...stageTable(figures, width), ...shares, '', ...reported].join('\n');
 }
+
+const twoClocks =
+  "The device is virtual: its stages took this long on its own clock, and the others on this machine's. What bound the run " +
+  'cannot be said from that; `warpstage plan` predicts the whole on such a device.';
 
 function resumption({ chunks, bytes }: NonNullable<ReportData['resumed']>): string {
   if (chunks === 0) return 'resumed: nothing; there was no former run to go on from';
@@ -85,7 +93,7 @@ function stageTable(figures: OverlapFigures, width: number): string[] {
   const columns: Column<Busy>[] = [
     { heading: 'stage', align: 'left', cell: (stage) => stage.name },
     { heading: 'busy', cell: (stage) => formatDuration(stage.busy) },
-    { heading: 'of wall', cell: (stage) => formatShare(figures.wall > 0 ? stage.busy / figures.wall : 0) },
+    { heading: 'of wall', cell: (stage) => shareOf(stage, figures.wall) },
     { heading: 'rate', cell: (stage) => (stage.bytes > 0 ? formatRate(stage.bytes, stage.busy) : '-') },
     { heading: 'bytes', cell: (stage) => (stage.bytes > 0 ? formatBytes(stage.bytes) : '-') },
     { heading: 'steps', cell: (stage) => formatCount(stage.operations) },
@@ -104,10 +112,15 @@ function deviceTable(devices: readonly DeviceFigures[], wall: number, width: num
     { heading: 'of rows', cell: ({ rows }) => formatShare(all > 0 ? rows / all : 0) },
     ...tasks.map((task, i) => ({
       heading: task,
-      cell: ({ stages }: DeviceFigures) => formatShare(wall > 0 ? stages[i]!.busy / wall : 0),
+      cell: ({ stages }: DeviceFigures) => shareOf(stages[i]!, wall),
     })),
   ];
   return tableLines(columns, devices, width, 3);
+}
+
+/** Virtual time is no share of this machine's. */
+function shareOf({ busy, virtual }: Busy, wall: number): string {
+  return virtual ? '-' : formatShare(wall > 0 ? busy / wall : 0);
 }
 
 /** Breaks a line between words. */

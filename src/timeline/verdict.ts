@@ -1,10 +1,8 @@
 // Which stage bound a schedule, in a sentence: one place decides it for the terminal, the page and the job's result.
 
+import { bindsFrom } from '../overlap/bound.ts';
 import { type Busy, isWaiting, type OverlapFigures } from './overlap.ts';
 import { formatShare } from './quantities.ts';
-
-/** A busiest stage below this share of the wall time did not bind the schedule: its stages waited on each other. */
-const bindsFrom = 0.5;
 
 /** Of the wall time: where the other stages took less in all, there was nothing to hide. */
 const worthHiding = 0.05;

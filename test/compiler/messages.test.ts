@@ -21,6 +21,11 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
     "WS1002: 'settings' is captured from outside the function (objects stay on the host: add gain: 'f32' or gain: 'constant f32' to the schema, and take it from the first parameter)",
   ],
   [
+    'the same as vitest rewrites it',
+    '({ y }) => { y[0] = «__vi_import_0__».settings.gain * 2; }',
+    "WS1002: 'settings' is captured from outside the function (objects stay on the host: add gain: 'f32' or gain: 'constant f32' to the schema, and take it from the first parameter)",
+  ],
+  [
     'an import as vitest rewrites its call',
     '({ y }) => { y[0] = (0, «__vi_import_0__».helper)(y[1]); }',
     "WS1002: 'helper' is captured from outside the function (make it a device function, add 'helper' to the schema, and take it from the first parameter)",

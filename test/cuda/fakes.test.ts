@@ -18,6 +18,7 @@ import { cacheFolders } from '#warpstage/files/cache-folders.js';
 import { CodeCache } from '#warpstage/runtime/cuda/code-cache.js';
 import { CudaCompiler } from '#warpstage/runtime/cuda/compiler.js';
 import { addressOf } from '#warpstage/runtime/cuda/library.js';
+import { runHere } from '../cli/support.ts';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
 const step = kernel(
@@ -56,6 +57,15 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   beforeEach(() => fake.reset());
   afterAll(() => {
     fake.remove();
+  });
+
+  test('`warpstage overlap` ends with exit code 4 where the results are not what they must be', async () => {
+    const { code, text, stderr } = await runHere('overlap', '--device', 'cuda');
+    expect(text).toMatch(/cuda +sequential/);
+    // Its kernels do nothing.
+    const wrong = (schedule: string) =>
+      `${schedule} on cuda: results differ by up to 1 from 1, which all must be\n`;
+    expect({ code, stderr }).toEqual({ code: 4, stderr: ['sequential', 'V1', 'V2'].map(wrong).join('') });
   });
 
   describe('memory', () => {

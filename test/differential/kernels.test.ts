@@ -70,7 +70,7 @@ describe('random kernels', () => {
     (target) => {
       fc.assert(
         fc.property(tapes(400), fc.constantFrom('i32', 'i64'), (tape, indexType) => {
-          const random = randomKernel(tape, { exact: target.name === 'cuda' });
+          const random = randomKernel(tape, { exact: cudaTargets.includes(target) });
           const { text, grid, block } = random;
           const expected = outcome(random, (args) => runAsJavaScript(text, { grid, block, arguments: args }));
           expect(outcome(random, runCompiled(target, random, indexType)), text).toEqual(expected);

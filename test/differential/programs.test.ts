@@ -21,7 +21,7 @@ function wayOf(executable: Executable): string {
 function expectedWays(target: Target): readonly string[] {
   if (target === wasm) return ['regions', 'lanes', 'states'];
   if (target === wasmStates) return ['states'];
-  return [target.name === 'cuda' ? 'cuda' : 'interpreter'];
+  return [cudaTargets.includes(target) ? 'cuda' : 'interpreter'];
 }
 
 interface Outcome {
@@ -54,7 +54,7 @@ describe('random programs', () => {
       const ways = new Map<string, number>();
       fc.assert(
         fc.property(tapes(400), (tape) => {
-          const random = randomProgram(tape, { exact: target.name === 'cuda' });
+          const random = randomProgram(tape, { exact: cudaTargets.includes(target) });
           const expected = outcome(oracle, random);
           const actual = outcome(target, random);
           expect(expected.fault, printProgram(random.program)).toBeNull();

@@ -39,6 +39,8 @@ describe('input', () => {
   test.each([
     ['csv', 'pandas.read_csv'],
     ['txt', 'numpy.loadtxt'],
+    ['md', 'name the file that holds the numbers;'],
+    ['log', 'name the file that holds the numbers;'],
     ['wav', 'scipy.io.wavfile'],
     ['npz', "numpy.load('"],
     ['h5', 'h5py.File'],

@@ -16,7 +16,13 @@ describe('what the stages of a device did', () => {
     }
     expect(stages.busy('copy in')).toBe(5);
     stages.settle();
-    expect(stages.report('copy in')).toEqual({ name: 'copy in', busy: 5, bytes: 130, operations: 4 });
+    expect(stages.report('copy in')).toEqual({
+      name: 'copy in',
+      busy: 5,
+      bytes: 130,
+      operations: 4,
+      virtual: false,
+    });
   });
 
   test('is in proportion to what was given, where a sample is reported', () => {
@@ -34,8 +40,20 @@ describe('what the stages of a device did', () => {
     }
     expect(stages.busy('compute')).toBe(18);
     stages.settle();
-    expect(stages.report('compute')).toEqual({ name: 'compute', busy: 60, bytes: 0, operations: 20 });
-    expect(stages.report('copy in')).toEqual({ name: 'copy in', busy: 21.5, bytes: 295, operations: 21 });
+    expect(stages.report('compute')).toEqual({
+      name: 'compute',
+      busy: 60,
+      bytes: 0,
+      operations: 20,
+      virtual: false,
+    });
+    expect(stages.report('copy in')).toEqual({
+      name: 'copy in',
+      busy: 21.5,
+      bytes: 295,
+      operations: 21,
+      virtual: false,
+    });
     // The next pass begins with all reported.
     stages.tell(span('copy in', 1, 10));
     stages.settle();
@@ -47,7 +65,13 @@ describe('what the stages of a device did', () => {
     stages.sample();
     stages.give('copy out', 10);
     stages.settle();
-    expect(stages.report('copy out')).toEqual({ name: 'copy out', busy: 0, bytes: 0, operations: 0 });
+    expect(stages.report('copy out')).toEqual({
+      name: 'copy out',
+      busy: 0,
+      bytes: 0,
+      operations: 0,
+      virtual: false,
+    });
     stages.tell(span('host', 1));
     expect(stages.report('read').operations).toBe(0);
   });

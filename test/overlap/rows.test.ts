@@ -302,7 +302,26 @@ test('types follow from the schema', () => {
   expectTypeOf<Value<typeof length>>().toEqualTypeOf<number>();
   type Outputs<J> = J extends { readonly gives?: { readonly outputs: infer O } } ? O : never;
   expectTypeOf<Outputs<typeof scaled>['y']>().toEqualTypeOf<Float32Array>();
-  expectTypeOf<keyof Outputs<typeof parts>>().toEqualTypeOf<'low' | 'high'>();
+  expectTypeOf<Outputs<typeof parts>>().toEqualTypeOf<{
+    readonly low: Uint8Array;
+    readonly high: Uint8Array;
+  }>();
+  // An input with neighbours is no result, and neither is a constant.
+  expectTypeOf<Outputs<typeof smooth>>().toEqualTypeOf<{ readonly y: Int32Array }>();
+  // A single value is in an entry that can hold it, whatever the inputs are.
+  const widened = map({ y: 'i64', x: 'i32' }, ({ x }, cuda) => cuda.i64(x));
+  expectTypeOf<Outputs<typeof widened>>().toEqualTypeOf<{ readonly y: BigInt64Array }>();
+  const narrowed = map({ y: 'u8', x: 'u64', w: 'i64' }, ({ x, w }) => x > w);
+  expectTypeOf<Outputs<typeof narrowed>>().toEqualTypeOf<{ readonly y: Uint8Array }>();
+  const counted = reduce({ count: 'u64', x: 'i32' }, ({ x }) => (x < 0 ? 1n : 0n));
+  expectTypeOf<Value<typeof counted>>().toEqualTypeOf<bigint>();
+  const positive = reduce({ n: 'u32', x: 'i64' }, ({ x }) => (x > 0n ? 1 : 0), {
+    finish: (folded, { rows }) => {
+      expectTypeOf(folded).toEqualTypeOf<{ readonly n: number }>();
+      return folded.n / rows;
+    },
+  });
+  expectTypeOf<Value<typeof positive>>().toEqualTypeOf<number>();
   // @ts-expect-error: a row has a number, no array
   map({ y: 'f32', x: 'f32' }, ({ x }) => x.length);
   // @ts-expect-error: the schema has no such entry

@@ -306,10 +306,15 @@ describe('the report', () => {
       ['copy out', 10, 40_000],
       ['write', 10, 40_000],
     ]);
-    expect(report.bound!.nearness).toBeGreaterThan(0);
-    expect(report.bound!.nearness).toBeLessThanOrEqual(1);
-    const busiest = Math.max(...report.stages.map(({ busy }) => busy));
-    expect(report.stages.find(({ name }) => name === report.bound!.stage)!.busy).toBe(busiest);
+    // How long anything takes is not ours to say, but what follows from it is.
+    const busiest = report.stages.reduce((a, b) => (b.busy > a.busy ? b : a));
+    const nearness = Math.min(1, busiest.busy / report.wall);
+    const isVirtual = device.properties.kind === 'model';
+    expect(report.bound).toEqual(
+      nearness < 0.5 || isVirtual ? null : { stage: busiest.name, nearness: expect.closeTo(nearness, 9) },
+    );
+    const ofDevice = ['copy in', 'compute', 'copy out'];
+    for (const { name, virtual } of report.stages) expect(virtual).toBe(isVirtual && ofDevice.includes(name));
     expect(spans).toHaveLength(50);
     for (const engine of ['read', 'copy in', 'compute', 'copy out', 'write']) {
       const own = spans.filter((span) => span.engine === engine).sort((a, b) => a.started - b.started);

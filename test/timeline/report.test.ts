@@ -62,6 +62,37 @@ test('what nobody asked for is reported, with the reason', () => {
   expect(reported(false, [first])).toMatch(/^Bound by write/);
 });
 
+test('where stages have two clocks, no share of the wall time is given, and no bound', () => {
+  const mixed = stages.map((stage) => ({
+    ...stage,
+    virtual: ['copy in', 'compute', 'copy out'].includes(stage.name),
+  }));
+  const chosen = {
+    auto: { chunk: true, depth: true },
+    steps: [{ row: 0, chunkBytes: 2 ** 24, depth: 2, why: 'usual with 2 processors' }],
+  };
+  const devices = [
+    { name: 'cpu', chunks: 1, rows: 10, stages: stages.slice(1, 4) },
+    { name: 'model', chunks: 1, rows: 10, stages: mixed.slice(1, 4) },
+  ];
+  const lines = reportText({ ...data, stages: mixed, chosen, devices }, 100).split('\n');
+  expect(lines.slice(3, 9)).toEqual([
+    '  stage        busy  of wall        rate     bytes  steps',
+    '  read       640 ms     64 %  1.56 GiB/s  1.00 GiB    128',
+    '  copy in   90.0 ms        -  11.1 GiB/s  1.00 GiB    128',
+    '  compute    120 ms        -           -         -    128',
+    '  copy out  91.0 ms        -  11.0 GiB/s  1.00 GiB    128',
+    '  write      930 ms     93 %  1.08 GiB/s  1.00 GiB    128',
+  ]);
+  expect(lines[11]).toMatch(/^ {2}cpu .* 9 % +12 % +9 %$/);
+  expect(lines[12]).toMatch(/^ {2}model .* - +- +-$/);
+  expect(lines.slice(14).join(' ')).toBe(
+    "The device is virtual: its stages took this long on its own clock, and the others on this machine's. What bound the " +
+      'run cannot be said from that; `warpstage plan` predicts the whole on such a device. ' +
+      'auto: chunks of 16.0 MiB, 2 in flight (usual with 2 processors)',
+  );
+});
+
 test('a report is a table of stages and the stage that bound it', () => {
   expect(`\n${reportText(data)}`).toMatchInlineSnapshot(`
     "

@@ -1,20 +1,21 @@
-// Pipelines as mbarriers or groups of copies, by the lowering that was chosen for each (lowering.ts).
+// The verbs of pipelines as mbarriers or groups of copies, by the lowering that was chosen for each (lowering.ts).
 //
 // A pipeline keeps a few counters in registers: with mbarriers its head and its tail, with groups how
 // many stages are committed and not yet released. A light kernel has some fifty instructions a batch
 // before it falls behind the memory, so every one counts: what only the copying thread needs stands
 // in its own branch.
 
-import type { ArrayReference, Call, Expression, Group, Statement } from '../../compiler/ir.ts';
+import type { Call, Expression, Statement } from '../../compiler/ir.ts';
 import type { PipelineCall as AnyPipelineCall } from '../../compiler/ir-pipelines.ts';
-import { forEachIndex } from './barriers.ts';
 import type { Calm } from './calm.ts';
+import { Copier } from './copier.ts';
 import type { CopyLegaliser } from './copies.ts';
-import { Cursor, type Position } from './cursor.ts';
+import type { Position } from './cursor.ts';
 import type { Decisions } from './decisions.ts';
 import type { Frame } from './frame.ts';
-import { type Copy, forEachCall, type Lowering, madeInLoops } from './lowering.ts';
+import { type Copy, forEachCall } from './lowering.ts';
 import type { Meetings } from './meetings.ts';
+import { instanceOf, PipelineMaking, type PipelineState, pipelineStates } from './pipeline-state.ts';
 import type { Words } from './words.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
@@ -28,135 +29,30 @@ type TimedWait = Extract<PipelineCall, { intrinsic: 'consumerWaitFor' | 'consume
 /** More groups than this are not distinguished when a thread waits. */
 const mostGroups = 8;
 
-/** What a pipeline has at run time. */
-interface State {
-  readonly lowering: Lowering;
-  readonly stages: number;
-  readonly group: Group;
-  /** With mbarriers. */
-  readonly head: Cursor | null;
-  readonly tail: Cursor | null;
-  readonly full: number;
-  readonly empty: number;
-  /** With groups: stages that are committed and not released, a u32. */
-  readonly filled: number;
-  /** With bulk copies: bytes that the next commit expects, a u32; and who arrives. */
-  readonly bytes: number;
-  readonly arrivals: 'one' | 'warps' | 'threads';
-  /** Whether it was made before; null where it is made once. */
-  readonly made: number | null;
-  /** Threads that have not quit, one word for each group; null where nobody asks who is the last. */
-  readonly members: ArrayReference | null;
-}
-
 export class PipelineLegaliser {
   readonly #frame: Frame;
   readonly #decisions: Decisions;
   readonly #copies: CopyLegaliser;
   readonly #meetings: Meetings;
-  readonly #states: readonly State[];
+  readonly #states: readonly PipelineState[];
   readonly #calm: Calm;
-  /** Whether a thread's warp is the one that copies for the block, a bool; null where no warp does. */
-  readonly #copying: number | null;
-  /** Whether the thread is the one that was elected of its warp last, a bool. */
-  #elect: number | null = null;
+  readonly #copier: Copier;
+  readonly #making: PipelineMaking;
 
   constructor(frame: Frame, decisions: Decisions, copies: CopyLegaliser, meetings: Meetings, calm: Calm) {
     this.#frame = frame;
     this.#decisions = decisions;
     this.#copies = copies;
     this.#meetings = meetings;
-    const bulk = decisions.lowerings.includes('bulk');
     this.#calm = calm;
-    this.#copying = bulk && frame.wholeWarps ? frame.variable('copying_warp', 'bool') : null;
-    this.#states = this.#newStates();
-  }
-
-  #newStates(): readonly State[] {
-    const { body, pipelines } = this.#frame.program;
-    const remade = madeInLoops(body, 'pipeline');
-    const quits = new Set<number>();
-    const stirred = new Set<number>();
-    forEachCall(body, (call) => {
-      if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
-      if (call.intrinsic === 'producerCommit' && !this.#calm.afterBarrier.has(call))
-        stirred.add(call.pipeline);
-    });
-    return pipelines.map(({ name, stages, group }, id): State => {
-      const lowering = this.#decisions.lowerings[id]!;
-      const frame = this.#frame;
-      const barriers = lowering === 'bulk' || lowering === 'barriers';
-      const mbarriers = (what: string) => frame.mbarriers({ name: `${name}_${what}`, count: stages, group });
-      const all = frame.wholeWarps ? 'warps' : 'threads';
-      return {
-        lowering,
-        stages,
-        group,
-        head: barriers ? new Cursor(frame, `${name}_head`, stages) : null,
-        tail: barriers ? new Cursor(frame, `${name}_tail`, stages) : null,
-        full: barriers ? mbarriers('full') : -1,
-        empty: lowering === 'barriers' ? mbarriers('empty') : -1,
-        filled: barriers ? -1 : frame.variable(`${name}_filled`, 'u32'),
-        bytes: lowering === 'bulk' ? frame.variable(`${name}_bytes`, 'u32') : -1,
-        // One thread arrives for all where nothing that others did since the last barrier of the block has
-        // to be ordered; else each warp does, behind what its lanes did.
-        arrivals: stirred.has(id) && !this.#decisions.onlyCopiesMeet() ? all : 'one',
-        made: barriers && remade.has(id) ? frame.variable(`${name}_made`, 'bool') : null,
-        members: quits.has(id) ? frame.shared(`${name}_members`, 'u32', this.#instances(group)) : null,
-      };
-    });
-  }
-
-  #instances(group: Group): number {
-    return group.kind === 'tile' ? Math.ceil(this.#frame.blockSize / group.size) : 1;
-  }
-
-  #instance(group: Group, words: Words): Expression {
-    if (group.kind !== 'tile') return words.index(0);
-    return words.binary('divide', words.threadRank, words.index(group.size));
-  }
-
-  #groupSize(group: Group): number {
-    if (group.kind === 'tile') return group.size;
-    return group.kind === 'block' ? this.#frame.blockSize : 1;
+    this.#copier = new Copier(frame, decisions.lowerings.includes('bulk'));
+    this.#states = pipelineStates(frame, decisions, calm);
+    this.#making = new PipelineMaking(frame, meetings);
   }
 
   /** What the kernel begins with. */
   begin(): Statement[] {
-    if (this.#copying === null) return [];
-    const words = this.#frame.words();
-    const leader = this.#frame.variable('first_of_warp', 'i32');
-    return [
-      {
-        kind: 'call',
-        intrinsic: 'warp',
-        operator: 'shfl',
-        group: { kind: 'tile', size: 32 },
-        mask: words.u32(0xffffffff),
-        value: words.convert(words.threadRank, 'i32'),
-        lane: words.constant('i32', 0),
-        width: 32,
-        result: leader,
-        range: words.range,
-      },
-      words.assign(
-        this.#copying,
-        words.compare('equal', words.read(leader, 'i32'), words.constant('i32', 0)),
-      ),
-    ];
-  }
-
-  /** What the one thread does that gives work to the copy engine. */
-  #inCopier(words: Words, statements: Statement[]): Statement {
-    if (this.#copying === null) return words.when(words.isFirst({ kind: 'block' }), statements);
-    // A branch that whole warps take costs the others one instruction; a thread elected in it, none.
-    return words.when(words.read(this.#copying, 'bool'), this.#elected(words, statements));
-  }
-
-  #elected(words: Words, statements: Statement[]): Statement[] {
-    this.#elect ??= this.#frame.variable('elected', 'bool');
-    const elected = words.read(this.#elect, 'bool');
-    return [words.core({ kind: 'elect' }, this.#elect), words.when(elected, statements)];
+    return this.#copier.begin();
   }
 
   /** Where the head is at a call: at a known distance from the tail, or where its cursor says. */
@@ -172,7 +68,7 @@ export class PipelineLegaliser {
     const known = schedule.distance.has(call);
     switch (call.intrinsic) {
       case 'makePipeline':
-        return this.#make(call, state, words);
+        return this.#making.make(call, state, words);
       case 'producerAcquire':
         return schedule.released.has(call) ? [] : this.#acquire(call, state, words);
       case 'producerCommit':
@@ -195,7 +91,7 @@ export class PipelineLegaliser {
     }
   }
 
-  #acquire(call: VerbCall, state: State, words: Words): Statement[] {
+  #acquire(call: VerbCall, state: PipelineState, words: Words): Statement[] {
     if (state.lowering === 'thread') return [];
     // All threads have released, and so read, the stage that is filled next.
     if (state.lowering !== 'barriers') return this.#meetings.sync(state.group, words);
@@ -234,7 +130,7 @@ export class PipelineLegaliser {
     return words.core({ kind: 'mbarrierArrive', mbarrier, index: stage, bytes, ...plain });
   }
 
-  #commit(call: VerbCall, state: State, words: Words): Statement[] {
+  #commit(call: VerbCall, state: PipelineState, words: Words): Statement[] {
     const { lowering, full } = state;
     if (lowering === 'thread' || lowering === 'groups') return [words.core({ kind: 'copyCommit' })];
     if (lowering === 'bulk') {
@@ -251,7 +147,7 @@ export class PipelineLegaliser {
 
   /** Arrivals at a stage that is filled by bulk copies; one of them expects their bytes. */
   #arriveExpecting(
-    { arrivals, full }: State,
+    { arrivals, full }: PipelineState,
     stage: Expression,
     bytes: Expression,
     words: Words,
@@ -259,11 +155,11 @@ export class PipelineLegaliser {
     const none = words.u32(0);
     switch (arrivals) {
       case 'one':
-        return [this.#inCopier(words, [this.#arrive(full, stage, words, bytes)])];
+        return [this.#copier.run(words, [this.#arrive(full, stage, words, bytes)])];
       case 'warps': {
-        const ofWarp = words.choose(words.read(this.#copying!, 'bool'), bytes, none);
+        const ofWarp = words.choose(words.read(this.#copier.warp!, 'bool'), bytes, none);
         const arrival = this.#arrive(full, stage, words, ofWarp);
-        return [words.sync({ kind: 'tile', size: 32 }), ...this.#elected(words, [arrival])];
+        return [words.sync({ kind: 'tile', size: 32 }), ...this.#copier.elected(words, [arrival])];
       }
       case 'threads': {
         const first = words.isFirst({ kind: 'block' });
@@ -274,7 +170,7 @@ export class PipelineLegaliser {
     }
   }
 
-  #advanceHead({ head, filled }: State, words: Words): Statement[] {
+  #advanceHead({ head, filled }: PipelineState, words: Words): Statement[] {
     return head === null ? [this.#count(filled, 'add', words)] : head.advance(words);
   }
 
@@ -282,7 +178,11 @@ export class PipelineLegaliser {
     return words.assign(filled, words.binary(operator, words.read(filled, 'u32'), words.u32(1)));
   }
 
-  #wait(call: VerbCall, { lowering, stages, group, tail, full, filled }: State, words: Words): Statement[] {
+  #wait(
+    call: VerbCall,
+    { lowering, stages, group, tail, full, filled }: PipelineState,
+    words: Words,
+  ): Statement[] {
     if (lowering === 'bulk' || lowering === 'barriers') {
       const converged = lowering === 'bulk' && this.#frame.wholeWarps;
       return [this.#await(full, tail!.position(words), call, words, { converged })];
@@ -304,7 +204,7 @@ export class PipelineLegaliser {
     return words.core({ kind: 'copyWait', allBut, most });
   }
 
-  #waitPrior(prior: number, { filled }: State, words: Words): Statement[] {
+  #waitPrior(prior: number, { filled }: PipelineState, words: Words): Statement[] {
     const most = Math.min(prior, mostGroups);
     const more = words.compare('greater', words.read(filled, 'u32'), words.u32(prior));
     return [
@@ -314,7 +214,7 @@ export class PipelineLegaliser {
   }
 
   /** With thread scope the time is not looked at; all others have mbarriers. */
-  #timedWait(call: TimedWait, state: State, words: Words): Statement[] {
+  #timedWait(call: TimedWait, state: PipelineState, words: Words): Statement[] {
     const { intrinsic, pipeline, range, result, time: limit } = call;
     if (state.lowering === 'thread') {
       const wait = this.#wait({ kind: 'call', intrinsic: 'consumerWait', pipeline, range }, state, words);
@@ -324,7 +224,7 @@ export class PipelineLegaliser {
     return [this.#await(state.full, state.tail!.position(words), call, words, { limit, until, result })];
   }
 
-  #release({ lowering, tail, empty, filled }: State, words: Words, known: boolean): Statement[] {
+  #release({ lowering, tail, empty, filled }: PipelineState, words: Words, known: boolean): Statement[] {
     if (lowering === 'thread') return [];
     if (lowering === 'groups') return known ? [] : [this.#count(filled, 'subtract', words)];
     const advance = tail!.advance(words);
@@ -333,7 +233,7 @@ export class PipelineLegaliser {
   }
 
   /** Counts the thread off; the last one knows what the others did before. */
-  #quit(result: number, { lowering, group, members }: State, words: Words): Statement[] {
+  #quit(result: number, { lowering, group, members }: PipelineState, words: Words): Statement[] {
     if (lowering === 'thread') return [words.assign(result, words.constant('bool', true))];
     const left = this.#frame.variable('left', 'u32');
     const fence = () => words.core({ kind: 'fence', scope: 'block' });
@@ -344,7 +244,7 @@ export class PipelineLegaliser {
         intrinsic: 'atomic',
         operator: 'sub',
         array: members!,
-        index: this.#instance(group, words),
+        index: instanceOf(group, words),
         value: words.u32(1),
         compare: null,
         result: left,
@@ -352,77 +252,6 @@ export class PipelineLegaliser {
       },
       fence(),
       words.assign(result, words.compare('equal', words.read(left, 'u32'), words.u32(1))),
-    ];
-  }
-
-  /** Sets the cursors back, and the mbarriers to the numbers of threads that will arrive at them. */
-  #make(call: Extract<PipelineCall, { intrinsic: 'makePipeline' }>, state: State, words: Words): Statement[] {
-    const { lowering, group, head, tail, filled, members, made } = state;
-    const reset =
-      head === null ? [words.assign(filled, words.u32(0))] : [...head.reset(words), ...tail!.reset(words)];
-    if (lowering === 'thread') return reset;
-    const meet = () => this.#meetings.sync(group, words);
-    if (lowering === 'groups' && members === null) return [...reset, ...meet()];
-    const { counting, full, empty } = this.#expected(call, state, words);
-    const first: Statement[] = [
-      ...(lowering === 'groups' ? [] : this.#initialise(state, full, empty, words)),
-      ...(members === null
-        ? []
-        : [words.store(members, this.#instance(group, words), words.u32(this.#groupSize(group)))]),
-      ...(lowering === 'bulk' ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),
-    ];
-    return [
-      ...reset,
-      ...counting,
-      ...meet(),
-      words.when(words.isFirst(group), first),
-      ...(made === null ? [] : [words.assign(made, words.constant('bool', true))]),
-      ...meet(),
-    ];
-  }
-
-  /** How many threads arrive at a stage's mbarriers, u32. */
-  #expected(
-    { pipeline, producers }: Extract<PipelineCall, { intrinsic: 'makePipeline' }>,
-    { lowering, group, arrivals }: State,
-    words: Words,
-  ): { counting: Statement[]; full: Expression; empty: Expression } {
-    const size = this.#groupSize(group);
-    const { partition } = this.#frame.program.pipelines[pipeline]!;
-    if (partition === 'unified') {
-      const one = lowering === 'bulk' && arrivals !== 'threads' ? (arrivals === 'one' ? 1 : size / 32) : size;
-      return { counting: [], full: words.u32(one), empty: words.u32(size) };
-    }
-    const counted = this.#frame.variable('producers', 'u32');
-    const full = words.read(counted, 'u32');
-    const empty = words.binary('subtract', words.u32(size), full);
-    if (partition === 'count')
-      return { counting: [words.assign(counted, words.convert(producers!, 'u32'))], full, empty };
-    const waiting = { verb: 'makePipeline', pipeline };
-    const count = words.core({ kind: 'groupCount', group, value: producers!, waiting }, counted);
-    return { counting: [count], full, empty };
-  }
-
-  /** One thread makes all mbarriers. Those that were made before must be given up first. */
-  #initialise(
-    { lowering, stages, full, empty, made }: State,
-    ofFull: Expression,
-    ofEmpty: Expression,
-    words: Words,
-  ): Statement[] {
-    const both =
-      lowering === 'barriers'
-        ? [[full, ofFull] as const, [empty, ofEmpty] as const]
-        : [[full, ofFull] as const];
-    const discard = (index: Expression) =>
-      both.map(([mbarrier]) => words.core({ kind: 'mbarrierInvalidate', mbarrier, index }));
-    const init = (index: Expression) =>
-      both.map(([mbarrier, expected]) => words.core({ kind: 'mbarrierInit', mbarrier, index, expected }));
-    return [
-      ...(made === null
-        ? []
-        : [words.when(words.read(made, 'bool'), forEachIndex(this.#frame, stages, discard, words))]),
-      ...forEachIndex(this.#frame, stages, init, words),
     ];
   }
 
@@ -436,7 +265,7 @@ export class PipelineLegaliser {
     return only;
   }
 
-  #copy(copy: PipelineCopy, state: State, words: Words): Statement[] {
+  #copy(copy: PipelineCopy, state: PipelineState, words: Words): Statement[] {
     if (state.lowering !== 'bulk') return this.#copies.byThreads(copy, words);
     const { destination, source, count, alignment: promised, group } = copy;
     const index = this.#headAt(copy, words).stage;
@@ -446,7 +275,7 @@ export class PipelineLegaliser {
       ...this.#prefetch(copy, words),
       // The copying thread copies for all: it must know of what they did to the stage.
       ...(known ? [] : this.#meetings.sync(group, words)),
-      this.#inCopier(words, [
+      this.#copier.run(words, [
         this.#copies.check(copy, words),
         // What threads read or wrote there before lies before what the engine writes.
         ...(this.#calm.fenced.has(copy) ? [] : [words.core({ kind: 'proxyFence', space: 'shared' })]),
@@ -462,7 +291,7 @@ export class PipelineLegaliser {
     if (prefetch === undefined) return [];
     const source = { array: copy.source.array, offset: prefetch.offset };
     if (this.#copies.alignmentOf({ ...copy, source }) < 16) return [];
-    const hint = this.#inCopier(words, [words.core({ kind: 'prefetch', source, count: copy.count })]);
+    const hint = this.#copier.run(words, [words.core({ kind: 'prefetch', source, count: copy.count })]);
     return prefetch.when === null ? [hint] : [words.when(prefetch.when, [hint])];
   }
 

@@ -1,0 +1,170 @@
+// What a pipeline has at run time, and the code that makes it.
+//
+// With mbarriers these are cursors for its head and tail, and the mbarriers of its stages, which one thread of the
+// group initialises between two syncs. With groups of copies it is one counter a thread. A pipeline that is made in a
+// loop gives its mbarriers up before they are made again.
+
+import type { ArrayReference, Expression, Group, Statement } from '../../compiler/ir.ts';
+import type { PipelineCall } from '../../compiler/ir-pipelines.ts';
+import { forEachIndex } from './barriers.ts';
+import type { Calm } from './calm.ts';
+import { Cursor } from './cursor.ts';
+import type { Decisions } from './decisions.ts';
+import type { Frame } from './frame.ts';
+import { forEachCall, type Lowering, madeInLoops } from './lowering.ts';
+import type { Meetings } from './meetings.ts';
+import type { Words } from './words.ts';
+
+type MakeCall = Extract<PipelineCall, { intrinsic: 'makePipeline' }>;
+
+/** What a pipeline has at run time. */
+export interface PipelineState {
+  readonly lowering: Lowering;
+  readonly stages: number;
+  readonly group: Group;
+  /** With mbarriers. */
+  readonly head: Cursor | null;
+  readonly tail: Cursor | null;
+  readonly full: number;
+  readonly empty: number;
+  /** With groups: stages that are committed and not released, a u32. */
+  readonly filled: number;
+  /** With bulk copies: bytes that the next commit expects, a u32; and who arrives. */
+  readonly bytes: number;
+  readonly arrivals: 'one' | 'warps' | 'threads';
+  /** Whether it was made before; null where it is made once. */
+  readonly made: number | null;
+  /** Threads that have not quit, one word for each group; null where nobody asks who is the last. */
+  readonly members: ArrayReference | null;
+}
+
+/** The state of each pipeline of a program, in the program's order. */
+export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): readonly PipelineState[] {
+  const { body, pipelines } = frame.program;
+  const remade = madeInLoops(body, 'pipeline');
+  const quits = new Set<number>();
+  const stirred = new Set<number>();
+  forEachCall(body, (call) => {
+    if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
+    if (call.intrinsic === 'producerCommit' && !calm.afterBarrier.has(call)) stirred.add(call.pipeline);
+  });
+  return pipelines.map(({ name, stages, group }, id): PipelineState => {
+    const lowering = decisions.lowerings[id]!;
+    const barriers = lowering === 'bulk' || lowering === 'barriers';
+    const mbarriers = (what: string) => frame.mbarriers({ name: `${name}_${what}`, count: stages, group });
+    const all = frame.wholeWarps ? 'warps' : 'threads';
+    return {
+      lowering,
+      stages,
+      group,
+      head: barriers ? new Cursor(frame, `${name}_head`, stages) : null,
+      tail: barriers ? new Cursor(frame, `${name}_tail`, stages) : null,
+      full: barriers ? mbarriers('full') : -1,
+      empty: lowering === 'barriers' ? mbarriers('empty') : -1,
+      filled: barriers ? -1 : frame.variable(`${name}_filled`, 'u32'),
+      bytes: lowering === 'bulk' ? frame.variable(`${name}_bytes`, 'u32') : -1,
+      // One thread arrives for all where nothing that others did since the last barrier of the block has
+      // to be ordered; else each warp does, behind what its lanes did.
+      arrivals: stirred.has(id) && !decisions.onlyCopiesMeet() ? all : 'one',
+      made: barriers && remade.has(id) ? frame.variable(`${name}_made`, 'bool') : null,
+      members: quits.has(id) ? frame.shared(`${name}_members`, 'u32', instances(frame, group)) : null,
+    };
+  });
+}
+
+function groupSize(frame: Frame, group: Group): number {
+  if (group.kind === 'tile') return group.size;
+  return group.kind === 'block' ? frame.blockSize : 1;
+}
+
+/** Groups of that kind in a block. */
+function instances(frame: Frame, group: Group): number {
+  return group.kind === 'tile' ? Math.ceil(frame.blockSize / group.size) : 1;
+}
+
+/** Which of them is the thread's. */
+export function instanceOf(group: Group, words: Words): Expression {
+  if (group.kind !== 'tile') return words.index(0);
+  return words.binary('divide', words.threadRank, words.index(group.size));
+}
+
+export class PipelineMaking {
+  readonly #frame: Frame;
+  readonly #meetings: Meetings;
+
+  constructor(frame: Frame, meetings: Meetings) {
+    this.#frame = frame;
+    this.#meetings = meetings;
+  }
+
+  /** Sets the cursors back, and the mbarriers to the numbers of threads that will arrive at them. */
+  make(call: MakeCall, state: PipelineState, words: Words): Statement[] {
+    const { lowering, group, head, tail, filled, members, made } = state;
+    const reset =
+      head === null ? [words.assign(filled, words.u32(0))] : [...head.reset(words), ...tail!.reset(words)];
+    if (lowering === 'thread') return reset;
+    const meet = () => this.#meetings.sync(group, words);
+    if (lowering === 'groups' && members === null) return [...reset, ...meet()];
+    const { counting, full, empty } = this.#expected(call, state, words);
+    const first: Statement[] = [
+      ...(lowering === 'groups' ? [] : this.#initialise(state, full, empty, words)),
+      ...(members === null
+        ? []
+        : [words.store(members, instanceOf(group, words), words.u32(groupSize(this.#frame, group)))]),
+      ...(lowering === 'bulk' ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),
+    ];
+    return [
+      ...reset,
+      ...counting,
+      ...meet(),
+      words.when(words.isFirst(group), first),
+      ...(made === null ? [] : [words.assign(made, words.constant('bool', true))]),
+      ...meet(),
+    ];
+  }
+
+  /** How many threads arrive at a stage's mbarriers, u32. */
+  #expected(
+    { pipeline, producers }: MakeCall,
+    { lowering, group, arrivals }: PipelineState,
+    words: Words,
+  ): { counting: Statement[]; full: Expression; empty: Expression } {
+    const size = groupSize(this.#frame, group);
+    const { partition } = this.#frame.program.pipelines[pipeline]!;
+    if (partition === 'unified') {
+      const one = lowering === 'bulk' && arrivals !== 'threads' ? (arrivals === 'one' ? 1 : size / 32) : size;
+      return { counting: [], full: words.u32(one), empty: words.u32(size) };
+    }
+    const counted = this.#frame.variable('producers', 'u32');
+    const full = words.read(counted, 'u32');
+    const empty = words.binary('subtract', words.u32(size), full);
+    if (partition === 'count')
+      return { counting: [words.assign(counted, words.convert(producers!, 'u32'))], full, empty };
+    const waiting = { verb: 'makePipeline', pipeline };
+    const count = words.core({ kind: 'groupCount', group, value: producers!, waiting }, counted);
+    return { counting: [count], full, empty };
+  }
+
+  /** One thread makes all mbarriers. Those that were made before must be given up first. */
+  #initialise(
+    { lowering, stages, full, empty, made }: PipelineState,
+    ofFull: Expression,
+    ofEmpty: Expression,
+    words: Words,
+  ): Statement[] {
+    const both =
+      lowering === 'barriers'
+        ? [[full, ofFull] as const, [empty, ofEmpty] as const]
+        : [[full, ofFull] as const];
+    const discard = (index: Expression) =>
+      both.map(([mbarrier]) => words.core({ kind: 'mbarrierInvalidate', mbarrier, index }));
+    const init = (index: Expression) =>
+      both.map(([mbarrier, expected]) => words.core({ kind: 'mbarrierInit', mbarrier, index, expected }));
+    return [
+      ...(made === null
+        ? []
+        : [words.when(words.read(made, 'bool'), forEachIndex(this.#frame, stages, discard, words))]),
+      ...forEachIndex(this.#frame, stages, init, words),
+    ];
+  }
+}
