@@ -41,6 +41,7 @@ function engine() {
           return !failing.includes(ticket);
         },
         announce: () => {},
+        forget: () => {},
       };
       expect(() => runEngine(compute, new Ending(memory), port2, () => 0, handler)).toThrow('asleep');
     },
