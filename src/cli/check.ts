@@ -7,7 +7,7 @@ import { type Command, Option } from 'commander';
 import type { CheckResult, Verdict } from '../checker/check.ts';
 import type { CheckOptions } from '../checker/options.ts';
 import type { CheckFinding } from '../checker/report.ts';
-import { issueData, WarpstageError } from '../diagnostics/error.ts';
+import { type Issue, issueData, WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { formatIssues } from '../diagnostics/render.ts';
 import { stageParts } from '../targets/stage-spans.ts';
@@ -97,19 +97,32 @@ async function checkModule(
   const { cases, unchecked } = casesOf(module, options);
   const signal = interrupt.listen();
   const checked: CheckedCase[] = [];
+  const failed: WarpstageError[] = [];
   const reported = new Set<string>();
   for (const one of cases) {
-    const result = await checkCase(one, optionsOf(options, one), signal);
+    const result = await checkCase(one, optionsOf(options, one), signal).catch((error: unknown) => {
+      // A kernel that cannot be compiled or launched keeps no other from being checked.
+      if (!(error instanceof WarpstageError) || signal.aborted) throw error;
+      failed.push(error);
+    });
+    if (result === undefined) continue;
     const fresh = result.findings.filter((finding) => !reported.has(keyOf(finding)));
     for (const finding of fresh) reported.add(keyOf(finding));
     checked.push({ name: one.name, result, fresh });
   }
-  if (sarif !== undefined) await writeSarif(sarif, module, checked);
+  const errors = failed.flatMap(({ issues }) => issues);
+  if (sarif !== undefined) await writeSarif(sarif, module, checked, errors);
   if (stages !== undefined) await writeStages(stages, cases);
-  const verdict = worst(checked.map(({ result }) => result.verdict));
+  const verdict = failed.length > 0 ? 'findings' : worst(checked.map(({ result }) => result.verdict));
   if (options.json) terminal.output.write(`${JSON.stringify(dataOf(verdict, checked, unchecked))}\n`);
   else writeReport(checked, unchecked, terminal);
   exit.code = verdict === 'clean' ? 0 : 1;
+  if (errors.length > 0) throw new WarpstageError(withoutRepeats(errors));
+}
+
+/** Cases may share a kernel: what is wrong with it is reported once. */
+function withoutRepeats(issues: readonly Issue[]): readonly Issue[] {
+  return [...new Map(issues.map((issue) => [JSON.stringify(issueData(issue)), issue])).values()];
 }
 
 /** The cases whose kernels have pipelines and run to their end, one above the other. */
@@ -212,6 +225,7 @@ async function writeSarif(
   path: string,
   module: LoadedModule,
   checked: readonly CheckedCase[],
+  errors: readonly Issue[],
 ): Promise<void> {
   const { sarifLog } = await import('./sarif.ts');
   const log = sarifLog({
@@ -219,7 +233,7 @@ async function writeSarif(
     folder: process.cwd(),
     module: module.path,
     findings: checked.flatMap(({ fresh }) => fresh),
-    inconclusive: checked.flatMap(({ result }) => result.inconclusive),
+    inconclusive: [...checked.flatMap(({ result }) => result.inconclusive), ...errors],
   });
   await writeWhole(path, `${JSON.stringify(log, null, 2)}\n`);
 }

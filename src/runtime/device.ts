@@ -113,18 +113,18 @@ export interface Stream extends AsyncDisposable {
   readonly device: Device;
   readonly priority: number;
   /** Copies all of `source` to `destination`; the direction follows from the operands; lengths and types must agree. */
-  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<E>): void;
+  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<NoInfer<E>>): void;
   /** Copies `height` rows of `width` elements. */
   memcpy2DAsync<E extends ElementType>(
     destination: Pitched<Operand<E>>,
-    source: Pitched<Operand<E>>,
+    source: Pitched<Operand<NoInfer<E>>>,
     width: number,
     height: number,
   ): void;
   /** Copies `depth` planes of `height` rows of `width` elements. */
   memcpy3DAsync<E extends ElementType>(
     destination: Pitched3D<Operand<E>>,
-    source: Pitched3D<Operand<E>>,
+    source: Pitched3D<Operand<NoInfer<E>>>,
     width: number,
     height: number,
     depth: number,

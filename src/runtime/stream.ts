@@ -70,14 +70,14 @@ export class CommandStream implements Stream {
     for (const piece of pieces(work)) this.#host.queue.submit(this.#state, piece, allocationsOf(piece));
   }
 
-  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<E>): void {
+  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<NoInfer<E>>): void {
     this.#check('memcpyAsync');
     this.#copy(copyWork(this.device, destination, source));
   }
 
   memcpy2DAsync<E extends ElementType>(
     destination: Pitched<Operand<E>>,
-    source: Pitched<Operand<E>>,
+    source: Pitched<Operand<NoInfer<E>>>,
     width: number,
     height: number,
   ): void {
@@ -87,7 +87,7 @@ export class CommandStream implements Stream {
 
   memcpy3DAsync<E extends ElementType>(
     destination: Pitched3D<Operand<E>>,
-    source: Pitched3D<Operand<E>>,
+    source: Pitched3D<Operand<NoInfer<E>>>,
     width: number,
     height: number,
     depth: number,

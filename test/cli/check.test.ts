@@ -61,6 +61,32 @@ test('a clean kernel: exit code 0', async () => {
   expect({ code, text }).toEqual({ code: 0, text: 'good: kernel `scale` in 3 schedules: no finding\n' });
 });
 
+test('a kernel that cannot be compiled is reported once, and keeps no other from being checked', async () => {
+  const path = folder.file(
+    'broken.ts',
+    `import { job, kernel, map } from 'warpstage';
+const factor = 3;
+const body = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }) => { y[0] = factor * x[0]!; });
+export const a = job({ kernel: body, inputs: { x: {} }, outputs: { y: {} } });
+export const b = map({ y: 'i32', x: 'f32' }, ({ x }) => x + 0.5);
+export const c = map({ y: 'f32', x: 'u8' }, ({ x }) => x / 255);
+`,
+  );
+  const sarif = folder.file('broken.sarif');
+  const { code, text, stderr } = await runHere('check', path, '--schedules', '2', '--sarif', sarif);
+  expect({ code, text }).toEqual({ code: 1, text: 'a chunk of c: kernel `c` in 2 schedules: no finding\n' });
+  expect(stderr.match(/^WS\d+/gm)).toEqual(['WS1002', 'WS1004']);
+  const { runs } = JSON.parse(readFileSync(sarif, 'utf8')) as Log;
+  expect(runs[0]!.invocations![0]).toMatchObject({
+    executionSuccessful: false,
+    toolExecutionNotifications: [{ descriptor: { id: 'WS1002' } }, { descriptor: { id: 'WS1004' } }],
+  });
+  const json = await runHere('check', path, '--json', '--schedules', '1');
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.text)).toMatchObject({ verdict: 'findings', cases: [{ name: 'a chunk of c' }] });
+  expect(JSON.parse(json.stderr)).toMatchObject({ issues: [{ code: 'WS1002' }, { code: 'WS1004' }] });
+});
+
 test('a budget that runs out is no pass', async () => {
   const { code, text } = await runHere('check', staging, '-k', 'endless', '--schedules', '1');
   expect(code).toBe(1);

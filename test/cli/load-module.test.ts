@@ -137,6 +137,35 @@ export const fill = kernel({ y: 'i32[]' }, ({ y }) => {
     expect(result.arguments.y).toEqual(new Int32Array([6, 15, -1]));
   });
 
+  test('of another file stay on the host, as with tsx, and the error names the member to declare', async () => {
+    write('enums/other.ts', 'export enum Mode { Up = 2, Down }\n');
+    const path = write(
+      'enums/imported.ts',
+      `import { kernel } from 'warpstage';
+import { Mode } from './other.ts';
+export const fill = kernel({ y: 'i32[]' }, ({ y }) => { y[0] = Mode.Down; });
+enum Here { forces = 'the loader' }
+`,
+    );
+    const fill = (await loadModule(path)).exports.fill as warpstage.Kernel;
+    const found = (() => {
+      try {
+        return runEverywhere(fill, { grid: 1, block: 1, arguments: { y: new Int32Array(1) } });
+      } catch (error) {
+        return error as warpstage.WarpstageError;
+      }
+    })();
+    expect(found).toMatchObject({
+      code: 'WS1002',
+      hint: expect.stringMatching(/^objects stay on the host: add Down: /),
+    });
+    expect((found as warpstage.WarpstageError).issues[0]!.location).toMatchObject({
+      file: path,
+      line: 3,
+      column: 64,
+    });
+  });
+
   test('are not taken for what hides them', async () => {
     const path = write(
       'enums/hidden.ts',
