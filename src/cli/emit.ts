@@ -10,6 +10,12 @@ import type { Specialised } from '../compiler/specialise.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { parseSchema } from '../kernel/parameters.ts';
 import type { Extent3 } from '../kernel/types.ts';
+import {
+  type CpuPass,
+  cpuPasses,
+  type OptionalCpuPass,
+  optionalCpuPasses,
+} from '../targets/legalise/cpu/passes.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { listNames, usageError } from './failure.ts';
 import { findKernel } from './find-exports.ts';
@@ -23,7 +29,8 @@ interface EmitOptions {
   readonly architecture: number;
   readonly lines?: boolean;
   readonly checked?: boolean;
-  readonly after?: 'lowering';
+  readonly after?: 'lowering' | CpuPass;
+  readonly without?: readonly OptionalCpuPass[];
   readonly explain?: boolean;
   readonly kernel?: string;
   readonly block: Extent3;
@@ -52,8 +59,14 @@ export function emitCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--after <pass>',
-        "the IR as a GPU gets it, with the hardware's own synchronisation, for --target ir",
-      ).choices(['lowering']),
+        'the IR as a GPU gets it (lowering), or after a pass for the CPU, for --target ir',
+      ).choices(['lowering', ...cpuPasses]),
+    )
+    .addOption(
+      new Option(
+        '--without <pass...>',
+        'leave out passes for the CPU, for --target wasm and wat, or --after one of them',
+      ).choices([...optionalCpuPasses]),
     )
     .option('--explain', 'say instead how the kernel will run on each target, and why that way')
     .option('-k, --kernel <name>', 'which kernel, or the job it belongs to, where the module has several')
@@ -73,6 +86,7 @@ export function emitCommand(context: CommandContext): Command {
         'warpstage emit staging.ts --target cuda --architecture 80',
         'warpstage emit staging.ts --target ptx --lines -o staging.ptx',
         'warpstage emit staging.ts --target ir --after lowering --architecture 80',
+        'warpstage emit staging.ts --target ir --after block --without affine',
         'warpstage emit staging.ts --explain',
       ]),
     )
@@ -136,10 +150,25 @@ function parseArchitecture(text: string): number {
 
 async function codeOf(
   { program, sources }: Specialised,
-  { target, architecture, lines = false, checked = false, after, explain: explains = false }: EmitOptions,
+  {
+    target,
+    architecture,
+    lines = false,
+    checked = false,
+    after,
+    without = [],
+    explain: explains = false,
+  }: EmitOptions,
 ): Promise<string | Uint8Array> {
   if (after !== undefined && (target !== 'ir' || explains))
     throw usageError('--after shows the IR', 'add --target ir, and leave --explain out');
+  const ofCpu = target === 'wasm' || target === 'wat' || (after !== undefined && after !== 'lowering');
+  if (without.length > 0 && !ofCpu) {
+    throw usageError(
+      '--without leaves out passes for the CPU',
+      'add --target wasm, or --target ir --after block',
+    );
+  }
   if (explains) {
     const { explain } = await import('./explain.ts');
     return explain({ program, sources } as Specialised, architecture);
@@ -155,6 +184,17 @@ async function codeOf(
   if (target === 'ir') {
     const { printProgram } = await import('../compiler/print.ts');
     if (after === undefined) return printProgram(program);
+    if (after !== 'lowering') {
+      const { programAfter } = await import('../targets/legalise/cpu/lower.ts');
+      const passed = programAfter(program, after, without);
+      if ('obstacle' in passed) {
+        throw usageError(
+          `this kernel does not get to the pass ${after}: ${passed.obstacle.reason}`,
+          'its threads run as state machines; --after structure shows the IR that those are made of',
+        );
+      }
+      return printProgram(passed.program);
+    }
     const { lowerForGpu } = await import('../targets/legalise/lower.ts');
     const { blockUniformPipelines } = await import('../targets/legalise/synchronisation.ts');
     const alignments = program.parameters.map(() => 16);
@@ -162,7 +202,7 @@ async function codeOf(
     return printProgram(lowerForGpu(program, options).program);
   }
   const { wasmBytes } = await import('../targets/wasm/compile.ts');
-  const bytes = wasmBytes(program);
+  const bytes = wasmBytes(program, { without });
   return target === 'wasm' ? bytes : disassemble(bytes);
 }
 

@@ -3,9 +3,9 @@
 import { kernel, WarpstageError } from 'warpstage';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { type Specialisation, type Specialised, specialise } from '#warpstage/compiler/specialise.js';
+import { verifyProgram } from '#warpstage/compiler/verify.js';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Schema } from '#warpstage/kernel/schema.js';
-import { checkProgram } from '../support/check-program.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { type HostArray, runProgram } from '../support/run-program.ts';
 
@@ -31,7 +31,7 @@ export function compile(one: Kernel, options: Partial<Specialisation> = {}): Spe
     ...options,
   } as const;
   const specialised = specialise(one, specialisation);
-  checkProgram(specialised.program);
+  verifyProgram(specialised.program);
   return specialised;
 }
 

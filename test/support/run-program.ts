@@ -7,6 +7,7 @@
 import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
 import type { Program } from '#warpstage/compiler/ir.js';
+import { verifyProgram } from '#warpstage/compiler/verify.js';
 import {
   componentOf,
   type Extent,
@@ -22,7 +23,6 @@ import {
   type RunnerContext,
 } from '#warpstage/targets/executable.js';
 import { synchronisesGrid } from '#warpstage/targets/grid.js';
-import { checkProgram } from './check-program.ts';
 
 /** How a program gets to run. */
 export interface Target {
@@ -61,9 +61,9 @@ const guardBytes = 64;
 
 /** Runs a program; the arrays of `launch.arguments` hold the results. */
 export function runProgram(target: Target, original: Program, launch: ProgramLaunch): ProgramResult {
-  checkProgram(original);
+  verifyProgram(original);
   const program = target.lower?.(original) ?? original;
-  if (program !== original) checkProgram(program);
+  if (program !== original) verifyProgram(program);
   const executable = target.compile(program);
   const grid = extent3(launch.grid);
   const layout = new Layout();

@@ -9,6 +9,7 @@ import { zeroOf } from '../../compiler/arithmetic.ts';
 import type { Group } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
+import { warpSize } from '../lanes.ts';
 import { deadlockOf } from '../waiting.ts';
 import { GroupBarriers } from './barrier.ts';
 import { Clock } from './clock.ts';
@@ -24,6 +25,8 @@ import { runByBlock } from './regions.ts';
 import type { Completion, Sequence } from './step.ts';
 import { Thread, type Wait } from './thread.ts';
 import { WarpMeetings } from './warp.ts';
+
+const nowhere: Range = { source: 0, start: 0, end: 0 };
 
 export interface BlockOptions {
   readonly delivery: 'eager' | 'late' | number;
@@ -51,6 +54,8 @@ export class Block {
   readonly #running = new Map<Thread, Generator<Wait, Completion, void>>();
   /** Ranks of the threads that have. */
   readonly #returned: number[] = [];
+  /** Where lanes that return say so, by warp, in a program whose lanes exchange values through memory; else null. */
+  readonly #returns: ReadonlyMap<number, object> | null;
   readonly #budget: number;
   #steps: number;
 
@@ -68,6 +73,9 @@ export class Block {
     this.warps = new WarpMeetings(size);
     this.barrierMakers = program.barriers.map((barrier) => new BarrierMaker(barrier, size));
     this.grid = together;
+    const exchanges = program.sharedArrays.some((array) => array.exchanges === true);
+    const warps = Array.from({ length: Math.ceil(size / warpSize) }, (_, warp) => [warp, {}] as const);
+    this.#returns = exchanges ? new Map(warps) : null;
     this.#budget = steps;
     this.#steps = steps;
     poisonShared(launch);
@@ -87,6 +95,12 @@ export class Block {
       for (const rank of this.#returned) barriers.leave(this.threads[rank]!);
     }
     return barriers;
+  }
+
+  /** A thread has met those of its warp that have not returned: what the others did comes before. */
+  learnOfReturned(thread: Thread, range: Range): void {
+    const returns = this.#returns?.get(Math.floor(thread.rank / warpSize));
+    if (returns !== undefined) thread.observer?.waited(thread, returns, 0, range);
   }
 
   /** A thread goes round a loop once more. */
@@ -193,6 +207,8 @@ export class Block {
 
   #leave(thread: Thread): void {
     this.hardware.threadEnds(thread);
+    const returns = this.#returns?.get(Math.floor(thread.rank / warpSize));
+    if (returns !== undefined) thread.observer?.arrived(thread, returns, 0, nowhere);
     thread.observer?.threadEnded(thread);
     this.#returned.push(thread.rank);
     for (const barriers of this.#syncs.values()) barriers.leave(thread);

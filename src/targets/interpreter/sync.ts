@@ -43,6 +43,7 @@ export function compileSync(program: ObservedProgram, call: Extract<Call, { intr
       const barrier = thread.block.syncs(group).of(thread.rank);
       thread.observer.waited(thread, barrier, barrier.phase - 1, range);
       thread.observer.syncEnded(thread, group, range);
+      if (group.kind === 'tile') thread.block.learnOfReturned(thread, range);
     },
   };
 }
@@ -62,6 +63,7 @@ function compileSyncOfLanes(program: ObservedProgram, call: Extract<Call, { intr
     },
     end(thread) {
       thread.observer?.waited(thread, thread.block.warps.gatheringOf(thread), 0, range);
+      thread.block.learnOfReturned(thread, range);
       thread.observer?.syncEnded(thread, group, range);
     },
   };

@@ -1,6 +1,6 @@
 // Expressions and statements that a lowering writes, at one place of the kernel's text.
 
-import type { ArrayReference, Expression, Group, Statement, ValueType } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, Group, Statement, ValueType } from '../../compiler/ir.ts';
 import type { CoreOperation } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 
@@ -67,6 +67,12 @@ export class Words {
 
   core(operation: CoreOperation, result: number | null = null): Statement {
     return { kind: 'call', intrinsic: 'core', operation, result, range: this.range };
+  }
+
+  /** A copy that is done where it is issued. */
+  copyNow(copy: Extract<Call, { intrinsic: 'memcpyAsync' }>): Statement {
+    const { group, destination, source, count, zeroFill, alignment: promised } = copy;
+    return this.core({ kind: 'copyNow', group, destination, source, count, zeroFill, promised });
   }
 
   sync(group: Group, apart = false): Statement {

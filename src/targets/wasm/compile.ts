@@ -2,7 +2,8 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { Executable } from '../executable.ts';
-import { lowerToRegions, lowerToStates } from '../legalise/cpu/lower.ts';
+import { lowerToRegions, lowerToStates, type PassOptions } from '../legalise/cpu/lower.ts';
+import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { Obstacle } from '../legalise/cpu/regions.ts';
 import { withStageMarks } from './marks.ts';
 import { writeRegions } from './regions.ts';
@@ -14,6 +15,8 @@ export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 export interface WasmOptions {
   /** Runs the block in that way even where the faster one would do: to compare the two. */
   readonly mode?: 'states';
+  /** Passes to leave out, for those who look for the one that is wrong. */
+  readonly without?: readonly OptionalCpuPass[];
 }
 
 /** Compiles a program. */
@@ -52,21 +55,23 @@ type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
-function writeModule(program: Program, { mode }: WasmOptions): Module {
-  return (mode === 'states' ? null : regionsModule(program)) ?? statesModule(program);
+function writeModule(program: Program, { mode, without = [] }: WasmOptions): Module {
+  return (
+    (mode === 'states' ? null : regionsModule(program, { without })) ?? statesModule(program, { without })
+  );
 }
 
 /** The module that runs the program region by region, if that is possible. */
-function regionsModule(program: Program): Module | null {
-  const lowered = lowerToRegions(program);
+function regionsModule(program: Program, options: PassOptions): Module | null {
+  const lowered = lowerToRegions(program, options);
   if ('obstacle' in lowered) return null;
   const unit = new Unit(lowered.program);
   const { vectorised } = writeRegions(unit, lowered.uniformity);
   return finished(unit, 'regions', vectorised);
 }
 
-function statesModule(program: Program): Module {
-  const { unit, vectorised } = writeStates(lowerToStates(program));
+function statesModule(program: Program, options: PassOptions): Module {
+  const { unit, vectorised } = writeStates(lowerToStates(program, options));
   return finished(unit, 'states', vectorised);
 }
 

@@ -17,10 +17,8 @@ export function lowerInBlock(program: Program): Program {
   const lower = (call: Call): readonly Statement[] => {
     const words = frame.words(call.range);
     if (call.intrinsic === 'memcpyAsync') {
-      const { group, destination, source, count, zeroFill, alignment: promised } = call;
-      const operands = { group, destination, source, count, zeroFill, promised };
       const presence = 'barrier' in call ? barriers.presence(call, words) : pipelines.presence(call, words);
-      return [...presence, words.core({ kind: 'copyNow', ...operands })];
+      return [...presence, words.copyNow(call)];
     }
     if ('barrier' in call) return barriers.lower(call, words);
     return 'pipeline' in call ? pipelines.lower(call, words) : [call];

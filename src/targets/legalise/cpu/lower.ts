@@ -1,14 +1,25 @@
 // The passes that bring a program down to what a CPU runs, one after the other.
+//
+// Each takes a program and gives one. Those in `optionalCpuPasses` only make it better, which tests show by
+// leaving them out.
 
 import type { Program } from '../../../compiler/ir.ts';
 import { analyseLiveness } from '../../analysis/liveness.ts';
 import { analyseUniformity, type Uniformity } from '../../analysis/uniformity.ts';
 import { lowerInBlock } from './block.ts';
+import type { CpuPass, OptionalCpuPass } from './passes.ts';
 import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
 import { splitAffine } from './split-affine.ts';
 import { structure } from './structure.ts';
 import { expandWarps } from './warps.ts';
+
+export interface PassOptions {
+  /** Passes to leave out. */
+  readonly without?: readonly OptionalCpuPass[];
+  /** Gets the program after each pass. */
+  readonly after?: (pass: CpuPass, program: Program) => void;
+}
 
 /** A program that its block runs, and what is the same in all threads of it, and of each row. */
 export interface LoweredToRegions {
@@ -17,17 +28,17 @@ export interface LoweredToRegions {
 }
 
 /** The program that a block runs region by region, if that is possible. */
-export function lowerToRegions(original: Program): LoweredToRegions | { readonly obstacle: Obstacle } {
-  const prepared = prepare(expandWarps(original, true), 'together');
-  const structured = { ...prepared, body: structure(prepared.body) };
-  const threads = splitAffine(
-    structured,
-    analyseUniformity(structured, analyseLiveness(structured.body), 'row'),
-  );
+export function lowerToRegions(
+  original: Program,
+  options: PassOptions = {},
+): LoweredToRegions | { readonly obstacle: Obstacle } {
+  const ready = madeReady(original, true, options);
+  const threads = run('affine', ready, splitInRows, options);
   const ofThreads = analyseLiveness(threads.body);
   const planned = planRegions(threads, analyseUniformity(threads, ofThreads), ofThreads);
   if ('obstacle' in planned) return planned;
-  const program = lowerInBlock(planned.program);
+  options.after?.('regions', planned.program);
+  const program = run('block', planned.program, lowerInBlock, options);
   const liveness = analyseLiveness(program.body);
   const block = analyseUniformity(program, liveness);
   const [, y, z] = original.block;
@@ -37,7 +48,52 @@ export function lowerToRegions(original: Program): LoweredToRegions | { readonly
 }
 
 /** The program as each thread runs it, where threads wait for one another. */
-export function lowerToStates(original: Program): Program {
-  const prepared = prepare(expandWarps(original, false), 'counted');
-  return { ...prepared, body: structure(prepared.body) };
+export function lowerToStates(original: Program, options: PassOptions = {}): Program {
+  return madeReady(original, false, options);
+}
+
+/** The program after a pass on the way to regions; a program that cannot go that way, after one to states. */
+export function programAfter(
+  original: Program,
+  pass: CpuPass,
+  without: readonly OptionalCpuPass[],
+): { readonly program: Program } | { readonly obstacle: Obstacle } {
+  const seen = new Map<CpuPass, Program>();
+  const after = (each: CpuPass, program: Program) => void seen.set(each, program);
+  const lowered = lowerToRegions(original, { without, after });
+  if ('obstacle' in lowered) {
+    seen.clear();
+    lowerToStates(original, { without, after });
+  }
+  const program = seen.get(pass);
+  if (program !== undefined) return { program };
+  if ('obstacle' in lowered) return lowered;
+  throw new TypeError(`no pass ${pass}`);
+}
+
+/** The same program in which an index that grows from thread to thread has a base that a row shares. */
+export function splitInRows(program: Program): Program {
+  return splitAffine(program, analyseUniformity(program, analyseLiveness(program.body), 'row'));
+}
+
+function madeReady(original: Program, together: boolean, options: PassOptions): Program {
+  const expanded = run('warps', original, (program) => expandWarps(program, together), options);
+  const quitting = together ? 'together' : 'counted';
+  const prepared = run('prepare', expanded, (program) => prepare(program, quitting), options);
+  return run('structure', prepared, structured, options);
+}
+
+function structured(program: Program): Program {
+  return { ...program, body: structure(program.body) };
+}
+
+function run(
+  name: CpuPass,
+  program: Program,
+  pass: (program: Program) => Program,
+  { without = [], after }: PassOptions,
+): Program {
+  const passed = without.some((each) => each === name) ? program : pass(program);
+  after?.(name, passed);
+  return passed;
 }

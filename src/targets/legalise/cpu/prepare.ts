@@ -9,74 +9,44 @@
 // - A variable that may be read before it is assigned is assigned its zero at the beginning.
 
 import { zeroOf } from '../../../compiler/arithmetic.ts';
-import type {
-  Call,
-  Expression,
-  Group,
-  Program,
-  Statement,
-  ValueType,
-  Variable,
-} from '../../../compiler/ir.ts';
-import type { Range } from '../../../diagnostics/source.ts';
+import type { Call, Expression, Group, Program, Statement } from '../../../compiler/ir.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
-import { forEachStatement } from '../../analysis/walk.ts';
+import { replaceCalls } from '../../analysis/map.ts';
+import { Frame } from '../frame.ts';
+import type { Words } from '../words.ts';
 
 /** Whether all threads of a group quit its pipelines together. */
 type Quitting = 'together' | 'counted';
 
 export function prepare(program: Program, quitting: Quitting): Program {
-  const preparation = new Preparation(program, quitting);
-  const body = preparation.list(program.body);
+  const frame = new Frame(program);
+  const preparation = new Preparation(frame, quitting);
+  const body = replaceCalls(program.body, (call) => preparation.call(call));
+  const prepared = frame.finish(body);
   const { atStart } = analyseLiveness(body);
-  const { variables } = preparation;
-  const zeros = variables.flatMap(({ type }, variable): Statement[] => {
+  const words = frame.words(program.body[0]?.range);
+  const zeros = prepared.variables.flatMap(({ type }, variable): Statement[] => {
     if (!has(atStart, variable)) return [];
-    const range = nowhere(program);
-    const value: Expression = { kind: 'constant', type, value: zeroOf(type), range };
-    return [{ kind: 'assign', variable, value, range }];
+    const value: Expression = { kind: 'constant', type, value: zeroOf(type), range: words.range };
+    return [words.assign(variable, value)];
   });
-  return { ...program, variables, body: [...zeros, ...body] };
+  return { ...prepared, body: [...zeros, ...body] };
 }
 
 class Preparation {
-  readonly #program: Program;
+  readonly #frame: Frame;
   readonly #quitting: Quitting;
-  /** Those of the program, and those that it takes to say what is implicit. */
-  readonly variables: Variable[];
-  #labels: number;
 
-  constructor(program: Program, quitting: Quitting) {
-    this.#program = program;
+  constructor(frame: Frame, quitting: Quitting) {
+    this.#frame = frame;
     this.#quitting = quitting;
-    this.variables = [...program.variables];
-    this.#labels = labelsIn(program);
   }
 
-  list(statements: readonly Statement[]): readonly Statement[] {
-    return statements.flatMap((statement) => this.#statement(statement));
-  }
-
-  #statement(statement: Statement): readonly Statement[] {
-    switch (statement.kind) {
-      case 'if': {
-        const then = this.list(statement.then);
-        return [{ ...statement, then, otherwise: this.list(statement.otherwise) }];
-      }
-      case 'loop': {
-        const body = this.list(statement.body);
-        return [{ ...statement, body, update: this.list(statement.update) }];
-      }
-      case 'block':
-        return [{ ...statement, body: this.list(statement.body) }];
-      case 'call':
-        return this.#call(statement);
-      default:
-        return [statement];
-    }
-  }
-
-  #call(call: Call): readonly Statement[] {
+  call(call: Call): readonly Statement[] {
+    const words = this.#frame.words(call.range);
+    const always = words.constant('bool', true);
+    const assigned = (variable: number | null, value: Expression) =>
+      variable === null ? [] : [words.assign(variable, value)];
     switch (call.intrinsic) {
       case 'sync':
         return call.group.kind === 'thread' ? [] : [call];
@@ -88,35 +58,37 @@ class Preparation {
       case 'consumerWait':
       case 'consumerRelease':
         return this.#isOwn(call.pipeline) ? [] : [call];
+      case 'memcpyAsync':
+        return 'pipeline' in call && this.#isOwn(call.pipeline) ? [words.copyNow(call)] : [call];
       case 'consumerWaitFor':
       case 'consumerWaitUntil':
-        if (this.#isOwn(call.pipeline)) return assigned(call.result, always(call.range), call.range);
+        if (this.#isOwn(call.pipeline)) return assigned(call.result, always);
         if (isForEver(call.time)) {
           const { pipeline, result, range } = call;
           const wait: Call = { kind: 'call', intrinsic: 'consumerWait', pipeline, range };
-          return [wait, ...assigned(result, always(range), range)];
+          return [wait, ...assigned(result, always)];
         }
-        return this.#quitting === 'counted' ? this.#timedWait(call, call) : [call];
+        return this.#quitting === 'counted' ? this.#timedWait(call, call, words) : [call];
       case 'barrierWait':
         if (call.limit === null) return [call];
         if (isForEver(call.limit)) {
-          const wait: Call = { ...call, limit: null, result: null };
-          return [wait, ...assigned(call.result, always(call.range), call.range)];
+          return [{ ...call, limit: null, result: null }, ...assigned(call.result, always)];
         }
         if (this.#quitting === 'together') return [call];
         if (call.limit.kind === 'constant' && !call.until && !(Number(call.limit.value) > 0)) {
-          return [call, letOthersGoOn(call.range)];
+          return [call, letOthersGoOn(words)];
         }
-        return this.#timedWait(call, {
-          intrinsic: call.until ? 'consumerWaitUntil' : 'consumerWaitFor',
-          time: call.limit,
-        });
+        return this.#timedWait(
+          call,
+          { intrinsic: call.until ? 'consumerWaitUntil' : 'consumerWaitFor', time: call.limit },
+          words,
+        );
       case 'quit': {
-        const { result, range } = call;
-        if (this.#isOwn(call.pipeline)) return assigned(result, always(range), range);
+        const { result, pipeline } = call;
+        if (this.#isOwn(pipeline)) return assigned(result, always);
         if (this.#quitting === 'counted') return [call];
-        const { group } = this.#program.pipelines[call.pipeline]!;
-        return [{ ...call, result: null }, ...assigned(result, isLast(this.#program, group, range), range)];
+        const { group } = this.#frame.program.pipelines[pipeline]!;
+        return [{ ...call, result: null }, ...assigned(result, this.#isLast(group, words))];
       }
       default:
         return [call];
@@ -124,7 +96,7 @@ class Preparation {
   }
 
   #isOwn(pipeline: number): boolean {
-    return this.#program.pipelines[pipeline]!.scope === 'thread';
+    return this.#frame.program.pipelines[pipeline]!.scope === 'thread';
   }
 
   /**
@@ -137,61 +109,48 @@ class Preparation {
       intrinsic,
       time,
     }: Pick<Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>, 'intrinsic' | 'time'>,
+    words: Words,
   ): Statement[] {
     const { range } = call;
-    const limit = this.#variable('limit', 'f64', range);
-    const start = this.#variable('start', 'f64', range);
-    const now = this.#variable('now', 'f64', range);
-    const ready = call.result ?? this.#variable('ready', 'bool', range).id;
-    const label = this.#labels++;
-    const read = (result: number): Statement => ({ kind: 'call', intrinsic: 'globaltimer', result, range });
-    const leaveIf = (test: Expression): Statement => {
-      return { kind: 'if', test, then: [{ kind: 'break', label, range }], otherwise: [], range };
-    };
+    const [limit, start, now] = ['limit', 'start', 'now'].map((name) => this.#frame.variable(name, 'f64'));
+    const ready = call.result ?? this.#frame.variable('ready', 'bool');
+    const label = this.#frame.label();
+    const clock = (result: number): Statement => ({ kind: 'call', intrinsic: 'globaltimer', result, range });
+    const value = (variable: number | undefined) => words.read(variable!, 'f64');
+    const leaveIf = (test: Expression) => words.when(test, [{ kind: 'break', label, range }]);
     // Differences of times are more exact than sums.
-    const passed: Expression =
-      intrinsic === 'consumerWaitUntil'
-        ? now
-        : { kind: 'binary', operator: 'subtract', left: now, right: start, type: 'f64', range };
-    const early: Expression = {
-      kind: 'compare',
-      operator: 'less',
-      left: passed,
-      right: limit,
-      type: 'bool',
-      range,
-    };
-    const zero: Expression = { kind: 'constant', type: 'f64', value: 0, range };
+    const passed =
+      intrinsic === 'consumerWaitUntil' ? value(now) : words.binary('subtract', value(now), value(start));
+    const early = words.compare('less', passed, value(limit));
+    const isLate: Expression = { kind: 'unary', operator: 'not', operand: early, type: 'bool', range };
+    const zero = words.constant('f64', 0);
+    const look: Call =
+      call.intrinsic === 'barrierWait'
+        ? { ...call, limit: zero, until: false, result: ready }
+        : { ...call, time: zero, result: ready };
+    const body = [
+      look,
+      leaveIf(words.read(ready, 'bool')),
+      letOthersGoOn(words),
+      clock(now!),
+      leaveIf(isLate),
+    ];
     return [
-      { kind: 'assign', variable: limit.id, value: time, range },
-      ...(intrinsic === 'consumerWaitFor' ? [read(start.id)] : []),
-      {
-        kind: 'loop',
-        label,
-        test: null,
-        testFirst: true,
-        body: [
-          call.intrinsic === 'barrierWait'
-            ? { ...call, limit: zero, until: false, result: ready }
-            : { ...call, time: zero, result: ready },
-          leaveIf({ kind: 'variable', id: ready, type: 'bool', range }),
-          letOthersGoOn(range),
-          read(now.id),
-          leaveIf({ kind: 'unary', operator: 'not', operand: early, type: 'bool', range }),
-        ],
-        update: [],
-        range,
-      },
+      words.assign(limit!, time),
+      ...(intrinsic === 'consumerWaitFor' ? [clock(start!)] : []),
+      { kind: 'loop', label, test: null, testFirst: true, body, update: [], range },
     ];
   }
 
-  #variable(name: string, type: ValueType, range: Range): Expression & { readonly kind: 'variable' } {
-    return { kind: 'variable', id: this.variables.push({ name, type }) - 1, type, range };
+  /** Whether a thread is the last of its group. */
+  #isLast(group: Group, words: Words): Expression {
+    const always = words.constant('bool', true);
+    const isAt = (rank: Expression, last: number) => words.compare('equal', rank, words.index(last));
+    const lastOfBlock = isAt(words.threadRank, this.#frame.blockSize - 1);
+    if (group.kind === 'thread') return always;
+    if (group.kind !== 'tile') return lastOfBlock;
+    return words.choose(isAt(words.rank(group), group.size - 1), always, lastOfBlock);
   }
-}
-
-function assigned(variable: number | null, value: Expression, range: Range): Statement[] {
-  return variable === null ? [] : [{ kind: 'assign', variable, value, range }];
 }
 
 /** A wait without an end is one that can be found to be a deadlock. */
@@ -199,64 +158,7 @@ function isForEver(time: Expression): boolean {
   return time.kind === 'constant' && time.value === Number.POSITIVE_INFINITY;
 }
 
-function letOthersGoOn(range: Range): Statement {
-  const duration: Expression = { kind: 'constant', type: 'f64', value: 0, range };
-  return { kind: 'call', intrinsic: 'nanosleep', duration, range };
-}
-
-function always(range: Range): Expression {
-  return { kind: 'constant', type: 'bool', value: true, range };
-}
-
-/** A number above those of all labels. */
-function labelsIn({ body }: Program): number {
-  let labels = 0;
-  forEachStatement(body, (statement) => {
-    if ('label' in statement) labels = Math.max(labels, statement.label + 1);
-  });
-  return labels;
-}
-
-/** Whether a thread is the last of its group. */
-function isLast(program: Program, group: Group, range: Range): Expression {
-  const type = program.indexType;
-  const size = program.block[0] * program.block[1] * program.block[2];
-  const index = (value: number): Expression => {
-    return { kind: 'constant', type, value: type === 'i64' ? BigInt(value) : value, range };
-  };
-  const rank: Expression = { kind: 'builtin', name: 'threadRank', type, range };
-  const equal = (left: Expression, right: Expression): Expression => {
-    return { kind: 'compare', operator: 'equal', left, right, type: 'bool', range };
-  };
-  const then = always(range);
-  const lastOfBlock = equal(rank, index(size - 1));
-  switch (group.kind) {
-    case 'thread':
-      return then;
-    case 'tile': {
-      const own: Expression = {
-        kind: 'binary',
-        operator: 'remainder',
-        left: rank,
-        right: index(group.size),
-        type,
-        range,
-      };
-      const lastOfTile = equal(own, index(group.size - 1));
-      return {
-        kind: 'conditional',
-        test: lastOfTile,
-        then,
-        otherwise: lastOfBlock,
-        type: 'bool',
-        range,
-      };
-    }
-    default:
-      return lastOfBlock;
-  }
-}
-
-function nowhere(program: Program): Range {
-  return program.body[0]?.range ?? { source: 0, start: 0, end: 0 };
+function letOthersGoOn(words: Words): Statement {
+  const duration = words.constant('f64', 0);
+  return { kind: 'call', intrinsic: 'nanosleep', duration, range: words.range };
 }

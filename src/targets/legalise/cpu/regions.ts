@@ -10,6 +10,7 @@
 
 import type { Call, Program, Region, Statement } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
+import { groupOfCopy } from '../../analysis/copies.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { unanimousBarriers } from '../../analysis/unanimous.ts';
@@ -125,12 +126,16 @@ class Planner {
       case 'print':
         return false;
       case 'memcpyAsync':
+      case 'core': {
+        const group = groupOfCopy(call);
+        if (group === null) throw new TypeError('WebAssembly has no operations of a GPU');
         // Where the operands vary or not all threads are there, each copies its own share.
         return (
-          call.group.kind === 'block' &&
+          group.kind === 'block' &&
           !this.#uniformity.partial.has(call) &&
           expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
         );
+      }
       case 'makeBarrier':
       case 'barrierArrive':
       case 'barrierComplete':
@@ -166,8 +171,6 @@ class Planner {
         throw new Refusal('a wait may time out in some threads and not in others', call.range);
       case 'warp':
         throw new TypeError(`${call.operator} is said by syncs and memory here`);
-      case 'core':
-        throw new TypeError('WebAssembly has no operations of a GPU');
       case 'makePipeline':
       case 'producerAcquire':
       case 'producerCommit':

@@ -7,7 +7,7 @@
 
 import type { Call } from '../../../compiler/ir.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
-import { type MemcpyAsync, writeCopy, writeShareOfCopy } from '../copies.ts';
+import { type CopyCall, copyOf, type MemcpyAsync, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import { writeMark } from '../marks.ts';
 import type { ThreadContext } from '../thread-context.ts';
@@ -83,6 +83,9 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
     case 'memcpyAsync':
       writeMayCopy(writer, writer.uniform, call);
       writeBlockCopy(writer, call, thread);
+      return;
+    case 'core':
+      writeBlockCopy(writer, copyOf(call)!, thread);
       return;
     default:
       throw new Error(`${call.intrinsic} is a thread's own business`);
@@ -231,7 +234,7 @@ function writeQuit(writer: CohortWriter, call: Extract<Call, { intrinsic: 'quit'
 /** A copy that the whole block does alike: at once if all threads are here, else each its share. */
 function writeBlockCopy(
   { unit, code, cohort, uniform }: CohortWriter,
-  call: MemcpyAsync,
+  call: CopyCall,
   thread: (rank: Local) => ThreadContext,
 ): void {
   const writeShares = () => cohort.forEachThread((rank) => writeShareOfCopy(thread(rank), call));

@@ -10,8 +10,7 @@
 
 import type { Program } from '../../../compiler/ir.ts';
 import { analyseLiveness } from '../../analysis/liveness.ts';
-import { analyseUniformity } from '../../analysis/uniformity.ts';
-import { splitAffine } from '../../legalise/cpu/split-affine.ts';
+import { splitInRows } from '../../legalise/cpu/lower.ts';
 import { Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { CohortFacts } from './facts.ts';
@@ -27,11 +26,11 @@ import { addSchedule } from './schedule.ts';
 export function writeStates(program: Program): { readonly unit: Unit; readonly vectorised: boolean } {
   const rankGroups = rankGroupsOf(program);
   const [only] = rankGroups.length === 1 ? rankGroups : [];
-  const whole = new Unit(only === undefined ? program : withUniformBases(program));
+  const whole = new Unit(only === undefined ? program : splitInRows(program));
   const units =
     only === undefined
       ? rankGroups.map((rankGroup) =>
-          whole.ofRankGroup(rankGroup, withUniformBases(programOf(program, rankGroup))),
+          whole.ofRankGroup(rankGroup, splitInRows(programOf(program, rankGroup))),
         )
       : [whole];
   const layout = new StatesLayout(whole);
@@ -50,9 +49,4 @@ export function writeStates(program: Program): { readonly unit: Unit; readonly v
   cohortSplit.write(records);
   addSchedule(layout, records, written, addReport(layout, records, written));
   return { unit: whole, vectorised: written.some(({ vectorised }) => vectorised) };
-}
-
-/** The same program, in which an index that grows from thread to thread has a uniform base. */
-function withUniformBases(program: Program): Program {
-  return splitAffine(program, analyseUniformity(program, analyseLiveness(program.body), 'row'));
 }

@@ -13,6 +13,7 @@
 // threads at one moment is one of the orders in which they may run.
 
 import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { groupOfCopy } from '../../analysis/copies.ts';
 import {
   assignedBy,
   assignedIn,
@@ -155,9 +156,7 @@ export class CohortFacts {
 
   #isWholeCopy(statement: Statement): boolean {
     return (
-      statement.kind === 'call' &&
-      statement.intrinsic === 'memcpyAsync' &&
-      statement.group.kind === 'block' &&
+      groupOfCopy(statement)?.kind === 'block' &&
       expressionsOf(statement).every((operand) => this.isUniform(operand))
     );
   }
@@ -178,6 +177,7 @@ function isSynchronising(statement: Statement): boolean {
     case 'atomic':
     case 'print':
     case 'memcpyAsync':
+    case 'core':
     case 'globaltimer':
     case 'clock64':
     case 'barrierArrive':

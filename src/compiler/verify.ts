@@ -1,10 +1,12 @@
-// The invariants of the IR that its comments promise and its types cannot say.
+// The invariants of the IR that its comments promise and its types cannot say: of a kernel as it was written, and
+// after each pass.
 
-import type { Expression, Program, Statement, View } from '#warpstage/compiler/ir.js';
-import { elementValueType } from '#warpstage/compiler/ir.js';
+import { type Expression, elementValueType, type Program, type Statement, type View } from './ir.ts';
+import type { CoreCall } from './ir-core.ts';
+import { expressionsOf } from './operands.ts';
 
 /** Throws if a program breaks an invariant. */
-export function checkProgram(program: Program): void {
+export function verifyProgram(program: Program): void {
   const { indexType } = program;
   const isType = (expression: Expression, type: string, what: string) => {
     if (expression.type !== type) throw new Error(`${what} is ${expression.type}, not ${type}`);
@@ -134,15 +136,52 @@ export function checkProgram(program: Program): void {
         break;
       case 'return':
         break;
+      case 'region':
+        region(one);
+        break;
       case 'call':
         call(one);
     }
+  };
+  let inRegion = false;
+  const region = (one: Extract<Statement, { kind: 'region' }>): void => {
+    if (program.level !== 'block') throw new Error('a region in a program of threads');
+    if (inRegion) throw new Error('a region in a region');
+    for (const id of [...one.loads, ...one.stores, ...one.resets])
+      if (program.variables[id] === undefined) throw new Error(`no variable ${id}`);
+    if (one.resets.some((id) => one.loads.includes(id) || one.stores.includes(id)))
+      throw new Error('a variable has one value, and one for each thread');
+    inRegion = true;
+    block(one.body, []);
+    inRegion = false;
+  };
+  /** What is done by a program that its block runs, and by no other. */
+  const ofBlock = new Set(['stuckAtStage', 'stuckAtBarrier', 'pipelineMisused', 'barrierMisused']);
+  const core = ({ operation }: CoreCall): void => {
+    const { kind } = operation;
+    if (program.level === 'block' ? kind !== 'copyNow' && !ofBlock.has(kind) : ofBlock.has(kind))
+      throw new Error(`${kind} in a program of ${program.level ?? 'threads'}`);
+    if ('destination' in operation) {
+      const { destination, source, count } = operation;
+      for (const view of [destination, source]) index(view.offset);
+      index(count);
+      if (elementOf(destination.array) !== elementOf(source.array)) throw new Error('a copy of two types');
+    }
+    if ('mbarrier' in operation && program.mbarriers?.[operation.mbarrier] === undefined)
+      throw new Error('no such mbarrier');
   };
   const call = (one: Extract<Statement, { kind: 'call' }>): void => {
     if ('pipeline' in one && program.pipelines[one.pipeline] === undefined)
       throw new Error('no such pipeline');
     if ('barrier' in one && program.barriers[one.barrier] === undefined) throw new Error('no such barrier');
+    for (const each of expressionsOf(one)) expression(each);
+    // There is nobody whom a block could wait for.
+    if (program.level === 'block' && ['sync', 'warp', 'nanosleep'].includes(one.intrinsic))
+      throw new Error(`${one.intrinsic} in a program that its block runs`);
     switch (one.intrinsic) {
+      case 'core':
+        core(one);
+        break;
       case 'memcpyAsync':
         for (const view of [one.destination, one.source]) index(view.offset);
         index(one.count);
