@@ -103,6 +103,41 @@ test.each([
   expect(code).toBe(expected);
 });
 
+describe('what a CPU gets', () => {
+  const shown = async (...argv: string[]) => (await runHere('emit', ...argv, '--target', 'ir')).text;
+
+  test('the IR after each pass, and without one', async () => {
+    const unified = 'examples/guide/staging-unified.ts';
+    const regions = await shown(unified, '--after', 'regions');
+    expect(regions).toMatch(/, run by the block\n/);
+    expect(regions).toContain('producerAcquire()');
+    const block = await shown(unified, '--after', 'block');
+    expect(block).toContain('all threads {');
+    expect(block).toContain('stuckAtStage(');
+    expect(block).not.toContain('producerAcquire()');
+    const affine = 'examples/affine.ts';
+    expect(await shown(affine, '--after', 'block')).toContain('y[i + threadRank] =');
+    expect(await shown(affine, '--after', 'block', '--without', 'affine')).toContain('y[i] =');
+  });
+
+  test('a kernel whose threads wait for one another has no regions', async () => {
+    const roles = 'examples/guide/specialized-staging.ts';
+    expect(await shown(roles, '--after', 'structure')).toContain('makePipeline(');
+    const { code, stderr } = await runHere('emit', roles, '--target', 'ir', '--after', 'block');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^WS6001: this kernel does not get to the pass block: the roles of \w+ differ/);
+  });
+
+  test('--without is for the CPU', async () => {
+    const { code, stderr } = await runHere('emit', staging, '-k', 'twice', '--without', 'affine');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'WS6001: --without leaves out passes for the CPU\n  hint: add --target wasm, or --target ir --after block\n',
+    });
+  });
+});
+
 describe('what a GPU gets', () => {
   const shown = async (...argv: string[]) =>
     (await runHere('emit', 'examples/guide/staging-unified.ts', ...argv)).text;

@@ -6,6 +6,7 @@ import { printProgram } from '#warpstage/compiler/print.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { loweredForCpu } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
@@ -43,7 +44,16 @@ function outcome(target: Target, { program, grid, threads }: RandomProgram): Out
 }
 
 const oracle = interpreter('late');
-const targets: readonly Target[] = [interpreter('eager'), interpreter(1), interpreter(2), wasm, wasmStates];
+/** Of what was lowered for the CPU, which is interpreted: that it races, where the program does not. */
+const found: string[] = [];
+const targets: readonly Target[] = [
+  interpreter('eager'),
+  interpreter(1),
+  interpreter(2),
+  loweredForCpu('late', ({ message }) => found.push(message)),
+  wasm,
+  wasmStates,
+];
 
 sayWithoutGpu();
 
@@ -60,6 +70,7 @@ describe('random programs', () => {
           expect(expected.fault, printProgram(random.program)).toBeNull();
           const { executable, ...results } = actual;
           expect(results, printProgram(random.program)).toEqual({ fault: null, arrays: expected.arrays });
+          expect(found.splice(0), printProgram(random.program)).toEqual([]);
           const way = wayOf(executable);
           ways.set(way, (ways.get(way) ?? 0) + 1);
         }),

@@ -8,7 +8,7 @@ import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import type { Executable } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
-import { architectures, loweredFor } from '../support/lowered.ts';
+import { architectures, loweredFor, loweredForCpu } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
@@ -42,7 +42,15 @@ const found: string[] = [];
 const lowered = architectures.map((architecture) =>
   loweredFor(architecture, 'late', ({ message }) => found.push(message)),
 );
-const targets: readonly Target[] = [interpreter('eager'), wasm, wasmStates, ...lowered, ...cudaTargets];
+const forCpu = loweredForCpu('late', ({ message }) => found.push(message));
+const targets: readonly Target[] = [
+  interpreter('eager'),
+  wasm,
+  wasmStates,
+  ...lowered,
+  forCpu,
+  ...cudaTargets,
+];
 
 sayWithoutGpu();
 

@@ -4,8 +4,8 @@
 // leaving them out.
 
 import type { Program } from '../../../compiler/ir.ts';
-import { analyseLiveness } from '../../analysis/liveness.ts';
-import { analyseUniformity, type Uniformity } from '../../analysis/uniformity.ts';
+import { factsOf } from '../../analysis/facts.ts';
+import type { Uniformity } from '../../analysis/uniformity.ts';
 import { lowerInBlock } from './block.ts';
 import type { CpuPass, OptionalCpuPass } from './passes.ts';
 import { prepare } from './prepare.ts';
@@ -34,17 +34,12 @@ export function lowerToRegions(
 ): LoweredToRegions | { readonly obstacle: Obstacle } {
   const ready = madeReady(original, true, options);
   const threads = run('affine', ready, splitInRows, options);
-  const ofThreads = analyseLiveness(threads.body);
-  const planned = planRegions(threads, analyseUniformity(threads, ofThreads), ofThreads);
+  const planned = planRegions(threads);
   if ('obstacle' in planned) return planned;
   options.after?.('regions', planned.program);
   const program = run('block', planned.program, lowerInBlock, options);
-  const liveness = analyseLiveness(program.body);
-  const block = analyseUniformity(program, liveness);
-  const [, y, z] = original.block;
-  // A block of one row is that row.
-  const row = y * z === 1 ? block : analyseUniformity(program, liveness, 'row');
-  return { program, uniformity: { block, row } };
+  const facts = factsOf(program);
+  return { program, uniformity: { block: facts.among('block'), row: facts.among('row') } };
 }
 
 /** The program as each thread runs it, where threads wait for one another. */
@@ -73,7 +68,7 @@ export function programAfter(
 
 /** The same program in which an index that grows from thread to thread has a base that a row shares. */
 export function splitInRows(program: Program): Program {
-  return splitAffine(program, analyseUniformity(program, analyseLiveness(program.body), 'row'));
+  return splitAffine(program, factsOf(program).among('row'));
 }
 
 function madeReady(original: Program, together: boolean, options: PassOptions): Program {

@@ -11,6 +11,7 @@
 import type { Call, Program, Region, Statement } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { groupOfCopy } from '../../analysis/copies.ts';
+import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { unanimousBarriers } from '../../analysis/unanimous.ts';
@@ -26,11 +27,9 @@ export interface Obstacle {
 /** The program as its block runs it, or why there is none. */
 export function planRegions(
   program: Program,
-  uniformity: Uniformity,
-  liveness: Liveness,
 ): { readonly program: Program } | { readonly obstacle: Obstacle } {
   try {
-    const body = new Planner(program, uniformity, liveness).plan();
+    const body = new Planner(program).plan();
     return { program: { ...program, level: 'block', body } };
   } catch (error) {
     if (error instanceof Refusal) return { obstacle: error.obstacle };
@@ -56,10 +55,11 @@ class Planner {
   readonly #together = new Set<Statement>();
   readonly #unanimous: ReadonlySet<number>;
 
-  constructor(program: Program, uniformity: Uniformity, liveness: Liveness) {
+  constructor(program: Program) {
+    const facts = factsOf(program);
     this.#program = program;
-    this.#uniformity = uniformity;
-    this.#liveness = liveness;
+    this.#uniformity = facts.among('block');
+    this.#liveness = facts.liveness;
     this.#unanimous = unanimousBarriers(program);
     forEachStatement(program.body, (statement) => {
       if (statement.kind === 'call' && this.#isTogether(statement)) this.#together.add(statement);

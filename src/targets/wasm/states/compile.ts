@@ -9,7 +9,6 @@
 // is right for every program, and fast where threads wait in company.
 
 import type { Program } from '../../../compiler/ir.ts';
-import { analyseLiveness } from '../../analysis/liveness.ts';
 import { splitInRows } from '../../legalise/cpu/lower.ts';
 import { Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
