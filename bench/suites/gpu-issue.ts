@@ -73,7 +73,7 @@ async function schedulesOf(parts: number): Promise<Row[]> {
     (['issue', 'all'] as const).map((what): Row => {
       const [own, cpp] = [median(ours[order][what]), median(theirs.map((times) => times[order][what]))];
       const variant = `${order} in ${parts} streams, ${what === 'issue' ? 'issue of an operation' : 'issue and await'}`;
-      const against = `C++, ${cpp.toFixed(2)} us`;
+      const against = `C++, ${cpp.toFixed(2)} µs`;
       return {
         suite: 'gpu',
         work: 'issue',

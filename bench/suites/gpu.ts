@@ -151,7 +151,7 @@ async function launches(): Promise<Row[]> {
     work: 'launch',
     bytes: 0,
     variant,
-    against: `${against}, ${(cpp * 1e6).toFixed(2)} us`,
+    against: `${against}, ${(cpp * 1e6).toFixed(2)} µs`,
     ratio: cpp / median(times),
     seconds: median(times),
   });

@@ -186,7 +186,13 @@ async function runJob(
     const result = await stream(run, named, assigned, opened, options, context);
     if (options.trace !== undefined) {
       const { chunks, chunkRows, depth, ranOn, wall } = result.report;
-      const facts = { chunks, chunkRows, depth, ranOn: ranOn.join('; '), times: timesOf(opened) };
+      const facts = {
+        chunks,
+        'rows of a chunk': chunkRows,
+        'chunks in flight': depth,
+        'ran on': ranOn.join('; '),
+        times: timesOf(opened),
+      };
       await writeTrace(options.trace, result.spans, { title: titleOf(named, result), wall, facts });
     }
     tell(named, assigned, result, options, context.terminal);

@@ -50,12 +50,15 @@ export class Overview {
     const right = Math.min(Math.max(left + 2, positionOf(whole, window.to)), whole.width);
     this.#mark.style.left = `${left}px`;
     this.#mark.style.width = `${right - left}px`;
-    const { unit } = this.#viewer;
     this.#strip.setAttribute('aria-valuenow', String(Math.round((50 * (left + right)) / whole.width)));
-    this.#strip.setAttribute(
-      'aria-valuetext',
-      `from ${momentText(window.from, unit)} to ${momentText(window.to, unit)}`,
-    );
+    this.#strip.setAttribute('aria-valuetext', this.#text(window));
+  }
+
+  /** What is shown, as it is said aloud: without the margin before the beginning. */
+  #text({ from, to }: TimeWindow): string {
+    const { whole, unit } = this.#viewer;
+    if (from <= whole.from && to >= whole.to) return 'everything';
+    return `from ${momentText(Math.max(0, from), unit)} to ${momentText(to, unit)}`;
   }
 
   /** A line for each engine, the more opaque the more of the time it works. */

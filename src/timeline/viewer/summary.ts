@@ -1,6 +1,7 @@
 // The summary of a trace, as tables: what bound it, how busy each engine was, the critical path, and
 // what each engine would gain if it were twice as fast.
 
+import { count } from '../../diagnostics/count.ts';
 import { asStages, isWaiting, measureOverlap, overlapOf } from '../overlap.ts';
 import { formatBytes, formatCount, formatRate, formatShare } from '../quantities.ts';
 import type { Span } from '../span.ts';
@@ -17,6 +18,8 @@ const mostReplaced = 20_000;
 /** The summary of a trace; with its title where others are beside it. */
 export function summaryOf(trace: Trace, relations: Relations, isTitled: boolean): HTMLElement {
   const { title, spans, facts, unit = 'ms' } = trace;
+  // Regions of one page have names of their own.
+  const labelOf = (caption: string) => (isTitled ? `${caption} of ${title}` : caption);
   const section = element('section', { class: 'summary' }, isTitled ? [element('h2', {}, [title])] : []);
   if (spans.length === 0) {
     section.append(element('p', {}, ['Nothing was recorded.']));
@@ -33,6 +36,7 @@ export function summaryOf(trace: Trace, relations: Relations, isTitled: boolean)
     ]),
     table(
       'Engines',
+      labelOf('Engines'),
       [
         'engine',
         'busy',
@@ -64,8 +68,9 @@ export function summaryOf(trace: Trace, relations: Relations, isTitled: boolean)
     section.append(
       table(
         'Facts',
+        labelOf('Facts'),
         ['', ''],
-        entries.map(([name, value]) => [name, String(value)]),
+        entries.map(([name, value]) => [name, typeof value === 'number' ? count(value) : value]),
       ),
     );
   return section;
@@ -87,6 +92,7 @@ function faster(
 
 function table(
   caption: string,
+  label: string,
   headings: readonly string[],
   rows: readonly (readonly string[])[],
 ): HTMLElement {
@@ -110,5 +116,5 @@ function table(
   );
   const made = element('table', {}, [element('caption', {}, [caption]), ...head, element('tbody', {}, body)]);
   // Where the page is narrow, a table scrolls by itself, by keys too.
-  return element('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': caption }, [made]);
+  return element('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': label }, [made]);
 }
