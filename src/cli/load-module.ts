@@ -9,7 +9,7 @@
 import { existsSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { cacheFolder } from '../files/cache-folders.ts';
 import { inlineEnums, versionOfInlining } from './inline-enums.ts';
@@ -96,9 +96,10 @@ const linkErrors = new Set([
   'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
 ]);
 
-/** `process.features.typescript` and `module.registerHooks` are newer than the types of Node 20. */
+/** What `process.features` and `node:module` have is newer than the types of Node 20. */
 interface NewerNode {
   readonly typescript?: 'strip' | 'transform' | false;
+  readonly require_module?: boolean;
   readonly registerHooks?: (hooks: { resolve: ResolveHook }) => { deregister(): void };
 }
 
@@ -108,7 +109,7 @@ type ResolveHook = (
   next: (specifier: string, context: object) => object,
 ) => object;
 
-const { typescript } = process.features as NewerNode;
+const { typescript, require_module: requiresModules } = process.features as NewerNode;
 const { registerHooks } = nodeModule as NewerNode;
 
 /** What users import, of this very package: where each name leads. */
@@ -132,11 +133,10 @@ function resolveToThisPackage(): () => void {
 }
 
 async function importWithJiti(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const require = nodeModule.createRequire(import.meta.url);
   // By require: Node would read all of jiti to find out its exports before importing it.
-  const { createJiti } = nodeModule.createRequire(import.meta.url)('jiti') as typeof import('jiti');
-  const ours = await Promise.all(
-    Array.from(thisPackage, async ([name, url]): Promise<[string, unknown]> => [name, await import(url)]),
-  );
+  const { createJiti } = require('jiti') as typeof import('jiti');
+  const ours = await loadThisPackage(require);
   const tsconfig = nearestTsconfig(path);
   const create = (tsconfigPaths: string | false) =>
     createJiti(import.meta.url, {
@@ -145,7 +145,7 @@ async function importWithJiti(path: string): Promise<Readonly<Record<string, unk
       // It knows its files by their text alone, and not by what is made of it.
       fsCache: cacheFolder(`modules-${versionOfInlining()}`) ?? false,
       interopDefault: false,
-      virtualModules: Object.fromEntries(ours),
+      virtualModules: ours,
       tsconfigPaths,
       transformOptions: { babel: { presets: [inlineEnums] } },
     });
@@ -169,6 +169,17 @@ async function importWithJiti(path: string): Promise<Readonly<Record<string, unk
       hint: 'run `npx tsc --showConfig` in its folder: it shows what is wrong with it',
     });
   }
+}
+
+/** The modules of this package by their names; each is loaded when it is asked for, where Node can `require()` it. */
+async function loadThisPackage(require: NodeJS.Require): Promise<Record<string, unknown>> {
+  const ours: Record<string, unknown> = {};
+  for (const [name, url] of thisPackage) {
+    if (requiresModules) {
+      Object.defineProperty(ours, name, { enumerable: true, get: () => require(fileURLToPath(url)) });
+    } else ours[name] = await import(url);
+  }
+  return ours;
 }
 
 /** The tsconfig.json that an editor takes for the module: the nearest above it. */

@@ -175,10 +175,7 @@ async function runJob(
     if (options.stages !== undefined && options.trace === undefined) {
       throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
     }
-    const [{ run }, { writeTrace }] = await Promise.all([
-      import('../overlap/run.ts'),
-      import('./write-trace.ts'),
-    ]);
+    const { run } = await import('../overlap/run.ts');
     await checkFiles(modulePath, files, assigned.outputs, options);
     const opened = await opening;
     for (const { device } of opened.participants) printAside(device, context.terminal);
@@ -193,6 +190,7 @@ async function runJob(
         'ran on': ranOn.join('; '),
         times: timesOf(opened),
       };
+      const { writeTrace } = await import('./write-trace.ts');
       await writeTrace(options.trace, result.spans, { title: titleOf(named, result), wall, facts });
     }
     tell(named, assigned, result, options, context.terminal);

@@ -2,11 +2,13 @@
 //
 // The imports of the published files are followed, those inside functions left out.
 
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const published = ['.', 'chunks', 'checker', 'cli', 'formats', 'host'].flatMap((folder) =>
@@ -55,6 +57,34 @@ test('the command line loads the package, and nothing that runs a kernel', () =>
     'acorn',
     ...chunks('caches', 'command', 'common', 'diagnostics', 'formats', 'warpstage'),
     'commander',
+  ]);
+});
+
+test('a run on the CPU loads neither the checker, nor other devices, nor the page', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'warpstage-loading-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const input = join(folder, 'x.f32');
+  writeFileSync(input, new Uint8Array(new Float32Array(64).buffer));
+  const example = fileURLToPath(new URL('../../examples/affine.ts', import.meta.url));
+  execFileSync(
+    process.execPath,
+    [join(dist, 'cli/main.js'), 'run', example, input, join(folder, 'y.f32'), '--quiet'],
+    { env: { ...process.env, NODE_V8_COVERAGE: join(folder, 'loaded') } },
+  );
+  // Of each thread a file, with the scripts that it has loaded.
+  const scripts = readdirSync(join(folder, 'loaded')).flatMap((file) => {
+    const { result } = JSON.parse(readFileSync(join(folder, 'loaded', file), 'utf8')) as {
+      result: { url: string }[];
+    };
+    return result.map(({ url }) => url);
+  });
+  const here = `${pathToFileURL(dist).href}/`;
+  const own = scripts.filter((url) => url.startsWith(here)).map((url) => url.slice(here.length));
+  expect([...new Set(own)].sort()).toEqual([
+    ...chunks('caches', 'command', 'common', 'compiler', 'cpu', 'diagnostics', 'driver', 'formats'),
+    ...chunks('run', 'runtime', 'warpstage'),
+    'cli/main.js',
+    'index.js',
   ]);
 });
 
