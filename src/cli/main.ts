@@ -6,6 +6,10 @@
 
 import nodeModule from 'node:module';
 import { cacheFolder } from '../files/cache-folders.ts';
+import { runElsewhere } from './restart.ts';
+
+const elsewhere = await runElsewhere();
+if (elsewhere !== null) process.exit(elsewhere);
 
 const { enableCompileCache } = nodeModule as { enableCompileCache?(folder: string): unknown };
 const compiled = enableCompileCache && cacheFolder('v8');

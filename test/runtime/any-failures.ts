@@ -155,8 +155,14 @@ class Program {
   }
 
   async run(operations: readonly Operation[]): Promise<void> {
-    for (const operation of operations) {
-      if (!this.#destroyed.has(operation.stream)) await this.#do(operation);
+    try {
+      for (const operation of operations) {
+        if (!this.#destroyed.has(operation.stream)) await this.#do(operation);
+      }
+    } catch (error) {
+      // A device that is left open keeps the process alive.
+      await thrownBy(() => this.#device.close());
+      throw error;
     }
     const closing = this.#device.close();
     const left = await thrownBy(() =>

@@ -42,11 +42,13 @@ import {
 } from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
+import { addressSpaceLeft, type DeviceSize, isUntrapped, sizeThatFits } from './address-space.ts';
 import { assign } from './assignments.ts';
 import { clockOffset } from './clock.ts';
 import { CommandTable, createCommandTableMemory } from './command-table.ts';
 import { CpuDispatcher } from './dispatcher.ts';
 import { Engines } from './engines.ts';
+import { noAddressSpace } from './errors.ts';
 import { arrayFreed, collectGarbage, deviceFreed } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
@@ -109,7 +111,7 @@ export class CpuDevice implements Device {
       return this.#memory.memory.buffer as unknown as SharedArrayBuffer;
     },
   };
-  readonly #staging = new LinearMemory(stagingBytes);
+  readonly #staging: LinearMemory;
   readonly #dispatcher: CpuDispatcher;
   /** What the queue gives its commands to: the dispatcher, or that of a virtual device before it. */
   readonly #front: VirtualDispatcher;
@@ -127,8 +129,9 @@ export class CpuDevice implements Device {
   #closed: Promise<void> | null = null;
 
   constructor(settings: CpuSettings) {
-    const threads = settings.target.parallel ? settings.threads : 1;
-    this.#memory = new LinearMemory(settings.memory);
+    const { memory, staging, threads } = sizeOf(settings);
+    this.#memory = new LinearMemory(memory);
+    this.#staging = new LinearMemory(staging);
     const { virtual } = settings;
     this.properties = { ...propertiesOf(threads, this.#memory.allocator.total), ...virtual?.properties };
     const tableMemory = createCommandTableMemory();
@@ -328,6 +331,16 @@ export class CpuDevice implements Device {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** What the settings ask for, as far as the process has room for it. */
+function sizeOf({ memory, threads, target }: CpuSettings): DeviceSize {
+  const wanted = { memory, staging: stagingBytes, threads: target.parallel ? threads : 1 };
+  const left = addressSpaceLeft();
+  if (left === Number.POSITIVE_INFINITY) return wanted;
+  const size = sizeThatFits(wanted, left, !isUntrapped());
+  if (size === null) throw noAddressSpace(left);
+  return size;
 }
 
 function propertiesOf(threads: number, memory: number): DeviceProperties {
