@@ -220,7 +220,8 @@ class StatementPrinter {
         ? `${this.#names.mbarriers[operation.mbarrier]}[${this.#expressions.print(operation.index)}].`
         : '';
     const texts = Object.entries(operands).flatMap(([name, operand]) => {
-      if (name === 'mbarrier' || name === 'index' || operand === null || operand === false) return [];
+      if (name === 'mbarrier' || name === 'index' || name === 'waiting') return [];
+      if (operand === null || operand === false) return [];
       return [operand === true ? name : `${name} ${this.#operand(operand)}`];
     });
     return `${at}${kind}(${texts.join(', ')})`;

@@ -174,6 +174,24 @@ export interface Cuda extends CudaAsync, CudaBarriers {
 
   /** Waits until every thread of the block is here; what they wrote before is then visible to all. Barrier: the block. CUDA: `__syncthreads()`. */
   syncthreads(): void;
+  /**
+   * Waits as `syncthreads` does, and gives for how many threads of the block the predicate holds; threads that
+   * have returned do not count. Barrier: the block. CUDA: `__syncthreads_count(predicate)`.
+   *
+   * @example
+   * const inside = cuda.syncthreadsCount(x[i]! < limit);
+   */
+  syncthreadsCount(predicate: number | boolean): number;
+  /** Waits as `syncthreads` does; whether the predicate holds for all threads. Barrier: the block. CUDA: `__syncthreads_and(predicate)`. */
+  syncthreadsAnd(predicate: number | boolean): boolean;
+  /**
+   * Waits as `syncthreads` does; whether the predicate holds for a thread.
+   * Barrier: the block. CUDA: `__syncthreads_or(predicate)`.
+   *
+   * @example
+   * while (cuda.syncthreadsOr(changed)) changed = relax();
+   */
+  syncthreadsOr(predicate: number | boolean): boolean;
   /** The lanes of a warp: 32 consecutive threads of the block are one. CUDA: `warpSize`. */
   readonly warpSize: number;
   /** The place of this thread in its warp: its rank in the block modulo 32. CUDA: `%laneid` of PTX. */
@@ -233,6 +251,13 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   reduceOrSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
   /** The bits that are set in an odd number of lanes' values. Barrier: the warp. CUDA: `__reduce_xor_sync(mask, value)`. */
   reduceXorSync<T extends Scalar>(mask: Lanes, value: T): Exchanged<T>;
+
+  /** The upper 32 bits of the product of two i32. CUDA: `__mulhi(x, y)`. */
+  mulhi(x: number, y: number): number;
+  /** The upper 32 bits of the product of two u32. CUDA: `__umulhi(x, y)`. */
+  umulhi(x: number, y: number): number;
+  /** A float from 0 to 1: x itself, or the nearer end; 0 if x is not a number. CUDA: `__saturatef(x)`. */
+  saturate(x: Divided): number;
 
   /** How many of the 32 bits of an integer are set, or of the 64 of a bigint. CUDA: `__popc(x)`, `__popcll(x)`. */
   popc(x: Scalar): number;

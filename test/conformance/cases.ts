@@ -2,10 +2,12 @@
 
 import type { Cases } from './case.ts';
 import { copyCases } from './cases/copies.ts';
+import { numberCases } from './cases/numbers.ts';
 import { placementCases } from './cases/placement.ts';
 import { roleCases } from './cases/roles.ts';
 import { stageCases } from './cases/stages.ts';
 import { timeCases } from './cases/time.ts';
+import { voteCases } from './cases/votes.ts';
 
 export const allCases: Readonly<Record<string, Cases>> = {
   placement: placementCases,
@@ -13,4 +15,6 @@ export const allCases: Readonly<Record<string, Cases>> = {
   stages: stageCases,
   copies: copyCases,
   time: timeCases,
+  votes: voteCases,
+  numbers: numberCases,
 };

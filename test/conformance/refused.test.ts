@@ -53,7 +53,7 @@ test.each([
   ],
   [
     'cuda.cg.waitAll(block);',
-    "WS1003 7:11 waitAll: 'cuda.cg' has no 'waitAll' (it has reduce, inclusiveScan, exclusiveScan, memcpyAsync, wait, waitPrior)",
+    "WS1003 7:11 waitAll: 'cuda.cg' has no 'waitAll' (it has memcpyAsync, wait, waitPrior, reduce, inclusiveScan, exclusiveScan)",
   ],
   [
     'if (pipeline.consumerWaitFor()) out[0] = 1;',

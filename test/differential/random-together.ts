@@ -9,6 +9,7 @@ import {
   binary,
   compare,
   constant,
+  core,
   load,
   loop,
   makePipeline,
@@ -45,11 +46,13 @@ export class Together {
 
   /** Random statements for a place where all threads of the block come together. */
   statements(place: Place): Statement[] {
-    switch (this.#tape.below(6)) {
+    switch (this.#tape.below(7)) {
       case 0:
         return this.#exchange(place);
       case 5:
         return this.#tiles(place);
+      case 6:
+        return this.#votes(place);
       case 1:
         return this.#unifiedPipeline(place);
       case 2:
@@ -94,6 +97,24 @@ export class Together {
       sync({ kind: 'tile', size }),
       when(isThere, [variable.set(load(shared, neighbour))]),
       sync({ kind: 'tile', size }),
+    ];
+  }
+
+  /** The threads count for how many of them something holds; what they wrote before is there for all. */
+  #votes(place: Place): Statement[] {
+    const element = this.#tape.pick(this.#data.elements);
+    const shared = this.#data.shared(element, this.#data.p.blockSize);
+    const type = elementValueType(element);
+    const group = { kind: 'block' } as const;
+    const waiting = { verb: 'syncthreadsCount' };
+    const count = (value: Expression, result: VariableHandle) =>
+      core({ kind: 'groupCount', group, value, waiting }, result);
+    const votes = this.#data.variableOf('i32');
+    return [
+      store(shared, this.#data.p.builtin('threadRank'), this.#data.value(place, type)),
+      count(this.#data.value(place, 'bool'), votes),
+      this.#data.variableOf(type).set(load(shared, this.#data.threadOfBlock(place))),
+      count(compare('less', votes.value, constant('i32', this.#tape.below(64))), votes),
     ];
   }
 

@@ -2,7 +2,7 @@
 
 import type { Node } from 'acorn';
 import type { ScalarType, VectorType } from '../../kernel/types.ts';
-import { binary, compare, conditional, constant, math, numberConstant, unary } from '../build.ts';
+import { binary, compare, conditional, constant, convert, math, numberConstant, unary } from '../build.ts';
 import { commonType, openOf } from '../common-type.ts';
 import type { BinaryOperator, Expression, MathFunction, UnaryOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -41,6 +41,18 @@ export const arithmeticHandlers = {
   'cuda.bool': (call) => cast(call, 'bool'),
   'BigInt.asIntN': (call) => lowBits(call, 'i64'),
   'BigInt.asUintN': (call) => lowBits(call, 'u64'),
+
+  'cuda.mulhi': (call) => upperHalf(call, 'i32', 'i64'),
+  'cuda.umulhi': (call) => upperHalf(call, 'u32', 'u64'),
+  'cuda.saturate': ({ lowering, node, args: { x } }) => {
+    const given = floats(lowering, [x], node);
+    if (given === null) return openOf(settledOf([x]), true);
+    const range = lowering.range(node);
+    const value = lowering.settleExpression(given.operands[0]!, 'x');
+    const of = (end: 0 | 1) => numberConstant(given.type, end, range);
+    const inside = binary('min', value, of(1), range);
+    return number(given.type, conditional(compare('greater', value, of(0), range), inside, of(0), range));
+  },
 
   'cuda.i32x2': (call) => vector(call, 'i32x2'),
   'cuda.i32x4': (call) => vector(call, 'i32x4'),
@@ -239,6 +251,24 @@ function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly
 function bitsOf(lowering: Lowering, x: Numeric, node: Node): Expression {
   if (x.kind === 'literal') return numberConstant('i32', Number(x.value) | 0, lowering.range(node));
   return toType(lowering, x, 'i32', node);
+}
+
+/** The upper 32 bits of a product: that of 64, shifted down. */
+function upperHalf(
+  { lowering, node, args }: Place & { readonly args: { readonly x: Numeric; readonly y: Numeric } },
+  type: 'i32' | 'u32',
+  wide: 'i64' | 'u64',
+): Value {
+  const range = lowering.range(node);
+  const [a, b] = [args.x, args.y].map((x) =>
+    convert(
+      x.kind === 'literal' ? numberConstant(type, Number(x.value), range) : toType(lowering, x, type, node),
+      wide,
+      range,
+    ),
+  );
+  const upper = binary('shiftRight', binary('multiply', a!, b!, range), constant(wide, 32n, range), range);
+  return number(type, convert(upper, type, range));
 }
 
 function extreme({ lowering, node, args }: OfMany, operator: 'min' | 'max'): Value {

@@ -1,9 +1,10 @@
 // Groups of threads, and the place of a thread in block and grid.
 
 import type { Node } from 'acorn';
-import { binary, builtin, numberConstant } from '../build.ts';
+import { binary, builtin, compare, numberConstant, unary, variable } from '../build.ts';
 import type { BuiltIn, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
+import { toType } from '../numbers.ts';
 import { type GroupValue, number, type ObjectValue, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
@@ -22,6 +23,20 @@ export const groupHandlers = {
   'cuda.blockDim': blockDim,
   'cuda.gridDim': gridDim,
   'cuda.syncthreads': (call) => sync(call, { kind: 'block' }),
+  'cuda.syncthreadsCount': (call) => number('i32', count(call, votes(call))),
+  // All hold where there is none that does not.
+  'cuda.syncthreadsAnd': (call) => {
+    const range = call.lowering.range(call.node);
+    const against = count(call, unary('not', votes(call), range));
+    return number('bool', compare('equal', against, numberConstant('i32', 0, range), range));
+  },
+  'cuda.syncthreadsOr': (call) => {
+    const range = call.lowering.range(call.node);
+    return number(
+      'bool',
+      compare('notEqual', count(call, votes(call)), numberConstant('i32', 0, range), range),
+    );
+  },
 
   'grid.sync': (call) => {
     const { lowering, node } = call;
@@ -108,6 +123,26 @@ function tiledPartition({ lowering, args, at }: IntrinsicCall<'cuda.tiledPartiti
 function sync({ lowering, node }: Place, group: GroupValue['group']): Value {
   lowering.emit({ kind: 'call', intrinsic: 'sync', group, range: lowering.range(node) });
   return undefinedValue;
+}
+
+type Vote = IntrinsicCall<'cuda.syncthreadsCount' | 'cuda.syncthreadsAnd' | 'cuda.syncthreadsOr'>;
+
+function votes({ lowering, args, at }: Vote): Expression {
+  return toType(lowering, args.predicate, 'bool', at('predicate'));
+}
+
+/** The block meets; for how many of its threads the value is true. */
+function count({ lowering, node, name }: Vote, value: Expression): Expression {
+  const range = lowering.range(node);
+  const result = lowering.newFixedVariable('count', 'i32');
+  const operation = {
+    kind: 'groupCount',
+    group: { kind: 'block' },
+    value: lowering.settleExpression(value, 'vote'),
+    waiting: { verb: name },
+  } as const;
+  lowering.emit({ kind: 'call', intrinsic: 'core', operation, result, range });
+  return variable(result, 'i32', range);
 }
 
 function index(expression: Expression): Value {

@@ -190,6 +190,12 @@ class Analysis {
   /** Whether a call that gives a value gives all threads the same. */
   #givesAllTheSame(statement: Statement): boolean {
     if (statement.kind !== 'call') return false;
+    if (statement.intrinsic === 'core') {
+      const { operation } = statement;
+      return (
+        operation.kind === 'groupCount' && operation.group.kind === 'block' && !this.partial.has(statement)
+      );
+    }
     const isOfBarrier = statement.intrinsic === 'barrierArrive' || statement.intrinsic === 'barrierWait';
     return isOfBarrier && this.#unanimous.has(statement.barrier);
   }

@@ -93,6 +93,7 @@ export class Hardware {
   /** A thread of a group brings a vote to a meeting of all its threads. */
   vote(thread: Thread, group: Group, yes: boolean): void {
     const { barrier, counts } = this.#votesOf(thread, group);
+    counts.delete(barrier.phase - 2);
     counts.set(barrier.phase, (counts.get(barrier.phase) ?? 0) + Number(yes));
   }
 

@@ -1,6 +1,7 @@
 // The passes that bring a program down to what a GPU has, one after the other.
 
 import type { Program } from '../../compiler/ir.ts';
+import { expandCounts } from './counts.ts';
 import { legaliseForGpu } from './gpu.ts';
 import { newLoopSchedule } from './loop-schedule.ts';
 import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
@@ -16,7 +17,8 @@ export interface Lowered {
   readonly lowerings: readonly Lowering[];
 }
 
-export function lowerForGpu(original: Program, options: LoweringOptions): Lowered {
+export function lowerForGpu(given: Program, options: LoweringOptions): Lowered {
+  const original = expandCounts(given, false, syncsApart(given));
   const lowerings = chooseLowerings(original, options);
   const schedule = newLoopSchedule();
   let proven: boolean | undefined;

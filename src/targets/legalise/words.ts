@@ -53,6 +53,10 @@ export class Words {
     return { kind: 'conditional', test, then, otherwise, type: then.type, range: this.range };
   }
 
+  load(array: ArrayReference, index: Expression, type: ValueType): Expression {
+    return { kind: 'load', array, index, type, range: this.range };
+  }
+
   assign(variable: number, value: Expression): Statement {
     return { kind: 'assign', variable, value, range: this.range };
   }

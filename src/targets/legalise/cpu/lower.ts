@@ -6,6 +6,7 @@
 import type { Program } from '../../../compiler/ir.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
+import { expandCounts } from '../counts.ts';
 import { lowerInBlock } from './block.ts';
 import type { CpuPass, OptionalCpuPass } from './passes.ts';
 import { prepare } from './prepare.ts';
@@ -72,7 +73,7 @@ export function splitInRows(program: Program): Program {
 }
 
 function madeReady(original: Program, together: boolean, options: PassOptions): Program {
-  const expanded = run('warps', original, (program) => expandWarps(program, together), options);
+  const expanded = run('warps', original, (program) => expandWarps(expandCounts(program, together), together), options);
   const quitting = together ? 'together' : 'counted';
   const prepared = run('prepare', expanded, (program) => prepare(program, quitting), options);
   return run('structure', prepared, structured, options);

@@ -1,0 +1,146 @@
+// Votes of a block: counts, and, or; in loops that go on while any thread wants it, among threads of which
+// some have returned, and where threads of one warp come to them on different ways.
+
+import { kernel } from 'warpstage';
+import { type Case, type Cases, integers } from '../case.ts';
+
+const counts = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', rounds: 'constant index' },
+  ({ out, input, rounds }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const i = cuda.thisGrid().threadRank();
+    const n = block.size();
+    let sum = 0;
+    for (let limit = 0; limit < rounds; limit++) {
+      const few = cuda.syncthreadsCount(input[i]! < limit);
+      const all = cuda.syncthreadsAnd(input[i]! >= limit);
+      const some = cuda.syncthreadsOr(input[i]! === limit);
+      sum = sum * 3 + few + (all ? n : 0) + (some ? 2 * n : 0);
+    }
+    out[i] = sum;
+  },
+);
+
+function counted(block: number, rounds: number): Case {
+  const grid = 3;
+  const input = integers(grid * block, (i) => (i * 7 + Math.trunc(i / block)) % 11);
+  return {
+    name: `counts of ${block} threads, ${rounds} times`,
+    kernel: counts,
+    grid,
+    block,
+    data: { out: new Int32Array(grid * block), input, rounds },
+    expected: {
+      out: integers(grid * block, (i) => {
+        const first = i - (i % block);
+        const own = input.subarray(first, first + block);
+        let sum = 0;
+        for (let limit = 0; limit < rounds; limit += 1) {
+          const few = own.filter((x) => x < limit).length;
+          const [all, some] = [own.every((x) => x >= limit), own.some((x) => x === limit)];
+          sum = (sum * 3 + few + (all ? block : 0) + (some ? 2 * block : 0)) | 0;
+        }
+        return sum;
+      }),
+    },
+  };
+}
+
+/** The least number walks through shared memory, one place in each round, until nothing changes any more. */
+const relaxed = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', rounds: 'i32[]' },
+  ({ out, input, rounds }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const i = cuda.thisGrid().threadRank();
+    const least = cuda.sharedArray('i32', block.size());
+    least[t] = input[i]!;
+    block.sync();
+    let turns = 0;
+    let changed = true;
+    while (cuda.syncthreadsOr(changed)) {
+      const before: number = t > 0 ? least[t - 1]! : least[t]!;
+      changed = before < least[t]!;
+      block.sync();
+      if (changed) least[t] = before;
+      turns += 1;
+    }
+    out[i] = least[t]!;
+    if (t === 0) rounds[cuda.blockIdx.x] = turns;
+  },
+);
+
+/** Threads from `stay` on have returned; they neither vote nor are waited for. */
+const without = kernel({ out: 'i32[]', stay: 'constant index' }, ({ out, stay }, cuda) => {
+  const t = cuda.thisThreadBlock().threadRank();
+  if (t >= stay) return;
+  const own = cuda.sharedArray('i32', 64);
+  own[t] = t;
+  const odd = cuda.syncthreadsCount(t % 2 === 1);
+  const next = own[(t + 1) % stay]!;
+  out[t] = 1000 * odd + next + (cuda.syncthreadsAnd(t < stay) ? 100000 : 0);
+});
+
+/** A thread of a role counts with the others between the two halves of its work. */
+const mixed = kernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const t = block.threadRank();
+  const staged = cuda.sharedArray('i32', 32);
+  const state = cuda.pipelineSharedState('block', 1);
+  const pipeline = cuda.makePipeline(block, state, t < 32 ? 'producer' : 'consumer');
+  let mine = 0;
+  if (t < 32) {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(staged.subarray(t), input.subarray(t), 1, pipeline);
+    pipeline.producerCommit();
+  } else {
+    pipeline.consumerWait();
+    mine = staged[t - 32]!;
+    pipeline.consumerRelease();
+  }
+  out[t] = mine + 1000 * cuda.syncthreadsCount(mine > 10);
+  pipeline.quit();
+});
+
+export const voteCases: Cases = [
+  counted(1, 3),
+  counted(7, 5),
+  counted(32, 4),
+  counted(96, 12),
+  {
+    name: 'a loop that goes on while any thread wants it',
+    kernel: relaxed,
+    grid: 2,
+    block: 64,
+    data: {
+      out: new Int32Array(128),
+      input: integers(128, (i) => (i < 64 ? 64 - i : i === 64 ? 3 : 50)),
+      rounds: new Int32Array(2),
+    },
+    // Of a falling row nothing moves; the least at the front goes all the way, and a last round finds nothing.
+    expected: {
+      out: integers(128, (i) => (i < 64 ? 64 - i : 3)),
+      rounds: Int32Array.of(1, 64),
+    },
+  },
+  ...[40, 33, 64].map(
+    (stay): Case => ({
+      name: `votes of the ${stay} threads that are left of 64`,
+      kernel: without,
+      grid: 1,
+      block: 64,
+      data: { out: new Int32Array(64), stay },
+      expected: {
+        out: integers(64, (t) => (t < stay ? 1000 * Math.trunc(stay / 2) + ((t + 1) % stay) + 100000 : 0)),
+      },
+    }),
+  ),
+  {
+    name: 'votes of producers and consumers together',
+    kernel: mixed,
+    grid: 1,
+    block: 64,
+    data: { out: new Int32Array(64), input: integers(32, (i) => i) },
+    expected: { out: integers(64, (t) => 21000 + (t < 32 ? 0 : t - 32)) },
+  },
+];
