@@ -14,6 +14,7 @@
 // type, so that an interpreter pays for the choice once.
 
 import { decodeHalf, encodeHalf, type HalfFormat } from '../kernel/half.ts';
+import { type BitFunction, bitFunctions, mathFunctions } from './functions.ts';
 import type {
   AtomicOperator,
   BinaryOperator,
@@ -57,12 +58,10 @@ function larger(a: bigint, b: bigint): bigint {
   return a;
 }
 
-/** How many of 32 bits are set: counted in pairs, fours and bytes at once. */
-function bitCount(a: number): number {
-  const pairs = a - ((a >>> 1) & 0x55555555);
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}
+/** On i32 and u32 alike. */
+const bits = Object.fromEntries(
+  Object.entries(bitFunctions).map(([name, { compute }]) => [name, compute]),
+) as { readonly [F in BitFunction]: (a: number) => number };
 
 /** The divisor, which must not be zero. */
 function divisor<T extends number | bigint>(b: T): T {
@@ -77,15 +76,13 @@ const unary = {
     complement: (a) => ~a,
     // The smallest integer is its own absolute value.
     abs: (a) => Math.abs(a) | 0,
-    clz32: (a) => Math.clz32(a),
-    popcount: bitCount,
+    ...bits,
   },
   u32: {
     negate: (a) => -a >>> 0,
     complement: (a) => ~a >>> 0,
     abs: (a) => a,
-    clz32: (a) => Math.clz32(a),
-    popcount: bitCount,
+    ...bits,
   },
   i64: {
     negate: (a) => signed(-a),
@@ -318,9 +315,9 @@ function nearestFloat(a: bigint): number {
   return fround(Number(low === 0n || (a < 1n << 53n && a > -(1n << 53n)) ? a : (a - low) | 2048n));
 }
 
-/** A function of Math on operands of type f32 or f64: computed in f64, then rounded to the type. */
+/** A function on operands of type f32 or f64: computed in f64, then rounded to the type. */
 export function mathOperation(name: MathFunction, type: 'f32' | 'f64'): (...operands: number[]) => number {
-  const exact: (...operands: number[]) => number = Math[name];
+  const exact: (...operands: number[]) => number = mathFunctions[name];
   return type === 'f64' ? exact : (...operands) => fround(exact(...operands));
 }
 

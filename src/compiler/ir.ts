@@ -22,6 +22,7 @@
 import type { Range } from '../diagnostics/source.ts';
 import type { HalfFormat } from '../kernel/half.ts';
 import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
+import type { BitFunction, MathFunction } from './functions.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
 import type { CoreCall, MbarrierArray } from './ir-core.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
@@ -32,6 +33,8 @@ import type { WarpCall, WarpOperator } from './ir-warps.ts';
  * length or count, a few stages or a stride, then does not wrap.
  */
 export const narrowIndexLimit = 2 ** 31 - 2 ** 16;
+
+export type { MathFunction };
 
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
@@ -181,38 +184,9 @@ export type UnaryOperator =
   | 'floor'
   | 'ceil'
   | 'trunc'
-  | 'clz32'
-  /** Of 32 bits: how many are set. */
-  | 'popcount';
+  | BitFunction;
 
 export type CompareOperator = 'equal' | 'notEqual' | 'less' | 'lessEqual' | 'greater' | 'greaterEqual';
-
-/** Functions that are computed as JavaScript's Math does in f64, and then rounded to the type (f32 or f64). */
-export type MathFunction =
-  | 'sin'
-  | 'cos'
-  | 'tan'
-  | 'asin'
-  | 'acos'
-  | 'atan'
-  | 'atan2'
-  | 'sinh'
-  | 'cosh'
-  | 'tanh'
-  | 'asinh'
-  | 'acosh'
-  | 'atanh'
-  | 'exp'
-  | 'expm1'
-  | 'log'
-  | 'log2'
-  | 'log10'
-  | 'log1p'
-  | 'pow'
-  | 'cbrt'
-  | 'hypot'
-  | 'round'
-  | 'sign';
 
 interface Typed {
   readonly type: ValueType;

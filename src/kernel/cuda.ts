@@ -256,6 +256,8 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   mulhi(x: number, y: number): number;
   /** The upper 32 bits of the product of two u32. CUDA: `__umulhi(x, y)`. */
   umulhi(x: number, y: number): number;
+  /** 1 divided by the square root. CUDA: `rsqrt(x)`. */
+  rsqrt(x: Divided): number;
   /** A float from 0 to 1: x itself, or the nearer end; 0 if x is not a number. CUDA: `__saturatef(x)`. */
   saturate(x: Divided): number;
 

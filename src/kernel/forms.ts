@@ -37,6 +37,7 @@ export const forms = {
   'cuda.reduceXorSync': [{ mask: 'lanes', value: 'number or bigint' }],
   'cuda.mulhi': [{ x: 'number', y: 'number' }],
   'cuda.umulhi': [{ x: 'number', y: 'number' }],
+  'cuda.rsqrt': [{ x: 'number or quotient' }],
   'cuda.saturate': [{ x: 'number or quotient' }],
   'cuda.popc': [{ x: 'number or bigint' }],
   'cuda.clz': [{ x: 'number or bigint' }],

@@ -1,10 +1,12 @@
 // Casts, vectors, Math.* and Number.*.
 
 import type { Node } from 'acorn';
+import { type FormTable, type IntrinsicName, membersOf } from '../../kernel/intrinsics.ts';
 import type { ScalarType, VectorType } from '../../kernel/types.ts';
 import { binary, compare, conditional, constant, convert, math, numberConstant, unary } from '../build.ts';
 import { commonType, openOf } from '../common-type.ts';
-import type { BinaryOperator, Expression, MathFunction, UnaryOperator } from '../ir.ts';
+import { type MathFunction, mathFunctions } from '../functions.ts';
+import type { BinaryOperator, Expression, UnaryOperator } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { narrowed } from '../narrow.ts';
 import { computedType, isFloat, isInteger, type NumberType } from '../number-types.ts';
@@ -13,7 +15,7 @@ import { binaryOperation, power } from '../operators.ts';
 import { divided, dividedFor, dividedTogether, truncated } from '../quotients.ts';
 import { describe, literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
 import { toComponent } from '../vectors.ts';
-import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import type { Handlers, IntrinsicCall, SomeHandlers } from './handler.ts';
 import { isNeverNegative } from './sign.ts';
 
 /** A place in the text. */
@@ -22,9 +24,39 @@ type OfOne = Place & { readonly args: { readonly x: Numeric } };
 /** A number, or `a / b` of two integers. */
 type Operand = Numeric | QuotientValue;
 type OfOperand = Place & { readonly args: { readonly x: Operand } };
+type OfFloats = Place & { readonly args: Readonly<Record<string, Operand | readonly Operand[]>> };
 type OfMany = Place & { readonly args: { readonly numbers: readonly Operand[] } };
 
+/** Those of Math that are functions of floats, by their own names. */
+const functionsOfMath = Object.fromEntries<unknown>(
+  membersOf('Math').flatMap((name) =>
+    Object.hasOwn(mathFunctions, name)
+      ? [
+          [
+            `Math.${name}`,
+            (call: OfFloats) => onFloat(call, name as MathFunction, Object.values(call.args).flat()),
+          ],
+        ]
+      : [],
+  ),
+) as Pick<Handlers, Extract<IntrinsicName, `Math.${MathFunction}`>>;
+
+type NumberName = {
+  [N in IntrinsicName]: FormTable[N] extends null ? Extract<N, `${'Math' | 'Number'}.${string}`> : never;
+}[IntrinsicName];
+
+/** Numbers of Math and Number. */
+const constants = Object.fromEntries<unknown>(
+  Object.entries({ Math, Number }).flatMap(([receiver, all]) =>
+    membersOf(receiver)
+      .map((name) => [`${receiver}.${name}`, Reflect.get(all, name) as unknown] as const)
+      .flatMap(([name, value]) => (typeof value === 'number' ? [[name, () => literal(value)]] : [])),
+  ),
+) as Pick<Handlers, NumberName>;
+
 export const arithmeticHandlers = {
+  ...functionsOfMath,
+  ...constants,
   'cuda.i8': (call) => cast(call, 'i8'),
   'cuda.u8': (call) => cast(call, 'u8'),
   'cuda.i16': (call) => cast(call, 'i16'),
@@ -44,6 +76,7 @@ export const arithmeticHandlers = {
 
   'cuda.mulhi': (call) => upperHalf(call, 'i32', 'i64'),
   'cuda.umulhi': (call) => upperHalf(call, 'u32', 'u64'),
+  'cuda.rsqrt': (call) => onFloat(call, 'rsqrt', [call.args.x]),
   'cuda.saturate': ({ lowering, node, args: { x } }) => {
     const given = floats(lowering, [x], node);
     if (given === null) return openOf(settledOf([x]), true);
@@ -66,35 +99,18 @@ export const arithmeticHandlers = {
     if (x.kind === 'literal') return literal(Math.abs(Number(x.value)));
     return ofType(lowering, x, node, (value) => unary('abs', value, lowering.range(node)));
   },
-  'Math.acos': (call) => onFloat(call, 'acos', [call.args.x]),
-  'Math.acosh': (call) => onFloat(call, 'acosh', [call.args.x]),
-  'Math.asin': (call) => onFloat(call, 'asin', [call.args.x]),
-  'Math.asinh': (call) => onFloat(call, 'asinh', [call.args.x]),
-  'Math.atan': (call) => onFloat(call, 'atan', [call.args.x]),
-  'Math.atan2': (call) => onFloat(call, 'atan2', [call.args.y, call.args.x]),
-  'Math.atanh': (call) => onFloat(call, 'atanh', [call.args.x]),
-  'Math.cbrt': (call) => onFloat(call, 'cbrt', [call.args.x]),
   'Math.ceil': (call) => rounded(call, 'ceil'),
   'Math.clz32': ({ lowering, node, args: { x } }) => {
     if (x.kind === 'literal') return literal(Math.clz32(Number(x.value)));
     lowering.inference.meets(x, 'i32');
     return number('i32', unary('clz32', bitsOf(lowering, x, node), lowering.range(node)));
   },
-  'Math.cos': (call) => onFloat(call, 'cos', [call.args.x]),
-  'Math.cosh': (call) => onFloat(call, 'cosh', [call.args.x]),
-  'Math.exp': (call) => onFloat(call, 'exp', [call.args.x]),
-  'Math.expm1': (call) => onFloat(call, 'expm1', [call.args.x]),
   'Math.floor': (call) => rounded(call, 'floor'),
   'Math.fround': (call) => cast(call, 'f32'),
-  'Math.hypot': (call) => onFloat(call, 'hypot', call.args.numbers),
   'Math.imul': ({ lowering, node, args: { x, y } }) => {
     const [a, b] = [bitsOf(lowering, x, node), bitsOf(lowering, y, node)];
     return number('i32', binary('multiply', a, b, lowering.range(node)));
   },
-  'Math.log': (call) => onFloat(call, 'log', [call.args.x]),
-  'Math.log10': (call) => onFloat(call, 'log10', [call.args.x]),
-  'Math.log1p': (call) => onFloat(call, 'log1p', [call.args.x]),
-  'Math.log2': (call) => onFloat(call, 'log2', [call.args.x]),
   'Math.max': (call) => extreme(call, 'max'),
   'Math.min': (call) => extreme(call, 'min'),
   'Math.pow': ({ lowering, node, args: { x, y } }) => {
@@ -103,26 +119,13 @@ export const arithmeticHandlers = {
   },
   'Math.round': ({ lowering, node, args: { x } }) => roundedNumber(lowering, x, node, 'round'),
   'Math.sign': sign,
-  'Math.sin': (call) => onFloat(call, 'sin', [call.args.x]),
-  'Math.sinh': (call) => onFloat(call, 'sinh', [call.args.x]),
   'Math.sqrt': ({ lowering, node, args: { x } }) => {
     if (x.kind === 'literal') return literal(Math.sqrt(Number(x.value)));
     const value = floats(lowering, [x], node);
     if (value === null) return openOf(settledOf([x]), true);
     return number(value.type, unary('sqrt', value.operands[0]!, lowering.range(node)));
   },
-  'Math.tan': (call) => onFloat(call, 'tan', [call.args.x]),
-  'Math.tanh': (call) => onFloat(call, 'tanh', [call.args.x]),
   'Math.trunc': (call) => rounded(call, 'trunc'),
-
-  'Math.E': () => literal(Math.E),
-  'Math.LN10': () => literal(Math.LN10),
-  'Math.LN2': () => literal(Math.LN2),
-  'Math.LOG10E': () => literal(Math.LOG10E),
-  'Math.LOG2E': () => literal(Math.LOG2E),
-  'Math.PI': () => literal(Math.PI),
-  'Math.SQRT1_2': () => literal(Math.SQRT1_2),
-  'Math.SQRT2': () => literal(Math.SQRT2),
 
   'Number.isFinite': (call) =>
     test(call, true, (x, range) => {
@@ -136,14 +139,6 @@ export const arithmeticHandlers = {
       return compare('equal', fraction, numberConstant(x.type, 0, range), range);
     }),
   'Number.isNaN': (call) => test(call, false, (x, range) => compare('notEqual', x, x, range)),
-  'Number.EPSILON': () => literal(Number.EPSILON),
-  'Number.MAX_SAFE_INTEGER': () => literal(Number.MAX_SAFE_INTEGER),
-  'Number.MIN_SAFE_INTEGER': () => literal(Number.MIN_SAFE_INTEGER),
-  'Number.MAX_VALUE': () => literal(Number.MAX_VALUE),
-  'Number.MIN_VALUE': () => literal(Number.MIN_VALUE),
-  'Number.NaN': () => literal(Number.NaN),
-  'Number.POSITIVE_INFINITY': () => literal(Number.POSITIVE_INFINITY),
-  'Number.NEGATIVE_INFINITY': () => literal(Number.NEGATIVE_INFINITY),
 } satisfies SomeHandlers;
 
 function cast({ lowering, node, args: { x: operand } }: OfOperand, to: ScalarType): Value {
@@ -239,7 +234,7 @@ function settledOf(values: readonly Operand[]): Numeric[] {
 function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Operand[]): Value {
   const literals = values.map(literalNumber);
   if (literals.every((value) => value !== null)) {
-    const apply: (...numbers: number[]) => number = Math[name];
+    const apply: (...numbers: number[]) => number = mathFunctions[name];
     return literal(apply(...literals));
   }
   const given = floats(lowering, values, node);

@@ -6,6 +6,7 @@
 // conversions of floats to integers are modulo 2^32. The functions of `Math` that are not exact
 // (sin, exp, …) are the device's own in the type of the value.
 
+import { bitFunctions } from '../../compiler/functions.ts';
 import type {
   BinaryOperator,
   BuiltIn,
@@ -59,30 +60,9 @@ const builtins: Record<BuiltIn, string> = {
   'gridDim.z': 'gridDim.z',
 };
 
-/** Functions of CUDA's math API, without the suffix f of their f32 forms. */
-const mathFunctions: Record<MathFunction, string> = {
-  sin: 'sin',
-  cos: 'cos',
-  tan: 'tan',
-  asin: 'asin',
-  acos: 'acos',
-  atan: 'atan',
-  atan2: 'atan2',
-  sinh: 'sinh',
-  cosh: 'cosh',
-  tanh: 'tanh',
-  asinh: 'asinh',
-  acosh: 'acosh',
-  atanh: 'atanh',
-  exp: 'exp',
-  expm1: 'expm1',
-  log: 'log',
-  log2: 'log2',
-  log10: 'log10',
-  log1p: 'log1p',
+/** Functions that mean something else in CUDA's math API, or are not there. The others take the suffix f for f32. */
+const ownFunctions: Partial<Record<MathFunction, string>> = {
   pow: 'ws_pow',
-  cbrt: 'cbrt',
-  hypot: 'hypot',
   round: 'ws_round',
   sign: 'ws_sign',
 };
@@ -160,8 +140,9 @@ export class ExpressionWriter {
       case 'conditional':
         return `(${this.write(expression.test)} ? ${this.write(expression.then)} : ${this.write(expression.otherwise)})`;
       case 'math': {
-        const name = mathFunctions[expression.function];
-        const suffix = expression.type === 'f32' && !name.startsWith('ws_') ? 'f' : '';
+        const own = ownFunctions[expression.function];
+        const name = own ?? expression.function;
+        const suffix = expression.type === 'f32' && own === undefined ? 'f' : '';
         const operands = expression.operands.map((operand) => this.write(operand));
         if (expression.function !== 'hypot') return `${name}${suffix}(${operands.join(', ')})`;
         // C++ on the device has it for two; JavaScript for as many as there are.
@@ -191,12 +172,11 @@ export class ExpressionWriter {
       case 'ceil':
       case 'trunc':
         return isFloat(type) ? `${operator}${suffix}(${operand})` : operand;
-      case 'clz32':
-        return `(${valueTypes[type]})__clz((int)${operand})`;
-      case 'popcount':
-        return `(${valueTypes[type]})__popc((unsigned)${operand})`;
+      default: {
+        const { cuda, of } = bitFunctions[operator];
+        return `(${valueTypes[type]})${cuda}((${of})${operand})`;
+      }
     }
-    return operator satisfies never;
   }
 
   #binary(operator: BinaryOperator, type: ValueType, left: string, right: string): string {

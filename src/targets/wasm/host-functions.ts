@@ -8,7 +8,7 @@
 // - `stages`: that threads are at a point of a stage's use, in modules that tell it;
 // - `print`: the values of a line, one call each, and then the line.
 
-import type { MathFunction } from '../../compiler/ir.ts';
+import { type MathFunction, mathFunctions } from '../../compiler/functions.ts';
 import type { WasmType } from './encoder/code.ts';
 
 /** Parameters and results of the functions that are not of `math`. */
@@ -107,5 +107,5 @@ export function mathImportName(name: MathFunction, operands: number): string {
 
 /** The function of Math that an import's name means. */
 export function mathImport(importName: string): (...operands: number[]) => number {
-  return Math[importName.split('/')[0] as MathFunction];
+  return mathFunctions[importName.split('/')[0] as MathFunction];
 }

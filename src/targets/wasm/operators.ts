@@ -1,6 +1,7 @@
 // The operators on values that are on the stack, to the bit as compiler/arithmetic.ts defines
 // them.
 
+import { bitFunctions } from '../../compiler/functions.ts';
 import type { BinaryOperator, CompareOperator, UnaryOperator, ValueType } from '../../compiler/ir.ts';
 import type { Code } from './encoder/code.ts';
 import type { PlainInstruction } from './encoder/opcodes.ts';
@@ -146,14 +147,13 @@ export function writeUnary(code: Code, operator: UnaryOperator, type: ValueType)
         });
       });
       return;
-    case 'clz32':
-      code.op('i32.clz');
-      return;
-    case 'popcount':
-      code.op('i32.popcnt');
-      return;
-    default:
+    case 'sqrt':
+    case 'floor':
+    case 'ceil':
+    case 'trunc':
       throw new TypeError(`${operator} is not defined on ${type}`);
+    default:
+      code.op(bitFunctions[operator].wasm);
   }
 }
 

@@ -17,6 +17,14 @@ const upperHalves = kernel(
   },
 );
 
+/** Rounded to thousandths, as a GPU's last bits may differ. */
+const roots = kernel({ narrow: 'i32[]', wide: 'i32[]', x: 'readonly f64[]' }, ({ narrow, wide, x }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i >= x.length) return;
+  narrow[i] = cuda.i32(Math.round(cuda.rsqrt(cuda.f32(x[i]!)) * 1000));
+  wide[i] = cuda.i32(Math.round(cuda.rsqrt(x[i]!) * 1000));
+});
+
 const saturated = kernel(
   { narrow: 'f32[]', wide: 'f64[]', ratios: 'f32[]', x: 'readonly f64[]' },
   ({ narrow, wide, ratios, x }, cuda) => {
@@ -50,6 +58,21 @@ export const numberCases: Cases = [
       signed: integers(pairs.length, (i) => high(BigInt(pairs[i]![0]), BigInt(pairs[i]![1]))),
       unsigned: Uint32Array.from(pairs, ([a, b]) => high(u32(a), u32(b)) >>> 0),
       known: integers(pairs.length, (i) => -2 + (pairs[i]![0] >> 16)),
+    },
+  },
+  {
+    name: 'one divided by square roots',
+    kernel: roots,
+    grid: 1,
+    block: 32,
+    data: {
+      narrow: new Int32Array(6),
+      wide: new Int32Array(6),
+      x: Float64Array.of(4, 2, 100, 0.25, 1, 1e12),
+    },
+    expected: {
+      narrow: Int32Array.of(500, 707, 100, 2000, 1000, 0),
+      wide: Int32Array.of(500, 707, 100, 2000, 1000, 0),
     },
   },
   {

@@ -73,7 +73,12 @@ export function splitInRows(program: Program): Program {
 }
 
 function madeReady(original: Program, together: boolean, options: PassOptions): Program {
-  const expanded = run('warps', original, (program) => expandWarps(expandCounts(program, together), together), options);
+  const expanded = run(
+    'warps',
+    original,
+    (program) => expandWarps(expandCounts(program, together), together),
+    options,
+  );
   const quitting = together ? 'together' : 'counted';
   const prepared = run('prepare', expanded, (program) => prepare(program, quitting), options);
   return run('structure', prepared, structured, options);
