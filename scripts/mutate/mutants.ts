@@ -37,7 +37,7 @@ export async function makeMutants(mutations: readonly Mutation[]): Promise<Mutan
 async function makeMutant(mutation: Mutation, texts: readonly ProgramText[]): Promise<Mutant> {
   const { name, file, why, equivalent = null, tests } = mutation;
   const source = mutatedSource(mutation);
-  const built = transpiled(source, file);
+  const built = await transpiled(source);
   const replaced: Record<string, string> = {};
   if (existsSync(builtPath(file))) replaced[builtPath(file)] = built;
   const overlay = new Map([

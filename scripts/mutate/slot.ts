@@ -12,12 +12,10 @@ const notCopied = new Set(['node_modules', '.git', 'coverage', '.mutate', 'build
 
 export class Slot {
   readonly folder: string;
-  readonly #tree: string;
 
   /** Copies a tree, and links the packages of a node_modules. */
   constructor(folder: string, tree: string, modules: string) {
     this.folder = folder;
-    this.#tree = tree;
     mkdirSync(folder);
     for (const entry of readdirSync(tree)) {
       if (!notCopied.has(entry)) cpSync(join(tree, entry), join(folder, entry), { recursive: true });
@@ -48,16 +46,15 @@ export class Slot {
     return { ...process.env, ...folders, CUDA_VISIBLE_DEVICES: '-1', CI: '1', NO_COLOR: '1' };
   }
 
-  install(replaced: Readonly<Record<string, string>>): void {
-    for (const [path, text] of Object.entries(replaced)) writeFileSync(this.#pathOf(path), text);
-  }
-
-  restore(replaced: Readonly<Record<string, string>>): void {
-    for (const path of Object.keys(replaced)) cpSync(join(this.#tree, path), this.#pathOf(path));
-  }
-
-  /** Where a module of build/ is in the slot. */
-  #pathOf(path: string): string {
-    return join(this.folder, path.replace(/^build\//, 'dist/'));
+  /** Puts a mutant in the place of what was built: modules of build/, which are dist/ here. Returns how to take it away. */
+  install(replaced: Readonly<Record<string, string>>): () => void {
+    const texts = Object.entries(replaced).map(
+      ([path, text]) => [join(this.folder, path.replace(/^build\//, 'dist/')), text] as const,
+    );
+    const before = texts.map(([path]) => [path, readFileSync(path)] as const);
+    for (const [path, text] of texts) writeFileSync(path, text);
+    return () => {
+      for (const [path, bytes] of before) writeFileSync(path, bytes);
+    };
   }
 }

@@ -71,7 +71,7 @@ async function tryMutant(
   const result = (verdict: Result['verdict'], detail: string) => {
     return { key, name, room, verdict, detail, seconds };
   };
-  slot.install(replaced);
+  const remove = slot.install(replaced);
   try {
     for (const entry of tests) {
       const limit = limitOf(baselines.get(entry)!);
@@ -85,7 +85,7 @@ async function tryMutant(
       if (run.outcome !== 'passed') return result('caught', `${run.outcome}: ${run.detail}`);
     }
   } finally {
-    slot.restore(replaced);
+    remove();
   }
   return equivalent === null ? result('survived', why) : result('equivalent', equivalent);
 }

@@ -1,8 +1,28 @@
 // All mutations, room by room.
 
+import { mutations as checking } from './checking.ts';
+import { mutations as compiler } from './compiler.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as host } from './host.ts';
+import { mutations as legalise } from './legalise.ts';
 import type { Mutation } from './mutation.ts';
+import { mutations as outside } from './outside.ts';
+import { mutations as overlap } from './overlap.ts';
+import { mutations as proofs } from './proofs.ts';
+import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
+import { mutations as targets } from './targets.ts';
 
-export const mutations: readonly Mutation[] = [...host, ...formats, ...runtimeCpu];
+export const mutations: readonly Mutation[] = [
+  ...host,
+  ...formats,
+  ...compiler,
+  ...legalise,
+  ...proofs,
+  ...checking,
+  ...targets,
+  ...runtimeCpu,
+  ...runtime,
+  ...overlap,
+  ...outside,
+];

@@ -1,6 +1,6 @@
 // The list of mutations stays true to the sources: each still applies, compiles and names tests that are there.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mutations } from './all.ts';
 import { parseEntry } from './entry.ts';
@@ -14,12 +14,12 @@ describe('the mutations', () => {
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
-  it.each(rooms)('of %s apply, and compile to something else', (room) => {
+  it.each(rooms)('of %s apply, and compile to something else', async (room) => {
     const originals = new Map<string, string>();
     for (const mutation of mutations.filter((each) => roomOf(each) === room)) {
       const { name, file } = mutation;
-      if (!originals.has(file)) originals.set(file, transpiled(readFileSync(file, 'utf8'), file));
-      const mutant = transpiled(mutatedSource(mutation), file);
+      if (!originals.has(file)) originals.set(file, await transpiled(readFileSync(file, 'utf8')));
+      const mutant = await transpiled(mutatedSource(mutation));
       expect(mutant === originals.get(file), `mutation '${name}' changes nothing`).toBe(false);
     }
   });
@@ -29,5 +29,13 @@ describe('the mutations', () => {
     const missing = entries.filter(({ test }) => !existsSync(parseEntry(test).file));
     expect(missing).toEqual([]);
     expect(mutations.filter(({ tests }) => tests.length === 0)).toEqual([]);
+  });
+
+  it('are made in every room', () => {
+    expect(mutations.length).toBeGreaterThanOrEqual(150);
+    const changed = new Set(mutations.map(({ file }) => file.split('/')[1]));
+    const all = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    // What is checked there is found in targets/checker.
+    expect(all.map(({ name }) => name).filter((room) => !changed.has(room))).toEqual(['checker']);
   });
 });

@@ -1,9 +1,10 @@
-// The loader's hook: puts a definition of `Atomics` before the text of a module, which hides the global one.
+// The loader's hook: puts a definition of `Atomics` before the text of a module, which hides the global one. A module
+// that holds the program of the device's threads as text gets one in that text, too.
 
 import { delayedAtomics } from './delayed-atomics.mjs';
 
 const built = /\/dist\/(?!cjs\/|types\/).*\.js$/;
-const threadText = /\/dist\/runtime\/cpu\/worker\.text\.js$/;
+const programText = /const text = (?=['"`]\\?"use strict)/;
 
 /** `threadId` is what an expression gives. */
 function definition(threadId) {
@@ -16,14 +17,8 @@ export async function load(url, context, nextLoad) {
   if (!built.test(url) || loaded.format !== 'module') return loaded;
   const source = String(loaded.source);
   if (!source.includes('Atomics.')) return loaded;
-  if (threadText.test(url)) {
-    const before = JSON.stringify(definition("require('node:worker_threads').threadId"));
-    return {
-      ...loaded,
-      source: `${source.replace('export const text = ', 'const plain = ')}
-      export const text = ${before} + plain;`,
-    };
-  }
+  const ofThread = `"use strict";${definition("require('node:worker_threads').threadId")}`;
   const before = `import { threadId as delayedThread } from 'node:worker_threads';\n${definition('delayedThread')}`;
-  return { ...loaded, source: before + source };
+  const delayed = source.replace(programText, () => `const text = ${JSON.stringify(ofThread)} + `);
+  return { ...loaded, source: before + delayed };
 }

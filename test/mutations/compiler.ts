@@ -1,0 +1,106 @@
+// Mutations of `compiler` and `kernel`: arithmetic, the types of expressions, and what is inlined.
+
+import { mutationsOf } from './mutation.ts';
+
+const numbers = [
+  'test/compiler/arithmetic.test.ts',
+  'test/wasm/operators.test.ts',
+  'test/differential/number-rules.test.ts',
+];
+
+export const mutations = [
+  ...mutationsOf('src/compiler/arithmetic.ts', numbers, [
+    {
+      name: 'products of i32 are those of floats',
+      from: '    multiply: Math.imul,\n',
+      to: '    multiply: (a, b) => (a * b) | 0,\n',
+      why: 'products beyond 2^53 lose their low bits',
+    },
+    {
+      name: 'the quotient of u32 is signed',
+      from: 'divide: (a, b) => (a / divisor(b)) >>> 0,',
+      to: 'divide: (a, b) => Math.round(a / divisor(b)) >>> 0,',
+      why: 'integer division rounds to the nearest',
+    },
+    {
+      name: 'a remainder of i32 may be minus zero',
+      from: 'remainder: (a, b) => (a % divisor(b)) | 0,',
+      to: 'remainder: (a, b) => a % divisor(b),',
+      why: '1 / (-4 % 2) as floats is -Infinity in the interpreter alone',
+    },
+    {
+      name: 'u32 shifts to the right with its sign',
+      from: 'shiftRight: (a, b) => a >>> b,',
+      to: 'shiftRight: (a, b) => (a >> b) >>> 0,',
+      why: 'hashes come out otherwise than on a GPU',
+    },
+    {
+      name: 'i64 shifts by more than 63 bits',
+      from: 'shiftLeft: (a, b) => signed(a << (b & 63n)),',
+      to: 'shiftLeft: (a, b) => signed(a << (b & 127n)),',
+      why: 'a shift by 64 gives 0 in the interpreter alone',
+    },
+    {
+      name: 'products of f32 are f64',
+      from: 'multiply: (a, b) => fround(a * b),',
+      to: 'multiply: (a, b) => a * b,',
+      why: 'the interpreter is more precise than every target',
+    },
+    {
+      name: 'quotients of f32 are f64',
+      from: 'divide: (a, b) => fround(a / b),',
+      to: 'divide: (a, b) => a / b,',
+      why: 'the interpreter is more precise than every target',
+    },
+    {
+      name: 'a 64-bit integer becomes f32 by way of f64',
+      from: 'fround(Number(low === 0n || (a < 1n << 53n && a > -(1n << 53n)) ? a : (a - low) | 2048n))',
+      to: 'fround(Number(a))',
+      why: 'a value just above a tie is rounded twice, and down',
+    },
+    {
+      name: 'infinity becomes an i64 by its digits',
+      from: '(a) => (Number.isFinite(a) ? signed(BigInt(Math.trunc(a as number))) : 0n)',
+      to: '(a) => (Number.isNaN(a) ? 0n : signed(BigInt(Math.trunc(Math.min(a as number, 2 ** 1000)))))',
+      why: 'infinity as i64 is what no target gives',
+    },
+    {
+      name: 'math functions of f32 are f64',
+      from: "return type === 'f64' ? exact : (...operands) => fround(exact(...operands));",
+      to: 'return exact;',
+      why: 'the interpreter is more precise than every target',
+    },
+    {
+      name: 'bools are equal where xor asks whether they differ',
+      from: 'xor: (a, b) => a !== b,',
+      to: 'xor: (a, b) => a === b,',
+      why: 'a condition is its opposite',
+    },
+    {
+      name: 'compare and swap takes NaN for no value',
+      from: '(Object.is(old, compared) ? value : old)',
+      to: '(old === compared && value !== compared ? value : old)',
+      why: 'an update by compare and swap that changes nothing is taken for one that failed',
+      equivalent:
+        'where value and compared are the same, storing the one or keeping the other leaves the same bits',
+    },
+  ]),
+  ...mutationsOf(
+    'src/compiler/quotients.ts',
+    ['test/compiler/numbers.test.ts', 'test/compiler/hints.test.ts', ...numbers],
+    [
+      {
+        name: 'the quotient of two integers as a float is cut first',
+        from: "return number(type, binary('divide', convert(left, type, range), convert(right, type, range), range));",
+        to: "return number(type, convert(binary('divide', left, right, range), type, range));",
+        why: '1 / 2 as a float is 0',
+      },
+      {
+        name: 'quotients are f32 where they meet a f64',
+        from: "return types.includes('f64') ? 'f64' : 'f32';",
+        to: "return 'f32';",
+        why: 'half of the digits of a quotient are lost',
+      },
+    ],
+  ),
+];

@@ -1,0 +1,320 @@
+// Mutations of `overlap`: the journal, sinks, windows, accumulators and the choice of cuts.
+
+import { mutationsOf } from './mutation.ts';
+
+export const mutations = [
+  ...mutationsOf(
+    'src/overlap/journal/text.ts',
+    ['test/overlap/journal-text.test.ts'],
+    [
+      {
+        name: 'the check of a mark is not looked at',
+        from: 'chunks === undefined || check !== checkOf(rows, chunks)) return',
+        to: 'chunks === undefined || check === undefined) return',
+        why: 'a line that was half written, and then overwritten, counts as progress',
+      },
+      {
+        name: 'the check leaves out the chunks',
+        from: 'update(`${rows} ${chunks}`)',
+        to: 'update(`${rows}`)',
+        why: 'a damaged count of chunks is believed',
+      },
+      {
+        name: 'marks may go back',
+        from: 'later.rows <= mark.rows',
+        to: 'later.rows < 0',
+        why: 'a stale line after the last one shortens what was written',
+      },
+      {
+        name: 'a line without its end counts',
+        from: 'const later = next === 0 ? undefined : markOf(parse(bytes.subarray(length, next)));',
+        to: 'const later = markOf(parse(bytes.subarray(length, next === 0 ? bytes.length : next)));',
+        why: 'a line that was being written when the machine ended is believed',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/journal/value-text.ts',
+    ['test/overlap/value-text.test.ts'],
+    [
+      {
+        name: 'minus zero is zero in a resume key',
+        from: "return Object.is(value, -0) ? '-0' : String(value);",
+        to: 'return String(value);',
+        why: 'a resumed run mixes 1 / 0 and 1 / -0 in one output',
+      },
+      {
+        name: 'functions are one in a resume key',
+        from: 'return `function ${JSON.stringify(String(value))}`;',
+        to: 'return `function`;',
+        why: 'a run is resumed with another kernel',
+      },
+      {
+        name: 'typed arrays have no type in a resume key',
+        from: "return `${nameOf(value)} ${bytes.toString('hex')}`;",
+        to: "return bytes.toString('hex');",
+        why: 'the same bytes as another type resume the run',
+      },
+      {
+        name: 'a view is its whole buffer in a resume key',
+        from: 'Buffer.from(value.buffer, value.byteOffset, value.byteLength)',
+        to: 'Buffer.from(value.buffer, 0, value.byteLength)',
+        why: 'two parts of one buffer resume each other’s run',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/journal/journal.ts',
+    ['test/overlap/journal.test.ts', 'test/overlap/resume.test.ts', 'test/overlap/interruptions.test.ts'],
+    [
+      {
+        name: 'the journal counts what is not on the disk',
+        from: 'await Promise.all(this.#outputs.map((output) => output.sync()));',
+        to: '',
+        why: 'after a loss of power the output lacks what the journal says it has',
+      },
+      {
+        name: 'the mark is taken after the flush',
+        from: '    const mark = this.#written;\n    if (mark.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));',
+        to: '    if (this.#written.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));\n    const mark = this.#written;',
+        why: 'rows that were written while the flush ran count as flushed',
+      },
+      {
+        name: 'every line of the journal overwrites the last',
+        from: 'this.#position += line.length;',
+        to: '',
+        why: 'a line that is cut takes the one before with it',
+      },
+      {
+        name: 'a partial output may be shorter than its journal says',
+        from: 'if (sizes[i]! >= expected) continue;',
+        to: 'if (sizes[i]! >= 0) continue;',
+        why: 'the resumed output has a gap of zeros',
+      },
+      {
+        name: 'a journal of another run is resumed',
+        from: 'if (differences.length > 0) throw new WarpstageError(differences);',
+        to: '',
+        why: 'two settings are mixed in one output',
+      },
+      {
+        name: 'a failed flush is not reported',
+        from: 'if (this.#failure !== undefined) throw this.#failure.cause;\n    this.#written =',
+        to: 'this.#written =',
+        why: 'a full disk is noticed at the end, after hours',
+      },
+      {
+        name: 'only the first output is locked',
+        from: 'const release = await lockAll(finals);',
+        to: 'const release = await lockAll(finals.slice(0, 1));',
+        why: 'two runs that share a second output write into each other',
+        tests: ['test/overlap/journal.test.ts', 'test/overlap/resume.test.ts', 'test/overlap/lock.test.ts'],
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/sinks/file.ts',
+    ['test/overlap/sinks.test.ts', 'test/overlap/resume.test.ts'],
+    [
+      {
+        name: 'each piece of a file is written at its beginning',
+        from: '    this.#position += bytes.length;\n',
+        to: '',
+        why: 'the output holds the last chunk alone',
+      },
+      {
+        name: 'a short write loses the rest',
+        from: '    done += bytesWritten;\n',
+        to: '    done = bytes.length;\n    void bytesWritten;\n',
+        why: 'a full pipe or disk leaves a gap in the output',
+        tests: ['test/overlap/sinks.test.ts', 'test/overlap/failures.test.ts'],
+      },
+      {
+        name: 'a resumed file keeps what is behind its mark',
+        from: 'if (begin > 0) await file.truncate(begin);',
+        to: 'if (begin < 0) await file.truncate(begin);',
+        why: 'an output is longer than its input where the last chunk is shorter than what was half written',
+      },
+      {
+        name: 'a resumed file begins anew',
+        from: 'sink.#position = begin;',
+        to: 'sink.#position = 0;',
+        why: 'the resumed half overwrites the first one',
+      },
+      {
+        name: 'a failed output stays',
+        from: 'await rm(this.#temporary, { force: true }).catch(() => {});\n    dropUnfinished(this.#temporary);\n  }\n\n  async #rewriteBeginning',
+        to: 'dropUnfinished(this.#temporary);\n  }\n\n  async #rewriteBeginning',
+        why: 'each run that fails leaves a file',
+      },
+      {
+        name: 'the header of a file keeps the length that was guessed',
+        from: 'if (encoding.needsShape && !shapeKnown) await this.#rewriteBeginning(encoding, shape);',
+        to: '',
+        why: 'NumPy reads no rows of the output of a pipe',
+      },
+      {
+        name: 'a replaced file gets the modes of a new one',
+        from: 'const mode = partial === undefined ? (modeBefore ?? 0o666) : ownMode;',
+        to: 'const mode = partial === undefined ? 0o666 : ownMode;',
+        why: 'a private output is readable by everybody after it was written again',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/sinks/memory.ts',
+    ['test/overlap/sinks.test.ts', 'test/overlap/run.test.ts'],
+    [
+      {
+        name: 'a given array may be too short',
+        from: 'if (position + data.length > array.length) {',
+        to: 'if (position > array.length) {',
+        why: 'the end of the output is lost in silence',
+      },
+      {
+        name: 'a grown array forgets what it had',
+        from: '        setElements(larger, array);\n',
+        to: '',
+        why: 'an output whose length is not known begins with zeros',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/window.ts',
+    ['test/overlap/window.test.ts', 'test/overlap/resume.test.ts'],
+    [
+      {
+        name: 'a window forgets a row of its halo',
+        from: 'this.#carry = into.slice(core * width, (before + available) * width);',
+        to: 'this.#carry = into.slice((core + 1) * width, (before + available) * width);',
+        why: 'each chunk but the first sees its rows shifted',
+      },
+      {
+        name: 'the row beyond the end is the one before the last',
+        from: 'before + core + after, before + available - 1);',
+        to: 'before + core + after, before + available - 2);',
+        why: 'the last row of an output with a clamped edge is wrong',
+      },
+      {
+        name: 'a skip leaves out the halo',
+        from: 'const kept = Math.min(before, rows);',
+        to: 'const kept = 0;',
+        why: 'the first rows of a resumed output see no rows before them',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/accumulate.ts',
+    ['test/overlap/several-devices.test.ts', 'test/overlap/run.test.ts', 'test/overlap/declaration.test.ts'],
+    [
+      {
+        name: 'the initial value counts once for each device',
+        from: 'const begin = first || !isKnown || initial === undefined ? this.#declaration : { combine };',
+        to: 'const begin = this.#declaration;',
+        why: 'a sum that begins at 100 is 100 too large with two devices',
+      },
+      {
+        name: 'blocks are combined without the last one',
+        from: 'for (let at = i + length; at < first.length; at += length) value = fold(value, first[at]!);',
+        to: 'for (let at = i + length; at < first.length - length; at += length) value = fold(value, first[at]!);',
+        why: 'a sum over blocks lacks what the last block found',
+      },
+      {
+        name: 'a minimum begins at zero',
+        from: "if (combine !== 'min' && combine !== 'max') return 0;",
+        to: "if (combine !== 'max') return 0;",
+        why: 'the least of positive numbers is 0',
+      },
+      {
+        name: 'the least signed integer is one too high',
+        from: 'return signed ? -(2n ** (bits - 1n)) : 0n;',
+        to: 'return signed ? -(2n ** (bits - 1n)) + 1n : 0n;',
+        why: 'a maximum over the least integer alone is wrong',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/tuner.ts',
+    ['test/overlap/tuner.test.ts'],
+    [
+      {
+        name: 'a trial that is slower is kept',
+        from: 'if (gain < worthKeeping)',
+        to: 'if (gain > worthKeeping)',
+        why: 'a run goes on with the worse of two cuts',
+      },
+      {
+        name: 'every cut is worth a trial',
+        from: 'best === undefined || best.gain < worthTrying',
+        to: 'best === undefined',
+        why: 'runs that are well cut are cut anew',
+      },
+      {
+        name: 'halves are no multiple of what they must be',
+        from: 'return Math.max(1, Math.floor(rows / granularity)) * granularity;',
+        to: 'return Math.max(1, Math.floor(rows));',
+        why: 'a chunk ends in the middle of what a kernel takes as one',
+      },
+      {
+        name: 'chunks of any size are tried',
+        from: 'cut.chunkRows === chunkRows || cut.chunkBytes >= leastBytes',
+        to: 'cut.chunkRows === chunkRows || cut.chunkBytes >= 0',
+        why: 'chunks of some kilobytes are tried, which cost more than they bring',
+      },
+      {
+        name: 'a short run is tuned',
+        from: 'rows - this.#given >= leastRounds * this.depth * this.#cut.chunkRows',
+        to: 'rows - this.#given >= 0',
+        why: 'a run is over before the trial pays',
+      },
+      {
+        name: 'chunks in flight are counted beyond what fits',
+        from: '(greatestDepth === null || wanted <= greatestDepth)',
+        to: '(greatestDepth === null || wanted <= greatestDepth + 1)',
+        why: 'a run takes more memory than it was given',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/predict.ts',
+    ['test/overlap/predict.test.ts'],
+    [
+      {
+        name: 'a stage begins before the one before it has ended',
+        from: 'time = Math.max(time, free[stage]) + fixed + perByte * size;',
+        to: 'time = free[stage] + fixed + perByte * size;',
+        why: 'predictions are faster than any schedule',
+      },
+      {
+        name: 'the fixed cost of a chunk is what is left of a byte',
+        from: 'fixed: Math.max(0, large.time - perByte * large.bytes), perByte',
+        to: 'fixed: Math.max(0, large.time - perByte * small.bytes), perByte',
+        why: 'small chunks seem to cost far more than they do',
+      },
+      {
+        name: 'the slowest cut within a hundredth is taken',
+        from: 'tried.find(({ wall }) => wall <= fastest * 1.01)!',
+        to: 'tried.findLast(({ wall }) => wall <= fastest * 1.01)!',
+        why: 'the plan takes more memory than it needs',
+      },
+      {
+        name: 'a warm-up counts for each row of the rest',
+        from: 'const full = marks.slice(Math.max(0, Math.min(2 * depth, marks.length - 2)));',
+        to: 'const full = marks;',
+        why: 'predicted walls are too long by the slow start, many times over',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/slot.ts',
+    ['test/overlap/run.test.ts', 'test/overlap/wide-types.test.ts'],
+    [
+      {
+        name: 'arrays of a slot overlap',
+        from: 'ends[role] = offset + capacity * elementBytes[element];',
+        to: 'ends[role] = offset + capacity;',
+        why: 'the second input of a chunk overwrites the first',
+      },
+    ],
+  ),
+];

@@ -1,0 +1,197 @@
+// Mutations of what writes WebAssembly and CUDA C++.
+
+import { mutationsOf } from './mutation.ts';
+
+const operators = ['test/wasm/operators.test.ts', 'test/differential/number-rules.test.ts'];
+const lanes = [
+  'test/wasm/lanes.test.ts',
+  'test/wasm/programs.test.ts',
+  'test/differential/kernels.test.ts',
+  'test/differential/programs.test.ts',
+];
+const text = ['test/cuda/exact.test.ts', 'test/cuda/portable.test.ts', 'test/cuda/conformance.test.ts'];
+
+export const mutations = [
+  ...mutationsOf('src/targets/wasm/simd/masked.ts', lanes, [
+    {
+      name: 'lanes outside a masked loop join in',
+      from: 'else code.get(mask[vector]!).set(local);\n      }',
+      to: 'else code.get(this.#group.constants.integer(-1)).set(local);\n      }',
+      why: 'threads that skip a loop run it, and keep what it computes',
+    },
+    {
+      name: 'lanes that have left a loop come back',
+      from: "code.get(live[vector]!).op('v128.and').set(live[vector]!);",
+      to: 'code.set(live[vector]!);',
+      why: 'a thread whose loop ended runs more turns when its condition holds again',
+    },
+    {
+      name: 'a loop ends with its first lane',
+      from: "code.op('v128.any_true', 'i32.eqz').brIf(exit);",
+      to: "code.op('i32x4.all_true', 'i32.eqz').brIf(exit);",
+      why: 'threads whose loops are longer stop with the shortest',
+    },
+    {
+      name: 'a branch under a mask forgets the mask',
+      from: "if (instruction === 'v128.and' && mask === null) return local;",
+      to: "if (instruction === 'v128.and') return local;",
+      why: 'threads that an outer branch leaves out take the inner one',
+    },
+    {
+      name: 'a masked value reaches every lane',
+      from: "if (mask !== null) code.get(local).get(mask[vector]!).op('v128.bitselect');",
+      to: '',
+      why: 'threads that do not assign a variable get the value of those that do',
+    },
+    {
+      name: 'a masked sum reaches every lane',
+      from: "code.get(mask![vector]!).op('v128.and', binaryInstruction(added.operator, added.type)!).set(local);",
+      to: 'code.op(binaryInstruction(added.operator, added.type)!).set(local);',
+      why: 'threads that do not count a turn count it',
+    },
+    {
+      name: 'a masked store stores every lane where three are there',
+      from: ".op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');",
+      to: ".op('i32x4.bitmask').tee(there).i32(7).op('i32.ge_u');",
+      why: 'a thread that does not store overwrites its element',
+    },
+    {
+      name: 'products are sums where lanes are left out',
+      from: "return ['add', 'subtract', 'or', 'xor'].includes(operator) ? value : null;",
+      to: "return ['add', 'subtract', 'or', 'xor', 'multiply'].includes(operator) ? value : null;",
+      why: 'threads that a branch leaves out multiply by 0',
+    },
+  ]),
+  ...mutationsOf(
+    'src/targets/wasm/hoisting.ts',
+    [...lanes, 'test/wasm/faults.test.ts'],
+    [
+      {
+        name: 'loads are taken out of a region',
+        from: "      case 'load':\n        return false;",
+        to: "      case 'load':\n        break;",
+        why: 'threads read what was there before the region stored to it',
+      },
+      {
+        name: 'divisions that may fail are taken out of a region',
+        from: 'if (mayFail(expression)) return false;\n',
+        to: '',
+        why: 'a kernel that tests its divisor fails all the same',
+      },
+      {
+        name: 'what a region assigns is taken out of it',
+        from: 'return !this.#assigned.has(expression.id) && this.#uniformity.isUniform(expression);',
+        to: 'return this.#uniformity.isUniform(expression);',
+        why: 'threads read a counter as it was before the loop',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/half.ts',
+    ['test/types/halves.test.ts', 'test/wasm/operators.test.ts'],
+    [
+      {
+        name: 'WebAssembly makes infinity of f16 a number',
+        from: 'this.#pick(0x7f800000, 0, () => this.#isAbove(magnitude, 0x0f7fffff));',
+        to: 'this.#pick(0x7f800000, 0, () => this.#isAbove(magnitude, 0x0f800000));',
+        why: 'infinity of f16 reads as 65536',
+      },
+      {
+        name: 'WebAssembly takes bf16 for f16',
+        from: "if (format === 'bf16') {\n      code\n        .i32(16)",
+        to: "if (format === 'bf16') {\n      code\n        .i32(13)",
+        why: 'every bf16 reads as another number',
+      },
+    ],
+  ),
+  ...mutationsOf('src/targets/wasm/operators.ts', operators, [
+    {
+      name: 'WebAssembly takes NaN for true',
+      from: "else if (source === 'f32') code.op('f32.abs').f32(0).op('f32.gt');",
+      to: "else if (source === 'f32') code.f32(0).op('f32.ne');",
+      why: 'a NaN counts as true, which it does not in JavaScript',
+    },
+    {
+      name: 'WebAssembly takes the least integer from the other operand',
+      from: "writeCompare(code, operator === 'min' ? 'less' : 'greater', type);",
+      to: "writeCompare(code, operator === 'min' ? 'greater' : 'less', type);",
+      why: 'min is max',
+    },
+    {
+      name: 'WebAssembly extends u32 with a sign',
+      from: "const sign = from === 'i32' || from === 'i64' ? 's' : 'u';",
+      to: "const sign = 's';",
+      why: 'u32 from 2^31 on become negative as i64',
+    },
+    {
+      name: 'WebAssembly saturates floats beyond i32',
+      from: ".f64(target === 'i32' ? 2 ** 31 : 2 ** 63);",
+      to: ".f64(target === 'i32' ? 2 ** 40 : 2 ** 63);",
+      why: 'a cast of 2^32 + 1 gives 2^31 - 1, and not 1',
+    },
+    {
+      name: 'WebAssembly shifts abs by too little',
+      from: "literal(wasm === 'i32' ? 31 : 63).op(`${wasm}.shr_s`);",
+      to: 'literal(31).op(`${wasm}.shr_s`);',
+      why: 'abs of an i64 is wrong',
+    },
+    {
+      name: 'WebAssembly rounds remainders of f32',
+      from: "code.call(remainder).op('f32.demote_f64');",
+      to: "code.call(remainder).op('f32.demote_f64', 'f32.nearest');",
+      why: 'the remainder of two floats is an integer',
+    },
+  ]),
+  ...mutationsOf(
+    'src/targets/wasm/states/masks.ts',
+    ['test/warps/operations.test.ts', 'test/warps/divergence.test.ts', 'test/differential/warps.test.ts'],
+    [
+      {
+        name: 'lanes with another mask count as arrived',
+        from: "code.get(mask).op('i32.eq');",
+        to: "code.i32(0).op('i32.ne');",
+        why: 'two halves of a warp that shuffle apart take each other’s values',
+      },
+      {
+        name: 'a warp is settled before all are there',
+        from: "code.op('i32.or').i32(-1).op('i32.xor').get(mask).op('i32.and');",
+        to: "code.op('i32.or').i32(-1).op('i32.xor').get(mask).op('i32.and').i32(1).op('i32.and');",
+        why: 'lanes go on without the values of others',
+      },
+    ],
+  ),
+  ...mutationsOf('src/targets/cuda/expressions.ts', text, [
+    {
+      name: 'CUDA shifts by more than 31 bits',
+      from: "const bits = type === 'i64' || type === 'u64' ? 63 : 31;",
+      to: 'const bits = 63;',
+      why: 'a shift by 32 is undefined in C++',
+    },
+    {
+      name: 'CUDA adds signed integers',
+      from: "const wraps = operator === 'add' || operator === 'subtract' || operator === 'multiply';",
+      to: "const wraps = operator === 'subtract' || operator === 'multiply';",
+      why: 'sums beyond 2^31 are undefined in C++',
+    },
+    {
+      name: 'CUDA takes remainders of negative numbers for masks',
+      from: '          this.checks.factOf(left).least >= 0 &&\n',
+      to: '',
+      why: '-1 % 8 is 7',
+    },
+    {
+      name: 'CUDA calls the f64 form for f32',
+      from: "const suffix = expression.type === 'f32' && !name.startsWith('ws_') ? 'f' : '';",
+      to: "const suffix = '';",
+      why: 'each sine takes the time of a f64, and has other bits',
+      tests: [...text, 'test/cuda/golden.test.ts'],
+    },
+    {
+      name: 'CUDA shifts signed integers to the left',
+      from: 'return `(${valueTypes[type]})((${unsignedOf[type]})${left} << ${amount})`;',
+      to: 'return `(${left} << ${amount})`;',
+      why: 'a shift into the sign is undefined in C++',
+      tests: [...text, 'test/cuda/golden.test.ts'],
+    },
+  ]),
+];
