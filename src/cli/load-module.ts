@@ -1,10 +1,10 @@
 // Loads the user's module: TypeScript or JavaScript, on every Node that warpstage supports.
 //
-// Node imports the module itself where it can. Where it cannot strip types (Node 20), or will
-// not (enums, extensionless imports, `paths` of the tsconfig.json, files in node_modules), jiti loads it. Either way the name
-// `warpstage` in the module means this very package, whether or not it is installed beside the
-// module: a job and the command that runs it belong to one version. What jiti makes of a module is
-// kept only where this user alone can write, as it is run the next time.
+// Node imports the module itself where it can. Where it cannot strip types (Node 20), or will not (enums,
+// extensionless imports, `paths` of the tsconfig.json, files in node_modules), jiti loads it. Either way the
+// name `warpstage` in the module means this very package, whether or not it is installed beside the module: a
+// job and the command that runs it belong to one version. What jiti makes of a module is kept only where this
+// user alone can write, as it is run the next time.
 
 import { existsSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';

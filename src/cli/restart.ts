@@ -1,5 +1,5 @@
-// Where the address space is too small for a device as V8 makes them, the command runs once more in a process whose code
-// tests its accesses (runtime/cpu/address-space.ts): Node takes that flag only when it starts.
+// Where the address space is too small for a device as V8 makes them, the command runs once more in a process
+// whose code tests its accesses (runtime/cpu/address-space.ts): Node takes that flag only when it starts.
 
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';

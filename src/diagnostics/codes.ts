@@ -1,9 +1,8 @@
 // The catalogue of error codes: every error that warpstage raises has one.
 //
-// The first digit says whose words were wrong: 1 the kernel's text, 2 a launch, 3 a running
-// kernel, 4 memory, streams and devices, 5 a job and its data, 6 the command line. What the checker
-// finds begins with 7, its advice with 71.
-// A code never changes its meaning; messages may.
+// The first digit says whose words were wrong: 1 the kernel's text, 2 a launch, 3 a running kernel, 4 memory,
+// streams and devices, 5 a job and its data, 6 the command line. What the checker finds begins with 7, its
+// advice with 71. A code never changes its meaning; messages may.
 
 /** What each error code stands for, in a few words; the message of an error adds the values. */
 export const codes = {

@@ -1,7 +1,8 @@
 // Files that only their user could have written: what is run later is read from no others.
 //
-// The folder is one of own-folder.ts. A file in it belongs to this user, or to root, and others may not write to it. It is
-// looked at as it was opened, and a symbolic link is not followed, so that it cannot be exchanged in between.
+// The folder is one of own-folder.ts. A file in it belongs to this user, or to root, and others may not write
+// to it. It is looked at as it was opened, and a symbolic link is not followed, so that it cannot be
+// exchanged in between.
 
 import { randomBytes } from 'node:crypto';
 import {

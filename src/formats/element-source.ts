@@ -1,4 +1,5 @@
-// A source of elements that lie in bytes as they lie in memory, converted as they are read where the kernel has another type.
+// A source of elements that lie in bytes as they lie in memory, converted as they are read where the kernel
+// has another type.
 
 import { count, counted } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';

@@ -1,9 +1,10 @@
 // The shared state of a host pipeline: what `cuda::pipeline_shared_state` is between the threads
 // of a block, between worker threads over one SharedArrayBuffer.
 //
-// It is plain data: post it to a worker and make a pipeline of it there. In the buffer, as 32-bit
-// words: the index of a member that died (or -1), how many members are active, a slot for each
-// member (the id of its thread plus 1; 0 before it joins, -1 after it quit), and for each stage two barriers, `produced` and `consumed`.
+// It is plain data: post it to a worker and make a pipeline of it there. In the buffer, as 32-bit words: the
+// index of a member that died (or -1), how many members are active, a slot for each member (the id of its
+// thread plus 1; 0 before it joins, -1 after it quit), and for each stage two barriers, `produced` and
+// `consumed`.
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import { barrierWords, initialiseBarrier } from './barrier.ts';

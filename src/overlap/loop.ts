@@ -1,11 +1,12 @@
 // The overlapped loop: chunks of rows through read, copy in, kernel, copy out, write.
 //
-// Every device has `depth` slots, each with the memory of one chunk. A slot takes the next chunk, reads it, issues
-// its copies and its kernel (chunk-streams.ts), waits for them, writes the results, and takes the next. Slots read one at a time and write one at a time, in the order of
-// the chunks; while one reads, others copy, compute and write. So everything overlaps, the
-// memory is that of the slots whatever the length of the data, and with a depth of 1 nothing
-// overlaps on a device at all. A chunk goes to whichever slot is free first; only where devices
-// accumulate do they take the chunks in rotation, so that what each finds does not depend on timing.
+// Every device has `depth` slots, each with the memory of one chunk. A slot takes the next chunk, reads it,
+// issues its copies and its kernel (chunk-streams.ts), waits for them, writes the results, and takes the
+// next. Slots read one at a time and write one at a time, in the order of the chunks; while one reads, others
+// copy, compute and write. So everything overlaps, the memory is that of the slots whatever the length of the
+// data, and with a depth of 1 nothing overlaps on a device at all. A chunk goes to whichever slot is free
+// first; only where devices accumulate do they take the chunks in rotation, so that what each finds does not
+// depend on timing.
 //
 // How rows are cut into chunks is not the loop's business: it asks the plan (plan.ts), and while it runs the
 // tuner, for how many rows and with how many slots, and carries them through. A slot that is one too many

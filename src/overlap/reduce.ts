@@ -1,8 +1,9 @@
 // reduce(): a job that folds a function of each row into one value.
 //
-// A row is folded into one of a fixed number of partial results, which its position in the whole decides, and a partial result takes
-// its rows in their order. So the bits of a result depend neither on how the rows are cut into chunks nor
-// on how many blocks run at once. The partial results are folded on the host, halving their number at each step.
+// A row is folded into one of a fixed number of partial results, which its position in the whole decides, and
+// a partial result takes its rows in their order. So the bits of a result depend neither on how the rows are
+// cut into chunks nor on how many blocks run at once. The partial results are folded on the host, halving
+// their number at each step.
 
 import { problem } from '../diagnostics/problem.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';

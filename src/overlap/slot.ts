@@ -1,10 +1,10 @@
 // The memory of one chunk in flight: arrays on the device for every input and output, page-locked
 // memory for what is read and written, and the streams that its commands go to.
 //
-// What is read has left for the device before results come back: so inputs and outputs
-// lie in the same page-locked bytes. Memory is taken when the first chunk is about to be read into it, while
-// other slots are at work: page-locked memory above all takes its time, since it is filled with zeros and
-// locked page by page. A GPU that stays open keeps some for the next run.
+// What is read has left for the device before results come back: so inputs and outputs lie in the same
+// page-locked bytes. Memory is taken when the first chunk is about to be read into it, while other slots are
+// at work: page-locked memory above all takes its time, since it is filled with zeros and locked page by
+// page. A GPU that stays open keeps some for the next run.
 
 import { viewElements } from '../formats/typed-arrays.ts';
 import { componentCount, type ElementType, elementBytes } from '../kernel/types.ts';

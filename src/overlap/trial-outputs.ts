@@ -1,6 +1,6 @@
-// Where the trials of a plan write: beside the real outputs, so that it takes as long, under names of their own; over a file
-// where the real ones replace one. What is not to be a regular file is collected in memory, since a trial may not
-// write there. Nothing is left of a trial.
+// Where the trials of a plan write: beside the real outputs, so that it takes as long, under names of their
+// own; over a file where the real ones replace one. What is not to be a regular file is collected in memory,
+// since a trial may not write there. Nothing is left of a trial.
 
 import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,11 +1,12 @@
 // Chooses the chunks that are still to come by what those before took.
 //
 // A run begins with the cut that was planned. When its first chunks are through, the next ones are timed,
-// stage by stage; then a few of half the length, which tells what a chunk costs beside its bytes. With that the
-// rest of the job is predicted for other cuts. Where one promises enough, it is tried, and kept if the
-// rows really go faster. A GPU's engine that hardly rests by then leaves nothing to try. Predictions know nothing of what stages take from each other (processors, caches, a
-// disk), so a trial decides and not they. A user's own chunk or depth stays. Chunks of a job with accumulators
-// keep their length, since which rows a block adds up must not depend on how fast a machine is.
+// stage by stage; then a few of half the length, which tells what a chunk costs beside its bytes. With that
+// the rest of the job is predicted for other cuts. Where one promises enough, it is tried, and kept if the
+// rows really go faster. A GPU's engine that hardly rests by then leaves nothing to try. Predictions know
+// nothing of what stages take from each other (processors, caches, a disk), so a trial decides and not they.
+// A user's own chunk or depth stays. Chunks of a job with accumulators keep their length, since which rows a
+// block adds up must not depend on how fast a machine is.
 //
 // Chunks never become longer than planned, so that the memory of a chunk that was taken stays of use.
 

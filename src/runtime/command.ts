@@ -1,10 +1,10 @@
 // Commands: what streams are made of, whichever device carries them out.
 //
-// A command is issued once, waits for the commands it depends on, and is settled once: done, or
-// failed with an error. A command whose dependency failed is not carried out and fails with the
-// same error. A command that is done was settled after all that it waited for; one that failed
-// names what it left behind (failures.ts). The order of streams (queue.ts) makes the dependencies; a dispatcher, that is a
-// device's engines, does the work.
+// A command is issued once, waits for the commands it depends on, and is settled once: done, or failed with
+// an error. A command whose dependency failed is not carried out and fails with the same error. A command
+// that is done was settled after all that it waited for; one that failed names what it left behind
+// (failures.ts). The order of streams (queue.ts) makes the dependencies; a dispatcher, that is a device's
+// engines, does the work.
 
 import type { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';

@@ -1,13 +1,13 @@
 // Launches that were bound before: most launches repeat one of the last few, so that their
 // arguments need no second check.
 //
-// A launch repeats another if kernel, grid, block, signal and all arguments are the same. Arguments are compared by
-// what they were at the launch, not by which object they are: a vector may be changed between two launches. If only
-// numbers and arrays differ, what was bound is taken over with the new ones, where nothing that was decided for the launch
-// can depend on them: the width of the index, the sizes of shared arrays, the alignments that code was compiled for. So
-// launches that go through parts of an array, with a number that counts, are one launch with other arguments.
-// Programs that go through chunks repeat their launches in turn, so the one that came next the last time is
-// looked at first.
+// A launch repeats another if kernel, grid, block, signal and all arguments are the same. Arguments are
+// compared by what they were at the launch, not by which object they are: a vector may be changed between two
+// launches. If only numbers and arrays differ, what was bound is taken over with the new ones, where nothing
+// that was decided for the launch can depend on them: the width of the index, the sizes of shared arrays, the
+// alignments that code was compiled for. So launches that go through parts of an array, with a number that
+// counts, are one launch with other arguments. Programs that go through chunks repeat their launches in turn,
+// so the one that came next the last time is looked at first.
 
 import type { Value } from '../compiler/arithmetic.ts';
 import { narrowIndexLimit, type Program } from '../compiler/ir.ts';

@@ -1,6 +1,7 @@
-// Events as points of streams, as the driver gets them: an operation waits for what CUDA says, and for nothing else. Random
-// programs of streams and events are given to a driver of the tests' own, which does nothing meanwhile; what it was told to
-// wait for is compared with a plain model of CUDA's rules. Needs a C compiler.
+// Events as points of streams, as the driver gets them: an operation waits for what CUDA says, and for
+// nothing else. Random programs of streams and events are given to a driver of the tests' own, which does
+// nothing meanwhile; what it is given to wait for is compared with a plain model of CUDA's rules. Needs a C
+// compiler.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

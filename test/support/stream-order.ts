@@ -1,5 +1,6 @@
-// CUDA's rules of what waits for what, as a plain model: of programs that issue operations to streams, record events in them
-// and have them wait for events. Stream 0 is the default stream, the last one does not synchronise with it.
+// CUDA's rules of what waits for what, as a plain model: of programs that issue operations to streams, record
+// events in them and have them wait for events. Stream 0 is the default stream, the last one does not
+// synchronise with it.
 
 import fc from 'fast-check';
 

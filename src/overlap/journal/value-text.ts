@@ -1,9 +1,9 @@
 // Values as text: two of them have one text only if a job cannot tell them apart.
 //
-// JSON is not enough for that: it writes NaN and both infinities as null and -0 as 0, leaves functions out, and
-// makes the same of a typed array and an object with numbered fields. Here each kind of value has a form that no
-// other kind has. A field that is undefined counts as absent, as everywhere in a declaration. Functions are distinguished by
-// their text; what they capture cannot be seen.
+// JSON is not enough for that: it writes NaN and both infinities as null and -0 as 0, leaves functions out,
+// and makes the same of a typed array and an object with numbered fields. Here each kind of value has a form
+// that no other kind has. A field that is undefined counts as absent, as everywhere in a declaration.
+// Functions are distinguished by their text; what they capture cannot be seen.
 
 /** The text of a value as a declaration holds it. */
 export function valueText(value: unknown): string {

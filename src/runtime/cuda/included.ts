@@ -1,7 +1,8 @@
 // Whether what a text in CUDA C++ is compiled to depends on files beside it.
 //
-// Which files, only the compiler knows: names may be macros, and a condition may ask whether a file is there. So
-// anything that may be such a directive counts, also in a comment or a string: the text is then compiled once too often.
+// Which files, only the compiler knows: names may be macros, and a condition may ask whether a file is there.
+// So anything that may be such a directive counts, also in a comment or a string: the text is then compiled
+// once too often.
 
 /** A line that goes on in the next one: by a backslash, or by the trigraph for it. */
 const splice = /(?:\\|\?\?\/)[ \t]*\r?\n/g;

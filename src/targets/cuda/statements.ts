@@ -1,7 +1,8 @@
 // Statements of the IR as statements of CUDA C++.
 //
-// Loops and blocks become loops and blocks; `break` and `continue`, which name their loop, become
-// gotos. All variables stand at the kernel's head, so that no goto jumps over an initialisation. What synchronises is handed to the lowering of pipelines.
+// Loops and blocks become loops and blocks; `break` and `continue`, which name their loop, become gotos. All
+// variables stand at the kernel's head, so that no goto jumps over an initialisation. What synchronises is
+// handed to the lowering of pipelines.
 
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';

@@ -1,7 +1,8 @@
 // The thread that gives work to the copy engine for its block.
 //
-// Where the block is made of whole warps, its first warp takes the branch as a whole and elects a thread in it: a branch
-// of whole warps costs the others one instruction, and a thread elected in it none. Else it is the block's first thread.
+// Where the block is made of whole warps, its first warp takes the branch as a whole and elects a thread in
+// it: a branch of whole warps costs the others one instruction, and a thread elected in it none. Else it is
+// the block's first thread.
 
 import type { Statement } from '../../compiler/ir.ts';
 import type { Frame } from './frame.ts';

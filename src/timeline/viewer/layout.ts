@@ -1,5 +1,5 @@
-// Where everything lies on the canvas: traces one above the other, each its lanes below a title. A single trace has none:
-// the page's heading is its title.
+// Where everything lies on the canvas: traces one above the other, each its lanes below a title. A single
+// trace has none: the page's heading is its title.
 
 import type { Trace } from './data.ts';
 import { type Lane, type LaneKind, type LaneRow, lanesOf } from './lanes.ts';
