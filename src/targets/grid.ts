@@ -2,7 +2,7 @@
 // of the CPU keeps at the same time.
 
 import type { Program } from '../compiler/ir.ts';
-import { forEachStatement } from './analysis/walk.ts';
+import { anyStatement } from './analysis/walk.ts';
 
 /**
  * Threads of a grid that synchronises, on a CPU. Each keeps its state in memory while others run; this
@@ -12,10 +12,8 @@ export const mostCooperativeThreads = 2 ** 18;
 
 /** Whether a program's grid synchronises. */
 export function synchronisesGrid(program: Program): boolean {
-  let found = false;
-  forEachStatement(program.body, (statement) => {
-    if (statement.kind !== 'call' || statement.intrinsic !== 'sync') return;
-    if (statement.group.kind === 'grid') found = true;
-  });
-  return found;
+  return anyStatement(
+    program.body,
+    (each) => each.kind === 'call' && each.intrinsic === 'sync' && each.group.kind === 'grid',
+  );
 }

@@ -1,7 +1,7 @@
 // What may fail where it is evaluated: the reading of an element, and the division of integers.
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
-import { forEachExpression } from './walk.ts';
+import { anyExpression } from './walk.ts';
 
 /** Whether a division may fail, or needs a test of its operands. */
 export function mayFail({ operator, type, right }: Expression & { readonly kind: 'binary' }): boolean {
@@ -13,9 +13,8 @@ export function mayFail({ operator, type, right }: Expression & { readonly kind:
 
 /** Whether a statement reads an element or divides, which may fail. */
 export function canFail(statement: Statement): boolean {
-  let found = false;
-  forEachExpression([statement], (each) => {
-    if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) found = true;
-  });
-  return found;
+  return anyExpression(
+    [statement],
+    (each) => each.kind === 'load' || (each.kind === 'binary' && mayFail(each)),
+  );
 }

@@ -15,7 +15,7 @@
 // new varies. It counts on the program being free of races: an element at a uniform index is
 // uniform, unless atomics change its array.
 
-import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { BuiltIn, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
 import { has, type Liveness } from './liveness.ts';
 import { unanimousBarriers } from './unanimous.ts';
@@ -31,6 +31,12 @@ export interface Uniformity {
   readonly divergent: ReadonlySet<Statement>;
   /** Whether some threads may return while others go on. */
   readonly returnsDivergently: boolean;
+}
+
+/** Whether all threads of so many in each direction find the same in a built-in value. */
+export function isSingular(name: BuiltIn, extents: Program['block']): boolean {
+  if (name === 'threadRank') return extents.every((extent) => extent === 1);
+  return !name.startsWith('threadIdx.') || extents['xyz'.indexOf(name.at(-1)!)] === 1;
 }
 
 /** A control structure that is being visited. */
@@ -108,18 +114,7 @@ class Analysis {
       case 'variable':
         return !this.varying.has(expression.id);
       case 'builtin':
-        switch (expression.name) {
-          case 'threadRank':
-            return this.#extents.every((extent) => extent === 1);
-          case 'threadIdx.x':
-            return this.#extents[0] === 1;
-          case 'threadIdx.y':
-            return this.#extents[1] === 1;
-          case 'threadIdx.z':
-            return this.#extents[2] === 1;
-          default:
-            return true;
-        }
+        return isSingular(expression.name, this.#extents);
       case 'load': {
         const { space, id } = expression.array;
         if (space === 'local' || this.#atomicArrays.has(`${space}:${id}`)) return false;

@@ -37,6 +37,49 @@ export function forEachStatement(
   }
 }
 
+/** Whether something holds of a statement, or of one inside them. */
+export function anyStatement(
+  statements: readonly Statement[],
+  holds: (statement: Statement) => boolean,
+): boolean {
+  return statements.some(
+    (statement) => holds(statement) || listsOf(statement).some((list) => anyStatement(list, holds)),
+  );
+}
+
+/** Whether something holds of an expression, or of one inside it. */
+export function anyOperand(expression: Expression, holds: (expression: Expression) => boolean): boolean {
+  return holds(expression) || operandsOf(expression).some((operand) => anyOperand(operand, holds));
+}
+
+/** Whether something holds of an expression of statements, or of one inside it. */
+export function anyExpression(
+  statements: readonly Statement[],
+  holds: (expression: Expression) => boolean,
+): boolean {
+  return anyStatement(statements, (statement) =>
+    expressionsOf(statement).some((expression) => anyOperand(expression, holds)),
+  );
+}
+
+/** Whether statements have a jump to somewhere outside them. */
+export function leaves(statements: readonly Statement[]): boolean {
+  const inside = new Set<number>();
+  return anyStatement(statements, (each) => {
+    if (each.kind === 'loop' || each.kind === 'block') inside.add(each.label);
+    return (each.kind === 'break' || each.kind === 'continue') && !inside.has(each.label);
+  });
+}
+
+/** How many statements there are, with those inside them. */
+export function countStatements(statements: readonly Statement[]): number {
+  let count = 0;
+  forEachStatement(statements, () => {
+    count += 1;
+  });
+  return count;
+}
+
 /** Visits an expression and all expressions inside it. */
 export function forEachOperand(expression: Expression, visit: (expression: Expression) => void): void {
   visit(expression);

@@ -5,19 +5,17 @@
 // is not. The answer is cautious: in doubt it depends.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
-import { assignedBy, expressionsOf, forEachOperand, listsOf } from '../analysis/walk.ts';
+import { anyOperand, assignedBy, expressionsOf, listsOf } from '../analysis/walk.ts';
 
 /** The stores and copies of a program whose place, or whether they happen, depends on loaded values. */
 export function dataDependentWrites(program: Program): ReadonlySet<Statement> {
   const variables = new Set<number>();
-  const depends = (expression: Expression | null): boolean => {
-    let found = false;
-    if (expression === null) return false;
-    forEachOperand(expression, (each) => {
-      if (each.kind === 'load' || (each.kind === 'variable' && variables.has(each.id))) found = true;
-    });
-    return found;
-  };
+  const depends = (expression: Expression | null): boolean =>
+    expression !== null &&
+    anyOperand(
+      expression,
+      (each) => each.kind === 'load' || (each.kind === 'variable' && variables.has(each.id)),
+    );
 
   // Once threads may leave a loop, a block or the kernel by their data, all that follows depends on it.
   let leaves = false;

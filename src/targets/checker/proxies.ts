@@ -7,7 +7,7 @@
 // What copies did needs no fence: who has seen their completion has seen them, whatever the proxy.
 
 import type { Program } from '../../compiler/ir.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { anyStatement } from '../analysis/walk.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Thread } from '../interpreter/thread.ts';
@@ -63,11 +63,9 @@ export class ProxyClocks {
 }
 
 function usesEngine({ body }: Program): boolean {
-  let uses = false;
-  forEachStatement(body, (statement) => {
-    if (statement.kind !== 'call' || statement.intrinsic !== 'core') return;
+  return anyStatement(body, (statement) => {
+    if (statement.kind !== 'call' || statement.intrinsic !== 'core') return false;
     const { kind } = statement.operation;
-    uses ||= kind === 'bulkCopy' || kind === 'bulkStore';
+    return kind === 'bulkCopy' || kind === 'bulkStore';
   });
-  return uses;
 }

@@ -8,10 +8,11 @@
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { anyStatement } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
 import { lowerForGpu } from '../legalise/lower.ts';
-import { forEachCall, type Lowering, type LoweringOptions } from '../legalise/lowering.ts';
+import type { Lowering, LoweringOptions } from '../legalise/lowering.ts';
 import { sharedAlignments } from '../shared-alignment.ts';
 import { Checks } from './checks.ts';
 import { CoreWriter } from './core.ts';
@@ -138,9 +139,5 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
 }
 
 function printsLines(program: Program): boolean {
-  let prints = false;
-  forEachCall(program.body, (call) => {
-    prints ||= call.intrinsic === 'print';
-  });
-  return prints;
+  return anyStatement(program.body, (each) => each.kind === 'call' && each.intrinsic === 'print');
 }

@@ -1,7 +1,7 @@
 // The calls of barriers, compiled to steps.
 
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { anyStatement } from '../analysis/walk.ts';
 import { noSuchBarrier, notMade } from '../barrier-misuse.ts';
 import type { BlockBarrier } from './block-barrier.ts';
 import { compileExpression, compileIndex } from './expressions.ts';
@@ -106,9 +106,5 @@ function compileWait(
 
 /** Whether a program binds copies to barriers that were issued for a pipeline. */
 export function binds({ body }: ObservedProgram): boolean {
-  let found = false;
-  forEachStatement(body, (statement) => {
-    if (statement.kind === 'call' && statement.intrinsic === 'barrierBind') found = true;
-  });
-  return found;
+  return anyStatement(body, (each) => each.kind === 'call' && each.intrinsic === 'barrierBind');
 }

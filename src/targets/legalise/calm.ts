@@ -12,7 +12,7 @@
 // what it overwrites must lie before such a fence, and the fence before the copy.
 
 import type { Call, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
-import { expressionsOf, forEachOperand, forEachStatement, listsOf } from '../analysis/walk.ts';
+import { anyOperand, anyStatement, expressionsOf, listsOf } from '../analysis/walk.ts';
 
 /** What the calls of a program become: where all threads of the block meet, and what one thread does. */
 export interface BlockCalls {
@@ -52,15 +52,12 @@ function sizeOf(group: Group): number {
 export function calmOf(program: Program, calls: BlockCalls): Calm {
   const afterBarrier = new Set<Call>();
   const fenced = new Set<Call>();
-  const readsOthers = (expression: Expression) => {
-    let reads = false;
-    forEachOperand(expression, (each) => {
-      if (each.kind !== 'load' || each.array.space === 'local') return;
+  const readsOthers = (expression: Expression) =>
+    anyOperand(expression, (each) => {
+      if (each.kind !== 'load' || each.array.space === 'local') return false;
       const parameter = each.array.space === 'global' ? program.parameters[each.array.id]! : null;
-      reads ||= !(parameter?.kind === 'array' && parameter.readonly);
+      return !(parameter?.kind === 'array' && parameter.readonly);
     });
-    return reads;
-  };
   const note = (set: Set<Call>, call: Call, holds: boolean) => {
     if (holds) set.add(call);
     else set.delete(call);
@@ -130,10 +127,7 @@ export function calmOf(program: Program, calls: BlockCalls): Calm {
   };
   /** Ways come together at the begin of a loop, and behind what threads may leave. */
   const around = (statement: Extract<Statement, { kind: 'loop' | 'block' }>, state: State) => {
-    let jumps = false;
-    forEachStatement(listsOf(statement).flat(), ({ kind }) => {
-      jumps ||= kind === 'break' || kind === 'continue';
-    });
+    const jumps = anyStatement([statement], ({ kind }) => kind === 'break' || kind === 'continue');
     const entry = jumps ? { ...nothing } : { ...state };
     for (let before = ''; before !== JSON.stringify(entry); ) {
       before = JSON.stringify(entry);

@@ -12,7 +12,7 @@
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { mapExpression, mapStatements } from '../analysis/map.ts';
-import { assignedIn, forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import { assignedIn, countStatements, forEachExpression, forEachStatement } from '../analysis/walk.ts';
 import { copyStatements } from './loop-schedule.ts';
 import {
   conjunctionOf,
@@ -123,10 +123,7 @@ export function stepTogether(
       isVariable(test.left, used) &&
       isInvariant(test.right, assigned),
   );
-  let statements = 0;
-  forEachStatement([...use, ...fill.body], () => {
-    ++statements;
-  });
+  const statements = countStatements([...use, ...fill.body]);
   if (!growing || mayLeave(outer) || stages > mostTurns || statements * stages > mostStatements)
     return { first, refill, rounds: [] };
 

@@ -1,7 +1,7 @@
 // Words for loops that count.
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { anyStatement, leaves } from '../analysis/walk.ts';
 
 export type Loop = Extract<Statement, { kind: 'loop' }>;
 
@@ -81,12 +81,6 @@ export function isInvariant(expression: Expression, assigned: { has(variable: nu
 
 /** Whether a thread may leave a loop otherwise than by its test. */
 export function mayLeave(loop: Loop): boolean {
-  const inside = new Set<number>();
-  let leaves = false;
-  forEachStatement([...loop.body, ...loop.update], (statement) => {
-    if (statement.kind === 'loop' || statement.kind === 'block') inside.add(statement.label);
-    if (statement.kind === 'break' || statement.kind === 'continue') leaves ||= !inside.has(statement.label);
-    if (statement.kind === 'return') leaves = true;
-  });
-  return leaves;
+  const turn = [...loop.body, ...loop.update];
+  return leaves(turn) || anyStatement(turn, ({ kind }) => kind === 'return');
 }

@@ -16,7 +16,7 @@ import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { factsOf } from '../analysis/facts.ts';
 import { divisorOf } from '../analysis/values.ts';
-import { forEachStatement } from '../analysis/walk.ts';
+import { anyStatement, forEachStatement } from '../analysis/walk.ts';
 
 export type Lowering = 'bulk' | 'groups' | 'barriers' | 'thread';
 
@@ -34,64 +34,39 @@ export interface LoweringOptions {
 
 /** Calls `visit` for every call of the program. */
 export function forEachCall(statements: readonly Statement[], visit: (call: Call) => void): void {
-  for (const statement of statements) {
+  forEachStatement(statements, (statement) => {
     if (statement.kind === 'call') visit(statement);
-    else if (statement.kind === 'if') {
-      forEachCall(statement.then, visit);
-      forEachCall(statement.otherwise, visit);
-    } else if (statement.kind === 'loop') {
-      forEachCall(statement.body, visit);
-      forEachCall(statement.update, visit);
-    } else if (statement.kind === 'block') forEachCall(statement.body, visit);
-  }
+  });
 }
 
 /** The pipelines or barriers that statements make inside of loops. */
 export function madeInLoops(statements: readonly Statement[], what: 'pipeline' | 'barrier'): Set<number> {
   const made = new Set<number>();
-  const inside = (list: readonly Statement[]) =>
-    forEachCall(list, (call) => {
+  forEachStatement(statements, (statement) => {
+    if (statement.kind !== 'loop') return;
+    forEachCall([statement], (call) => {
       if (what === 'pipeline' && call.intrinsic === 'makePipeline') made.add(call.pipeline);
       if (what === 'barrier' && call.intrinsic === 'makeBarrier') made.add(call.barrier);
     });
-  const outside = (list: readonly Statement[]): void => {
-    for (const statement of list) {
-      if (statement.kind === 'loop') inside([...statement.body, ...statement.update]);
-      else if (statement.kind === 'if') outside([...statement.then, ...statement.otherwise]);
-      else if (statement.kind === 'block') outside(statement.body);
-    }
-  };
-  outside(statements);
+  });
   return made;
 }
 
 /** Whether a kernel writes to shared arrays by itself, by stores or atomics. */
 export function storesToShared(statements: readonly Statement[]): boolean {
-  return statements.some((statement) => {
-    if (statement.kind === 'store') return statement.array.space === 'shared';
-    if (statement.kind === 'if') return storesToShared(statement.then) || storesToShared(statement.otherwise);
-    if (statement.kind === 'loop') return storesToShared(statement.body) || storesToShared(statement.update);
-    if (statement.kind === 'block') return storesToShared(statement.body);
-    return (
-      statement.kind === 'call' && statement.intrinsic === 'atomic' && statement.array.space === 'shared'
-    );
+  return anyStatement(statements, (statement) => {
+    const writes =
+      statement.kind === 'store' || (statement.kind === 'call' && statement.intrinsic === 'atomic');
+    return writes && statement.array.space === 'shared';
   });
 }
 
 /** Whether threads may return while copies are under way: behind the first statement that copies, or inside it. */
 export function returnsAmongCopies(body: readonly Statement[]): boolean {
-  const first = body.findIndex((statement) => {
-    let copies = false;
-    forEachCall([statement], (call) => {
-      copies ||= call.intrinsic === 'memcpyAsync';
-    });
-    return copies;
-  });
-  let returns = false;
-  forEachStatement(first < 0 ? [] : body.slice(first), ({ kind }) => {
-    returns ||= kind === 'return';
-  });
-  return returns;
+  const first = body.findIndex((statement) =>
+    anyStatement([statement], (each) => each.kind === 'call' && each.intrinsic === 'memcpyAsync'),
+  );
+  return first >= 0 && anyStatement(body.slice(first), ({ kind }) => kind === 'return');
 }
 
 /** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */

@@ -4,7 +4,7 @@
 // grows by S a round, the compiler knows every remainder. What lockstep.ts has rotated is so already.
 
 import type { Program, Statement } from '../../compiler/ir.ts';
-import { forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import { anyStatement, countStatements, forEachExpression, forEachStatement } from '../analysis/walk.ts';
 import { copyStatements, type LoopSchedule, newLabels } from './loop-schedule.ts';
 import { type Loop, negation } from './loops.ts';
 
@@ -37,22 +37,14 @@ export function unrollStages(program: Program, schedule: LoopSchedule): Program 
 }
 
 function holdsLoop(statement: Statement): boolean {
-  let found = false;
-  forEachStatement([statement], ({ kind }) => {
-    found ||= kind === 'loop';
-  });
-  return found;
+  return anyStatement([statement], ({ kind }) => kind === 'loop');
 }
 
 function unroll(loop: Loop, program: Program, schedule: LoopSchedule, newLabel: () => number): Statement {
   const bodies = stagesOf(loop, program);
-  let statements = 0;
-  let jumps = false;
-  forEachStatement([...loop.body, ...loop.update], ({ kind }) => {
-    ++statements;
-    jumps ||= kind === 'continue' || kind === 'block';
-  });
-  if (bodies < 2 || statements * bodies > mostStatements || jumps || !loop.testFirst) return loop;
+  const turn = [...loop.body, ...loop.update];
+  const jumps = anyStatement(turn, ({ kind }) => kind === 'continue' || kind === 'block');
+  if (bodies < 2 || countStatements(turn) * bodies > mostStatements || jumps || !loop.testFirst) return loop;
 
   const { range, label, test } = loop;
   const round: Statement[] = [];

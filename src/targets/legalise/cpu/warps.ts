@@ -29,7 +29,7 @@ import type {
   Statement,
 } from '../../../compiler/ir.ts';
 import type { WarpOperator } from '../../../compiler/ir-warps.ts';
-import { forEachOperand, forEachStatement } from '../../analysis/walk.ts';
+import { anyOperand, anyStatement } from '../../analysis/walk.ts';
 import {
   type Absence,
   absences,
@@ -51,13 +51,13 @@ export function absentLane(index: number): { readonly absence: Absence; readonly
 
 /** The same program without calls of warps. `asRegions`: all threads of the block come to each together. */
 export function expandWarps(program: Program, asRegions: boolean): Program {
-  let found = false;
-  forEachStatement(program.body, (statement) => {
-    if (statement.kind !== 'call') return;
-    if (statement.intrinsic === 'warp' || (statement.intrinsic === 'sync' && statement.mask !== undefined))
-      found = true;
-  });
-  return found ? new Expansion(program, asRegions).program() : program;
+  const exchanges = anyStatement(
+    program.body,
+    (statement) =>
+      statement.kind === 'call' &&
+      (statement.intrinsic === 'warp' || (statement.intrinsic === 'sync' && statement.mask !== undefined)),
+  );
+  return exchanges ? new Expansion(program, asRegions).program() : program;
 }
 
 /** Lanes that meet: how, and what is known of those that take part. */
@@ -373,9 +373,5 @@ class Expansion extends ExchangeWriter {
 }
 
 function readsMemory(expression: Expression): boolean {
-  let found = false;
-  forEachOperand(expression, ({ kind }) => {
-    if (kind === 'load') found = true;
-  });
-  return found;
+  return anyOperand(expression, ({ kind }) => kind === 'load');
 }

@@ -14,13 +14,13 @@
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
-import { assignedIn, expressionsOf, operandsOf } from '../../analysis/walk.ts';
+import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import { keyOf } from '../expression-key.ts';
 import type { Access } from './expressions.ts';
 import type { Bounds, Range } from './indices.ts';
-import { type AccessShape, type Lanes, leaves } from './lanes.ts';
+import type { AccessShape, Lanes } from './lanes.ts';
 
 /** Accesses that are checked together: the first lane's indices are `common` plus what follows. */
 export interface Check {
@@ -129,7 +129,7 @@ export class Checkpoints {
         const mode = this.#lanes.modeOf(statement);
         const inside = masked || mode === 'masked';
         // Threads can go on one by one only through what they all come out of at its end.
-        const isCheckpoint = !inside && !leaves(statement);
+        const isCheckpoint = !inside && !leaves([statement]);
         const isGuarded = isCheckpoint && mode === 'branch';
         const own = { list: body, assigned: assignedIn(body), loop: statement, isCheckpoint, isGuarded };
         this.#list(body, [...enclosing, own], inside);

@@ -15,11 +15,15 @@ import { constantOf } from '../../analysis/elements.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
+  anyExpression,
+  anyOperand,
+  anyStatement,
   assignedIn,
   expressionsOf,
   forEachExpression,
   forEachOperand,
   forEachStatement,
+  leaves,
   listsOf,
   operandsOf,
 } from '../../analysis/walk.ts';
@@ -130,12 +134,12 @@ export class Lanes {
         }
       case 'if':
         if (!this.#canAll(statement.then) || !this.#canAll(statement.otherwise)) return false;
-        return this.isUniform(statement.test) || (this.#canCompute(statement.test) && !leaves(statement));
+        return this.isUniform(statement.test) || (this.#canCompute(statement.test) && !leaves([statement]));
       case 'loop': {
         if (!this.#canAll(statement.body) || !this.#canAll(statement.update)) return false;
         const { test, testFirst } = statement;
         if (test === null || this.isUniform(test)) return true;
-        if (!this.#canCompute(test) || leaves(statement)) return false;
+        if (!this.#canCompute(test) || leaves([statement])) return false;
         return testFirst || this.modeOf(statement) === 'masked';
       }
       case 'block':
@@ -233,19 +237,15 @@ export class Lanes {
 
   /** Whether statements can be carried out under a mask. */
   canMask(list: List): boolean {
+    const maskable = ['assign', 'store', 'if', 'loop'];
+    if (anyStatement(list, ({ kind }) => !maskable.includes(kind))) return false;
+    if (anyExpression(list, (each) => each.kind === 'binary' && mayFail(each))) return false;
     let can = true;
-    forEachStatement(list, ({ kind }) => {
-      if (kind !== 'assign' && kind !== 'store' && kind !== 'if' && kind !== 'loop') can = false;
-    });
-    if (!can) return false;
     const assigned = assignedIn(list);
     forEachAccess(list, (array, index, loops, stores) => {
       const shape = this.shapeOf(array, index);
       if (array.space === 'local' || shape === 'separate' || (stores && shape === 'uniform')) can = false;
       else if (this.indices.boundsBefore(index, list, assigned, loops) === null) can = false;
-    });
-    forEachExpression(list, (each) => {
-      if (each.kind === 'binary' && mayFail(each)) can = false;
     });
     return can;
   }
@@ -264,26 +264,23 @@ export class Lanes {
 
   /** Whether there is anything that is not checked for all lanes beforehand, and may fail. */
   #mayFailInVain(expressions: readonly Expression[]): boolean {
-    let found = false;
-    for (const expression of expressions) {
-      forEachOperand(expression, (each) => {
-        if (each.kind === 'binary' && mayFail(each)) found = true;
-        if (each.kind !== 'load') return;
-        if (each.array.space === 'local' || this.shapeOf(each.array, each.index) === 'separate') found = true;
-      });
-    }
-    return found;
+    const mayFailHere = (each: Expression) => {
+      if (each.kind === 'binary') return mayFail(each);
+      if (each.kind !== 'load') return false;
+      return each.array.space === 'local' || this.shapeOf(each.array, each.index) === 'separate';
+    };
+    return expressions.some((expression) => anyOperand(expression, mayFailHere));
   }
 
   /** Whether anything is done in lanes that would otherwise be done thread by thread. */
   #gains(statements: readonly Statement[]): boolean {
-    let gains = false;
-    forEachStatement(statements, (statement) => {
-      if (statement.kind === 'assign' && this.varies(statement.variable)) gains = true;
-      if (statement.kind === 'store' && !this.isUniform(statement.index)) gains = true;
-      if (statement.kind === 'call') gains = true;
-    });
-    return gains;
+    return anyStatement(
+      statements,
+      (statement) =>
+        statement.kind === 'call' ||
+        (statement.kind === 'assign' && this.varies(statement.variable)) ||
+        (statement.kind === 'store' && !this.isUniform(statement.index)),
+    );
   }
 }
 
@@ -307,19 +304,6 @@ function forEachAccess(
       for (const inner of listsOf(statement)) forEachAccess(inner, visit, loops);
     }
   }
-}
-
-/** Whether a statement has a jump to somewhere outside it. */
-export function leaves(statement: Statement): boolean {
-  const inside = new Set<number>();
-  let found = false;
-  const visit = (each: Statement) => {
-    if (each.kind === 'loop' || each.kind === 'block') inside.add(each.label);
-    if ((each.kind === 'break' || each.kind === 'continue') && !inside.has(each.label)) found = true;
-    for (const list of listsOf(each)) list.forEach(visit);
-  };
-  visit(statement);
-  return found;
 }
 
 type Binary = Expression & { readonly kind: 'binary' };

@@ -14,11 +14,12 @@
 
 import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
 import { groupOfCopy } from '../../analysis/copies.ts';
+import { isSingular } from '../../analysis/uniformity.ts';
 import {
+  anyStatement,
   assignedBy,
   assignedIn,
   expressionsOf,
-  forEachStatement,
   listsOf,
   operandsOf,
 } from '../../analysis/walk.ts';
@@ -53,7 +54,7 @@ export class CohortFacts {
       case 'variable':
         return !this.#varying.has(expression.id);
       case 'builtin':
-        return this.#isSingular(expression.name);
+        return isSingular(expression.name, this.#block);
       case 'load':
         return expression.array.space !== 'local' && this.isUniform(expression.index);
       default:
@@ -81,14 +82,6 @@ export class CohortFacts {
       default:
         return false;
     }
-  }
-
-  #isSingular(name: Extract<Expression, { kind: 'builtin' }>['name']): boolean {
-    const [x, y, z] = this.#block;
-    if (name === 'threadRank') return x * y * z === 1;
-    if (name === 'threadIdx.x') return x === 1;
-    if (name === 'threadIdx.y') return y === 1;
-    return name !== 'threadIdx.z' || z === 1;
   }
 
   /** A list that the cohort carries out. */
@@ -163,11 +156,7 @@ export class CohortFacts {
 }
 
 function synchronises(structure: Statement): boolean {
-  let found = false;
-  forEachStatement([structure], (statement) => {
-    if (isSynchronising(statement)) found = true;
-  });
-  return found;
+  return anyStatement([structure], isSynchronising);
 }
 
 /** Whether a statement is a call at which threads meet, or that moves a pipeline on. */
