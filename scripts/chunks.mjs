@@ -1,4 +1,4 @@
-// The modules of the package in a few files, as they are published: a process opens ten files and not three hundred.
+// The modules of the package in a few files, as they are published: a process opens ten files and not four hundred.
 //
 // A chunk has what its roots load with their first line, without what chunks before it have; some have only what their
 // roots share with others. So no chunk imports from a later one. What is imported by a call later and belongs to no
