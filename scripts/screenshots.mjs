@@ -22,11 +22,13 @@ try {
   cli('trace', join(folder, 'model-c2050-V1.json'), join(folder, 'model-c2050-V2.json'), '-o', pair);
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   for (const colorScheme of ['light', 'dark']) {
-    const page = await browser.newPage({ viewport: { width: 1100, height: 640 }, colorScheme });
+    const page = await browser.newPage({ viewport: { width: 1100, height: 780 }, colorScheme });
     await page.goto(pathToFileURL(pair).href);
     // The third kernel of V1, and what it waited for.
     for (const key of ['ArrowRight', 'ArrowDown', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
     await page.locator('#summary table').first().waitFor();
+    // It would cover the arrows.
+    await page.locator('#tooltip').evaluate((tooltip) => tooltip.remove());
     await page.screenshot({ path: join(root, `docs/images/timeline-${colorScheme}.png`) });
     await page.close();
   }
