@@ -181,7 +181,7 @@ export const mutations = [
     },
     {
       name: 'CUDA calls the f64 form for f32',
-      from: "const suffix = expression.type === 'f32' && !name.startsWith('ws_') ? 'f' : '';",
+      from: "const suffix = expression.type === 'f32' && own === undefined ? 'f' : '';",
       to: "const suffix = '';",
       why: 'each sine takes the time of a f64, and has other bits',
       tests: [...text, 'test/cuda/golden.test.ts'],
