@@ -25,6 +25,37 @@ export interface Pipeline {
   readonly partition: 'unified' | 'role' | 'count';
 }
 
+/** What a thread does with a pipeline: whose part it is, where threads have roles, and whether it may have to wait. */
+export const pipelineVerbs = {
+  producerAcquire: { role: 'producer', waits: true },
+  memcpyAsync: { role: 'producer', waits: false },
+  producerCommit: { role: 'producer', waits: false },
+  consumerWait: { role: 'consumer', waits: true },
+  consumerWaitFor: { role: 'consumer', waits: true },
+  consumerWaitUntil: { role: 'consumer', waits: true },
+  consumerWaitPrior: { role: 'consumer', waits: true },
+  consumerRelease: { role: 'consumer', waits: false },
+} as const;
+
+const stageVerbs = ['producerAcquire', 'producerCommit', 'consumerWait', 'consumerRelease'] as const;
+
+/** A verb of the stage that the thread is at, and of nothing else. */
+export interface StageCall {
+  readonly kind: 'call';
+  readonly intrinsic: (typeof stageVerbs)[number];
+  readonly pipeline: number;
+  readonly range: Range;
+}
+
+export function isStageCall(call: { readonly intrinsic: string }): call is StageCall {
+  return stageVerbs.some((verb) => verb === call.intrinsic);
+}
+
+/** Whether a thread may have to wait for its stage there, as long as it takes. */
+export function waitsForStage(call: { readonly intrinsic: string }): call is StageCall {
+  return isStageCall(call) && pipelineVerbs[call.intrinsic].waits;
+}
+
 export type PipelineCall =
   | {
       readonly kind: 'call';
@@ -34,12 +65,7 @@ export type PipelineCall =
       readonly producers: Expression | null;
       readonly range: Range;
     }
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
-      readonly pipeline: number;
-      readonly range: Range;
-    }
+  | StageCall
   /** Thread scope: waits until at most `prior` of the thread's youngest commits are under way. */
   | {
       readonly kind: 'call';

@@ -148,11 +148,6 @@ class StatementPrinter {
         const producers = call.producers === null ? '' : `producers: ${print(call.producers)}`;
         return `${this.#pipeline(call.pipeline)}.makePipeline(${producers})`;
       }
-      case 'producerAcquire':
-      case 'producerCommit':
-      case 'consumerWait':
-      case 'consumerRelease':
-        return `${this.#pipeline(call.pipeline)}.${call.intrinsic}()`;
       case 'consumerWaitPrior':
         return `${this.#pipeline(call.pipeline)}.consumerWaitPrior(${call.prior})`;
       case 'consumerWaitFor':
@@ -208,7 +203,7 @@ class StatementPrinter {
       case 'print':
         return `print(${call.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : print(part))).join(', ')})`;
       default:
-        return call satisfies never;
+        return `${this.#pipeline(call.pipeline)}.${call.intrinsic}()`;
     }
   }
 

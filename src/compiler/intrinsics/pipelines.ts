@@ -3,7 +3,7 @@
 import { compare, numberConstant, variable } from '../build.ts';
 import { textCode } from '../comparisons.ts';
 import type { Expression } from '../ir.ts';
-import type { Pipeline } from '../ir-pipelines.ts';
+import type { Pipeline, StageCall } from '../ir-pipelines.ts';
 import { knownNumber } from '../numbers.ts';
 import { threadPipeline } from '../own-queue.ts';
 import { number, undefinedValue, type Value } from '../values.ts';
@@ -63,15 +63,13 @@ export const pipelineHandlers = {
   },
 } satisfies SomeHandlers;
 
-type StageCall = 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease';
-
 function stage(
   {
     lowering,
     receiver,
     node,
   }: Pick<IntrinsicCall<'pipeline.producerAcquire'>, 'lowering' | 'receiver' | 'node'>,
-  intrinsic: StageCall,
+  intrinsic: StageCall['intrinsic'],
 ): Value {
   lowering.emit({ kind: 'call', intrinsic, pipeline: receiver.id, range: lowering.range(node) });
   return undefinedValue;

@@ -6,7 +6,7 @@
 // in its own branch.
 
 import type { Call, Expression, Statement } from '../../compiler/ir.ts';
-import type { PipelineCall as AnyPipelineCall } from '../../compiler/ir-pipelines.ts';
+import type { PipelineCall as AnyPipelineCall, StageCall } from '../../compiler/ir-pipelines.ts';
 import type { Calm } from './calm.ts';
 import { Copier } from './copier.ts';
 import type { CopyLegaliser } from './copies.ts';
@@ -20,10 +20,6 @@ import type { Words } from './words.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
 type PipelineCall = Exclude<AnyPipelineCall, { intrinsic: 'memcpyAsync' }>;
-type VerbCall = Extract<
-  PipelineCall,
-  { intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease' }
->;
 type TimedWait = Extract<PipelineCall, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
 /** More groups than this are not distinguished when a thread waits. */
@@ -91,7 +87,7 @@ export class PipelineLegaliser {
     }
   }
 
-  #acquire(call: VerbCall, state: PipelineState, words: Words): Statement[] {
+  #acquire(call: StageCall, state: PipelineState, words: Words): Statement[] {
     if (state.lowering === 'thread') return [];
     // All threads have released, and so read, the stage that is filled next.
     if (state.lowering !== 'barriers') return this.#meetings.sync(state.group, words);
@@ -130,7 +126,7 @@ export class PipelineLegaliser {
     return words.core({ kind: 'mbarrierArrive', mbarrier, index: stage, bytes, ...plain });
   }
 
-  #commit(call: VerbCall, state: PipelineState, words: Words): Statement[] {
+  #commit(call: StageCall, state: PipelineState, words: Words): Statement[] {
     const { lowering, full } = state;
     if (lowering === 'thread' || lowering === 'groups') return [words.core({ kind: 'copyCommit' })];
     if (lowering === 'bulk') {
@@ -179,7 +175,7 @@ export class PipelineLegaliser {
   }
 
   #wait(
-    call: VerbCall,
+    call: StageCall,
     { lowering, stages, group, tail, full, filled }: PipelineState,
     words: Words,
   ): Statement[] {

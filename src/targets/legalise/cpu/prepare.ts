@@ -10,6 +10,7 @@
 
 import { zeroOf } from '../../../compiler/arithmetic.ts';
 import type { Call, Expression, Group, Program, Statement } from '../../../compiler/ir.ts';
+import { isStageCall } from '../../../compiler/ir-pipelines.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
 import { replaceCalls } from '../../analysis/map.ts';
 import { Frame } from '../frame.ts';
@@ -53,10 +54,6 @@ class Preparation {
       case 'consumerWaitPrior':
         return [];
       case 'makePipeline':
-      case 'producerAcquire':
-      case 'producerCommit':
-      case 'consumerWait':
-      case 'consumerRelease':
         return this.#isOwn(call.pipeline) ? [] : [call];
       case 'memcpyAsync':
         return 'pipeline' in call && this.#isOwn(call.pipeline) ? [words.copyNow(call)] : [call];
@@ -91,7 +88,7 @@ class Preparation {
         return [{ ...call, result: null }, ...assigned(result, this.#isLast(group, words))];
       }
       default:
-        return [call];
+        return isStageCall(call) && this.#isOwn(call.pipeline) ? [] : [call];
     }
   }
 

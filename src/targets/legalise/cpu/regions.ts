@@ -171,18 +171,11 @@ class Planner {
         throw new Refusal('a wait may time out in some threads and not in others', call.range);
       case 'warp':
         throw new TypeError(`${call.operator} is said by syncs and memory here`);
-      case 'makePipeline':
-      case 'producerAcquire':
-      case 'producerCommit':
-      case 'consumerWait':
-      case 'consumerRelease':
-      case 'quit': {
+      default: {
         const { partition, name } = this.#program.pipelines[call.pipeline]!;
         if (partition === 'unified') return true;
         throw new Refusal(`the roles of ${name} differ from thread to thread`, call.range);
       }
-      default:
-        return call satisfies never;
     }
   }
 

@@ -6,6 +6,7 @@
 // the record holds these numbers, and the pipeline's cursors, once.
 
 import type { Call } from '../../../compiler/ir.ts';
+import { pipelineVerbs, waitsForStage } from '../../../compiler/ir-pipelines.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { type CopyCall, copyOf, type MemcpyAsync, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
@@ -48,10 +49,6 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
       writeMeeting(writer, meeting, 'arrive');
       return;
     }
-    case 'producerAcquire':
-    case 'consumerWait':
-      writeHandleCheck(writer, writer.uniform, call);
-      return;
     case 'consumerWaitFor':
     case 'consumerWaitUntil':
       writeHandleCheck(writer, writer.uniform, call);
@@ -88,7 +85,8 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
       writeBlockCopy(writer, copyOf(call)!, thread);
       return;
     default:
-      throw new Error(`${call.intrinsic} is a thread's own business`);
+      if (!waitsForStage(call)) throw new Error(`${call.intrinsic} is a thread's own business`);
+      writeHandleCheck(writer, writer.uniform, call);
   }
 }
 
@@ -96,16 +94,6 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
 export function slotsOf({ layout }: CohortWriter, { pipeline }: PipelineCall): PipelineSlots {
   return layout.pipelines.get(pipeline)!;
 }
-
-const required = {
-  producerAcquire: 'producer',
-  producerCommit: 'producer',
-  memcpyAsync: 'producer',
-  consumerWait: 'consumer',
-  consumerWaitFor: 'consumer',
-  consumerWaitUntil: 'consumer',
-  consumerRelease: 'consumer',
-} as const;
 
 /** Stops the kernel if a thread may not make this call: it has not made the pipeline, has quit it, or has another role. */
 export function writeHandleCheck(
@@ -124,7 +112,7 @@ export function writeHandleCheck(
   } else if (call.intrinsic === 'quit') {
     code.i32(pipelineStates.producer).op('i32.lt_u');
   } else {
-    code.i32(pipelineStates[required[call.intrinsic]]).op('i32.ne');
+    code.i32(pipelineStates[pipelineVerbs[call.intrinsic].role]).op('i32.ne');
   }
   code.if(() => {
     code.i32(unit.pipelineSite(call.range, call.pipeline, call.intrinsic));

@@ -10,6 +10,7 @@
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
 import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { waitsForStage } from '../../../compiler/ir-pipelines.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
@@ -204,8 +205,6 @@ class Lowering {
         else this.#current!.steps.push({ kind: 'answer', call });
         return;
       case 'sync':
-      case 'producerAcquire':
-      case 'consumerWait':
         this.#wait(call);
         return;
       case 'nanosleep': {
@@ -216,7 +215,8 @@ class Lowering {
         return;
       }
       default:
-        this.#current!.steps.push({ kind: 'call', call });
+        if (waitsForStage(call)) this.#wait(call);
+        else this.#current!.steps.push({ kind: 'call', call });
     }
   }
 

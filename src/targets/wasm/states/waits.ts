@@ -1,6 +1,7 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
 import type { Call, Group } from '../../../compiler/ir.ts';
+import type { StageCall } from '../../../compiler/ir-pipelines.ts';
 import type { BarrierWaitCall } from '../barriers.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
@@ -19,11 +20,6 @@ import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
 import type { CohortState } from './writer.ts';
 
 type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' | 'makeBarrier' }>;
-/** Of these, a producerAcquire or a consumerWait. */
-type StageCall = Extract<
-  Call,
-  { intrinsic: 'producerAcquire' | 'producerCommit' | 'consumerWait' | 'consumerRelease' }
->;
 /** Threads do not wait here: they look, sleep, and look again. */
 export type TimedWait = Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
