@@ -31,7 +31,7 @@ export type UnaryFunction = (operand: Value) => Value;
 export type BinaryFunction = (left: Value, right: Value) => Value;
 export type CompareFunction = (left: Value, right: Value) => boolean;
 
-/** What an integer `divide` or `remainder` by zero throws; whoever runs the operation knows where it stands. */
+/** What an integer `divide` or `remainder` by zero throws; what runs the operation knows where it stands. */
 export class DivisionByZero extends Error {
   override readonly name = 'DivisionByZero';
 

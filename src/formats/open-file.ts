@@ -1,6 +1,6 @@
 // Opens a file in the format that it has, and never in another.
 //
-// Which one that is says whoever gives the file, or else its name, or else its beginning. A name or beginning that
+// The caller says which one that is; or else its name does, or its beginning. A name or beginning that
 // tells of something that is not read is refused with what to do; bare elements, which begin like anything, are
 // only what is called so. A pipe has no name: there, what begins like nothing known and is no text is bare elements.
 

@@ -36,7 +36,7 @@ export class Meter implements Disposable {
   #isSampling = false;
   #ended = 0;
 
-  /** Listens to the devices until disposed; whoever listened before goes on hearing them. */
+  /** Listens to the devices until disposed; a listener before it goes on hearing them. */
   constructor(participants: readonly Participant[], trace: boolean) {
     this.#trace = trace;
     this.#devices = participants.map(({ name, device }, position) => {

@@ -106,7 +106,7 @@ export interface RunOptions {
   /** Chunks in flight at once on each device; 1 is without overlap. Default `'auto'`. */
   readonly depth?: number | 'auto';
   /**
-   * Keeps what was written when the run ends before its end, and goes on behind it when it is started again with
+   * Keeps what was written when the run ends before its end, and continues after it when it is started again with
    * the same work, settings and files. Inputs and outputs are files then, and the job has no accumulators (WS5010).
    * Where what was kept is of another run, that is an error (WS5013). Default false.
    */

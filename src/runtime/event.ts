@@ -45,7 +45,7 @@ export class CommandEvent implements Event {
     throw new WarpstageError({ code: 'WS4002', message: `${purpose}: the event was destroyed.` });
   }
 
-  /** What whoever waits for it waits for; nothing, as in CUDA, if it was never recorded. */
+  /** What a wait for it waits for; nothing, as in CUDA, if it was never recorded. */
   get points(): readonly Command[] {
     return this.#recorded?.points ?? [];
   }

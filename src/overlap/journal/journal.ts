@@ -43,7 +43,7 @@ export interface Flushed {
 const interval = 1000;
 
 export class Journal {
-  /** What a former run left; this one goes on behind it. */
+  /** What a former run left; this one continues after it. */
   readonly begin: Mark;
   readonly #path: string;
   readonly #partials: ReadonlyMap<string, PartialFile>;

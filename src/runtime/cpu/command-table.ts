@@ -97,7 +97,7 @@ export class CommandTable {
   }
 
   /**
-   * Takes a command from one state to the next, and wakes whoever waits if that completes it.
+   * Takes a command from one state to the next, and wakes who waits if that completes it.
    * `notifyMain` wakes the main thread's event loop; it is called if the main thread waits. False, and
    * nothing happens, if the command is in another state.
    */

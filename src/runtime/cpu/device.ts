@@ -317,13 +317,13 @@ export class CpuDevice implements Device {
   close(): Promise<void> {
     if (this.#closed !== null) return this.#closed;
     this.#closed = this.#end();
-    // Whoever closes it first gets what was not reported before.
+    // The first call to close it throws what was not reported before.
     return this.#closed.then(() => this.#queue.reportLeft());
   }
 
   async #end(): Promise<void> {
     await this.#front.close();
-    // In a turn of its own: what told of a thread's end still refers to what the thread had. Nothing waits for it, as a
+    // In a turn of its own: what reports a thread's end still refers to what the thread had. Nothing waits for it, as a
     // host function may throw in that turn, which would be known to have happened before the device was closed.
     setImmediate(() => deviceFreed(this.#memory.letGo() + this.#staging.letGo() + this.#pinnedBytes));
   }

@@ -1,6 +1,6 @@
 // A worker thread of the device, seen from the main thread.
 //
-// Neither the thread nor its port keeps the process alive; whoever awaits a command does.
+// Neither the thread nor its port keeps the process alive; who awaits a command does.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Order, Report, ThreadData } from './messages.ts';

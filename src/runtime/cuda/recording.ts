@@ -39,7 +39,7 @@ export class GpuRecording {
   }
 
   set recorder(recorder: Recorder) {
-    // Whoever listened so far hears of what was done so far.
+    // A recorder that listened so far hears of what was done so far.
     this.resolve();
     this.#recorder = recorder;
     this.#choose();

@@ -25,7 +25,7 @@ export interface Fact extends Bounds {
   readonly modulus: number;
 }
 
-/** Beyond this no residue is told apart: products of two residues are exact numbers. */
+/** Beyond this no residue is distinguished: products of two residues are exact numbers. */
 export const mostModulus = 2 ** 20;
 /** A sum beyond this is rounded to a number beyond this. */
 export const exactLimit = Number.MAX_SAFE_INTEGER;

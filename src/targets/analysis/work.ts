@@ -2,7 +2,7 @@
 // global memory and the chip, and the operations that they carry out.
 //
 // A few threads, spread over the grid, are followed through the program with all that the launch
-// knows; what only memory knows is unknown. Where a branch hangs on something unknown the longer
+// knows; what only memory knows is unknown. Where a branch depends on something unknown the longer
 // way counts, and a loop that does counts once. The sum over the followed threads, times how
 // many threads each stands for, is the estimate.
 

@@ -3,7 +3,7 @@
 // An array is taken for an output if the kernel writes it, never looks at it, and decides by no
 // data where to write. Then an element that nobody has written is a result that is missing, and one
 // that is written anew by another thread, or by the same one after it has waited for another
-// batch of copies, is a result that is lost. Whoever means it otherwise says so at the check.
+// batch of copies, is a result that is lost. Who means it otherwise says so at the check.
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';

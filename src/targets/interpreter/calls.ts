@@ -178,7 +178,7 @@ function compileCopy(program: ObservedProgram, call: Extract<Call, { intrinsic: 
   });
 }
 
-/** Tells whoever the copy is for. */
+/** Notifies what the copy is for. */
 function compileAdd(
   program: ObservedProgram,
   call: Extract<Call, { intrinsic: 'memcpyAsync' }>,

@@ -1,4 +1,4 @@
-// The observer seam: the interpreter tells whoever listens what its threads do.
+// The observer seam: the interpreter reports to listeners what its threads do.
 //
 // An observer is notified of every access, of every asynchronous copy and of everything that orders
 // threads, each before or after it takes effect as its method says. It changes nothing. The
