@@ -15,6 +15,18 @@ export function deviceClosed(purpose: string): WarpstageError {
   return error;
 }
 
+/** Warns that work was cancelled which nothing waited for: what it was to copy or compute is not there. */
+export function warnOfCancelled(): void {
+  process.emitWarning(
+    'close() cancelled work of a device that nothing waited for: its results are not there',
+    {
+      type: 'WarpstageWarning',
+      code: 'WS4006',
+      detail: 'await stream.synchronize() or device.synchronize() before the device is closed',
+    },
+  );
+}
+
 /** Whether an error says only that the device was closed, which its owner knows. */
 export function isOfClosing(error: WarpstageError): boolean {
   return ofClosing.has(error);

@@ -236,8 +236,9 @@ export interface Device extends AsyncDisposable {
   print: (line: string) => void;
   /**
    * Stops the device: cancels what runs, ends its threads, frees its memory. Then it throws the failures of commands that no
-   * synchronisation has thrown; not what it cancelled itself. It does not wait for a host function that has not returned: what
-   * that throws before all else is stopped is thrown here, and is thrown by nothing later. A second call throws nothing.
+   * synchronisation has thrown. Of work that it cancelled itself, and that nothing waits for, it only warns, by
+   * `process.emitWarning`. It does not wait for a host function that has not returned: what that throws before all else is
+   * stopped is thrown here, and is thrown by nothing later. A second call throws nothing.
    */
   close(): Promise<void>;
 }

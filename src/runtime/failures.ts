@@ -7,7 +7,7 @@
 // thrown when the device is closed, `close` throws.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { isOfClosing } from './closed.ts';
+import { isOfClosing, warnOfCancelled } from './closed.ts';
 import type { Command } from './command.ts';
 import type { StreamState } from './queue.ts';
 
@@ -100,12 +100,17 @@ export class Failures {
     throw oneOf(failures)!;
   }
 
-  /** Throws the failures that no call has thrown or is about to throw, when the device is closed; not those of its closing. */
+  /**
+   * Throws the failures that no call has thrown or is about to throw, when the device is closed. Of those that its closing
+   * made it only warns: who closes a device may mean to cancel its work, or may have forgotten to wait.
+   */
   reportLeft(streams: Iterable<StreamState>): void {
     const known = new Set([...this.#awaited].flatMap((commands) => failuresOf(commands)));
-    const left = failuresOf([...streams].flatMap(({ frontier }) => frontier)).filter(
-      (failure) => !this.#thrown.has(failure) && !known.has(failure) && !isOfClosing(failure),
+    const unreported = failuresOf([...streams].flatMap(({ frontier }) => frontier)).filter(
+      (failure) => !this.#thrown.has(failure) && !known.has(failure),
     );
+    const left = unreported.filter((failure) => !isOfClosing(failure));
+    if (left.length < unreported.length) warnOfCancelled();
     for (const failure of left) this.#thrown.add(failure);
     const error = oneOf(left);
     if (error !== null) throw error;

@@ -1,7 +1,7 @@
 // What the command line is in a shell: help by name, completion, colours, terminals, exit codes, hints.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, truncateSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -155,13 +155,6 @@ describe('exit codes', () => {
     const { code, stderr } = await runHere(...argv);
     expect(stderr).toMatch(new RegExp(`^${reported}`));
     expect({ code, stderr }).toMatchObject({ code: expected });
-  });
-
-  test('75: a device without room, where others may give theirs back', async () => {
-    const sparse = folder.file('large.u8', '');
-    truncateSync(sparse, 8 * 2 ** 30);
-    const { code, stderr } = await runHere('run', 'examples/mean.ts', sparse, '--chunk', '6GiB');
-    expect({ code, stderr }).toMatchObject({ code: 75, stderr: expect.stringMatching(/^WS4001/) });
   });
 });
 
