@@ -99,8 +99,8 @@ export function bindLaunch(kernel: Kernel, launch: CheckLaunch<never>): BoundLau
   if (kernel?.kind !== 'kernel') {
     throw new WarpstageError({
       code: 'WS2001',
-      message: 'check takes a kernel first, and was given something else',
-      hint: 'make one with kernel({ … }, ({ … }, cuda) => { … })',
+      message: `check takes a kernel first, and was given ${inWords(kernel)}`,
+      hint: 'make one with kernel({ … }, ({ … }, cuda) => { … }); that of a job is job.definition.kernel',
     });
   }
   checkLaunchShape(launch);

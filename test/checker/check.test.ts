@@ -198,8 +198,8 @@ describe('wrong calls', () => {
 });
 
 test.each([
-  [[[]], 'WS2001: check takes a kernel first, and was given something else'],
-  [[undefined], 'WS2001: check takes a kernel first, and was given something else'],
+  [[[]], 'WS2001: check takes a kernel first, and was given an array of JavaScript values'],
+  [[undefined], 'WS2001: check takes a kernel first, and was given undefined'],
   [
     [{ kind: 'kernel' }],
     'WS2001: check takes a launch second, with a grid, a block and arguments, and was given something else',
