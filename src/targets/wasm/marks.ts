@@ -9,6 +9,7 @@
 
 import type { Call, Expression, Program, Statement, ValueType } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
+import { replaceCalls } from '../analysis/map.ts';
 import { type StageMark, stageMarks } from '../stage-marks.ts';
 import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -61,29 +62,8 @@ class Marking {
   }
 
   program(): Program {
-    const body = this.#list(this.#program.body);
+    const body = replaceCalls(this.#program.body, (call) => this.#call(call));
     return { ...this.#program, variables: this.#variables, body };
-  }
-
-  #list(statements: readonly Statement[]): readonly Statement[] {
-    return statements.flatMap((statement) => this.#statement(statement));
-  }
-
-  #statement(statement: Statement): readonly Statement[] {
-    switch (statement.kind) {
-      case 'if': {
-        const then = this.#list(statement.then);
-        return [{ ...statement, then, otherwise: this.#list(statement.otherwise) }];
-      }
-      case 'loop':
-        return [{ ...statement, body: this.#list(statement.body), update: this.#list(statement.update) }];
-      case 'block':
-        return [{ ...statement, body: this.#list(statement.body) }];
-      case 'call':
-        return this.#call(statement);
-      default:
-        return [statement];
-    }
   }
 
   #call(call: Call): readonly Statement[] {

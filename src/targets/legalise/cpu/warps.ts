@@ -29,6 +29,7 @@ import type {
   Statement,
 } from '../../../compiler/ir.ts';
 import type { WarpOperator } from '../../../compiler/ir-warps.ts';
+import { replaceCalls } from '../../analysis/map.ts';
 import { anyOperand, anyStatement } from '../../analysis/walk.ts';
 import {
   type Absence,
@@ -88,7 +89,7 @@ class Expansion extends ExchangeWriter {
 
   program(): Program {
     const start = this.range;
-    const body = this.#list(this.original.body);
+    const body = replaceCalls(this.original.body, (call) => this.#call(call));
     const begins = this.asRegions ? [] : this.written(start, () => this.#notePresence(0));
     return {
       ...this.original,
@@ -98,33 +99,10 @@ class Expansion extends ExchangeWriter {
     };
   }
 
-  #list(statements: readonly Statement[]): readonly Statement[] {
-    return statements.flatMap((statement) => this.#statement(statement));
-  }
-
-  #statement(statement: Statement): readonly Statement[] {
-    switch (statement.kind) {
-      case 'if': {
-        const then = this.#list(statement.then);
-        return [{ ...statement, then, otherwise: this.#list(statement.otherwise) }];
-      }
-      case 'loop': {
-        const body = this.#list(statement.body);
-        return [{ ...statement, body, update: this.#list(statement.update) }];
-      }
-      case 'block':
-        return [{ ...statement, body: this.#list(statement.body) }];
-      case 'call': {
-        const { range, intrinsic } = statement;
-        if (intrinsic === 'warp') return this.written(range, () => this.#warp(statement));
-        if (intrinsic !== 'sync' || !meetsByMask(this.#masked, 'sync', statement.group, statement.mask)) {
-          return [statement];
-        }
-        return this.written(range, () => this.#meet(this.#subset('sync', statement)));
-      }
-      default:
-        return [statement];
-    }
+  #call(call: Call): readonly Statement[] {
+    if (call.intrinsic === 'warp') return this.written(call.range, () => this.#warp(call));
+    if (call.intrinsic !== 'sync' || !meetsByMask(this.#masked, 'sync', call.group, call.mask)) return [call];
+    return this.written(call.range, () => this.#meet(this.#subset('sync', call)));
   }
 
   // Operations
