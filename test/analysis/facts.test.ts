@@ -172,10 +172,12 @@ test('programs that count near the edges of their types find only what the facts
       const found = run(program, 1, {
         memory: new Int32Array(countingLength),
         bytes: Uint8Array.from({ length: countingLength }, (_, i) => 255 - 80 * i),
+        signed: Int8Array.from({ length: countingLength }, (_, i) => 127 - 85 * i),
         n: 2 ** 31 - 1,
         m: 2n ** 31n,
       });
       check(program, found);
+      compareThreads(program, found);
       lines += found.length;
       for (const { probe } of found.slice(0, 20)) {
         const factOf = factsOf(program).at(probe.statement);
@@ -184,7 +186,7 @@ test('programs that count near the edges of their types find only what the facts
         ).length;
       }
     }),
-    randomRuns(100),
+    randomRuns(200),
   );
   // Threads came to what was asked about, and of much of it something was known.
   expect(lines).toBeGreaterThan(10_000);

@@ -68,12 +68,15 @@ interface Place {
   readonly continuable: readonly number[];
 }
 
-/** Makes a program of the tape's decisions. Its arrays: `memory` of i32, `bytes` of u8; scalars `n` and `m`. */
+/** Makes a program of the tape's decisions. Its arrays: `memory` of i32, `bytes` of u8, `signed` of i8; scalars `n` and `m`. */
 export function countingProgram(tape: Tape): Program {
   const indexType = tape.pick(['i32', 'i64'] as const);
-  const p = new ProgramBuilder('counting', tape.pick([countingThreads, [2, 2, 1]] as const), { indexType });
+  const p = new ProgramBuilder('counting', tape.pick([countingThreads, [2, 2, 1], [1, 2, 2]] as const), {
+    indexType,
+  });
   const memory = p.array('memory', 'i32');
   const bytes = p.array('bytes', 'u8');
+  const signed = p.array('signed', 'i8');
   const n = p.scalar('n', 'i32');
   const m = p.scalar('m', 'i64');
   const types: readonly Integer[] = ['i32', 'i32', 'u32', 'i64', 'u64', 'i32'];
@@ -91,9 +94,9 @@ export function countingProgram(tape: Tape): Program {
           () =>
             value,
       ),
-    () => convert(p.builtin('threadRank'), type),
+    () => convert(p.builtin(tape.pick(['threadRank', 'threadIdx.x', 'threadIdx.y', 'threadIdx.z'])), type),
     () => convert(tape.pick([n, m]), type),
-    () => convert(load(bytes, p.builtin('threadRank')), type),
+    () => convert(load(tape.pick([bytes, signed]), p.builtin('threadRank')), type),
   ];
   const scope = { types: ['i32', 'u32', 'i64', 'u64', 'bool'] as const, exact: true, leaves };
   const value = (type: ValueType, depth = 2) => randomExpression(tape, scope, type, depth);
@@ -110,6 +113,8 @@ export function countingProgram(tape: Tape): Program {
       add(variable, few),
       subtract(variable, few),
       binary('multiply', variable, few),
+      add(variable, value(type, 1)),
+      convert(tape.pick(variables)[1].value, type),
       binary('remainder', variable, integer(type, 7n)),
     ]);
     const right = limit(type);
