@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Format, job, kernel, registerFormat, run, WarpstageError } from 'warpstage';
+import { formatOfName } from '#warpstage/formats/registry.js';
 import { Folder, runHere } from '../cli/support.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
@@ -129,6 +130,14 @@ describe.each([true, false])('a format that is decoded (lengths known: %s)', (le
       await inputs.close();
     }
   });
+});
+
+test('of several endings that fit a name the longest decides', () => {
+  registerFormat({ ...vec, name: 'test-vec-bin', endings: ['.vec.bin'] });
+  const named = ['a.vec.bin', 'A.VEC.BIN', 'a.vec', 'a.bin', 'vec.bin'].map(
+    (name) => formatOfName(name)?.name,
+  );
+  expect(named).toEqual(['test-vec-bin', 'test-vec-bin', 'test-vec', 'raw', 'raw']);
 });
 
 test('what decodes or opens badly is reported with the file', async () => {

@@ -52,7 +52,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/timeline/verdict.ts',
-    ['test/timeline/report.test.ts'],
+    ['test/timeline/overlap.test.ts', 'test/timeline/report.test.ts'],
     [
       {
         name: 'every busiest stage bounds',

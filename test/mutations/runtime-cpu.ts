@@ -169,6 +169,8 @@ export const mutations = [
         from: 'if (!this.#executables.has(id) || (stages !== null && !this.#executables.has(stages))) return null;',
         to: 'if (!this.#executables.has(id)) return null;',
         why: 'a helper that has not heard of an executable yet fails the launch',
+        equivalent:
+          'a runner of an executable that is not there cannot be made, which is caught: the helper stays out all the same',
         tests: ['test/runtime/stages.test.ts', 'delayed:test/runtime/streams.test.ts'],
       },
     ],

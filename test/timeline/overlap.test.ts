@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { measureOverlap } from 'warpstage';
-import { asStages } from '#warpstage/timeline/overlap.js';
+import { asStages, overlapOf } from '#warpstage/timeline/overlap.js';
+import { verdict } from '#warpstage/timeline/verdict.js';
 
 const span = (engine: string, started: number, ended: number) => ({
   engine,
@@ -47,6 +48,16 @@ describe('an overlap', () => {
   test('is not bound by threads that wait', () => {
     const { bound } = measureOverlap([span('wait', 0, 10), span('compute', 2, 6)]);
     expect(bound?.name).toBe('compute');
+  });
+
+  test('is not praised where there was next to nothing to hide', () => {
+    const stage = (name: string, busy: number) => ({ name, busy, bytes: 0, operations: 1 });
+    expect(verdict(overlapOf([stage('compute', 99), stage('copy in', 2)], 100))).not.toContain(
+      'Of the other',
+    );
+    expect(verdict(overlapOf([stage('compute', 90), stage('copy in', 40)], 100))).toContain(
+      "Of the other stages' time, at least 75 % passed",
+    );
   });
 
   test('has stages as busy as the busiest of their devices', () => {

@@ -15,6 +15,16 @@ const count = 8192;
 const targets = [interpreter('eager'), wasm, wasmStates, ...cudaTargets];
 
 describe('the conversion itself', () => {
+  test('makes a NaN of every NaN, whatever its bits', () => {
+    for (const word of [0x7fc00000, 0x7fc00001, 0x7fffffff, 0xffc00000, 0xffffffff]) {
+      const value = new Float32Array(new Uint32Array([word]).buffer);
+      expect([...decodeBF16(encodeBF16(value)), ...decodeF16(encodeF16(value))]).toEqual([
+        Number.NaN,
+        Number.NaN,
+      ]);
+    }
+  });
+
   test('gives every value of f16 its bits back', () => {
     for (let bits = 0; bits < 65536; bits += 1) {
       const value = decodeHalf('f16', bits);
