@@ -28,7 +28,7 @@ const model = ['runtime/model/device', 'runtime/model/device-file', 'runtime/mod
 /** The chunks: a name, roots, and roots with which these must share what the chunk has. */
 const chunks = [
   // Before Node is asked to keep what it compiles.
-  ['caches', ['files/cache-folders']],
+  ['start', ['cli/main']],
   // Runs in a browser, too.
   ['diagnostics', ['diagnostics/disposal', 'diagnostics/error', 'diagnostics/problem', 'diagnostics/source']],
   // A thread that decodes loads no more.

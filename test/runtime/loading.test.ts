@@ -52,10 +52,10 @@ test('the package loads no device, and of the compiler what reads a function of 
 });
 
 test('the command line loads the package, and nothing that runs a kernel', () => {
-  expect(loadedWith('cli/main.js')).toEqual([...chunks('caches'), 'cli/main.js']);
+  expect(loadedWith('cli/main.js')).toEqual([...chunks('start'), 'cli/main.js']);
   expect(loadedWith('chunks/command.js')).toEqual([
     'acorn',
-    ...chunks('caches', 'command', 'common', 'diagnostics', 'formats', 'warpstage'),
+    ...chunks('command', 'common', 'diagnostics', 'formats', 'start', 'warpstage'),
     'commander',
   ]);
 });
@@ -81,8 +81,8 @@ test('a run on the CPU loads neither the checker, nor other devices, nor the pag
   const here = `${pathToFileURL(dist).href}/`;
   const own = scripts.filter((url) => url.startsWith(here)).map((url) => url.slice(here.length));
   expect([...new Set(own)].sort()).toEqual([
-    ...chunks('caches', 'command', 'common', 'compiler', 'cpu', 'diagnostics', 'driver', 'formats'),
-    ...chunks('run', 'runtime', 'warpstage'),
+    ...chunks('command', 'common', 'compiler', 'cpu', 'diagnostics', 'driver', 'formats'),
+    ...chunks('run', 'runtime', 'start', 'warpstage'),
     'cli/main.js',
     'index.js',
   ]);
@@ -96,7 +96,6 @@ test('a GPU loads nothing of the CPU, of the interpreter and of files', () => {
   expect(loadedWith('chunks/cuda.js')).toEqual([
     'acorn',
     ...chunks(
-      'caches',
       'common',
       'compiler',
       'cuda',
@@ -104,6 +103,7 @@ test('a GPU loads nothing of the CPU, of the interpreter and of files', () => {
       'driver',
       'formats',
       'runtime',
+      'start',
       'warpstage',
     ),
   ]);
