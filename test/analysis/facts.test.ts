@@ -18,10 +18,12 @@ import {
   binary,
   compare,
   constant,
+  convert,
   ProgramBuilder,
   store,
   unary,
   type VariableHandle,
+  when,
 } from '../support/ir.ts';
 import { type Found, foundIn, withProbes } from '../support/probes.ts';
 import { runProgram } from '../support/run-program.ts';
@@ -267,4 +269,21 @@ test('a counter may wrap unless a test keeps it from that', () => {
   expect(factOf(k.value)).toMatchObject({ least: -(2 ** 31), most: 2 ** 31 - 1 });
   expect(factOf(i.value)).toMatchObject({ least: 50_000, most: 50_000 });
   expect(cudaText(program, 90)).toContain('(k_2 % 7)');
+});
+
+test('a narrowed value that passed a test says nothing of the wide one', () => {
+  const p = new ProgramBuilder('narrowed', 1);
+  const y = p.array('y', 'i32');
+  const m = p.scalar('m', 'i64');
+  const [wide, byte] = [p.variable('wide', 'i64'), p.variable('byte', 'i64')];
+  const isSmall = ({ value }: VariableHandle) => compare('less', convert(value, 'i32'), p.index(10));
+  const kept = store(y, convert(byte.value, 'i32'), convert(wide.value, 'i32'));
+  const program = p.build([
+    wide.set(m),
+    byte.set(binary('and', m, constant('i64', 255n))),
+    when(isSmall(wide), [when(isSmall(byte), [kept])]),
+  ]);
+  const factOf = factsOf(program).at(kept);
+  expect(factOf(wide.value).most).toBeGreaterThan(2 ** 60);
+  expect(factOf(byte.value)).toMatchObject({ least: 0, most: 9 });
 });
