@@ -69,14 +69,14 @@ export const mutations = [
     },
     {
       name: 'closing throws what was thrown',
-      from: '!this.#thrown.has(failure) && !known.has(failure) &&',
-      to: '!known.has(failure) &&',
+      from: '!this.#thrown.has(failure) && !known.has(failure),',
+      to: '!known.has(failure),',
       why: 'one failure is thrown twice',
     },
     {
       name: 'closing throws what a synchronisation is about to throw',
-      from: '!this.#thrown.has(failure) && !known.has(failure) &&',
-      to: '!this.#thrown.has(failure) &&',
+      from: '!this.#thrown.has(failure) && !known.has(failure),',
+      to: '!this.#thrown.has(failure),',
       why: 'one failure is thrown by close and by the call that waits for it',
     },
     {
