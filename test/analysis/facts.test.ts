@@ -7,7 +7,7 @@ import { binaryOperation, DivisionByZero, type Value } from '#warpstage/compiler
 import type { BinaryOperator, Expression, Program, ValueType } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { factsOf } from '#warpstage/targets/analysis/facts.js';
-import { computed, exactly, type Fact, join } from '#warpstage/targets/analysis/values.js';
+import { clipped, computed, exactly, type Fact, join, unknown } from '#warpstage/targets/analysis/values.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import { randomArguments } from '../differential/random-inputs.ts';
 import { type RandomProgram, randomProgram } from '../differential/random-program.ts';
@@ -163,6 +163,28 @@ test('what an operation gives is what is known of its operands allows', () => {
     randomRuns(1000),
   );
   expect(bounded).toBeGreaterThan(1000);
+});
+
+test('a test that a value passes leaves it, and one that it does not pass leaves no way', () => {
+  const bound = fc.oneof(fc.constantFrom(0, 1, 252, 2 ** 32, Number.MAX_SAFE_INTEGER), fc.maxSafeInteger());
+  const value = fc.oneof(
+    fc.constantFrom(0n, 1n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n),
+    fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  );
+  fc.assert(
+    fc.property(value, bound, bound, (number, one, other) => {
+      const bounds = { least: Math.min(one, other), most: Math.max(one, other) };
+      const passes = number >= bounds.least && number <= bounds.most;
+      const known = clipped(exactly('u64', number), 'u64', bounds);
+      expect(known).toEqual(passes ? exactly('u64', number) : null);
+      // What is joined afterwards still allows what each way allowed.
+      const either = join(known ?? exactly('u64', 3n), exactly('u64', number));
+      expect(allows(either, 'u64', String(number))).toBe(true);
+      const left = clipped(unknown('u64'), 'u64', bounds);
+      if (passes) expect(left !== null && allows(left, 'u64', String(number))).toBe(true);
+    }),
+    randomRuns(200),
+  );
 });
 
 test('programs that count near the edges of their types find only what the facts allow', () => {

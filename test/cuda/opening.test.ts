@@ -37,7 +37,8 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     turn();
     await using device = await open('cuda');
     opened = true;
-    expect(turns).toBeGreaterThan(10);
+    // A loop that stands still has one turn before and one behind.
+    expect(turns).toBeGreaterThan(3);
     expect(device.properties.name).toBe('Fake GPU 0');
   });
 

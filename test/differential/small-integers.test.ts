@@ -79,7 +79,7 @@ function part(tape: Tape, depth: number): Part {
         ends((x, y) => x * y),
       ),
     () => between(`Math.abs(${a.text})`, [0, far]),
-    () => between(`(-${a.text})`, [-far, far]),
+    () => between(`(-(${a.text}))`, [-far, far]),
     () => between(`(~${a.text})`, [-far - 1, far]),
     () => between(`Math.min(${a.text}, ${b.text})`, [-far, far]),
     () => between(`Math.max(${a.text}, ${b.text})`, [-far, far]),

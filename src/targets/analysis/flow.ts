@@ -272,7 +272,9 @@ export class Flow {
         const b = this.#evaluate(right, state);
         const exact = boundsOf(operator, this.#evaluate(left, state), b);
         const all = unknown(type);
-        const wraps = exact.least < all.least || exact.most > all.most;
+        // Bounds beyond exact numbers may be rounded to within the type.
+        const wraps =
+          exact.least < Math.max(all.least, -exactLimit) || exact.most > Math.min(all.most, exactLimit);
         if (wraps || b.least !== b.most) return true;
         return this.#clip(left, undone(operator, bounds, b.least), state);
       }

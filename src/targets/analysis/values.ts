@@ -131,12 +131,20 @@ export function isSame(a: Fact, b: Fact): boolean {
 
 /** The fact with bounds that hold as well, as far as they are exact; null where nothing is left between them. */
 export function clipped(fact: Fact, type: ValueType, bounds: Bounds): Fact | null {
+  // A known value may lie beyond exact numbers, where its bounds are those of the type.
+  if (fact.value !== null && typeof fact.value !== 'boolean') return lies(fact.value, bounds) ? fact : null;
   const least = Math.abs(bounds.least) <= exactLimit ? Math.max(fact.least, bounds.least) : fact.least;
   const most = Math.abs(bounds.most) <= exactLimit ? Math.min(fact.most, bounds.most) : fact.most;
   if (least > most) return null;
   if (least === fact.least && most === fact.most) return fact;
   if (least === most && Math.abs(least) <= exactLimit) return exactly(type, typed(type, least));
   return { ...fact, least, most };
+}
+
+function lies(value: number | bigint, { least, most }: Bounds): boolean {
+  const isBelow = Math.abs(least) <= exactLimit && value < least;
+  const isAbove = Math.abs(most) <= exactLimit && value > most;
+  return !isBelow && !isAbove;
 }
 
 /** What an operation gives, by what is known of its operands. */
