@@ -5,8 +5,8 @@
 // has no figure. Then both are asked for one measurement after the other, so that a clock that drifts slows both alike.
 // Prints the median milliseconds and the median of the ratios of neighbours, above 1 where warpstage is faster: between two
 // events of the default stream, and of the host until all is done. Writes DIR/schedules.json. Needs a GPU, nvcc, the built
-// package and koffi. Ends with 1 if a result is wrong. `--without-cpp`, `--device` and `--unit BYTES` for a MiB are to try it
-// elsewhere.
+// package, koffi and acorn. Ends with 1 if a result is wrong. `--without-cpp`, `--device` and `--unit BYTES` for a MiB are to
+// try it elsewhere.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
