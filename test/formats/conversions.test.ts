@@ -9,7 +9,7 @@ import { Folder, readNpy, runHere } from '../cli/support.ts';
 import { file } from '../overlap/reading.ts';
 import { expectFailure, npyFile } from '../overlap/support.ts';
 
-type Element = 'i64' | 'u64' | 'f32' | 'i32' | 'f64' | 'f16';
+type Element = 'i64' | 'u64' | 'f32' | 'i32' | 'f64' | 'f16' | 'bf16' | 'i16' | 'u8';
 
 async function convert(data: Parameters<OpenInputs['open']>[0], to: Element, how: 'exact' | 'nearest') {
   const inputs = new OpenInputs();
@@ -17,6 +17,7 @@ async function convert(data: Parameters<OpenInputs['open']>[0], to: Element, how
   const Elements: new (length: number) => Float64Array | BigInt64Array = hostArrays[to] as never;
   const into = new Elements(source.length!);
   await source.read(into as Float64Array);
+  await inputs.close();
   return [...into];
 }
 
@@ -68,6 +69,12 @@ describe('to the nearest', () => {
     ['f16', 65520],
     ['i64', 2 ** 63],
     ['u64', -1],
+    ['i16', 2 ** 15],
+    ['i16', -(2 ** 15) - 1],
+    ['u8', 256],
+    ['i32', Number.NaN],
+    ['i64', Number.NaN],
+    ['i32', Infinity],
   ] as const)('%s does not take %d', async (to, value) => {
     await expectFailure(convert(Float64Array.of(0, value), to, 'nearest'), 'WS5005', 'element 1 is');
     expect(await convert(Float64Array.of(0), to, 'nearest')).toHaveLength(1);
@@ -76,6 +83,46 @@ describe('to the nearest', () => {
   test('infinities and NaN stay what they are', async () => {
     const values = [Infinity, -Infinity, Number.NaN];
     expect(await convert(Float64Array.from(values), 'f32', 'nearest')).toEqual(values);
+  });
+});
+
+describe('exactly', () => {
+  test('integers of 64 bits become those of the other sign where they fit', async () => {
+    expect(await convert(BigInt64Array.of(0n, 2n ** 63n - 1n), 'u64', 'exact')).toEqual([0n, 2n ** 63n - 1n]);
+    await expectFailure(convert(BigInt64Array.of(0n, -1n), 'u64', 'exact'), 'WS5005', 'element 1 is -1');
+    await expectFailure(convert(BigUint64Array.of(0n, 2n ** 63n), 'i64', 'exact'), 'WS5005', 'element 1 is');
+  });
+
+  test('they become f64 where it holds them, however large they are', async () => {
+    const held = [2n ** 60n, 2n ** 62n + 2n ** 10n, -(2n ** 63n)];
+    expect(await convert(BigInt64Array.from(held), 'f64', 'exact')).toEqual(held.map(Number));
+    await expectFailure(
+      convert(BigInt64Array.of(0n, 2n ** 60n + 1n), 'f64', 'exact'),
+      'WS5005',
+      'element 1 is',
+    );
+  });
+
+  test('neither of the floats of 16 bits becomes the other', async () => {
+    const opened = async (dtype: 'f16' | 'bf16', to: Element) => {
+      const inputs = new OpenInputs();
+      const data = { file: file('x.bin', new Uint8Array(4)), dtype };
+      return await inputs.open(data, wantedOf('x', to, {})).finally(() => inputs.close());
+    };
+    await expectFailure(opened('f16', 'bf16'), 'WS5005', 'holds f16');
+    await expectFailure(opened('bf16', 'f16'), 'WS5005', 'holds bf16');
+    for (const dtype of ['f16', 'bf16'] as const) expect((await opened(dtype, 'f32')).length).toBe(2);
+  });
+
+  test('every bool that is not 0 is 1', async () => {
+    const path = file('x.npy', npyFile({ descr: '|b1', shape: [4], data: Uint8Array.of(0, 1, 2, 255) }));
+    expect(await convert(path, 'i32', 'exact')).toEqual([0, 1, 1, 1]);
+  });
+
+  test('one request may be of any length', async () => {
+    const values = Float32Array.from({ length: 700_001 }, (_, i) => i);
+    const path = file('x.npy', npyFile({ shape: [values.length], data: values }));
+    expect(await convert(path, 'f64', 'exact')).toEqual([...values]);
   });
 });
 

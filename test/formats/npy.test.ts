@@ -73,6 +73,39 @@ describe('a header', () => {
     await expectFailure(readAll(file('x.npy', long(2 ** 20))), 'WS5004', 'its length is given as');
   });
 
+  test.each([1, 2, 3] as const)('of version %i says where the elements begin', async (version) => {
+    const bytes = npyFile({ shape: [6], data, version });
+    const read = await readNpyHeader(new MemoryBytes('x.npy', bytes));
+    expect(read.headerBytes).toBe(bytes.length - data.byteLength);
+  });
+
+  test('whose length takes all of its 32 bits is refused', async () => {
+    const bytes = npyFile({ shape: [6], data, version: 2 });
+    bytes[11] = 1;
+    await expectFailure(
+      readNpyHeader(new MemoryBytes('x.npy', bytes)),
+      'WS5004',
+      'length is given as 16,777',
+    );
+  });
+
+  test.each(['>i2', '>f2', '>f4', '>u4', '>f8', '>i8'])('of elements %s is refused', async (descr) => {
+    const bytes = npyFile({ descr, shape: [3], data });
+    await expectFailure(readNpyHeader(new MemoryBytes('x.npy', bytes)), 'WS5004', 'big-endian elements');
+  });
+
+  test('of columns is refused, unless rows are the same', async () => {
+    const read = (shape: readonly number[]) =>
+      readNpyHeader(new MemoryBytes('x.npy', npyFile({ shape, fortran: true, data })));
+    for (const shape of [
+      [2, 3],
+      [1, 2, 3],
+      [2, 1, 3],
+    ])
+      await expectFailure(read(shape), 'WS5004', 'is stored column by column');
+    for (const shape of [[6], [6, 1], [1, 6], [0, 2]]) expect((await read(shape)).shape).toEqual(shape);
+  });
+
   test('that was changed anywhere is read or refused, and never anything else', async () => {
     const good = [1, 2, 3].map((version) =>
       npyFile({ shape: [2, 3], data, version: version as 1 | 2 | 3 }).subarray(0, version === 1 ? 128 : 192),
@@ -160,4 +193,18 @@ function inPython(value: unknown, lists: boolean): string {
 test('a header that is written has one length for every shape of a rank', () => {
   const lengths = [[0], [1], [2 ** 52]].map((shape) => npyHeader('f32', shape).length);
   expect(new Set(lengths).size).toBe(1);
+});
+
+test('a header that is written is read back, and ends where elements may be mapped', async () => {
+  const extents = fc.array(fc.nat(1000), { maxLength: 9 });
+  await fc.assert(
+    fc.asyncProperty(extents, fc.constantFrom('f32', 'i8', 'u64', 'f16'), async (shape, element) => {
+      const bytes = npyHeader(element, shape);
+      expect(bytes.length % 64).toBe(0);
+      const length = shape.reduce((product, extent) => product * extent, 1);
+      const read = readNpyHeader(new MemoryBytes('x.npy', bytes));
+      if (!Number.isSafeInteger(length)) await expect(read).rejects.toThrow('is too large');
+      else expect(await read).toMatchObject({ shape, length, dtype: element, headerBytes: bytes.length });
+    }),
+  );
 });

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { type Device, open } from 'warpstage';
 import { calibrate } from '#warpstage/runtime/model/calibrate.js';
 import { checkModel, findModel, modelText } from '#warpstage/runtime/model/device-file.js';
-import { IssueMeter } from '#warpstage/runtime/model/issue-times.js';
+import { IssueMeter, median } from '#warpstage/runtime/model/issue-times.js';
 import { presets } from '#warpstage/runtime/model/presets.js';
 
 const MiB = 2 ** 20;
@@ -122,6 +122,12 @@ describe('whatever the clocks say', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('the median is the middle one, whatever lies around it', () => {
+    expect(median([7])).toBe(7);
+    expect(median([100, 2, 3])).toBe(3);
+    expect(median([5, 1, 4, 0, 1000])).toBe(4);
   });
 
   test('a meter that has time for one turn only, after it was warmed up, has measured all', async () => {

@@ -193,6 +193,52 @@ describe('queues', () => {
     expect(simulation.complete(4).started).toBeGreaterThanOrEqual(4);
   });
 
+  test('kernels run together as far as they fit, and as many as the hardware takes', () => {
+    const starting = (shares: readonly number[], kernelsAtOnce: number) =>
+      simulate(
+        { ...model, hardwareQueues: 8, kernelsAtOnce },
+        shares.map((share, id) => ({
+          id,
+          kind: 'kernel' as const,
+          stream: id,
+          duration: 1,
+          dependencies: [],
+          share,
+        })),
+      ).map(({ started }) => started);
+    expect(starting([0.5, 0.5, 0.5], 128)).toEqual([0, 0, 1]);
+    expect(starting([0.5, 0.75, 0.25], 128)).toEqual([0, 1, 0]);
+    expect(starting([0.1, 0.1, 0.1, 0.1, 0.1], 2)).toEqual([0, 0, 1, 1, 2]);
+  });
+
+  test('a copy engine takes its time to go over to another stream, and none to stay', () => {
+    const slow = { ...model, copyQueues: 8, switchTime: 0.5 };
+    const copies = (order: readonly number[]) =>
+      simulate(
+        slow,
+        order.map((stream, id) => ({
+          id,
+          kind: 'host to device' as const,
+          stream,
+          duration: 1,
+          dependencies: [],
+        })),
+      ).map(({ ended }) => ended);
+    expect(copies([0, 0, 0])).toEqual([1, 2, 3]);
+    expect(copies([0, 1, 2])).toEqual([1, 2.5, 4]);
+  });
+
+  test('a signal is delayed by the kernels of other streams behind it, and not by those of its own', () => {
+    const delayed = { ...model, delayedSignal: true, hardwareQueues: 1, copyQueues: 1 };
+    const copyAfter = (second: number) =>
+      simulate(delayed, [
+        { id: 0, kind: 'kernel', stream: 0, duration: 1, dependencies: [] },
+        { id: 1, kind: 'kernel', stream: second, duration: 5, dependencies: [0] },
+        { id: 2, kind: 'device to host', stream: 2, duration: 1, dependencies: [0] },
+      ])[2]!.started;
+    expect([copyAfter(0), copyAfter(1)]).toEqual([1, 6]);
+  });
+
   test('another engine hears of an end a little later, the same one at once', () => {
     const late = { ...model, signalTime: 0.25 };
     const list = schedule(

@@ -214,7 +214,6 @@ export const mutations = [
         from: 'end - begin, this.#begin + begin)',
         to: 'end - begin, begin)',
         why: 'a slice of a slice reads other bytes',
-        tests: ['test/formats/registered.test.ts'],
       },
     ],
   ),

@@ -230,6 +230,7 @@ export const mutations = [
         from: 'return signed ? -(2n ** (bits - 1n)) : 0n;',
         to: 'return signed ? -(2n ** (bits - 1n)) + 1n : 0n;',
         why: 'a maximum over the least integer alone is wrong',
+        tests: ['test/overlap/accumulate.test.ts'],
       },
     ],
   ),

@@ -268,6 +268,8 @@ export const mutations = [
       from: 'const due = new Set(this.#running.filter((entry) => this.#endOf(entry) <= time));',
       to: 'const due = new Set<Entry>();',
       why: 'after some hours of the model’s time a step is smaller than a tick, and nothing ends any more',
+      equivalent:
+        'what is left of the operation that ends next is less than two roundings of the time, and a tick is eight: it ends by that',
     },
     {
       name: 'a switch of streams costs a copy engine nothing',

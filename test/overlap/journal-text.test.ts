@@ -72,3 +72,24 @@ test('a journal that is cut off anywhere, with anything behind the cut, counts a
     { numRuns: 300 },
   );
 });
+
+test('a line with another number than it was written with does not count', () => {
+  fc.assert(
+    fc.property(facts, marks, fc.constantFrom('rows', 'chunks'), (known, written, field) => {
+      const last: Mark = { rows: (written.at(-1)?.rows ?? 0) + 2, chunks: (written.at(-1)?.chunks ?? 0) + 2 };
+      const damaged = markLine(last).replace(`"${field}":${last[field]}`, `"${field}":${last[field] + 1}`);
+      expect(damaged).not.toBe(markLine(last));
+      const text = Buffer.concat([textOf(headLine(known), written), Buffer.from(damaged)]);
+      expect(readJournal(text)?.mark).toEqual(written.at(-1) ?? nothingWritten);
+    }),
+  );
+});
+
+test('a line behind the last one that says less does not count', () => {
+  const [former, later] = [
+    { rows: 3, chunks: 1 },
+    { rows: 5, chunks: 2 },
+  ];
+  const text = textOf(headLine({}), [later, former]);
+  expect(readJournal(text)?.mark).toEqual(later);
+});

@@ -7,6 +7,7 @@ import { readNpyHeader } from '#warpstage/formats/npy-header.js';
 import type { TypedArray } from '#warpstage/overlap/job.js';
 import { MemoryBytes } from '#warpstage/overlap/memory-bytes.js';
 import { openFileSink } from '#warpstage/overlap/sinks/file.js';
+import { arraySink } from '#warpstage/overlap/sinks/memory.js';
 import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
 
 const options = {
@@ -37,6 +38,29 @@ async function writeTo(path: string, more: object = {}, data: readonly TypedArra
 const floatsIn = (bytes: Buffer) => [
   ...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)),
 ];
+
+describe('an array of the caller', () => {
+  test('is filled from its beginning, and may be longer', async () => {
+    const array = new Float32Array(8);
+    const sink = arraySink('y', 'f32', array);
+    for (const part of [first, second]) await sink.write(part);
+    expect([...array]).toEqual([1, 2, 3, 4, 5, 6, 0, 0]);
+    expect([...sink.result()]).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test.each([0, 3, 4, 5])('of %i elements is too short for six', async (length) => {
+    const sink = arraySink('y', 'f32', new Float32Array(length));
+    const fill = async () => {
+      for (const part of [first, second]) await sink.write(part);
+    };
+    await expectFailure(
+      fill(),
+      'WS5006',
+      `has ${length} elements, and the output has more`,
+      'leave the output',
+    );
+  });
+});
 
 describe('a file', () => {
   test('appears when it is complete, and not before', async () => {
@@ -198,6 +222,7 @@ describe('what is no regular file', () => {
 describe('a process that ends before its file is complete', () => {
   const script = (ending: string) => `
     import { openFileSink } from '#warpstage/overlap/sinks/file.js';
+import { arraySink } from '#warpstage/overlap/sinks/memory.js';
     const sink = await openFileSink(process.argv[1], ${JSON.stringify({ ...options, signal: undefined })});
     await sink.write(new Float32Array(1000));
     ${ending}

@@ -1,9 +1,12 @@
 // Where a job's numbers come from: raw and .npy files, streams of a program, and what is converted.
 
 import { execFileSync, spawn } from 'node:child_process';
+import { truncateSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FileBytes } from '#warpstage/formats/bytes.js';
 import { conversionProblem, type Dtype } from '#warpstage/formats/dtype.js';
 import { npyHeader, readNpyHeader } from '#warpstage/formats/npy-header.js';
 import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
@@ -23,6 +26,43 @@ describe('raw files', () => {
   test('or the one that is named', async () => {
     const path = file('x.bin', new Uint8Array(Int16Array.of(-1, 0, 32767).buffer));
     expect((await readAll({ file: path, dtype: 'i16' })).values).toEqual([-1, 0, 32767]);
+  });
+
+  test.each(['f32', 'i32'] as const)(
+    'that shrink while they are read as %s are reported',
+    async (element) => {
+      const path = file('x.bin', new Uint8Array(floats.buffer));
+      const inputs = new OpenInputs();
+      try {
+        const source = await inputs.open(
+          { file: path, dtype: 'i32' },
+          wantedOf('x', element, { convert: 'nearest' }),
+        );
+        expect(await source.read(arrayOf(element, 1000))).toBe(1000);
+        truncateSync(path, 4 * 1500);
+        await expectFailure(
+          source.read(arrayOf(element, 1000)),
+          'WS5003',
+          'ended after 6,000 of 10,000 bytes',
+          'shortened it while it was read',
+        );
+      } finally {
+        await inputs.close();
+      }
+    },
+  );
+
+  test('are read in part from where the part begins', async () => {
+    await using handle = await open(
+      file(
+        'x.bin',
+        Uint8Array.from({ length: 100 }, (_, at) => at),
+      ),
+    );
+    const part = new FileBytes('x.bin', handle, 50, 20);
+    const inner = part.slice(5, 9);
+    const into = new Uint8Array(10);
+    expect([...into.subarray(0, await inner.read(into))]).toEqual([25, 26, 27, 28]);
   });
 
   test('may be empty', async () => {

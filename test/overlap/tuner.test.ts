@@ -105,10 +105,23 @@ describe('the tuner', () => {
     expect(tuner.steps).toEqual([{ ...first, depth: 4 }]);
   });
 
+  test('does not take chunks of less than a mebibyte, however much it is to bring', () => {
+    // Filling and draining takes most of a run of few chunks: the shorter, the better.
+    const small: CutStep = { ...first, chunkRows: 2 ** 18, chunkBytes: 1.5 * MiB };
+    const cached: Cost = (rows) => (rows > 2 ** 17 ? 10 : 1) * (rows / MiB);
+    const tuner = new Tuner(small, free);
+    play(tuner, 4000 * MiB, { read: cached, compute: cached, write: cached });
+    for (const { chunkBytes } of tuner.steps) expect(chunkBytes).toBeGreaterThanOrEqual(MiB);
+  });
+
   test('does not try where too little is left for it', () => {
     const tuner = new Tuner(first, { ...free, rows: 40 * MiB });
     expect(play(tuner, 40 * MiB, even).chunks.every((rows) => rows === 4 * MiB)).toBe(true);
     expect(tuner.steps).toEqual([first]);
+    // What is left counts, and not what the whole has.
+    const few = new Tuner({ ...first, depth: 2 }, { ...free, rows: 70 * MiB });
+    expect(play(few, 70 * MiB, even).chunks.every((rows) => rows <= 4 * MiB)).toBe(true);
+    expect(few.steps).toHaveLength(1);
   });
 
   test('keeps what a user asked for, and rows go through once whatever it does', () => {

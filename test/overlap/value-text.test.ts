@@ -18,7 +18,12 @@ const alike: readonly unknown[] = [
   ...[{ f: double }, { f: triple }, {}, { f: String(double) }],
   ...[new Uint8Array([1, 2]), new Int8Array([1, 2]), new Uint16Array([0x0201]), new Float32Array([1, 2])],
   ...[new Float32Array([0]), new Float32Array([-0]), new Float64Array([Number.NaN]), new Float64Array([0])],
-  ...[new Uint8Array([0, 1, 2]).subarray(1, 2), new Uint8Array(), new DataView(new ArrayBuffer(2))],
+  ...[
+    new Uint8Array([0, 1, 2]).subarray(1, 2),
+    new Uint8Array([0, 1, 2]).subarray(1),
+    new Uint8Array(),
+    new DataView(new ArrayBuffer(2)),
+  ],
   ...[
     new Date(0),
     new Date(1),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Device, DeviceArray, Stream } from 'warpstage';
 import { devices } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
-import { add, download as downloadOn, one, step } from './device-work.ts';
+import { add, closeGate, download as downloadOn, gate, one, step } from './device-work.ts';
 
 sayWithoutGpu();
 
@@ -69,6 +69,56 @@ describe.each(devices)('$name', ({ open, kind, options }) => {
       graph.launch(other);
       await other.synchronize();
       expect(new Set(pinned.array)).toEqual(new Set([(7 * 3 + 2) * 3 + 1 + 20]));
+    });
+
+    test('wait for what was issued to their stream before', async () => {
+      const [y, z] = [device.alloc('i32', 1), device.alloc('i32', 1)];
+      const [result, seven, passed] = [1, 2, 3].map(() => device.allocPinned('i32', 1));
+      seven!.array[0] = 7;
+      const passing = device.createStream({ nonBlocking: true });
+      const graph = stream.capture(() => stream.memcpyAsync(result!, y));
+      graph.launch(stream);
+      await stream.synchronize();
+      const before = closeGate(device, stream);
+      stream.memcpyAsync(y, seven!);
+      graph.launch(stream);
+      // A copy of the same way that waits for nothing: behind it, the graph's own has had its turn.
+      passing.memcpyAsync(passed!, z);
+      await passing.synchronize();
+      before.open();
+      await stream.synchronize();
+      expect(result!.array[0]).toBe(7);
+    });
+
+    test('end with the last of their branches', async () => {
+      const [x, y, flag, out] = [1, 2, 3, 4].map(() => device.alloc('i32', 1));
+      const [result, given, passed] = [1, 2, 3].map(() => device.allocPinned('i32', 1));
+      const other = device.createStream({ nonBlocking: true });
+      const key = device.createStream({ nonBlocking: true });
+      const [fork, joined] = [device.createEvent(), device.createEvent()];
+      const graph = stream.capture(() => {
+        stream.record(fork);
+        other.waitEvent(fork);
+        other.launch(gate, one, { flag: flag!, out: out! });
+        other.memcpyAsync(result!, out!);
+        other.record(joined);
+        stream.memcpyAsync(x!, given!);
+        stream.waitEvent(joined);
+      });
+      // Once with the gate open, so that all is loaded.
+      stream.memcpyAsync(flag!, Int32Array.of(1));
+      graph.launch(stream);
+      stream.memsetAsync(flag!, 0);
+      await stream.synchronize();
+      expect(result!.array[0]).toBe(1);
+      graph.launch(stream);
+      // A copy of the same way that waits for nothing: behind it, the graph's own is complete.
+      key.memcpyAsync(y!, passed!);
+      await key.synchronize();
+      expect(stream.query()).toBe(false);
+      key.memcpyAsync(flag!, Int32Array.of(2));
+      await stream.synchronize();
+      expect(result!.array[0]).toBe(2);
     });
 
     test('read typed arrays, and call host functions, at each launch', async () => {

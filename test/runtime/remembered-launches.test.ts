@@ -3,9 +3,10 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, deviceFunction, kernel, open, WarpstageError } from 'warpstage';
+import { type Device, type DeviceArray, deviceFunction, kernel, open, WarpstageError } from 'warpstage';
 import { devices } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
+import { one } from './device-work.ts';
 
 sayWithoutGpu();
 
@@ -156,6 +157,121 @@ describe.each([...devices, { name: 'model', open: () => open('model:h200', { thr
         { numRuns: Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 12), seed: 1 },
       );
       for (const array of [x, ...Object.values(out)]) array.free();
+    });
+
+    /** What kernels that are told apart by one argument write, one after the other. */
+    const read = async (y: DeviceArray<'f64'>) => {
+      const out = new Float64Array(1);
+      device.defaultStream.memcpyAsync(out, y);
+      await device.synchronize();
+      return out[0]!;
+    };
+
+    test('another part of an array is another argument, by its place and by its length', async () => {
+      const tell = kernel({ y: 'f64[]', x: 'readonly i32[]' }, ({ y, x }) => {
+        y[0] = x[0]! * 10 + x.length;
+      });
+      const [y, x] = [device.alloc('f64', 1), device.alloc('i32', 8)];
+      device.defaultStream.memcpyAsync(x, Int32Array.of(0, 1, 2, 3, 4, 5, 6, 7));
+      const results: number[] = [];
+      for (const [begin, end] of [
+        [0, 4],
+        [0, 3],
+        [4, 8],
+        [4, 7],
+        [4, 8],
+        [0, 4],
+      ] as const) {
+        device.defaultStream.launch(tell, one, { y, x: x.subarray(begin, end) });
+        results.push(await read(y));
+      }
+      expect(results).toEqual([4, 3, 44, 43, 44, 4]);
+    });
+
+    test('a grid is the same only along all of its axes', async () => {
+      const count = kernel({ y: 'f64[]' }, ({ y }, cuda) => {
+        const grid = cuda.thisGrid();
+        if (grid.threadRank() === grid.size() - 1) y[0] = grid.size();
+      });
+      const y = device.alloc('f64', 1);
+      const results: number[] = [];
+      for (const grid of [
+        [2, 4],
+        [2, 2],
+        [2, 2, 3],
+        [2, 4],
+      ] as const) {
+        device.defaultStream.launch(count, { grid, block: 1 }, { y });
+        results.push(await read(y));
+      }
+      expect(results).toEqual([8, 4, 12, 8]);
+    });
+
+    test('numbers are the same to the bit, and as wide', async () => {
+      const tell = kernel({ y: 'f64[]', d: 'f64', n: 'index' }, ({ y, d, n }) => {
+        y[0] = 1 / d + n;
+      });
+      const y = device.alloc('f64', 1);
+      const results: number[] = [];
+      for (const [d, n] of [
+        [0, 0],
+        [-0, 0],
+        [0, 0],
+        [1, 5],
+        [1, 2 ** 31],
+        [1, 5],
+        [1, -(2 ** 40)],
+      ] as const) {
+        device.defaultStream.launch(tell, one, { y, d, n });
+        results.push(await read(y));
+      }
+      expect(results).toEqual([Infinity, -Infinity, Infinity, 6, 2 ** 31 + 1, 6, 1 - 2 ** 40]);
+    });
+
+    test('shared memory has the size that its own launch asks for', async () => {
+      const sized = kernel({ y: 'f64[]', n: 'index' }, ({ y, n }, cuda) => {
+        const shared = cuda.sharedArray('i32', n);
+        for (let i = 0; i < n; ++i) shared[i] = i;
+        let sum = 0;
+        for (let i = 0; i < shared.length; ++i) sum += shared[i]!;
+        y[0] = sum;
+      });
+      const y = device.alloc('f64', 1);
+      const results: number[] = [];
+      for (const n of [4, 2000, 3, 4]) {
+        device.defaultStream.launch(sized, one, { y, n });
+        results.push(await read(y));
+      }
+      expect(results).toEqual([6, 1_999_000, 3, 6]);
+    });
+
+    test('a signal is that of its own launch', async () => {
+      const tell = kernel({ y: 'f64[]', d: 'f64' }, ({ y, d }) => {
+        y[0] = d;
+      });
+      const y = device.alloc('f64', 1);
+      const former = new AbortController();
+      device.defaultStream.launch(tell, { ...one, signal: former.signal }, { y, d: 1 });
+      expect(await read(y)).toBe(1);
+      device.defaultStream.memsetAsync(y, 0);
+      former.abort();
+      device.defaultStream.launch(tell, one, { y, d: 1 });
+      expect(await read(y)).toBe(1);
+      device.defaultStream.launch(tell, { ...one, signal: former.signal }, { y, d: 1 });
+      await expect(device.synchronize()).rejects.toThrow(WarpstageError);
+    });
+
+    test('an array that was freed since is refused', async () => {
+      const tell = kernel({ y: 'f64[]' }, ({ y }) => {
+        y[0] = 1;
+      });
+      const [y, other] = [device.alloc('f64', 1), device.alloc('f64', 1)];
+      for (const array of [y, other, y]) device.defaultStream.launch(tell, one, { y: array });
+      await device.synchronize();
+      y.free();
+      expect(() => device.defaultStream.launch(tell, one, { y })).toThrow('WS4002');
+      device.defaultStream.launch(tell, one, { y: other });
+      await device.synchronize();
     });
 
     test('a vector is what it holds at the launch, whichever object it is', async () => {
