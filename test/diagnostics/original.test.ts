@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
-import { transformSync } from 'esbuild';
+import { type TransformOptions, transformSync } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
 import { createKernelSource } from '#warpstage/diagnostics/source.js';
 
@@ -40,11 +40,12 @@ function locate(script: string, options: vm.RunningScriptOptions, context?: vm.C
 const scriptOf = (code: string) => code.replace('export const body = ', '(').replace(/;\n*$/, ')\n');
 
 /** The fixture, transpiled to a script whose value is the function, and the map of it. */
-function transpiled(file: string) {
+function transpiled(file: string, options: TransformOptions = {}) {
   const { code, map } = transformSync(written.replace('export const body =', 'body ='), {
     loader: 'ts',
     sourcemap: 'external',
     sourcefile: file,
+    ...options,
   });
   return { code, map: JSON.parse(map) };
 }
@@ -154,6 +155,27 @@ test('a wrapper on the first line, as test runners put it, is not counted', () =
   expect(locate(script, { filename: file, columnOffset: -wrapper.length })).toMatchObject({
     file: join(folder, 'body.ts'),
     ...expected,
+  });
+});
+
+test('nor is it where all of the script stands on that line', () => {
+  const { code, map } = transpiled('body.ts', { minifyWhitespace: true });
+  const wrapper = '(() => { let body; return ';
+  const script = `${wrapper}${code.trimEnd().replace(/;$/, '')}})()\n${inline(map)}`;
+  expect(script.split('\n')[0]).toContain('12345');
+  expect(locate(script, { filename: join(folder, 'a.js'), columnOffset: -wrapper.length })).toMatchObject({
+    file: join(folder, 'body.ts'),
+    ...expected,
+  });
+});
+
+test('what stands behind an entry of a map is found by its text', () => {
+  const text = '(() => 1 + 12345)\n';
+  const map = { version: 3, sources: ['body.ts'], sourcesContent: [text], names: [], mappings: 'AAAA' };
+  expect(locate(text + inline(map), { filename: join(folder, 'a.js') })).toMatchObject({
+    file: join(folder, 'body.ts'),
+    line: 1,
+    column: 12,
   });
 });
 

@@ -124,6 +124,23 @@ describe('whatever the clocks say', () => {
     );
   });
 
+  test('what a copy and a launch take to issue is told apart', async () => {
+    const device = deviceOf(() => 1);
+    let now = 0;
+    const takes = (milliseconds: number) => () => {
+      now += milliseconds;
+    };
+    Object.assign(device.defaultStream, { memcpyAsync: takes(2), launch: takes(3) });
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    try {
+      await using meter = new IssueMeter(device);
+      await meter.run(0);
+      expect(meter.times).toMatchObject({ issueTime: 2, launchTime: 3 });
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('the median is the middle one, whatever lies around it', () => {
     expect(median([7])).toBe(7);
     expect(median([100, 2, 3])).toBe(3);

@@ -236,6 +236,7 @@ export const mutations = [
         from: '        this.#freeSlots.push(slotOf(dependency.ticket));\n',
         to: '        void dependency;\n',
         why: 'after a thousand commands the main thread waits for ever',
+        tests: ['test/runtime/every-device.test.ts'],
       },
       {
         name: 'a failed dependency does not fail a command before it is sent',

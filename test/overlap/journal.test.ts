@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { Journal } from '#warpstage/overlap/journal/journal.js';
 import { readJournal } from '#warpstage/overlap/journal/text.js';
-import { namesIn, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -77,6 +77,37 @@ test('flushes by itself while the run goes on, and fails it if that fails', asyn
   await journal.settle();
   await journal.leave();
   expect(counted()).toEqual({ rows: 10, chunks: 1 });
+});
+
+test('counts what was written before a flush, and keeps every line that it had', async () => {
+  const journal = await open();
+  const flushes: (() => void)[] = [];
+  journal.add({ sync: () => new Promise<void>((resolve) => flushes.push(resolve)) });
+  journal.written(10);
+  await expect.poll(() => flushes.length, { timeout: 10_000 }).toBe(1);
+  journal.written(10);
+  flushes[0]!();
+  await expect.poll(() => counted().rows).toBeGreaterThan(0);
+  expect(counted()).toEqual({ rows: 10, chunks: 1 });
+  await expect.poll(() => flushes.length, { timeout: 10_000 }).toBe(2);
+  flushes[1]!();
+  await expect.poll(() => counted().rows).toBe(20);
+  const text = readFileSync(at('.y.bin.journal'));
+  expect(readJournal(text.subarray(0, -1))!.mark).toEqual({ rows: 10, chunks: 1 });
+  await journal.settle();
+  await journal.leave();
+});
+
+test('has all of its outputs to itself', async () => {
+  const target = (name: string) => ({ path: at(name), bytesOf: (rows: number) => rows });
+  const journal = await Journal.open({ kind: 'test' }, [target('y.bin'), target('z.bin')]);
+  const other = () => Journal.open({ kind: 'test' }, [target('x.bin'), target('z.bin')]);
+  await expectFailure(other(), 'WS5011', 'z.bin is being written by another process');
+  await journal.settle();
+  await journal.leave();
+  const next = await other();
+  await next.settle();
+  await next.leave();
 });
 
 test('counts nothing more once outputs are being completed: a failed flush is reported only once', async () => {

@@ -29,6 +29,15 @@ describe.each(devices)('$name', ({ open, kind }) => {
   const download = (array: DeviceArray<'i32'>, on = stream) => downloadOn(array, on);
 
   describe('streams', () => {
+    test('take more commands than are in flight at a time, each of which waits for the one before', async () => {
+      const y = device.alloc('i32', 1);
+      for (let round = 0; round < 1500; ++round) {
+        stream.memsetAsync(y, 0);
+        stream.launch(step, one, { y, a: round });
+      }
+      expect(await download(y)).toEqual([1499]);
+    });
+
     test('carry their commands out in order, and overlap', async () => {
       const [waiting, free] = [device.createStream(), device.createStream()];
       const shape = { grid: 4, block: 32 };
