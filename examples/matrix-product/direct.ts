@@ -1,32 +1,29 @@
 // Tiles copied by plain loads and stores: what the asynchronous copies are compared with.
 
 import { kernel } from 'warpstage';
-import { multiply } from './multiply.ts';
+import { product } from './multiply.ts';
 
 /**
  * Each thread copies one element of each tile.
  *
  * Source of the idea: NVIDIA's sample `globalToShmemAsyncCopy`, `MatrixMulNaive`.
  */
-export const direct = kernel(
-  { c: 'f32[]', a: 'readonly f32[]', b: 'readonly f32[]', depth: 'index', columns: 'index', multiply },
-  ({ c, a, b, depth, columns, multiply }, cuda) => {
-    const { x, y } = cuda.threadIdx;
-    const row = cuda.blockIdx.y * 16 + y;
-    const column = cuda.blockIdx.x * 16 + x;
-    const tileA = cuda.sharedArray('f32', 256);
-    const tileB = cuda.sharedArray('f32', 256);
-    let sum = 0.0;
-    for (let step = 0; step < depth; step += 16) {
-      tileA[y * 16 + x] = a[row * depth + step + x]!;
-      tileB[y * 16 + x] = b[(step + y) * columns + column]!;
-      cuda.syncthreads();
-      sum += multiply({ a: tileA, b: tileB, x, y });
-      cuda.syncthreads();
-    }
-    c[row * columns + column] = sum;
-  },
-);
+export const direct = kernel(product, ({ c, a, b, depth, columns, multiply }, cuda) => {
+  const { x, y } = cuda.threadIdx;
+  const row = cuda.blockIdx.y * 16 + y;
+  const column = cuda.blockIdx.x * 16 + x;
+  const tileA = cuda.sharedArray('f32', 256);
+  const tileB = cuda.sharedArray('f32', 256);
+  let sum = 0.0;
+  for (let step = 0; step < depth; step += 16) {
+    tileA[y * 16 + x] = a[row * depth + step + x]!;
+    tileB[y * 16 + x] = b[(step + y) * columns + column]!;
+    cuda.syncthreads();
+    sum += multiply({ a: tileA, b: tileB, x, y });
+    cuda.syncthreads();
+  }
+  c[row * columns + column] = sum;
+});
 
 /**
  * A quarter of the threads copies four elements each, as one vector.
@@ -34,7 +31,7 @@ export const direct = kernel(
  * Source of the idea: NVIDIA's sample `globalToShmemAsyncCopy`, `MatrixMulNaiveLargeChunk`.
  */
 export const directWide = kernel(
-  { c: 'f32[]', a: 'readonly f32x4[]', b: 'readonly f32x4[]', depth: 'index', columns: 'index', multiply },
+  { ...product, a: 'readonly f32x4[]', b: 'readonly f32x4[]' },
   ({ c, a, b, depth, columns, multiply }, cuda) => {
     const { x, y } = cuda.threadIdx;
     const row = cuda.blockIdx.y * 16 + y;

@@ -4,7 +4,7 @@
 // overwrites. Here the threads of a block synchronise before a stage is filled again.
 
 import { kernel } from 'warpstage';
-import { multiply } from './multiply.ts';
+import { product } from './multiply.ts';
 
 /**
  * Each thread copies one element of each tile, by a pipeline of its own, up to `stages` steps ahead.
@@ -12,15 +12,7 @@ import { multiply } from './multiply.ts';
  * Source of the idea: NVIDIA's sample `globalToShmemAsyncCopy`, `MatrixMulAsyncCopyMultiStage`.
  */
 export const manyStages = kernel(
-  {
-    c: 'f32[]',
-    a: 'readonly f32[]',
-    b: 'readonly f32[]',
-    depth: 'index',
-    columns: 'index',
-    stages: 'constant index = 4',
-    multiply,
-  },
+  { ...product, stages: 'constant index = 4' },
   ({ c, a, b, depth, columns, stages, multiply }, cuda) => {
     const { x, y } = cuda.threadIdx;
     const row = cuda.blockIdx.y * 16 + y;
@@ -55,15 +47,7 @@ export const manyStages = kernel(
  * Source of the idea: NVIDIA's sample `globalToShmemAsyncCopy`, `MatrixMulAsyncCopyMultiStageLargeChunk`.
  */
 export const manyStagesWide = kernel(
-  {
-    c: 'f32[]',
-    a: 'readonly f32[]',
-    b: 'readonly f32[]',
-    depth: 'index',
-    columns: 'index',
-    stages: 'constant index = 4',
-    multiply,
-  },
+  { ...product, stages: 'constant index = 4' },
   ({ c, a, b, depth, columns, stages, multiply }, cuda) => {
     const { x, y } = cuda.threadIdx;
     const row = cuda.blockIdx.y * 16 + y;
@@ -107,15 +91,7 @@ export const manyStagesWide = kernel(
  * Source of the idea: NVIDIA's sample `globalToShmemAsyncCopy`, `MatrixMulAsyncCopyMultiStageSharedState`.
  */
 export const sharedState = kernel(
-  {
-    c: 'f32[]',
-    a: 'readonly f32[]',
-    b: 'readonly f32[]',
-    depth: 'index',
-    columns: 'index',
-    stages: 'constant index = 4',
-    multiply,
-  },
+  { ...product, stages: 'constant index = 4' },
   ({ c, a, b, depth, columns, stages, multiply }, cuda) => {
     const block = cuda.thisThreadBlock();
     const rank = block.threadRank();

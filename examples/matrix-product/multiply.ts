@@ -13,3 +13,13 @@ export const multiply = deviceFunction(
     return sum;
   },
 );
+
+/** What every product takes. */
+export const product = {
+  c: 'f32[]',
+  a: 'readonly f32[]',
+  b: 'readonly f32[]',
+  depth: 'index',
+  columns: 'index',
+  multiply,
+} as const;

@@ -56,7 +56,7 @@ const kinds: readonly Unsupported[] = [
   },
   { what: 'a text file', endings: ['.txt'], hint: saved("numpy.loadtxt('%')") },
   {
-    what: 'a text to read',
+    what: 'a document',
     endings: ['.md', '.markdown', '.rst', '.log', '.doc', '.docx', '.rtf', '.tex'],
     hint: () => 'name the file that holds the numbers',
   },

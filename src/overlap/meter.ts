@@ -98,7 +98,7 @@ export class Meter implements Disposable {
     return performance.now() - this.#began;
   }
 
-  /** The work is done: the wall time ends, and what the devices have still to tell of it is reported. */
+  /** The work is done: the wall time ends, and spans that devices report later still count. */
   stop(): void {
     this.#ended = performance.now();
     this[Symbol.dispose]();

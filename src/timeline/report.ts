@@ -79,12 +79,18 @@ function resumption({ chunks, bytes }: NonNullable<ReportData['resumed']>): stri
   return `resumed: behind ${formatCount(chunks)} chunks (${formatBytes(bytes)} out) of a former run`;
 }
 
-/** What was chosen by itself, and why: `auto: chunks of 16 MiB, 4 in flight: bound by write`. */
+/** What was chosen by itself, and why: `auto: chunks of 16 MiB, 4 in flight: bound by write`. What was given is left out. */
 function choice({ chosen }: ReportData, bound: string | undefined): string | undefined {
-  if (chosen === undefined || !(chosen.auto.chunk || chosen.auto.depth)) return undefined;
+  if (chosen === undefined) return undefined;
+  const { auto } = chosen;
+  if (!auto.chunk && !auto.depth) return undefined;
   const steps = chosen.steps.map(({ row, chunkBytes, depth, why }) => {
     const from = row === 0 ? '' : `from row ${formatCount(row)} `;
-    return `${from}chunks of ${formatBytes(chunkBytes)}, ${formatCount(depth)} in flight (${why})`;
+    const what = [
+      ...(auto.chunk ? [`chunks of ${formatBytes(chunkBytes)}`] : []),
+      ...(auto.depth ? [`${formatCount(depth)} in flight`] : []),
+    ];
+    return `${from}${what.join(', ')} (${why})`;
   });
   return `auto: ${steps.join('; ')}${bound === undefined ? '' : `: bound by ${bound}`}`;
 }

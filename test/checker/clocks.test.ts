@@ -62,7 +62,7 @@ describe('who waits', () => {
     expect([has(1), has(2)]).toEqual([true, false]);
   });
 
-  test('knows of other blocks what it was told by way of others', () => {
+  test('knows of a block what reached it through another block', () => {
     const { clocks, threads } = blocks(3, 1);
     const [[one], [two], [three]] = threads as [[Thread], [Thread], [Thread]];
     const [first, second] = [{}, {}];

@@ -128,7 +128,7 @@ test('a command that is complete, but not settled, can still be marked', () => {
   expect(made.mark(command)).toBeGreaterThan(0);
 });
 
-test('whoever waits for a command that is recorded waits for its own event, which the stream does not give back', () => {
+test('a wait for a recorded command waits for its own event, which the stream does not give back', () => {
   const { made, answers, events, add, poll, settled, asked } = stream();
   const span = { stop: 77 } as SpanMarks;
   const first = add(span);

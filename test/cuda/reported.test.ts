@@ -105,7 +105,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     );
   });
 
-  test('whatever streams come, fail and go, each tells of its own faults and lines alone', async () => {
+  test('streams that come, fail and go each report their own faults and lines alone', async () => {
     const kinds = ['fault', 'print', 'plain', 'synchronise', 'replace'] as const;
     const operation = fc.record({ kind: fc.constantFrom(...kinds), which: fc.nat(3) });
     const y = device.alloc('f32', 4);

@@ -159,7 +159,7 @@ describe.each([...devices, { name: 'model', open: () => open('model:h200', { thr
       for (const array of [x, ...Object.values(out)]) array.free();
     });
 
-    /** What kernels that are told apart by one argument write, one after the other. */
+    /** What kernels write that differ in one argument, one after the other. */
     const read = async (y: DeviceArray<'f64'>) => {
       const out = new Float64Array(1);
       device.defaultStream.memcpyAsync(out, y);

@@ -38,7 +38,7 @@ function takeAll(member: WorkerPool): number[] {
 }
 
 describe('a launch', () => {
-  test('gives each block to one thread, whoever takes when', () => {
+  test('gives each block to one thread, in every order of takes', () => {
     inEveryOrder(() => {
       const { lead, helper } = pool();
       lead.open(launch);

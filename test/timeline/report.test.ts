@@ -48,8 +48,8 @@ const data = { title: 'affine on cpu', stages, wall: 1000, bytesIn: 2 ** 30, byt
 test('what nobody asked for is reported, with the reason', () => {
   const first = { row: 0, chunkBytes: 2 ** 24, depth: 2, why: 'usual with 2 processors' };
   const later = { row: 3_000_000, chunkBytes: 2 ** 24, depth: 4, why: 'measured 1.12 times as fast' };
-  const reported = (auto: boolean, steps: (typeof first)[]) =>
-    reportText({ ...data, chosen: { auto: { chunk: auto, depth: auto }, steps } }, 200)
+  const reported = (auto: boolean, steps: (typeof first)[], chunk = auto) =>
+    reportText({ ...data, chosen: { auto: { chunk, depth: auto }, steps } }, 200)
       .split('\n')
       .at(-1);
   expect(reported(true, [first])).toBe(
@@ -58,6 +58,10 @@ test('what nobody asked for is reported, with the reason', () => {
   expect(reported(true, [first, later])).toBe(
     'auto: chunks of 16.0 MiB, 2 in flight (usual with 2 processors); from row 3,000,000 chunks of 16.0 MiB, ' +
       '4 in flight (measured 1.12 times as fast): bound by write',
+  );
+  expect(reported(true, [first], false)).toBe('auto: 2 in flight (usual with 2 processors): bound by write');
+  expect(reported(false, [first], true)).toBe(
+    'auto: chunks of 16.0 MiB (usual with 2 processors): bound by write',
   );
   expect(reported(false, [first])).toMatch(/^Bound by write/);
 });

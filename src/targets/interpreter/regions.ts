@@ -3,7 +3,7 @@
 // The weakest behaviour that a region's description allows is what is run. The threads go in any
 // order, nothing but the ends of regions orders them, and a variable that a thread does not find, or
 // that has no one value behind a region, has none at all: to read it is an error of the lowering.
-// What the block does is told to observers as done by its first thread, with all others waiting.
+// Observers see what the block does as done by its first thread, while all others wait.
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Region } from '../../compiler/ir.ts';

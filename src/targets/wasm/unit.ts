@@ -98,7 +98,7 @@ export class Unit {
     return offset;
   }
 
-  /** Whether an array of the block is no part of the launch, but lies in the scratch memory. */
+  /** Whether an array of the block lies in the scratch memory, and not with those of the launch. */
   isOwnArray(id: number): boolean {
     const { exchanges = false, own = false } = this.program.sharedArrays[id]!;
     return exchanges || own;
