@@ -9,8 +9,10 @@ import type {
   UpdateExpression,
 } from 'acorn';
 import { isVectorType, type VectorType } from '../kernel/types.ts';
+import { optionsOf } from './array-choice.ts';
 import { assign, assignComponent, meaningOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
+import { withArray } from './each-array.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
 import { refuseElements } from './members.ts';
@@ -20,7 +22,9 @@ import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
 import { dividedFor } from './quotients.ts';
 import {
+  type ArrayChoiceValue,
   describe,
+  isArray,
   isNumeric,
   literal,
   type NumberValue,
@@ -38,7 +42,7 @@ type Target =
   | { readonly kind: 'cell'; readonly cell: Cell; readonly component: number | null }
   | {
       readonly kind: 'element';
-      readonly view: ViewValue;
+      readonly array: ViewValue | ArrayChoiceValue;
       readonly index: NumberValue;
       readonly component: number | null;
     };
@@ -52,13 +56,13 @@ export function assignment(lowering: Lowering, node: AssignmentExpression): Valu
   if (operator === '&&=' || operator === '||=') return assignIf(lowering, node, operator);
   const token = operator.slice(0, -1) as BinaryOperator;
   const place = targetOf(lowering, left as AnyNode);
-  const [view, index, before, value] = lowering.inOrder<[Value, Value, Value, Value]>(
-    () => (place.kind === 'element' ? place.view : undefinedValue),
+  const [array, index, before, value] = lowering.inOrder<[Value, Value, Value, Value]>(
+    () => (place.kind === 'element' ? place.array : undefinedValue),
     () => (place.kind === 'element' ? place.index : undefinedValue),
     () => readTarget(lowering, place, left),
     () => lowering.value(node.right),
   );
-  const kept = place.kind === 'element' ? ({ ...place, view, index } as typeof place) : place;
+  const kept = place.kind === 'element' ? ({ ...place, array, index } as typeof place) : place;
   return write(lowering, kept, binaryOperation(lowering, token, before, value, node), node);
 }
 
@@ -105,7 +109,7 @@ function assignIf(
       ? target
       : {
           ...target,
-          view: lowering.settle(target.view, 'view'),
+          array: lowering.settle(target.array, 'view'),
           index: lowering.settle(target.index, 'position'),
         };
   const holds = toBool(lowering, readTarget(lowering, place, node.left), node);
@@ -219,15 +223,16 @@ function elementTarget(
   index: Value,
 ): Target {
   if (object.kind === 'broken') lowering.broken();
-  if (object.kind !== 'view' || !place.computed) refuseTarget(lowering, place, object);
-  const at = toIndex(lowering, index, place.property, `an index of '${object.name}'`);
+  if (!isArray(object) || !place.computed) refuseTarget(lowering, place, object);
+  const [first] = optionsOf(object);
+  const at = toIndex(lowering, index, place.property, `an index of '${first!.name}'`);
   let component: number | null = null;
   if (node !== place) {
-    const { element } = object;
-    if (!isVectorType(element)) refuseTarget(lowering, node, loadElement(lowering, object, at, place));
+    const { element } = first!;
+    if (!isVectorType(element)) refuseTarget(lowering, node, loadElement(lowering, first!, at, place));
     component = componentNamed(lowering, element, node);
   }
-  return { kind: 'element', view: object, index: number('index', at), component };
+  return { kind: 'element', array: object, index: number('index', at), component };
 }
 
 function refuseTarget(lowering: Lowering, node: MemberNode, object: Value): never {
@@ -246,7 +251,9 @@ function readTarget(lowering: Lowering, target: Target, node: Node): Value {
   const value =
     target.kind === 'cell'
       ? read(lowering, target.cell, node)
-      : loadElement(lowering, target.view, target.index.expression, node);
+      : withArray(lowering, target.array, node, (view) =>
+          loadElement(lowering, view, target.index.expression, node),
+        );
   return value.kind === 'vector' && target.component !== null
     ? componentValue(value, target.component)
     : value;
@@ -266,17 +273,13 @@ function write(lowering: Lowering, target: Target, value: Value, node: AnyNode |
     else assignComponent(lowering, target.cell, target.component, value, right);
     return lowering.isUnused(node) ? value : readTarget(lowering, target, node);
   }
-  const type = elementType(lowering, target.view);
+  const type = elementType(lowering, optionsOf(target.array)[0]!);
   const given = type === undefined ? value : dividedFor(lowering, value, type);
   const kept = lowering.isUnused(node) ? given : lowering.settle(rounded(lowering, given), 'stored');
-  storeElement(
-    lowering,
-    target.view,
-    target.index.expression,
-    target.component,
-    kept,
-    targetNode(node),
-    right,
-  );
+  const { array, index, component } = target;
+  withArray(lowering, array, node, (view) => {
+    storeElement(lowering, view, index.expression, component, kept, targetNode(node), right);
+    return undefinedValue;
+  });
   return kept;
 }

@@ -2,17 +2,20 @@
 
 import type { Identifier, Node } from 'acorn';
 import { componentNames } from '../kernel/types.ts';
+import { codeAmong, ofArray, optionsOf, refuseOtherElements } from './array-choice.ts';
 import { variable } from './build.ts';
 import { textCode } from './comparisons.ts';
 import type { Cell } from './frame.ts';
-import type { Expression } from './ir.ts';
+import type { Expression, ValueType } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { isBigintValue, numeric, rounded, toType } from './numbers.ts';
 import { dividedFor } from './quotients.ts';
 import type { Declaration } from './resolve.ts';
 import {
+  type ArrayChoiceValue,
   describe,
+  isArray,
   isNumeric,
   type Numeric,
   number,
@@ -69,7 +72,9 @@ export function read(lowering: Lowering, cell: Cell, node: Node): Value {
     case 'text':
       return { kind: 'choice', code: variable(cell.variable!, 'i32', range) };
     case 'view': {
-      const view = cell.value as ViewValue;
+      const view = cell.value as ViewValue | ArrayChoiceValue | null;
+      if (view === null) return lowering.broken();
+      if (view.kind === 'arrayChoice') return view;
       return { ...view, offset: variable(cell.variable!, lowering.indexType, range) };
     }
     case 'token': {
@@ -96,9 +101,9 @@ function numberVariable(lowering: Lowering, cell: Cell, type: NumberType): numbe
 /** Gives a variable a value. */
 export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node): void {
   if (value.kind === 'broken') lowering.broken();
-  if (value.kind === 'view') {
+  if (isArray(value)) {
     hold(lowering, cell, 'view', value, node);
-    assignView(lowering, cell, value, node);
+    assignArray(lowering, cell, value, node);
   } else if (value.kind === 'vector') {
     hold(lowering, cell, 'vector', value, node);
     assignVector(lowering, cell, value, node);
@@ -203,17 +208,55 @@ function isAssignable(from: NumberType, to: NumberType): boolean {
   return join(from, to) === to;
 }
 
-function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node): void {
-  refuseWindow(lowering, view, node);
-  const held = cell.value as ViewValue | null;
-  if (held !== null && (held.array.space !== view.array.space || held.array.id !== view.array.id)) {
-    lowering.fail(
-      node,
-      'WS1006',
-      `'${cell.name}' stands for elements of '${held.name}', and cannot stand for those of '${view.name}'`,
-      'a variable keeps to one array; use two variables, or one shared array and two offsets',
-    );
+/**
+ * A variable of parts of one array has their offset, and their length where they have an end of their own. One of
+ * several arrays, which former passes have found, has always a length, and a number that says which it is.
+ */
+function assignArray(lowering: Lowering, cell: Cell, value: ViewValue | ArrayChoiceValue, node: Node): void {
+  for (const view of optionsOf(value)) refuseWindow(lowering, view, node);
+  const { inference } = lowering;
+  refuseOtherElements(lowering, [...inference.arraysOf(cell.key).slice(0, 1), ...optionsOf(value)], node);
+  // Another pass follows, which knows them.
+  if (!inference.mayBe(cell.key, optionsOf(value))) lowering.broken();
+  const arrays = inference.arraysOf(cell.key);
+  if (arrays.length > 1) assignChoice(lowering, cell, arrays, value, node);
+  else if (value.kind === 'view') assignView(lowering, cell, value, node);
+}
+
+function assignChoice(
+  lowering: Lowering,
+  cell: Cell,
+  arrays: readonly ViewValue[],
+  value: ViewValue | ArrayChoiceValue,
+  node: Node,
+): void {
+  if (cell.value === null) {
+    const { indexType } = lowering;
+    const range = lowering.range(node);
+    const named = (name: string, type: ValueType) => variable(lowering.newVariable(name, type), type, range);
+    const code = named(`${cell.name}.array`, 'i32');
+    const offset = named(cell.name, indexType);
+    const length = named(`${cell.name}.length`, indexType);
+    cell.value = { kind: 'arrayChoice', code, options: arrays.map((view) => ({ ...view, offset, length })) };
   }
+  const held = cell.value as ArrayChoiceValue;
+  const { offset, length } = held.options[0]!;
+  // All is computed of the array before any of it changes.
+  const parts = [
+    [held.code, codeAmong(lowering, value, arrays, node)],
+    [offset, ofArray(lowering, value, node, (view) => view.offset)],
+    [length!, ofArray(lowering, value, node, (view) => viewLength(lowering, view, node))],
+  ] as const;
+  const settled = parts.map(
+    ([target, part]) => [target, lowering.settleExpression(part, cell.name)] as const,
+  );
+  for (const [target, part] of settled) {
+    if (target.kind === 'variable') emit(lowering, target.id, part, node);
+  }
+}
+
+function assignView(lowering: Lowering, cell: Cell, view: ViewValue, node: Node): void {
+  const held = cell.value as ViewValue | null;
   cell.variable ??= lowering.newVariable(cell.name, lowering.indexType);
   if (held === null) {
     const length = view.length === null ? null : lengthVariable(lowering, cell, view.length, node);

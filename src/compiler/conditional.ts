@@ -1,6 +1,7 @@
 // Values that depend on a condition: `a ? b : c`, `a && b`, `a || b`.
 
 import type { Node } from 'acorn';
+import { mergeArrays } from './array-choice.ts';
 import { conditional, knownTruth, unary } from './build.ts';
 import { commonType, openOf } from './common-type.ts';
 import { textCode } from './comparisons.ts';
@@ -8,17 +9,8 @@ import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigintValue, isLiteral, rounded, toType } from './numbers.ts';
 import { dividedTogether } from './quotients.ts';
-import {
-  describe,
-  isNumeric,
-  type Numeric,
-  number,
-  undefinedValue,
-  type Value,
-  type ViewValue,
-} from './values.ts';
+import { describe, isArray, isNumeric, type Numeric, number, undefinedValue, type Value } from './values.ts';
 import { mergeVectors } from './vectors.ts';
-import { refuseWindow, viewLength } from './views.ts';
 
 /** One of two values; only the one that is chosen is evaluated. */
 export function choose(
@@ -106,7 +98,7 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
   if (a.kind === 'vector' && b.kind === 'vector' && a.type === b.type) {
     return mergeVectors(lowering, test, a, b, node);
   }
-  if (a.kind === 'view' && b.kind === 'view') return mergeViews(lowering, test, a, b, node);
+  if (isArray(a) && isArray(b)) return mergeArrays(lowering, test, a, b, node);
   if (a.kind === 'list' && b.kind === 'list' && a.items.length === b.items.length) {
     return {
       kind: 'list',
@@ -124,7 +116,7 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
     node,
     'WS1006',
     `this is ${describe(a)} or ${describe(b)}, as a condition says`,
-    'only numbers, vectors, strings and parts of one array can depend on a condition; use an if statement',
+    'only numbers, vectors, strings and arrays can depend on a condition; use an if statement',
   );
 }
 
@@ -138,29 +130,6 @@ function mergeNumbers(lowering: Lowering, test: Expression, a: Numeric, b: Numer
     type,
     conditional(test, toType(lowering, a, type, node), toType(lowering, b, type, node), range),
   );
-}
-
-function mergeViews(lowering: Lowering, test: Expression, a: ViewValue, b: ViewValue, node: Node): Value {
-  if (a.array.space !== b.array.space || a.array.id !== b.array.id) {
-    return lowering.fail(
-      node,
-      'WS1006',
-      `this is a part of '${a.name}' or of '${b.name}', as a condition says`,
-      'the array must be known when the kernel is compiled; use an if statement, or one array and two offsets',
-    );
-  }
-  for (const view of [a, b]) refuseWindow(lowering, view, node);
-  const range = lowering.range(node);
-  const hasEnd = a.length !== null || b.length !== null;
-  const length = hasEnd
-    ? conditional(test, viewLength(lowering, a, node), viewLength(lowering, b, node), range)
-    : null;
-  return {
-    ...a,
-    readonly: a.readonly || b.readonly,
-    offset: conditional(test, a.offset, b.offset, range),
-    length,
-  };
 }
 
 function isSame(a: Value, b: Value): boolean {

@@ -130,6 +130,11 @@ function argumentOf(
   }
   switch (parameter.kind) {
     case 'array': {
+      if (value.kind === 'arrayChoice') {
+        const passed = (option: ViewValue) =>
+          argumentOf(lowering, callee, parameter, option, node) as ViewValue;
+        return lowering.settle({ ...value, options: value.options.map(passed) }, name);
+      }
       if (value.kind !== 'view') return refuseKind(lowering, what, 'an array', value, node);
       if (value.element !== parameter.element) {
         lowering.fail(

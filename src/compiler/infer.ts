@@ -10,9 +10,11 @@
 // - What it is combined or compared with binds it softly: only if nothing binds it hard, and an
 //   integer use goes before a float use.
 // - Nothing at all leaves i32, or f32 if a literal had a fraction, or i64 if it was a bigint.
+//
+// Which arrays a variable stands for is found in the same way.
 
 import { isBigint, isFloat, isInteger, isSmallInteger, join, type NumberType } from './number-types.ts';
-import type { Numeric, QuotientValue } from './values.ts';
+import { isSameArray, type Numeric, type QuotientValue, type ViewValue } from './values.ts';
 
 interface Facts {
   /** The type that it started with, if that was no literal. */
@@ -30,6 +32,24 @@ interface Facts {
 export class Inference {
   readonly #settled = new Map<string, NumberType>();
   #facts = new Map<string, Facts>();
+  readonly #arrays = new Map<string, readonly ViewValue[]>();
+  #foundArrays = false;
+
+  /** The arrays that a variable may stand for, as far as former passes have found them. */
+  arraysOf(key: string): readonly ViewValue[] {
+    return this.#arrays.get(key) ?? [];
+  }
+
+  /** A variable is given one of these arrays. False if a further pass must know of more than one. */
+  mayBe(key: string, views: readonly ViewValue[]): boolean {
+    const known = this.arraysOf(key);
+    const found = views.filter((view) => !known.some((one) => isSameArray(one, view)));
+    if (found.length === 0) return true;
+    this.#arrays.set(key, [...known, ...found]);
+    if (known.length + found.length === 1) return true;
+    this.#foundArrays = true;
+    return false;
+  }
 
   /** The type of a variable, or undefined while it is open. */
   typeOf(key: string): NumberType | undefined {
@@ -81,7 +101,8 @@ export class Inference {
 
   /** Ends a pass: settles what its facts say. True if a type has changed. */
   solve(): boolean {
-    let changed = this.#widen();
+    let changed = this.#widen() || this.#foundArrays;
+    this.#foundArrays = false;
     const open = [...this.#facts.keys()].filter((key) => !this.#settled.has(key));
     while (this.#settleOne(open)) {
       changed = true;

@@ -1,18 +1,29 @@
 // Lists that a kernel writes, `[a, b, c]`.
 //
-// A list whose elements are taken by known indices is known to the compiler alone. One whose
-// elements are chosen at run time, or assigned, becomes a local array of the thread; the type
-// of its elements is inferred as that of a variable that is given each of them.
+// A list whose elements are taken by known indices is known to the compiler alone. One of numbers that are chosen
+// when the kernel runs, or assigned, becomes a local array of the thread; the type of its elements is inferred as
+// that of a variable that is given each of them. Of a list of arrays one may be chosen too (array-choice.ts).
 
 import type { Node } from 'acorn';
 import type { ElementType } from '../kernel/types.ts';
+import { mergeArrays, optionsOf } from './array-choice.ts';
+import { compare, constant } from './build.ts';
+import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import type { NumberType } from './number-types.ts';
 import { toIndex } from './numbers.ts';
-import { describe, isNumeric, type ListValue, type Value, type ViewValue } from './values.ts';
+import {
+  type ArrayChoiceValue,
+  describe,
+  isArray,
+  isNumeric,
+  type ListValue,
+  type Value,
+  type ViewValue,
+} from './values.ts';
 import { loadElement, newLocalArray, storeElement } from './views.ts';
 
-/** An element of a list that no name holds. */
+/** An element, chosen by a computed index, of a list that no name holds or that holds arrays. */
 export function elementOfList(
   lowering: Lowering,
   list: ListValue,
@@ -20,8 +31,40 @@ export function elementOfList(
   node: Node,
   indexNode: Node,
 ): Value {
-  const view = arrayOfList(lowering, list, 'list', node);
-  return loadElement(lowering, view, toIndex(lowering, index, indexNode, 'an index of a list'), node);
+  const at = toIndex(lowering, index, indexNode, 'an index of a list');
+  const arrays = list.items.filter(isArray);
+  if (arrays.length > 0 && arrays.length === list.items.length) {
+    return chosenArray(lowering, arrays, at, node);
+  }
+  return loadElement(lowering, arrayOfList(lowering, list, 'list', node), at, node);
+}
+
+/** Whether all elements are arrays, of which one may be chosen. */
+export function isListOfArrays({ items }: ListValue): boolean {
+  return items.length > 0 && items.every(isArray);
+}
+
+/** One of a list's arrays. Where the list has none, neither has the array any elements. */
+function chosenArray(
+  lowering: Lowering,
+  arrays: readonly (ViewValue | ArrayChoiceValue)[],
+  index: Expression,
+  node: Node,
+): Value {
+  const range = lowering.range(node);
+  const at = lowering.settleExpression(index, 'choice');
+  const is = (position: number) => compare('equal', at, lowering.indexConstant(position, node), range);
+  return arrays.reduceRight<ViewValue | ArrayChoiceValue>(
+    (rest, array, position) => mergeArrays(lowering, is(position), array, rest, node),
+    beforeStart(lowering, optionsOf(arrays.at(-1)!)[0]!, node),
+  );
+}
+
+/** A part of an array that begins so far before it that each of its elements is an access outside. */
+function beforeStart(lowering: Lowering, view: ViewValue, node: Node): ViewValue {
+  const { indexType } = lowering;
+  const least = indexType === 'i32' ? -(2 ** 31) : -(2n ** 63n);
+  return { ...view, offset: constant(indexType, least, lowering.range(node)) };
 }
 
 /** The list as a local array. */
@@ -32,7 +75,7 @@ export function arrayOfList(lowering: Lowering, list: ListValue, name: string, n
       node,
       'WS1006',
       `an element of '${name}' is chosen when the kernel runs, and one of them is ${describe(other)}`,
-      'only lists of numbers can be indexed so; use an if statement',
+      'lists of numbers and lists of arrays can be indexed so; use an if statement',
     );
   }
   const count = list.items.length;

@@ -2,6 +2,7 @@
 
 import type { Node } from 'acorn';
 import { formsOf, isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
+import { withArray } from './each-array.ts';
 import { barrierOf } from './intrinsics/barriers.ts';
 import { useIntrinsic } from './intrinsics/table.ts';
 import { elementOfList } from './lists.ts';
@@ -62,6 +63,7 @@ function receiverOf(value: Value): string | null {
     case 'barriers':
       return value.kind;
     case 'view':
+    case 'arrayChoice':
       return 'array';
     default:
       return null;
@@ -114,12 +116,11 @@ export function element(lowering: Lowering, object: Value, index: Value, node: N
   if (index.kind === 'text') return member(lowering, object, index.text, node);
   switch (object.kind) {
     case 'view':
-      return loadElement(
-        lowering,
-        object,
-        toIndex(lowering, index, indexNode, `an index of '${object.name}'`),
-        node,
-      );
+    case 'arrayChoice': {
+      const name = object.kind === 'view' ? `'${object.name}'` : describe(object);
+      const at = toIndex(lowering, index, indexNode, `an index of ${name}`);
+      return withArray(lowering, object, node, (view) => loadElement(lowering, view, at, node));
+    }
     case 'list': {
       const known = knownNumber(lowering, index);
       if (known === null) return elementOfList(lowering, object, index, node, indexNode);

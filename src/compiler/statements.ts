@@ -14,7 +14,7 @@ import type {
 import { assign, declarationOf, declare } from './cells.ts';
 import { branch } from './conditional.ts';
 import { asDefect } from './defect.ts';
-import { arrayOfList } from './lists.ts';
+import { arrayOfList, isListOfArrays } from './lists.ts';
 import { doWhileLoop, forLoop, jump, labelledBlock, whileLoop } from './loops.ts';
 import { type Lowering, LoweringFailure } from './lowering.ts';
 import { boundNames } from './nodes.ts';
@@ -124,7 +124,7 @@ function variableDeclaration(lowering: Lowering, node: VariableDeclaration): voi
     }
     if (init) lowering.name(init, id.name);
     const value = init ? lowering.value(init) : null;
-    const asArray = value?.kind === 'list' && declarationOf(lowering, id).indexed;
+    const asArray = value?.kind === 'list' && declarationOf(lowering, id).indexed && !isListOfArrays(value);
     // `var x;` says nothing about an x that has a value already.
     const isRedeclared =
       value === null && node.kind === 'var' && lowering.frame.lookUp(declarationOf(lowering, id));

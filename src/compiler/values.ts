@@ -77,6 +77,14 @@ export interface ViewValue {
   readonly window?: readonly [first: number, last: number];
 }
 
+/** One of several arrays of one element type; each is of another array, so that no array stands there twice. */
+export interface ArrayChoiceValue {
+  readonly kind: 'arrayChoice';
+  /** An i32: the position among the options. */
+  readonly code: Expression;
+  readonly options: readonly ViewValue[];
+}
+
 export interface GroupValue {
   readonly kind: 'group';
   readonly group: Group;
@@ -173,6 +181,7 @@ export type Value =
   | QuotientValue
   | VectorValue
   | ViewValue
+  | ArrayChoiceValue
   | GroupValue
   | TextValue
   | ChoiceValue
@@ -218,6 +227,15 @@ export function isNumeric(value: Value): value is Numeric {
   }
 }
 
+export function isArray(value: Value): value is ViewValue | ArrayChoiceValue {
+  return value.kind === 'view' || value.kind === 'arrayChoice';
+}
+
+/** Whether two views are of one array. */
+export function isSameArray(a: ViewValue, b: ViewValue): boolean {
+  return a.array.space === b.array.space && a.array.id === b.array.id;
+}
+
 /** Whether a number is a literal that is no integer, or may be one. */
 export function hasFraction(value: Numeric): boolean {
   switch (value.kind) {
@@ -249,6 +267,8 @@ export function describe(value: Value): string {
       return `a vector (${value.type})`;
     case 'view':
       return `the ${value.readonly ? 'read-only ' : ''}${value.element} array '${value.name}'`;
+    case 'arrayChoice':
+      return `one of the arrays ${value.options.map(({ name }) => `'${name}'`).join(', ')}`;
     case 'group':
       return value.group.kind === 'tile'
         ? `a tile of ${value.group.size} threads`
@@ -300,10 +320,12 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
     case 'vector':
       return { ...value, components: value.components.map(change) };
     case 'view':
+      return mapView(value, change);
+    case 'arrayChoice':
       return {
         ...value,
-        offset: change(value.offset),
-        length: value.length === null ? null : change(value.length),
+        code: change(value.code),
+        options: value.options.map((option) => mapView(option, change)),
       };
     case 'choice':
       return { ...value, code: change(value.code) };
@@ -326,6 +348,11 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
     default:
       return value;
   }
+}
+
+function mapView(view: ViewValue, change: (expression: Expression) => Expression): ViewValue {
+  const { offset, length } = view;
+  return { ...view, offset: change(offset), length: length === null ? null : change(length) };
 }
 
 function mapEither(

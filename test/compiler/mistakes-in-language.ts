@@ -8,7 +8,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     [`class A {}`, `3 class A {}: kernels do not have classes (use functions and arrays)`],
     [
       `y[0] = f ? x : 1;`,
-      `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (only numbers, vectors, strings and parts of one array can depend on a condition; use an if statement)`,
+      `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (only numbers, vectors, strings and arrays can depend on a condition; use an if statement)`,
     ],
     [
       `for (const v of y) y[0] = v;`,
@@ -34,20 +34,28 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     [`y[0] = [...y][0];`, `11 ...y: kernels do not have '...' (write each element)`],
     [`delete y[0];`, `3 delete y[0]: kernels do not have 'delete' (the elements of an array stay; write 0)`],
     [
-      `let p = y; p = x;`,
-      `18 x: 'p' stands for elements of 'y', and cannot stand for those of 'x' (a variable keeps to one array; use two variables, or one shared array and two offsets)`,
+      `let p = y; p = x; p[0] = 1;`,
+      `WS1012 21 p[0]: 'x' is read-only (declare it without readonly: x: 'f32[]')`,
+    ],
+    [
+      `let q = y; q = h;`,
+      `WS1004 18 h: this is the f32 array 'y' or the i32 array 'h', as is decided when the kernel runs (arrays of one element type can be chosen so; use an if statement)`,
+    ],
+    [
+      `const l = [1, 2]; const m = i > 0 ? l : h; l[i] = 1;`,
+      `31 i > 0 ? l : h: 'l' is a list of numbers, and cannot be chosen among other arrays (make it an array: cuda.localArray('f32', 4))`,
     ],
     [
       `let p = 1; p = y;`,
       `18 y: 'p' holds a number, and cannot be assigned the f32 array 'y' (a variable that changes keeps to one kind of value; use another variable)`,
     ],
     [
-      `const p = i > 0 ? y : x;`,
-      `13 i > 0 ? y : x: this is a part of 'y' or of 'x', as a condition says (the array must be known when the kernel is compiled; use an if statement, or one array and two offsets)`,
+      `const p = i > 0 ? y : h;`,
+      `WS1004 13 i > 0 ? y : h: this is the f32 array 'y' or the i32 array 'h', as is decided when the kernel runs (arrays of one element type can be chosen so; use an if statement)`,
     ],
     [
       `const q = i > 0 ? cuda.thisGrid() : y;`,
-      `13 i > 0 ? cuda.thisGrid() : y: this is the grid group or the f32 array 'y', as a condition says (only numbers, vectors, strings and parts of one array can depend on a condition; use an if statement)`,
+      `13 i > 0 ? cuda.thisGrid() : y: this is the grid group or the f32 array 'y', as a condition says (only numbers, vectors, strings and arrays can depend on a condition; use an if statement)`,
     ],
     [
       `async () => {};`,
@@ -61,13 +69,13 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     ],
     [`const t = []; t[i] = 1;`, `9 t: 't' is an empty list (make it an array: cuda.localArray('f32', 4))`],
     [
-      `const t = [y, x]; t[i][0] = 1;`,
-      `9 t: an element of 't' is chosen when the kernel runs, and one of them is the f32 array 'y' (only lists of numbers can be indexed so; use an if statement)`,
+      `const t = [y, 1]; t[i][0] = 1;`,
+      `9 t: an element of 't' is chosen when the kernel runs, and one of them is the f32 array 'y' (lists of numbers and lists of arrays can be indexed so; use an if statement)`,
     ],
     [`({ ...y });`, `6 ...y: kernels do not have '...' and accessors in objects (name each member)`],
     [
-      `y = x;`,
-      `7 x: 'y' stands for elements of 'y', and cannot stand for those of 'x' (a variable keeps to one array; use two variables, or one shared array and two offsets)`,
+      `y = h;`,
+      `WS1004 7 h: this is the f32 array 'y' or the i32 array 'h', as is decided when the kernel runs (arrays of one element type can be chosen so; use an if statement)`,
     ],
   ],
   WS1007: [

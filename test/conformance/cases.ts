@@ -1,6 +1,7 @@
 // All cases, by their subject.
 
 import type { Cases } from './case.ts';
+import { arrayCases } from './cases/arrays.ts';
 import { copyCases } from './cases/copies.ts';
 import { numberCases } from './cases/numbers.ts';
 import { placementCases } from './cases/placement.ts';
@@ -14,6 +15,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   roles: roleCases,
   stages: stageCases,
   copies: copyCases,
+  arrays: arrayCases,
   time: timeCases,
   votes: voteCases,
   numbers: numberCases,

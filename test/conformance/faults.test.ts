@@ -73,6 +73,28 @@ describe('overlapping copies', () => {
   });
 });
 
+describe('a list of arrays', () => {
+  const chosen = kernel({ a: 'i32[]', b: 'i32[]', which: 'index', at: 'index' }, ({ a, b, which, at }) => {
+    const list = [a, b.subarray(2)];
+    list[which]![at] = 1;
+  });
+
+  test.each([-1, 2, 2 ** 30, -(2 ** 30)])('has no array %i', (which) => {
+    for (const at of [0, 5]) {
+      const given = { a: counting(8), b: counting(8), which, at };
+      expect(faultOf(chosen, { grid: 1, block: 1, arguments: given })).toMatchObject({
+        kind: 'out-of-range',
+        access: 'write',
+      });
+    }
+  });
+
+  test.each([0, 1])('has an array %i', (which) => {
+    const given = { a: counting(8), b: counting(8), which, at: 5 };
+    expect(faultOf(chosen, { grid: 1, block: 1, arguments: given })).toBeNull();
+  });
+});
+
 describe('zero-fill', () => {
   const filled = kernel(
     { data: 'readonly i32[]', at: 'index', zeros: 'index' },

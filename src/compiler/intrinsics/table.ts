@@ -2,6 +2,7 @@
 
 import type { Node } from 'acorn';
 import { formsOf, type IntrinsicName } from '../../kernel/intrinsics.ts';
+import { withArray } from '../each-array.ts';
 import type { Lowering } from '../lowering.ts';
 import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
@@ -38,6 +39,13 @@ export function useIntrinsic(
   given: readonly Given[],
   node: Node,
 ): Value {
+  const choice = [receiver, ...given.map(({ value }) => value)].find((one) => one?.kind === 'arrayChoice');
+  if (choice?.kind === 'arrayChoice') {
+    return withArray(lowering, choice, node, (view) => {
+      const chosen = given.map((one) => (one.value === choice ? { ...one, value: view } : one));
+      return useIntrinsic(lowering, name, receiver === choice ? view : receiver, chosen, node);
+    });
+  }
   const forms = formsOf(name);
   const written = name.startsWith('cg.') ? `cuda.${name}` : name;
   const args = forms === null ? {} : checkArguments(lowering, written, forms, given, node);
