@@ -2,11 +2,11 @@
 // interpreter and the host functions of a WebAssembly module compute by it, and targets find there what they
 // call it.
 
-/** Of 32 bits; the result has the operand's type. `cuda` takes what `of` says. */
+/** Of 32 bits; the result has the operand's type, and is at most `most`. `cuda` takes what `of` says. */
 export const bitFunctions = {
-  clz32: { compute: Math.clz32, cuda: '__clz', of: 'int', wasm: 'i32.clz' },
+  clz32: { compute: Math.clz32, most: 32, cuda: '__clz', of: 'int', wasm: 'i32.clz' },
   /** How many are set. */
-  popcount: { compute: bitCount, cuda: '__popc', of: 'unsigned', wasm: 'i32.popcnt' },
+  popcount: { compute: bitCount, most: 32, cuda: '__popc', of: 'unsigned', wasm: 'i32.popcnt' },
 } as const;
 
 export type BitFunction = keyof typeof bitFunctions;

@@ -25,17 +25,27 @@ export interface Pipeline {
   readonly partition: 'unified' | 'role' | 'count';
 }
 
-/** What a thread does with a pipeline: whose part it is, where threads have roles, and whether it may have to wait. */
+/**
+ * What a thread does with a pipeline: who does it, where threads have roles; which step of a stage's use it is;
+ * and whether it may have to wait.
+ */
 export const pipelineVerbs = {
-  producerAcquire: { role: 'producer', waits: true },
-  memcpyAsync: { role: 'producer', waits: false },
-  producerCommit: { role: 'producer', waits: false },
-  consumerWait: { role: 'consumer', waits: true },
-  consumerWaitFor: { role: 'consumer', waits: true },
-  consumerWaitUntil: { role: 'consumer', waits: true },
-  consumerWaitPrior: { role: 'consumer', waits: true },
-  consumerRelease: { role: 'consumer', waits: false },
+  producerAcquire: { role: 'producer', step: 'acquire', waits: true },
+  memcpyAsync: { role: 'producer', step: 'copy', waits: false },
+  producerCommit: { role: 'producer', step: 'commit', waits: false },
+  consumerWait: { role: 'consumer', step: 'wait', waits: true },
+  consumerWaitFor: { role: 'consumer', step: 'wait', waits: true },
+  consumerWaitUntil: { role: 'consumer', step: 'wait', waits: true },
+  consumerWaitPrior: { role: 'consumer', step: 'wait', waits: true },
+  consumerRelease: { role: 'consumer', step: 'release', waits: false },
 } as const;
+
+export type PipelineVerb = keyof typeof pipelineVerbs;
+
+/** The verbs that are a step. */
+export type VerbOf<Step> = {
+  [Verb in PipelineVerb]: (typeof pipelineVerbs)[Verb]['step'] extends Step ? Verb : never;
+}[PipelineVerb];
 
 const stageVerbs = ['producerAcquire', 'producerCommit', 'consumerWait', 'consumerRelease'] as const;
 
@@ -56,6 +66,26 @@ export function waitsForStage(call: { readonly intrinsic: string }): call is Sta
   return isStageCall(call) && pipelineVerbs[call.intrinsic].waits;
 }
 
+/**
+ * Waits for a stage no longer than so many nanoseconds, or until the clock `globaltimer` says so much; looks
+ * at least once.
+ */
+export interface TimedWait {
+  readonly kind: 'call';
+  readonly intrinsic: 'consumerWaitFor' | 'consumerWaitUntil';
+  readonly pipeline: number;
+  /** An f64. */
+  readonly time: Expression;
+  /** A bool variable that gets whether the stage is there, or null. */
+  readonly result: number | null;
+  readonly range: Range;
+}
+
+/** The same wait, as long as it takes. */
+export function withoutLimit({ pipeline, range }: TimedWait): StageCall {
+  return { kind: 'call', intrinsic: 'consumerWait', pipeline, range };
+}
+
 export type PipelineCall =
   | {
       readonly kind: 'call';
@@ -74,20 +104,7 @@ export type PipelineCall =
       readonly prior: number;
       readonly range: Range;
     }
-  /**
-   * Waits for a stage no longer than so many nanoseconds, or until the clock `globaltimer` says so much; looks
-   * at least once.
-   */
-  | {
-      readonly kind: 'call';
-      readonly intrinsic: 'consumerWaitFor' | 'consumerWaitUntil';
-      readonly pipeline: number;
-      /** An f64. */
-      readonly time: Expression;
-      /** A bool variable that gets whether the stage is there, or null. */
-      readonly result: number | null;
-      readonly range: Range;
-    }
+  | TimedWait
   | {
       readonly kind: 'call';
       readonly intrinsic: 'quit';

@@ -1,8 +1,8 @@
 // The operands of the IR: which fields of an expression, statement or call are expressions.
 //
 // Said here once, in the order in which they are evaluated: walkers and rewriters ask here. A field may
-// be left out, be null, be a view, whose offset counts, or be a list, of which the texts do not count.
-// TypeScript refuses a table that lacks an operand.
+// be left out, be null, be a view, whose offset counts, or be a list, of which the texts do not count. What has
+// no operand is not listed. TypeScript refuses a table that lacks an operand.
 
 import type { Call, Expression, Statement, View } from './ir.ts';
 import type { CoreOperation } from './ir-core.ts';
@@ -21,15 +21,21 @@ type OperandName<Node> = Node extends unknown
     }[keyof Node]
   : never;
 
-/** Each operand by its name. */
-type Operands<Node> = { readonly [K in OperandName<Node>]: true };
+/** The nodes of a kind. */
+type OfKind<Node, Tag extends keyof Node, K> = Node extends unknown
+  ? K extends Node[Tag]
+    ? Node
+    : never
+  : never;
+
+/** Each operand by its name, of each kind of node that has any. */
+type Operands<Node, Tag extends keyof Node> = {
+  readonly [K in Node[Tag] & string as [OperandName<OfKind<Node, Tag, K>>] extends [never] ? never : K]: {
+    readonly [Name in OperandName<OfKind<Node, Tag, K>>]: true;
+  };
+};
 
 const ofExpression = {
-  constant: {},
-  variable: {},
-  scalar: {},
-  builtin: {},
-  length: {},
   load: { index: true },
   unary: { operand: true },
   binary: { left: true, right: true },
@@ -37,34 +43,21 @@ const ofExpression = {
   convert: { operand: true },
   conditional: { test: true, then: true, otherwise: true },
   math: { operands: true },
-} satisfies { [K in Expression['kind']]: Operands<Extract<Expression, { kind: K }>> };
+} satisfies Operands<Expression, 'kind'>;
 
 const ofStatement = {
   assign: { value: true },
   store: { index: true, value: true },
   if: { test: true },
   loop: { test: true },
-  block: {},
-  break: {},
-  continue: {},
-  return: {},
-  region: {},
-} satisfies {
-  [K in Exclude<Statement['kind'], 'call'>]: Operands<Extract<Statement, { kind: K }>>;
-};
+} satisfies Operands<Exclude<Statement, Call>, 'kind'>;
 
 const ofCall = {
   sync: { mask: true },
   warp: { mask: true, value: true, lane: true },
   makePipeline: { producers: true },
-  producerAcquire: {},
-  producerCommit: {},
-  consumerWait: {},
-  consumerWaitPrior: {},
   consumerWaitFor: { time: true },
   consumerWaitUntil: { time: true },
-  consumerRelease: {},
-  quit: {},
   makeBarrier: { expected: true },
   barrierArrive: { index: true, count: true },
   barrierComplete: { index: true },
@@ -72,12 +65,10 @@ const ofCall = {
   barrierBind: { index: true },
   memcpyAsync: { destination: true, source: true, count: true, zeroFill: true, index: true },
   atomic: { index: true, compare: true, value: true },
-  globaltimer: {},
-  clock64: {},
   nanosleep: { duration: true },
   mark: { made: true, batch: true },
   print: { parts: true },
-} satisfies { [I in Exclude<Call['intrinsic'], 'core'>]: Operands<Extract<Call, { intrinsic: I }>> };
+} satisfies Operands<Exclude<Call, { intrinsic: 'core' }>, 'intrinsic'>;
 
 const ofCore = {
   mbarrierInit: { index: true, expected: true },
@@ -88,32 +79,27 @@ const ofCore = {
   mbarrierWait: { index: true, awaited: true, phase: true, limit: true },
   mbarrierComplete: { index: true },
   copyChunks: { destination: true, source: true, count: true, zeroFill: true },
-  copyCommit: {},
   copyWait: { allBut: true },
-  copyWaitAll: {},
   copyCheck: { destination: true, source: true, count: true, zeroFill: true },
   copyElements: { destination: true, source: true, count: true },
   prefetch: { source: true, count: true },
   bulkCopy: { index: true, destination: true, source: true, count: true },
   bulkStore: { destination: true, source: true, count: true },
-  bulkCommit: {},
   bulkWait: { allBut: true },
-  proxyFence: {},
-  fence: {},
   namedBarrier: { id: true },
   groupCount: { value: true },
-  elect: {},
   copyNow: { destination: true, source: true, count: true, zeroFill: true },
   stuckAtStage: { stage: true },
   stuckAtBarrier: { at: true, phase: true },
   pipelineMisused: { state: true },
   barrierMisused: { at: true, first: true, second: true },
-} satisfies { [K in CoreOperation['kind']]: Operands<Extract<CoreOperation, { kind: K }>> };
+} satisfies Operands<CoreOperation, 'kind'>;
+
+type Names = ReadonlyMap<string, readonly string[]>;
 
 /** The names of each table's operands, by what they are operands of. */
-function namesOf<T extends object>(table: T): { readonly [K in keyof T]: readonly string[] } {
-  const names = Object.entries(table).map(([kind, operands]) => [kind, Object.keys(operands as object)]);
-  return Object.fromEntries(names);
+function namesOf(table: object): Names {
+  return new Map(Object.entries(table).map(([kind, operands]) => [kind, Object.keys(operands as object)]));
 }
 
 const expressionOperands = namesOf(ofExpression);
@@ -126,7 +112,9 @@ type Fields = Readonly<Record<string, Operand | null | undefined>>;
 const isList = (operand: Operand): operand is readonly (Expression | string)[] => Array.isArray(operand);
 const isView = (operand: Expression | View): operand is View => 'offset' in operand;
 
-function read(node: object, names: readonly string[]): readonly Expression[] {
+function read(node: object, table: Names, kind: string): readonly Expression[] {
+  const names = table.get(kind);
+  if (names === undefined) return [];
   const found: Expression[] = [];
   for (const name of names) {
     const operand = (node as Fields)[name];
@@ -140,9 +128,12 @@ function read(node: object, names: readonly string[]): readonly Expression[] {
 /** The node itself where it has no operand. */
 function replaced<Node extends object>(
   node: Node,
-  names: readonly string[],
+  table: Names,
+  kind: string,
   map: (operand: Expression) => Expression,
 ): Node {
+  const names = table.get(kind);
+  if (names === undefined) return node;
   const changed: Record<string, Operand> = {};
   let has = false;
   for (const name of names) {
@@ -157,25 +148,25 @@ function replaced<Node extends object>(
 
 /** The expressions that an expression is made of. */
 export function operandsOf(expression: Expression): readonly Expression[] {
-  return read(expression, expressionOperands[expression.kind]);
+  return read(expression, expressionOperands, expression.kind);
 }
 
 /** An expression with its operands replaced. */
 export function mapOperands(expression: Expression, map: (operand: Expression) => Expression): Expression {
-  return replaced(expression, expressionOperands[expression.kind], map);
+  return replaced(expression, expressionOperands, expression.kind, map);
 }
 
 /** The expressions that stand in a statement itself, not in statements inside it. */
 export function expressionsOf(statement: Statement): readonly Expression[] {
-  if (statement.kind !== 'call') return read(statement, statementOperands[statement.kind]);
-  if (statement.intrinsic !== 'core') return read(statement, callOperands[statement.intrinsic]);
-  return read(statement.operation, coreOperands[statement.operation.kind]);
+  if (statement.kind !== 'call') return read(statement, statementOperands, statement.kind);
+  if (statement.intrinsic !== 'core') return read(statement, callOperands, statement.intrinsic);
+  return read(statement.operation, coreOperands, statement.operation.kind);
 }
 
 /** A statement with the expressions that stand in it itself replaced. */
 export function mapExpressions(statement: Statement, map: (operand: Expression) => Expression): Statement {
-  if (statement.kind !== 'call') return replaced(statement, statementOperands[statement.kind], map);
-  if (statement.intrinsic !== 'core') return replaced(statement, callOperands[statement.intrinsic], map);
+  if (statement.kind !== 'call') return replaced(statement, statementOperands, statement.kind, map);
+  if (statement.intrinsic !== 'core') return replaced(statement, callOperands, statement.intrinsic, map);
   const { operation } = statement;
-  return { ...statement, operation: replaced(operation, coreOperands[operation.kind], map) };
+  return { ...statement, operation: replaced(operation, coreOperands, operation.kind, map) };
 }

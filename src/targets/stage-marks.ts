@@ -5,7 +5,7 @@
 // run mean the same as those of the checker (stage-spans.ts), on a real clock. Copies on a processor are done
 // by whoever issues them: there a copy ends where its call returns.
 
-import type { Pipeline } from '../compiler/ir-pipelines.ts';
+import { type Pipeline, type PipelineVerb, pipelineVerbs } from '../compiler/ir-pipelines.ts';
 import type { Span } from '../timeline/span.ts';
 import { type StagePart, StageSpans } from './stage-spans.ts';
 
@@ -33,6 +33,13 @@ const meaning: Readonly<Record<StageMark, { readonly ends?: StagePart; readonly 
   released: { ends: 'compute', begins: 'release' },
   releaseEnded: { ends: 'release' },
 };
+
+/** The points at which a verb's part of a use begins and ends, by their numbers. */
+export function marksOf(verb: PipelineVerb): { readonly begins: number; readonly ends: number } {
+  const { step } = pipelineVerbs[verb];
+  const point = (how: 'begins' | 'ends') => stageMarks.findIndex((mark) => meaning[mark][how] === step);
+  return { begins: point('begins'), ends: point('ends') };
+}
 
 /** Numbers of a mark in the list: point, pipeline, instance, batch, time. */
 const markLength = 5;

@@ -8,7 +8,7 @@ import type { Lowering } from '../lowering.ts';
 import { isBigint, isSmallInteger } from '../number-types.ts';
 import { toType } from '../numbers.ts';
 import { describe, literal, type Numeric, number, type Value } from '../values.ts';
-import type { IntrinsicCall } from './handler.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'> & {
   readonly args: { readonly x: Numeric };
@@ -29,7 +29,7 @@ interface BitOperation {
 const of = (x: Expression, value: number, range: Place) => numberConstant(x.type, value, range);
 const isZero = (x: Expression, range: Place) => compare('equal', x, of(x, 0, range), range);
 
-export const countSet: BitOperation = {
+const countSet: BitOperation = {
   type: 'i32',
   apply: (x, range) => unary('popcount', x, range),
   applyToHalves: (low, high, range) =>
@@ -37,7 +37,7 @@ export const countSet: BitOperation = {
   wideType: 'i32',
 };
 
-export const countLeading: BitOperation = {
+const countLeading: BitOperation = {
   type: 'i32',
   apply: (x, range) => unary('clz32', x, range),
   applyToHalves(low, high, range) {
@@ -47,7 +47,7 @@ export const countLeading: BitOperation = {
   wideType: 'i32',
 };
 
-export const findFirst: BitOperation = {
+const findFirst: BitOperation = {
   type: 'i32',
   apply: firstSet,
   applyToHalves(low, high, range, lowering) {
@@ -63,7 +63,7 @@ export const findFirst: BitOperation = {
   wideType: 'i32',
 };
 
-export const reverse: BitOperation = {
+const reverse: BitOperation = {
   type: 'u32',
   apply: reversed,
   applyToHalves(low, high, range, lowering) {
@@ -74,8 +74,15 @@ export const reverse: BitOperation = {
   wideType: 'u64',
 };
 
+export const bitHandlers = {
+  'cuda.popc': (call) => ofBits(call, countSet),
+  'cuda.clz': (call) => ofBits(call, countLeading),
+  'cuda.ffs': (call) => ofBits(call, findFirst),
+  'cuda.brev': (call) => ofBits(call, reverse),
+} satisfies SomeHandlers;
+
 /** Applies an operation to the 64 bits of a bigint, or to the 32 of another integer. */
-export function ofBits(call: Call, operation: BitOperation): Value {
+function ofBits(call: Call, operation: BitOperation): Value {
   const { lowering, node, args } = call;
   const { x } = args;
   if (x.kind === 'literal' && typeof x.value === 'bigint')

@@ -8,6 +8,7 @@ import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
 import { arithmeticHandlers } from './arithmetic.ts';
 import { barrierHandlers } from './barriers.ts';
+import { bitHandlers } from './bits.ts';
 import { combiningHandlers } from './combining.ts';
 import { consoleHandlers } from './console.ts';
 import { copyHandlers } from './copies.ts';
@@ -21,6 +22,7 @@ import { warpHandlers } from './warps.ts';
 const handlers = {
   ...groupHandlers,
   ...warpHandlers,
+  ...bitHandlers,
   ...combiningHandlers,
   ...memoryHandlers,
   ...copyHandlers,

@@ -13,7 +13,6 @@ import type { Lowering } from '../lowering.ts';
 import { isInteger, type NumberType } from '../number-types.ts';
 import { toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
-import { countLeading, countSet, findFirst, ofBits, reverse } from './bits.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
@@ -49,11 +48,6 @@ export const warpHandlers = {
   'cuda.reduceAndSync': (call) => reduceLanes(call, 'reduceAnd', call.args),
   'cuda.reduceOrSync': (call) => reduceLanes(call, 'reduceOr', call.args),
   'cuda.reduceXorSync': (call) => reduceLanes(call, 'reduceXor', call.args),
-
-  'cuda.popc': (call) => ofBits(call, countSet),
-  'cuda.clz': (call) => ofBits(call, countLeading),
-  'cuda.ffs': (call) => ofBits(call, findFirst),
-  'cuda.brev': (call) => ofBits(call, reverse),
 
   'tile.shfl': (call) => shuffleTile(call, 'shfl', call.args.value, call.args.rank),
   'tile.shflUp': (call) => shuffleTile(call, 'shflUp', call.args.value, call.args.delta),

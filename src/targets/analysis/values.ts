@@ -9,6 +9,7 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import { type Computation, computed as valueBy } from '../../compiler/evaluate.ts';
+import { bitFunctions } from '../../compiler/functions.ts';
 import type { BinaryOperator, CompareOperator, ValueType } from '../../compiler/ir.ts';
 
 /** Both ends belong to it. */
@@ -197,11 +198,13 @@ function unary({ operator, type }: Extract<Computation, { kind: 'unary' }>, oper
         0,
         divisorOf(operand),
       );
-    case 'clz32':
-    case 'popcount':
-      return between(type, 0, 32);
-    default:
+    case 'sqrt':
+    case 'floor':
+    case 'ceil':
+    case 'trunc':
       return unknown(type);
+    default:
+      return between(type, 0, bitFunctions[operator].most);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
 import type { Call, View } from '../../compiler/ir.ts';
+import type { TimedWait } from '../../compiler/ir-pipelines.ts';
 import { warpSize } from '../lanes.ts';
 import { printedLine } from '../printed-line.ts';
 import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
@@ -34,7 +35,7 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
     case 'consumerWait':
       return {
         kind: 'wait',
-        begin: (thread) => thread.pipeline(call.pipeline, call.range).beginWait(call.range),
+        begin: (thread) => thread.pipeline(call.pipeline, call.range).beginWait(call.range, 'consumerWait'),
         end: (thread) => void thread.pipeline(call.pipeline, call.range).endWait(call.range),
       };
     case 'consumerWaitFor':
@@ -79,10 +80,7 @@ function assign(thread: Thread, variable: number | null, value: Value): void {
 }
 
 /** Waits until the stage is there or the time is over; whether it is there is seen afterwards. */
-function compileTimedWait(
-  program: ObservedProgram,
-  call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>,
-): Step {
+function compileTimedWait(program: ObservedProgram, call: TimedWait): Step {
   const { intrinsic, pipeline, range, result } = call;
   const time = compileExpression(program, call.time);
   return {

@@ -8,7 +8,7 @@
 // Thread scope: there are no stages, acquire and release do nothing. Copies go into the thread's own
 // queue (copy-queue.ts); a wait is for the oldest commit of this pipeline that none has been for.
 
-import type { Pipeline } from '../../compiler/ir-pipelines.ts';
+import type { Pipeline, VerbOf } from '../../compiler/ir-pipelines.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../pipeline-misuse.ts';
 import { type Progress, waitsForCommit, waitsForRelease } from '../waiting.ts';
@@ -18,8 +18,8 @@ import { pipelineMisuse } from './fault.ts';
 import type { MadePipeline, StageUse } from './observer.ts';
 import type { Thread, Wait } from './thread.ts';
 
-/** How a thread waits for a stage. */
-export type WaitVerb = 'consumerWait' | 'consumerWaitFor' | 'consumerWaitUntil' | 'pipelineConsumerWaitPrior';
+/** How a thread waits for a stage, in the words of a kernel. */
+export type WaitVerb = VerbOf<'wait'> | 'pipelineConsumerWaitPrior';
 
 /** A thread's handle of a pipeline. */
 export interface PipelineHandle {
@@ -32,7 +32,7 @@ export interface PipelineHandle {
   add(copy: PendingCopy, range: Range): void;
   commit(range: Range): void;
   /** What the thread must wait for before the tail stage is there; `limit` is how many nanoseconds at most. */
-  beginWait(range: Range, verb?: WaitVerb, limit?: number): Wait | null;
+  beginWait(range: Range, verb: WaitVerb, limit?: number): Wait | null;
   /** The wait is over, if it is: then what it covers is delivered. */
   endWait(range: Range): boolean;
   /** At most so many of the youngest commits may be under way now. Thread scope only. */
@@ -135,7 +135,7 @@ export class BlockPipeline implements PipelineHandle {
     this.#head += 1;
   }
 
-  beginWait(range: Range, verb: WaitVerb = 'consumerWait', limit?: number): Wait | null {
+  beginWait(range: Range, verb: WaitVerb, limit?: number): Wait | null {
     this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), verb, limit);
     this.#check(verb, range, 'consumer');
     const state = this.#state;
@@ -263,7 +263,7 @@ export class ThreadPipeline implements PipelineHandle {
     this.#head += 1;
   }
 
-  beginWait(range: Range, verb: WaitVerb = 'consumerWait', limit?: number): null {
+  beginWait(range: Range, verb: WaitVerb, limit?: number): null {
     this.#thread.observer?.waitBegan(this.#thread, this.#use(this.#tail, range), verb, limit);
     return null;
   }

@@ -6,7 +6,12 @@
 // in its own branch.
 
 import type { Call, Expression, Statement } from '../../compiler/ir.ts';
-import type { PipelineCall as AnyPipelineCall, StageCall } from '../../compiler/ir-pipelines.ts';
+import {
+  type PipelineCall as AnyPipelineCall,
+  type StageCall,
+  type TimedWait,
+  withoutLimit,
+} from '../../compiler/ir-pipelines.ts';
 import type { Calm } from './calm.ts';
 import { Copier } from './copier.ts';
 import type { CopyLegaliser } from './copies.ts';
@@ -20,7 +25,6 @@ import type { Words } from './words.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
 type PipelineCall = Exclude<AnyPipelineCall, { intrinsic: 'memcpyAsync' }>;
-type TimedWait = Extract<PipelineCall, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
 /** More groups than this are not distinguished when a thread waits. */
 const mostGroups = 8;
@@ -211,9 +215,9 @@ export class PipelineLegaliser {
 
   /** With thread scope the time is not looked at; all others have mbarriers. */
   #timedWait(call: TimedWait, state: PipelineState, words: Words): Statement[] {
-    const { intrinsic, pipeline, range, result, time: limit } = call;
+    const { intrinsic, result, time: limit } = call;
     if (state.lowering === 'thread') {
-      const wait = this.#wait({ kind: 'call', intrinsic: 'consumerWait', pipeline, range }, state, words);
+      const wait = this.#wait(withoutLimit(call), state, words);
       return result === null ? wait : [...wait, words.assign(result, words.constant('bool', true))];
     }
     const until = intrinsic === 'consumerWaitUntil';

@@ -2,6 +2,7 @@
 // calls as they will be lowered.
 
 import type { Call, Program } from '../../compiler/ir.ts';
+import { pipelineVerbs, waitsForStage } from '../../compiler/ir-pipelines.ts';
 import { type Calm, calmOf } from './calm.ts';
 import type { Decisions } from './decisions.ts';
 
@@ -16,12 +17,11 @@ export function calmAround(program: Program, decisions: Decisions, isBulk: (call
         return program.barriers[call.barrier]!.group.kind === 'block';
       case 'makePipeline':
         return lowering(call) !== 'thread' && program.pipelines[call.pipeline]!.group.kind === 'block';
-      case 'producerAcquire':
-        return lowering(call) === 'bulk' || lowering(call) === 'groups';
-      case 'consumerWait':
-        return lowering(call) === 'groups';
       default:
-        return false;
+        if (!waitsForStage(call)) return false;
+        // An engine's copies are waited for at an mbarrier.
+        if (lowering(call) === 'bulk') return pipelineVerbs[call.intrinsic].role === 'producer';
+        return lowering(call) === 'groups';
     }
   };
   const idle = (call: Call): boolean => {

@@ -8,9 +8,10 @@
 // for itself.
 
 import type { Call, Expression, Program, Statement, ValueType } from '../../compiler/ir.ts';
+import { pipelineVerbs } from '../../compiler/ir-pipelines.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { replaceCalls } from '../analysis/map.ts';
-import { type StageMark, stageMarks } from '../stage-marks.ts';
+import { marksOf } from '../stage-marks.ts';
 import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
 
@@ -67,71 +68,55 @@ class Marking {
   }
 
   #call(call: Call): readonly Statement[] {
-    if (!('pipeline' in call)) return [call];
+    if (!('pipeline' in call) || call.intrinsic === 'quit') return [call];
     const { pipeline, range } = call;
     const { made, head, tail } = this.#counters[pipeline]!;
     const isOwn = this.#program.pipelines[pipeline]!.scope === 'thread';
-    const mark = (at: StageMark, batch: Expression) => this.#mark(at, pipeline, batch, range);
     const add = (variable: number) => assign(variable, plus(read(variable, range), 1), range);
-    switch (call.intrinsic) {
-      case 'makePipeline':
-        return [
-          call,
-          add(made),
-          assign(head, number(0, range), range),
-          assign(tail, number(0, range), range),
-        ];
-      case 'producerAcquire':
-        return [mark('acquireBegan', read(head, range)), call, mark('acquired', read(head, range))];
-      case 'memcpyAsync':
-        return [mark('copyBegan', read(head, range)), call, mark('copied', read(head, range))];
-      case 'producerCommit':
+    if (call.intrinsic === 'makePipeline') {
+      const zero = (variable: number) => assign(variable, number(0, range), range);
+      return [call, add(made), zero(head), zero(tail)];
+    }
+    const { begins, ends } = marksOf(call.intrinsic);
+    const mark = (at: number, batch: Expression) => this.#mark(at, pipeline, batch, range);
+    const { step } = pipelineVerbs[call.intrinsic];
+    switch (step) {
+      case 'acquire':
+      case 'copy':
+        return [mark(begins, read(head, range)), call, mark(ends, read(head, range))];
+      case 'commit':
         return [call, add(head)];
-      case 'consumerWait': {
-        const marked = [mark('waitBegan', read(tail, range)), call, mark('waitEnded', read(tail, range))];
+      case 'wait': {
+        const began = mark(begins, read(tail, range));
+        if ('prior' in call) {
+          const oldest = plus(read(head, range), -call.prior);
+          const moved = onlyIf(less(read(tail, range), oldest), [assign(tail, oldest, range)]);
+          return [began, call, moved, mark(ends, lastBefore(tail, range))];
+        }
         // In thread scope it is the wait that moves on, if there is something to wait for.
-        return isOwn ? [...marked, onlyIf(less(read(tail, range), read(head, range)), [add(tail)])] : marked;
-      }
-      case 'consumerWaitPrior': {
-        const oldest = plus(read(head, range), -call.prior);
-        return [
-          mark('waitBegan', read(tail, range)),
-          call,
-          onlyIf(less(read(tail, range), oldest), [assign(tail, oldest, range)]),
-          mark('waitEnded', lastBefore(tail, range)),
-        ];
-      }
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil': {
+        const moved = isOwn ? [onlyIf(less(read(tail, range), read(head, range)), [add(tail)])] : [];
+        const ended = [mark(ends, read(tail, range)), ...moved];
+        if (!('time' in call)) return [began, call, ...ended];
         const result = call.result ?? this.#variable('waited', 'bool');
         const waited: Expression = { kind: 'variable', id: result, type: 'bool', range };
-        return [
-          mark('waitBegan', read(tail, range)),
-          { ...call, result },
-          onlyIf(waited, [
-            mark('waitEnded', read(tail, range)),
-            ...(isOwn ? [onlyIf(less(read(tail, range), read(head, range)), [add(tail)])] : []),
-          ]),
-        ];
+        return [began, { ...call, result }, onlyIf(waited, ended)];
       }
-      case 'consumerRelease': {
+      case 'release': {
         const batch = isOwn ? lastBefore(tail, range) : read(tail, range);
-        const marked = [mark('released', batch), call, mark('releaseEnded', batch)];
+        const marked = [mark(begins, batch), call, mark(ends, batch)];
         return isOwn ? marked : [...marked, add(tail)];
       }
-      case 'quit':
-        return [call];
       default:
-        return call satisfies never;
+        return step satisfies never;
     }
   }
 
-  #mark(at: StageMark, pipeline: number, batch: Expression, range: Range): MarkCall {
+  #mark(at: number, pipeline: number, batch: Expression, range: Range): MarkCall {
     const { group } = this.#program.pipelines[pipeline]!;
     return {
       kind: 'call',
       intrinsic: 'mark',
-      at: stageMarks.indexOf(at),
+      at,
       of: pipeline,
       made: read(this.#counters[pipeline]!.made, range),
       batch,

@@ -10,7 +10,7 @@
 
 import { zeroOf } from '../../../compiler/arithmetic.ts';
 import type { Call, Expression, Group, Program, Statement } from '../../../compiler/ir.ts';
-import { isStageCall } from '../../../compiler/ir-pipelines.ts';
+import { isStageCall, type TimedWait, withoutLimit } from '../../../compiler/ir-pipelines.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
 import { replaceCalls } from '../../analysis/map.ts';
 import { Frame } from '../frame.ts';
@@ -60,11 +60,7 @@ class Preparation {
       case 'consumerWaitFor':
       case 'consumerWaitUntil':
         if (this.#isOwn(call.pipeline)) return assigned(call.result, always);
-        if (isForEver(call.time)) {
-          const { pipeline, result, range } = call;
-          const wait: Call = { kind: 'call', intrinsic: 'consumerWait', pipeline, range };
-          return [wait, ...assigned(result, always)];
-        }
+        if (isForEver(call.time)) return [withoutLimit(call), ...assigned(call.result, always)];
         return this.#quitting === 'counted' ? this.#timedWait(call, call, words) : [call];
       case 'barrierWait':
         if (call.limit === null) return [call];
@@ -101,11 +97,8 @@ class Preparation {
    * over. Others go on in between, so that a kernel may wait again and again for no time at all.
    */
   #timedWait(
-    call: Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' | 'barrierWait' }>,
-    {
-      intrinsic,
-      time,
-    }: Pick<Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>, 'intrinsic' | 'time'>,
+    call: TimedWait | Extract<Call, { intrinsic: 'barrierWait' }>,
+    { intrinsic, time }: Pick<TimedWait, 'intrinsic' | 'time'>,
     words: Words,
   ): Statement[] {
     const { range } = call;

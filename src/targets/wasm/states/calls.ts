@@ -6,7 +6,7 @@
 // the record holds these numbers, and the pipeline's cursors, once.
 
 import type { Call } from '../../../compiler/ir.ts';
-import { pipelineVerbs, waitsForStage } from '../../../compiler/ir-pipelines.ts';
+import { pipelineVerbs, type TimedWait, waitsForStage } from '../../../compiler/ir-pipelines.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { type CopyCall, copyOf, type MemcpyAsync, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
@@ -17,7 +17,7 @@ import { type Push, pushSlot } from './cohort.ts';
 import { cohortFields, type GroupSlots, type PipelineSlots, pipelineFields, stageFields } from './layout.ts';
 import { writeArrivalByMask, writeReturnByMask } from './masks.ts';
 import { noNote, pushNote } from './opening.ts';
-import { pushReady, pushStage, type TimedWait } from './waits.ts';
+import { pushReady, pushStage } from './waits.ts';
 import type { CohortWriter } from './writer.ts';
 
 /** What a thread waits for by itself alone is over when it begins. */

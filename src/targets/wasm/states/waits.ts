@@ -1,7 +1,7 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
 import type { Call, Group } from '../../../compiler/ir.ts';
-import type { StageCall } from '../../../compiler/ir-pipelines.ts';
+import type { StageCall, TimedWait } from '../../../compiler/ir-pipelines.ts';
 import type { BarrierWaitCall } from '../barriers.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
@@ -20,8 +20,6 @@ import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
 import type { CohortState } from './writer.ts';
 
 type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' | 'makeBarrier' }>;
-/** Threads do not wait here: they look, sleep, and look again. */
-export type TimedWait = Extract<Call, { intrinsic: 'consumerWaitFor' | 'consumerWaitUntil' }>;
 
 /** A call at which a thread may have to wait for others of its group. */
 export type GroupWait = Meeting | StageCall;
