@@ -220,6 +220,69 @@ describe('copies', () => {
     expect(findings[0]!.hint).toContain('sync the block');
   });
 
+  // Atomic operations without a fence say who comes first in time, and order nothing.
+  describe.each([
+    ['before the other half has waited', false],
+    ['when each half has waited for its own shares', true],
+  ])('a wait of one tile for a copy of the block, %s', (_, isLast) => {
+    const halves = kernel({ ...io, isLast: 'constant bool' }, ({ out, x, isLast }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const tile = cuda.tiledPartition(block, 8);
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 16);
+      const counts = cuda.sharedArray('i32', 3);
+      if (t < 3) counts[t] = 0;
+      block.sync();
+      cuda.cg.memcpyAsync(block, shared, x, 16);
+      cuda.atomicAdd(counts, 0, 1);
+      while (cuda.atomicAdd(counts, 0, 0) < 16) cuda.nanosleep(50);
+      if (t < 8) {
+        while (isLast && cuda.atomicAdd(counts, 1, 0) < 8) cuda.nanosleep(50);
+        cuda.cg.wait(tile);
+        out[t] = shared[15 - t]!;
+        cuda.atomicAdd(counts, 2, 1);
+      } else {
+        while (!isLast && cuda.atomicAdd(counts, 2, 0) < 8) cuda.nanosleep(50);
+        cuda.cg.wait(tile);
+        cuda.atomicAdd(counts, 1, 1);
+        out[t] = 0;
+      }
+    });
+    const given = { out: new Int32Array(16), x: filled(16), isLast };
+    test.each(['eager', 'late', 'random'] as const)('shows it its own shares, %s delivery', (delivery) => {
+      const { findings } = check(
+        halves,
+        { grid: 1, block: 16, arguments: given },
+        { delivery, schedules: 1 },
+      );
+      expect(findings).toMatchObject([{ code: 'WS7002' }]);
+    });
+  });
+
+  test('a barrier that half of the threads bind their shares to shows it those', () => {
+    const halves = kernel({ ...io, all: 'constant bool' }, ({ out, x, all }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const shared = cuda.sharedArray('i32', 16);
+      const counts = cuda.sharedArray('i32', 1);
+      const bound = cuda.barrier(block, all ? 16 : 8);
+      if (t === 0) counts[0] = 0;
+      block.sync();
+      cuda.memcpyAsync(block, shared, x, 16, cuda.makePipeline());
+      cuda.atomicAdd(counts, 0, 1);
+      while (cuda.atomicAdd(counts, 0, 0) < 16) cuda.nanosleep(50);
+      if (all || t < 8) {
+        cuda.pipelineArriveOn(bound);
+        bound.arriveAndWait();
+        out[t] = shared[15 - t]!;
+      } else out[t] = 0;
+    });
+    const found = (all: boolean) =>
+      codes(halves, { grid: 1, block: 16, arguments: { out: new Int32Array(16), x: filled(16), all } });
+    expect(found(true)).toEqual([]);
+    expect(found(false)).toContain('WS7002');
+  });
+
   test('a copy of the same values over those that are there is none, two of different ones are', () => {
     const twice = kernel({ ...io, apart: 'constant index = 0' }, ({ out, x, apart }, cuda) => {
       const block = cuda.thisThreadBlock();

@@ -314,6 +314,11 @@ litmus('a wait for a phase that is not yet current, whose parity is true', ['rul
   return [l.thread(1, l.wait(f, 1)), l.thread(0, l.arrive(f), l.wait(f, 0), l.arrive(f), l.wait(f, 1))];
 });
 
+litmus('a wait for the current phase by the parity of the other', 'rule', (l) => {
+  const f = l.mbarrier(1);
+  return [l.thread(0, l.wait(f, 0, 1)), l.thread(1, l.arrive(f))];
+});
+
 litmus('the same by the parity alone', ['race', 'clean'], (l) => {
   const f = l.mbarrier(1);
   return [
@@ -325,6 +330,30 @@ litmus('the same by the parity alone', ['race', 'clean'], (l) => {
 litmus('an mbarrier invalidated while a copy to it is under way', 'rule', (l) => {
   const f = l.mbarrier(2);
   return [l.thread(0, l.bulk(f, 0, threads), l.arriveExpecting(f, bytes), l.invalidate(f))];
+});
+
+litmus('an mbarrier made anew while a copy to the old one is under way', 'rule', (l) => {
+  const f = l.mbarrier(1);
+  return [
+    l.thread(
+      0,
+      l.bulk(f, 0, threads),
+      l.invalidate(f),
+      l.init(f, 1),
+      l.arriveExpecting(f, bytes),
+      l.wait(f, 0),
+    ),
+  ];
+});
+
+litmus('an mbarrier made anew, and the old one not given up', 'rule', (l) => {
+  const f = l.mbarrier(1);
+  return [l.thread(0, l.arrive(f), l.wait(f, 0), l.init(f, 1))];
+});
+
+litmus('the same with the old one given up', 'clean', (l) => {
+  const f = l.mbarrier(1);
+  return [l.thread(0, l.arrive(f), l.wait(f, 0), l.invalidate(f), l.init(f, 1), l.arrive(f), l.wait(f, 0))];
 });
 
 litmus('an mbarrier invalidated while others may still look at it', ['race', 'rule'], (l) => {

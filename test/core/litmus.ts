@@ -64,10 +64,12 @@ export class Litmus {
   /** An mbarrier that expects so many arrivals, made before the threads begin. */
   mbarrier(expected: number, name = 'f'): number {
     const id = this.p.mbarrier(name);
-    this.#made.push(
-      core({ kind: 'mbarrierInit', mbarrier: id, index: this.n(0), expected: this.n(expected) }),
-    );
+    this.#made.push(this.init(id, expected));
     return id;
+  }
+
+  init(mbarrier: number, expected: number): Statement {
+    return core({ kind: 'mbarrierInit', mbarrier, index: this.n(0), expected: this.n(expected) });
   }
 
   n(value: number): Expression {

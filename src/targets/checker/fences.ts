@@ -3,7 +3,7 @@
 // A fence and a later atomic operation publish, at the place of the operation, what the thread had
 // done and seen at the fence. Who operates on that place afterwards and then fences comes after it.
 // An atomic operation keeps what earlier ones have published there. A fence of block scope counts
-// among the threads of a block.
+// among the threads of a block, and takes nothing from a wider one before it.
 
 import type { Block } from '../interpreter/block.ts';
 import type { Elements } from '../interpreter/memory.ts';
@@ -18,14 +18,19 @@ interface Published {
   readonly block: Block;
 }
 
+/** A fence of block scope counts among the threads of its block alone. */
+function countsInOthers({ scope }: Published): boolean {
+  return scope !== 'block';
+}
+
 export class Fences {
   readonly #clocks: ProxyClocks;
-  /** By thread: its last fence. */
-  readonly #last = new Map<Thread, Published>();
-  /** By thread: what was published where it operated since its last fence. */
+  /** By thread: its last fence, and of those that count in other blocks the last. */
+  readonly #last = new Map<Thread, readonly Published[]>();
+  /** By thread: what was published where it operated, until a fence of the thread that it counts for. */
   readonly #read = new Map<Thread, Set<Published>>();
   /** By memory and address: what was published there, the last of each thread. */
-  readonly #places = new Map<ArrayBufferLike, Map<number, Map<Thread, Published>>>();
+  readonly #places = new Map<ArrayBufferLike, Map<number, Map<Thread, readonly Published[]>>>();
 
   constructor(clocks: ProxyClocks) {
     this.#clocks = clocks;
@@ -33,33 +38,35 @@ export class Fences {
 
   fenced(thread: Thread, scope: FenceScope): void {
     const { block } = thread;
-    for (const published of this.#read.get(thread) ?? []) {
-      const inside = published.block === block;
-      if (inside || (scope !== 'block' && published.scope !== 'block')) {
-        this.#clocks.waited(thread, published, 0);
-      }
+    const read = this.#read.get(thread);
+    for (const published of read ?? []) {
+      if (published.block !== block && scope === 'block') continue;
+      this.#clocks.waited(thread, published, 0);
+      read!.delete(published);
     }
-    this.#read.delete(thread);
     const published = { scope, block };
     this.#clocks.arrived(thread, published, 0);
-    this.#last.set(thread, published);
+    const wider = scope === 'block' ? (this.#last.get(thread) ?? []).filter(countsInOthers) : [];
+    this.#last.set(thread, [...wider, published]);
   }
 
   operated(thread: Thread, { bits }: Elements, index: number): void {
     const place = this.#placeOf(bits.buffer, bits.byteOffset + index * bits.BYTES_PER_ELEMENT);
     if (place.size > 0) {
       const read = this.#read.get(thread) ?? new Set();
-      for (const published of place.values()) read.add(published);
+      for (const published of [...place.values()].flat()) {
+        if (published.block === thread.block || countsInOthers(published)) read.add(published);
+      }
       this.#read.set(thread, read);
     }
     const last = this.#last.get(thread);
     if (last !== undefined) place.set(thread, last);
   }
 
-  #placeOf(memory: ArrayBufferLike, address: number): Map<Thread, Published> {
-    const ofMemory = this.#places.get(memory) ?? new Map<number, Map<Thread, Published>>();
+  #placeOf(memory: ArrayBufferLike, address: number): Map<Thread, readonly Published[]> {
+    const ofMemory = this.#places.get(memory) ?? new Map<number, Map<Thread, readonly Published[]>>();
     this.#places.set(memory, ofMemory);
-    const place = ofMemory.get(address) ?? new Map<Thread, Published>();
+    const place = ofMemory.get(address) ?? new Map<Thread, readonly Published[]>();
     ofMemory.set(address, place);
     return place;
   }
