@@ -4,7 +4,8 @@
 // Results are kept in FOLDER (.mutate) and hold until the mutation, its file or its tests change: a sweep that
 // was stopped starts from there. --only takes those whose room, name or file has PATTERN (a regular expression).
 // --pack writes a tar.xz with the built mutants, the tests and what they need: unpacked on another machine,
-// `node mutate.mjs --jobs N` sweeps there, and needs Node alone. Exit status 1 where a mutant survives.
+// `node mutate.mjs --jobs N` sweeps there, and needs Node alone. Exit status 1 where a mutant survives. A test that
+// fails without a mutant decides nothing, and the table says of which mutants.
 
 import { mutations } from '../../test/mutations/all.ts';
 import { roomOf } from '../../test/mutations/mutation.ts';

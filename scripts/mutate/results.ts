@@ -3,8 +3,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `caught` by a test; `survived` all of its tests; `equivalent`: it survived, as it must. */
-export type Verdict = 'caught' | 'survived' | 'equivalent';
+/**
+ * `caught` by a test; `survived` all of its tests; `equivalent`: it survived, as it must; `undecided`: it survived
+ * those of its tests that pass on this machine.
+ */
+export type Verdict = 'caught' | 'survived' | 'equivalent' | 'undecided';
 
 export interface Result {
   readonly key: string;

@@ -1,12 +1,20 @@
-// The table of a sweep, as Markdown: a row for each room, then what survived and what is equivalent.
+// The table of a sweep, as Markdown: a row for each room, then what survived, is equivalent or was not decided.
 
-import type { Result } from './results.ts';
+import type { Result, Verdict } from './results.ts';
+
+const columns: readonly Verdict[] = ['caught', 'survived', 'equivalent', 'undecided'];
+
+const lists: readonly (readonly [title: string, verdict: Verdict])[] = [
+  ['Survivors', 'survived'],
+  ['Not decided, since a test fails on this machine without them', 'undecided'],
+  ['Equivalent', 'equivalent'],
+];
 
 export function tableOf(results: readonly Result[]): string {
   const rooms = [...new Set(results.map(({ room }) => room))].sort();
   const lines = [
-    '| room | mutations | caught | survivors | equivalent |',
-    '| ---- | --------- | ------ | --------- | ---------- |',
+    '| room | mutations | caught | survivors | equivalent | undecided |',
+    '| ---- | --------- | ------ | --------- | ---------- | --------- |',
     ...rooms.map((name) =>
       rowOf(
         name,
@@ -15,16 +23,16 @@ export function tableOf(results: readonly Result[]): string {
     ),
     rowOf('all', results),
   ];
-  const survivors = results.filter(({ verdict }) => verdict === 'survived');
-  const equivalents = results.filter(({ verdict }) => verdict === 'equivalent');
-  if (survivors.length > 0) lines.push('', 'Survivors:', '', ...survivors.map(lineOf));
-  if (equivalents.length > 0) lines.push('', 'Equivalent:', '', ...equivalents.map(lineOf));
+  for (const [title, verdict] of lists) {
+    const listed = results.filter((result) => result.verdict === verdict);
+    if (listed.length > 0) lines.push('', `${title}:`, '', ...listed.map(lineOf));
+  }
   return `${lines.join('\n')}\n`;
 }
 
 function rowOf(name: string, results: readonly Result[]): string {
-  const count = (verdict: Result['verdict']) => results.filter((result) => result.verdict === verdict).length;
-  return `| ${name} | ${results.length} | ${count('caught')} | ${count('survived')} | ${count('equivalent')} |`;
+  const counts = columns.map((verdict) => results.filter((result) => result.verdict === verdict).length);
+  return `| ${[name, results.length, ...counts].join(' | ')} |`;
 }
 
 function lineOf({ room, name, detail }: Result): string {
