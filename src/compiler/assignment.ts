@@ -15,12 +15,13 @@ import { branch } from './conditional.ts';
 import { withArray } from './each-array.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
-import { refuseElements } from './members.ts';
+import { element, refuseElements } from './members.ts';
 import { refuseDefault } from './missing.ts';
 import { isBigintValue, rounded, toBool, toIndex } from './numbers.ts';
 import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
 import { dividedFor } from './quotients.ts';
+import { memberCell } from './records.ts';
 import {
   type ArrayChoiceValue,
   describe,
@@ -29,6 +30,7 @@ import {
   literal,
   type NumberValue,
   number,
+  type ObjectValue,
   undefinedValue,
   type Value,
   type VectorValue,
@@ -154,11 +156,19 @@ type MemberNode = Extract<AnyNode, { type: 'MemberExpression' }>;
 function wholeOf(lowering: Lowering, node: AnyNode): AnyNode | null {
   if (node.type !== 'MemberExpression' || node.computed) return null;
   const whole = node.object as AnyNode;
-  if (whole.type === 'MemberExpression') return whole.computed ? whole : null;
+  if (whole.type === 'MemberExpression') {
+    return whole.computed || (isChain(whole) && lowering.value(whole).kind === 'vector') ? whole : null;
+  }
   if (whole.type !== 'Identifier') return null;
   const declaration = meaningOf(lowering, whole);
   const known = declaration && lowering.frame.lookUp(declaration);
   return known?.kind === 'cell' && known.cell.holds === 'vector' ? whole : null;
+}
+
+/** Whether it is a name, or a member of a member … of one. */
+function isChain(node: AnyNode): boolean {
+  if (node.type === 'Identifier') return true;
+  return node.type === 'MemberExpression' && !node.computed && isChain(node.object as AnyNode);
 }
 
 function cellType({ cell }: CellTarget): VectorType {
@@ -223,6 +233,16 @@ function elementTarget(
   index: Value,
 ): Target {
   if (object.kind === 'broken') lowering.broken();
+  if (object.kind === 'object' && !place.computed) {
+    const target = memberTarget(lowering, object, place);
+    return node === place
+      ? target
+      : { ...target, component: componentNamed(lowering, cellType(target), node) };
+  }
+  if (object.kind === 'list' && node !== place) {
+    const item = element(lowering, object, index, place, place.property);
+    if (item.kind === 'object') return memberTarget(lowering, item, node);
+  }
   if (!isArray(object) || !place.computed) refuseTarget(lowering, place, object);
   const [first] = optionsOf(object);
   const at = toIndex(lowering, index, place.property, `an index of '${first!.name}'`);
@@ -235,6 +255,12 @@ function elementTarget(
   return { kind: 'element', array: object, index: number('index', at), component };
 }
 
+function memberTarget(lowering: Lowering, object: ObjectValue, node: MemberNode): CellTarget {
+  const { property } = node;
+  const name = property.type === 'Identifier' ? property.name : '';
+  return { kind: 'cell', cell: memberCell(lowering, object, name, node), component: null };
+}
+
 function refuseTarget(lowering: Lowering, node: MemberNode, object: Value): never {
   if (isNumeric(object) && node.computed) refuseElements(lowering, object, node);
   const { property, computed } = node;
@@ -243,7 +269,7 @@ function refuseTarget(lowering: Lowering, node: MemberNode, object: Value): neve
     node,
     'WS1012',
     `${member} of ${describe(object)} cannot be assigned`,
-    'kernels write to elements of arrays, to variables, and to components of vectors in both',
+    'kernels write to elements of arrays, to variables, and to members of objects and vectors in both',
   );
 }
 

@@ -11,6 +11,7 @@ import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { isBigintValue, numeric, rounded, toType } from './numbers.ts';
 import { dividedFor } from './quotients.ts';
+import { assignParts, named, readParts, refuseMoving } from './records.ts';
 import type { Declaration } from './resolve.ts';
 import {
   type ArrayChoiceValue,
@@ -30,15 +31,18 @@ import { refuseWindow, viewLength } from './views.ts';
 
 export function newCell(lowering: Lowering, name: string, node: Node, role = ''): Cell {
   const key = `${lowering.key(node)}${role}`;
-  return { name, key, node, holds: 'nothing', variable: null, value: null };
+  return { name, key, node, holds: 'nothing', variable: null, value: null, parts: null };
 }
 
 /** What a declared name means: the value itself, or a variable if it changes. */
 export function declare(lowering: Lowering, identifier: Identifier, value: Value | null): void {
   const declaration = declarationOf(lowering, identifier);
   const { frame } = lowering;
-  if (!declaration.changes) {
-    frame.bind(declaration, { kind: 'value', value: settled(lowering, value, declaration) });
+  const isCell = declaration.changes || (declaration.hasParts && value?.kind === 'vector');
+  if (!isCell) {
+    if (value !== null && declaration.kind !== 'parameter') refuseMoving(lowering, value, identifier);
+    const kept = named(settled(lowering, value, declaration), declaration.name);
+    frame.bind(declaration, { kind: 'value', value: kept });
     return;
   }
   // A `var` may be declared again, and then goes on as the variable it is.
@@ -81,6 +85,9 @@ export function read(lowering: Lowering, cell: Cell, node: Node): Value {
       const token = cell.value as TokenValue;
       return { ...token, phase: variable(cell.variable!, token.phase.type, range) };
     }
+    case 'object':
+    case 'list':
+      return readParts(lowering, cell, (part) => read(lowering, part, node));
     case 'vector':
     case 'other':
       return cell.value!;
@@ -117,6 +124,15 @@ export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node)
   } else if (value.kind === 'token') {
     hold(lowering, cell, 'token', value, node);
     assignToken(lowering, cell, value, node);
+  } else if (value.kind === 'object' || value.kind === 'list') {
+    hold(lowering, cell, value.kind, value, node);
+    assignParts(lowering, cell, value, node, {
+      part: (name) => ({
+        ...newCell(lowering, `${cell.name}.${name}`, cell.node),
+        key: `${cell.key}.${name}`,
+      }),
+      assign: (part, item) => assign(lowering, part, item, node),
+    });
   } else {
     // A group or a function may be assigned once, apart from its declaration.
     hold(lowering, cell, 'other', value, node);
@@ -215,7 +231,8 @@ function isAssignable(from: NumberType, to: NumberType): boolean {
 function assignArray(lowering: Lowering, cell: Cell, value: ViewValue | ArrayChoiceValue, node: Node): void {
   for (const view of optionsOf(value)) refuseWindow(lowering, view, node);
   const { inference } = lowering;
-  refuseOtherElements(lowering, [...inference.arraysOf(cell.key).slice(0, 1), ...optionsOf(value)], node);
+  const first = inference.firstArrayOf(cell.key);
+  refuseOtherElements(lowering, first === undefined ? optionsOf(value) : [first, ...optionsOf(value)], node);
   // Another pass follows, which knows them.
   if (!inference.mayBe(cell.key, optionsOf(value))) lowering.broken();
   const arrays = inference.arraysOf(cell.key);
@@ -306,6 +323,8 @@ const heldKinds = {
   view: 'an array',
   token: "a barrier's token",
   vector: 'a vector',
+  object: 'an object',
+  list: 'a list',
   other: 'something that is no number',
 } as const;
 

@@ -9,7 +9,17 @@ import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { isBigintValue, isLiteral, rounded, toType } from './numbers.ts';
 import { dividedTogether } from './quotients.ts';
-import { describe, isArray, isNumeric, type Numeric, number, undefinedValue, type Value } from './values.ts';
+import { refuseAssigned } from './records.ts';
+import {
+  describe,
+  isArray,
+  isNumeric,
+  type Numeric,
+  number,
+  type ObjectValue,
+  undefinedValue,
+  type Value,
+} from './values.ts';
 import { mergeVectors } from './vectors.ts';
 
 /** One of two values; only the one that is chosen is evaluated. */
@@ -106,6 +116,13 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
     };
   }
   if (isSame(a, b)) return a;
+  if (a.kind === 'object' && b.kind === 'object' && hasSameMembers(a, b)) {
+    for (const value of [a, b]) refuseAssigned(lowering, value, node);
+    const members = [...a.members].map(
+      ([name, value]) => [name, merge(lowering, test, value, b.members.get(name)!, node)] as const,
+    );
+    return { kind: 'object', name: 'an object', members: new Map(members) };
+  }
   if (a.kind === 'barrier' && b.kind === 'barrier' && a.id === b.id) {
     return { ...a, index: conditional(test, a.index, b.index, range) };
   }
@@ -116,7 +133,7 @@ function merge(lowering: Lowering, test: Expression, one: Value, other: Value, n
     node,
     'WS1006',
     `this is ${describe(a)} or ${describe(b)}, as a condition says`,
-    'only numbers, vectors, strings and arrays can depend on a condition; use an if statement',
+    'numbers, vectors, strings, arrays, and lists and objects of them can depend on a condition; use an if statement',
   );
 }
 
@@ -130,6 +147,10 @@ function mergeNumbers(lowering: Lowering, test: Expression, a: Numeric, b: Numer
     type,
     conditional(test, toType(lowering, a, type, node), toType(lowering, b, type, node), range),
   );
+}
+
+function hasSameMembers(a: ObjectValue, b: ObjectValue): boolean {
+  return a.members.size === b.members.size && [...a.members.keys()].every((name) => b.members.has(name));
 }
 
 function isSame(a: Value, b: Value): boolean {

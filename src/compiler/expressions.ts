@@ -12,7 +12,7 @@ import { assignment, update } from './assignment.ts';
 import { unary } from './build.ts';
 import { call } from './calls.ts';
 import { globals } from './captures.ts';
-import { declarationOf, meaningOf, newCell, read } from './cells.ts';
+import { assign, declarationOf, meaningOf, newCell, read } from './cells.ts';
 import { branch, choose } from './conditional.ts';
 import type { Given } from './intrinsics/arguments.ts';
 import type { Expression } from './ir.ts';
@@ -22,9 +22,10 @@ import { refuseChain, refuseComparison, refuseDefault } from './missing.ts';
 import { rounded, toBool } from './numbers.ts';
 import { binaryOperation, unaryOperation } from './operators.ts';
 import { propertyName } from './patterns.ts';
+import { refuseMoving } from './records.ts';
 import { keepsName } from './resolve.ts';
 import { memberValue } from './returned.ts';
-import { literal, number, undefinedValue, type Value } from './values.ts';
+import { describe, literal, number, undefinedValue, type Value } from './values.ts';
 
 /** What an expression stands for. */
 export function lowerValue(lowering: Lowering, node: AnyNode): Value {
@@ -254,17 +255,22 @@ function closure(
 }
 
 function listItem(lowering: Lowering, item: AnyNode | null, list: AnyNode): Value {
-  if (item !== null) return rounded(lowering, lowering.value(item));
+  if (item !== null) {
+    const value = rounded(lowering, lowering.value(item));
+    refuseMoving(lowering, value, item);
+    return value;
+  }
   return lowering.fail(list, 'WS1006', 'this list has a hole', 'write every element');
 }
 
 function objectValue(lowering: Lowering, node: ObjectExpression): Value {
   const properties = node.properties.map((property) => {
-    if (property.type !== 'Property' || property.kind !== 'init') {
+    if (property.type === 'SpreadElement') return { name: null, value: property.argument };
+    if (property.kind !== 'init') {
       return lowering.fail(
         property,
         'WS1006',
-        "kernels do not have '...' and accessors in objects",
+        'kernels do not have accessors in objects',
         'name each member',
       );
     }
@@ -274,11 +280,34 @@ function objectValue(lowering: Lowering, node: ObjectExpression): Value {
     ...properties.map(
       ({ name, value }) =>
         () =>
-          memberValue(lowering, node, name, value),
+          name === null ? copied(lowering, value) : memberValue(lowering, node, name, value),
     ),
   );
-  const members = new Map(properties.map(({ name }, position) => [name, values[position]!]));
-  return { kind: 'object', name: 'an object', members };
+  const members = new Map<string, Value>();
+  properties.forEach(({ name, value: at }, position) => {
+    const value = values[position]!;
+    refuseMoving(lowering, value, at);
+    if (name !== null) members.set(name, value);
+    else if (value.kind === 'object') for (const [each, member] of value.members) members.set(each, member);
+  });
+  return madeObject(lowering, node, members);
+}
+
+/** The members that an object has now, for `{ ...object }`. */
+function copied(lowering: Lowering, node: ExpressionNode): Value {
+  const value = lowering.value(node);
+  if (value.kind === 'broken') return lowering.broken();
+  if (value.kind === 'object') return { kind: 'object', name: value.name, members: value.members };
+  return lowering.fail(node, 'WS1006', `${describe(value)} has no members to copy`, 'name each member');
+}
+
+/** An object, of variables if a member of it is assigned. */
+function madeObject(lowering: Lowering, node: ObjectExpression, members: ReadonlyMap<string, Value>): Value {
+  const cell = newCell(lowering, lowering.nameOf(node, 'object'), node, '{}');
+  const object: Value = { kind: 'object', name: 'an object', members, key: cell.key };
+  if (lowering.inference.assignedMembers(cell.key).length === 0) return object;
+  assign(lowering, cell, object, node);
+  return { ...read(lowering, cell, node), named: false, moves: false } as Value;
 }
 
 function template(lowering: Lowering, node: Extract<AnyNode, { type: 'TemplateLiteral' }>): Value {

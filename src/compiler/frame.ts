@@ -12,7 +12,7 @@ export interface Cell {
   /** The same in every pass of the inference. */
   readonly key: string;
   readonly node: Node;
-  holds: 'nothing' | 'number' | 'text' | 'view' | 'token' | 'vector' | 'other';
+  holds: 'nothing' | 'number' | 'text' | 'view' | 'token' | 'vector' | 'object' | 'list' | 'other';
   /** The variable of the program; null while there is none, because its type is open. */
   variable: number | null;
   /**
@@ -20,6 +20,8 @@ export interface Cell {
    * for each component. For anything else that cannot change: itself.
    */
   value: Value | null;
+  /** Of an object or a list: the variables of its parts, by their names. */
+  parts: Map<string, Cell> | null;
 }
 
 export type Binding =

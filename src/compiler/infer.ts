@@ -11,7 +11,7 @@
 //   integer use goes before a float use.
 // - Nothing at all leaves i32, or f32 if a literal had a fraction, or i64 if it was a bigint.
 //
-// Which arrays a variable stands for is found in the same way.
+// Which arrays a variable stands for, and which members of an object are assigned, is found in the same way.
 
 import { isBigint, isFloat, isInteger, isSmallInteger, join, type NumberType } from './number-types.ts';
 import { isSameArray, type Numeric, type QuotientValue, type ViewValue } from './values.ts';
@@ -29,26 +29,73 @@ interface Facts {
   readonly softFrom: Set<string>;
 }
 
+/** What passes find of keys. What one finds, the next one knows. */
+class Learned<T> {
+  readonly #known = new Map<string, readonly T[]>();
+  readonly #found = new Map<string, T[]>();
+  readonly #isSame: (one: T, other: T) => boolean;
+
+  constructor(isSame: (one: T, other: T) => boolean) {
+    this.#isSame = isSame;
+  }
+
+  known(key: string): readonly T[] {
+    return this.#known.get(key) ?? [];
+  }
+
+  /** With what this pass has found so far. */
+  all(key: string): readonly T[] {
+    return [...this.known(key), ...(this.#found.get(key) ?? [])];
+  }
+
+  learn(key: string, item: T): void {
+    if (this.all(key).some((one) => this.#isSame(one, item))) return;
+    this.#found.set(key, [...(this.#found.get(key) ?? []), item]);
+  }
+
+  /** Ends a pass. True if a key has more than before, and at least so many that a pass must know of them. */
+  settle(least: number): boolean {
+    const grown = [...this.#found.keys()];
+    for (const key of grown) this.#known.set(key, this.all(key));
+    this.#found.clear();
+    return grown.some((key) => this.known(key).length >= least);
+  }
+}
+
 export class Inference {
   readonly #settled = new Map<string, NumberType>();
   #facts = new Map<string, Facts>();
-  readonly #arrays = new Map<string, readonly ViewValue[]>();
-  #foundArrays = false;
+  readonly #arrays = new Learned<ViewValue>(isSameArray);
+  readonly #assigned = new Learned<string>((one, other) => one === other);
 
   /** The arrays that a variable may stand for, as far as former passes have found them. */
   arraysOf(key: string): readonly ViewValue[] {
-    return this.#arrays.get(key) ?? [];
+    return this.#arrays.known(key);
+  }
+
+  /** The first array that a variable was found to stand for. */
+  firstArrayOf(key: string): ViewValue | undefined {
+    return this.#arrays.all(key)[0];
   }
 
   /** A variable is given one of these arrays. False if a further pass must know of more than one. */
   mayBe(key: string, views: readonly ViewValue[]): boolean {
+    for (const view of views) this.#arrays.learn(key, view);
     const known = this.arraysOf(key);
-    const found = views.filter((view) => !known.some((one) => isSameArray(one, view)));
-    if (found.length === 0) return true;
-    this.#arrays.set(key, [...known, ...found]);
-    if (known.length + found.length === 1) return true;
-    this.#foundArrays = true;
-    return false;
+    return known.length > 0
+      ? views.every((view) => known.some((one) => isSameArray(one, view)))
+      : this.#arrays.all(key).length === 1;
+  }
+
+  /** The members of an object that are assigned, as far as former passes have found them. */
+  assignedMembers(key: string): readonly string[] {
+    return this.#assigned.known(key);
+  }
+
+  /** A member of an object is assigned. False if a further pass must know of it. */
+  assigns(key: string, member: string): boolean {
+    this.#assigned.learn(key, member);
+    return this.assignedMembers(key).includes(member);
   }
 
   /** The type of a variable, or undefined while it is open. */
@@ -101,8 +148,12 @@ export class Inference {
 
   /** Ends a pass: settles what its facts say. True if a type has changed. */
   solve(): boolean {
-    let changed = this.#widen() || this.#foundArrays;
-    this.#foundArrays = false;
+    const [widened, moreArrays, moreMembers] = [
+      this.#widen(),
+      this.#arrays.settle(2),
+      this.#assigned.settle(1),
+    ];
+    let changed = widened || moreArrays || moreMembers;
     const open = [...this.#facts.keys()].filter((key) => !this.#settled.has(key));
     while (this.#settleOne(open)) {
       changed = true;

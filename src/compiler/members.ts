@@ -2,6 +2,7 @@
 
 import type { Node } from 'acorn';
 import { formsOf, isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
+import { read } from './cells.ts';
 import { withArray } from './each-array.ts';
 import { barrierOf } from './intrinsics/barriers.ts';
 import { useIntrinsic } from './intrinsics/table.ts';
@@ -9,6 +10,7 @@ import { elementOfList } from './lists.ts';
 import type { Lowering } from './lowering.ts';
 import { nearestName } from './nearest.ts';
 import { knownNumber, toIndex } from './numbers.ts';
+import { named } from './records.ts';
 import { describe, isNumeric, literal, type Value } from './values.ts';
 import { componentIndex, componentsOf, componentValue } from './vectors.ts';
 import { loadElement } from './views.ts';
@@ -28,8 +30,10 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
     case 'broken':
       return lowering.broken();
     case 'object': {
+      const cell = object.cells?.get(name);
+      if (cell !== undefined) return read(lowering, cell, node);
       const value = object.members.get(name);
-      if (value !== undefined) return value;
+      if (value !== undefined) return named(value);
       return refuseName(lowering, object.name, name, [...object.members.keys()], node);
     }
     case 'vector': {
@@ -125,7 +129,7 @@ export function element(lowering: Lowering, object: Value, index: Value, node: N
       const known = knownNumber(lowering, index);
       if (known === null) return elementOfList(lowering, object, index, node, indexNode);
       const item = object.items[known];
-      if (item !== undefined) return item;
+      if (item !== undefined) return named(item);
       return lowering.fail(
         indexNode,
         'WS1009',

@@ -25,6 +25,8 @@ export interface Declaration {
   readonly node: Identifier;
   /** Whether it is assigned after its declaration, or can be seen before it. */
   changes: boolean;
+  /** Whether a member of it is assigned that is named as the components of vectors are. */
+  hasParts: boolean;
   /** Whether an element of it is chosen by a computed index, or assigned. */
   indexed: boolean;
 }
@@ -100,7 +102,14 @@ class Resolver {
       this.declarations.set(node, known);
       return known;
     }
-    const declaration: Declaration = { name: node.name, kind, node, changes: false, indexed: false };
+    const declaration: Declaration = {
+      name: node.name,
+      kind,
+      node,
+      changes: false,
+      hasParts: false,
+      indexed: false,
+    };
     scope.names.set(node.name, declaration);
     this.declarations.set(node, declaration);
     return declaration;
@@ -240,7 +249,7 @@ class Resolver {
         if (target.object.type === 'Identifier') {
           const declaration = find(target.object.name, scope);
           if (declaration === undefined) break;
-          if (isComponent(target)) declaration.changes = true;
+          if (isComponent(target)) declaration.hasParts = true;
           else declaration.indexed = true;
         }
         break;

@@ -8,7 +8,7 @@ import type { Function as FunctionNode, Node } from 'acorn';
 import type { IntrinsicName } from '../kernel/intrinsics.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import type { ElementType, VectorType } from '../kernel/types.ts';
-import type { Frame } from './frame.ts';
+import type { Cell, Frame } from './frame.ts';
 import type { ArrayReference, Expression, Group } from './ir.ts';
 import type { PipelineScope } from './ir-pipelines.ts';
 import { isBigint, type NumberType, type SmallIntegerType } from './number-types.ts';
@@ -130,6 +130,8 @@ export interface PipelineStateValue {
 export interface ListValue {
   readonly kind: 'list';
   readonly items: readonly Value[];
+  /** Whether a name stands for it, or it is a part of something. */
+  readonly named?: boolean;
 }
 
 export interface ObjectValue {
@@ -137,6 +139,14 @@ export interface ObjectValue {
   readonly members: ReadonlyMap<string, Value>;
   /** What messages call it. */
   readonly name: string;
+  /** The key under which is found which of its members are assigned; none where none can be. */
+  readonly key?: string;
+  /** The variables of its members, where some are assigned. */
+  readonly cells?: ReadonlyMap<string, Cell>;
+  /** Whether they belong to a variable that is assigned other objects. */
+  readonly moves?: boolean;
+  /** Whether a name stands for it, or it is a part of something. */
+  readonly named?: boolean;
 }
 
 /** A function of the kernel's own, with the frame it was made in. */
@@ -340,6 +350,8 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
     case 'list':
       return { ...value, items: value.items.map((item) => mapExpressions(item, change)) };
     case 'object': {
+      // A name of a changing object means what its members are then.
+      if (value.cells !== undefined) return value;
       const members = [...value.members].map(
         ([name, member]) => [name, mapExpressions(member, change)] as const,
       );

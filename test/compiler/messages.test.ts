@@ -254,7 +254,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'an accessor',
     '({ y }) => { const o = { «get a() { return 1; }» }; y[0] = o.a; }',
-    "WS1006: kernels do not have '...' and accessors in objects (name each member)",
+    'WS1006: kernels do not have accessors in objects (name each member)',
   ],
   [
     'a number switched by strings',
@@ -269,12 +269,12 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a function that depends on a value',
     '({ y }) => { const f = «y[0] > 1 ? Math.sin : Math.cos»; y[0] = f(1); }',
-    'WS1006: this is the function Math.sin or the function Math.cos, as a condition says (only numbers, vectors, strings and arrays can depend on a condition; use an if statement)',
+    'WS1006: this is the function Math.sin or the function Math.cos, as a condition says (numbers, vectors, strings, arrays, and lists and objects of them can depend on a condition; use an if statement)',
   ],
   [
     'a pipeline that depends on a value',
     '({ y }, cuda) => { const p = «y[0] > 1 ? cuda.makePipeline() : cuda.makePipeline()»; p.producerCommit(); }',
-    'WS1006: this is a pipeline or a pipeline, as a condition says (only numbers, vectors, strings and arrays can depend on a condition; use an if statement)',
+    'WS1006: this is a pipeline or a pipeline, as a condition says (numbers, vectors, strings, arrays, and lists and objects of them can depend on a condition; use an if statement)',
   ],
   [
     'a function that gives now an array and now a number',

@@ -8,7 +8,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     [`class A {}`, `3 class A {}: kernels do not have classes (use functions and arrays)`],
     [
       `y[0] = f ? x : 1;`,
-      `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (only numbers, vectors, strings and arrays can depend on a condition; use an if statement)`,
+      `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (numbers, vectors, strings, arrays, and lists and objects of them can depend on a condition; use an if statement)`,
     ],
     [
       `for (const v of y) y[0] = v;`,
@@ -55,7 +55,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     ],
     [
       `const q = i > 0 ? cuda.thisGrid() : y;`,
-      `13 i > 0 ? cuda.thisGrid() : y: this is the grid group or the f32 array 'y', as a condition says (only numbers, vectors, strings and arrays can depend on a condition; use an if statement)`,
+      `13 i > 0 ? cuda.thisGrid() : y: this is the grid group or the f32 array 'y', as a condition says (numbers, vectors, strings, arrays, and lists and objects of them can depend on a condition; use an if statement)`,
     ],
     [
       `async () => {};`,
@@ -72,7 +72,32 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
       `const t = [y, 1]; t[i][0] = 1;`,
       `9 t: an element of 't' is chosen when the kernel runs, and one of them is the f32 array 'y' (lists of numbers and lists of arrays can be indexed so; use an if statement)`,
     ],
-    [`({ ...y });`, `6 ...y: kernels do not have '...' and accessors in objects (name each member)`],
+    [`({ ...y });`, `9 y: the f32 array 'y' has no members to copy (name each member)`],
+    [
+      `const a = { s: f }; let b = a; b.s = 1; b = { s: 2 };`,
+      `27 b: this would be a second name for 'a': 'b' is assigned other objects, and members are assigned (kernels have no pointers to objects: copy it, { ...a })`,
+    ],
+    [
+      `let a = { s: f }; a.s = 1; const b = a; a = { s: 2 };`,
+      `36 b: this would be a second name for 'a': 'a' is assigned other objects, and members are assigned (kernels have no pointers to objects: copy it, { ...a })`,
+    ],
+    [
+      `const a = { s: f }; a.s = 1; const b = f ? a : { s: 2 }; y[0] = b.s;`,
+      `42 f ? a : { s: 2 }: this would be a second name for 'a': a condition chooses it, and members are assigned (kernels have no pointers to objects: copy it, { ...a })`,
+    ],
+    [
+      `let a = { s: f }; a = { t: f };`,
+      `25 { t: f }: 'a' holds an object of s, and is assigned one of t (a variable that changes keeps to the members of the first that it is given)`,
+    ],
+    [
+      `let a = [f, 1]; a = [f];`,
+      `23 [f]: 'a' holds a list of 2, and is assigned a list of 1 (a variable that changes keeps to the members of the first that it is given)`,
+    ],
+    [
+      `const a = { s: f }; a.t = 1;`,
+      `WS1012 23 a.t: 't' of 'a' cannot be assigned (name it where the object is made: { …, t: 0 })`,
+    ],
+    [`const a = { ...f };`, `18 f: a number of type f32 has no members to copy (name each member)`],
     [
       `y = h;`,
       `WS1004 7 h: this is the f32 array 'y' or the i32 array 'h', as is decided when the kernel runs (arrays of one element type can be chosen so; use an if statement)`,
@@ -186,11 +211,11 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     [`const k = 1; k = 2;`, `16 k: 'k' is a constant, and cannot be assigned (declare it by let: let k = …)`],
     [
       `y.length = 3;`,
-      `3 y.length: 'length' of the f32 array 'y' cannot be assigned (kernels write to elements of arrays, to variables, and to components of vectors in both)`,
+      `3 y.length: 'length' of the f32 array 'y' cannot be assigned (kernels write to elements of arrays, to variables, and to members of objects and vectors in both)`,
     ],
     [
       `cuda.x = 1;`,
-      `3 cuda.x: 'x' of 'cuda' itself cannot be assigned (kernels write to elements of arrays, to variables, and to components of vectors in both)`,
+      `3 cuda.x: 'x' of 'cuda' itself cannot be assigned (kernels write to elements of arrays, to variables, and to members of objects and vectors in both)`,
     ],
     [
       `cuda.memcpyAsync(x, y, 3, cuda.makePipeline());`,

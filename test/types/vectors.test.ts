@@ -151,7 +151,7 @@ describe('mistakes', () => {
     ],
     [
       'y[0].x = 1;',
-      "WS1012 1:32 y[0].x: 'x' of a number of type f32 cannot be assigned (kernels write to elements of arrays, to variables, and to components of vectors in both)",
+      "WS1012 1:32 y[0].x: 'x' of a number of type f32 cannot be assigned (kernels write to elements of arrays, to variables, and to members of objects and vectors in both)",
     ],
   ])('%s', (text, expected) => {
     expect(mistakesIn(schema, `({ x, y, p, a, r }, cuda) => { ${text} }`)).toEqual([expected]);
