@@ -7,7 +7,7 @@ import { locationOf } from '../diagnostics/source.ts';
 /** A few lines for people. `architecture` is the compute capability times ten. */
 export async function explain({ program, sources }: Specialised, architecture: number): Promise<string> {
   const { explainWasm } = await import('../targets/wasm/compile.ts');
-  const { explainLowerings } = await import('../targets/legalise/lowering.ts');
+  const { chooseLowerings } = await import('../targets/legalise/lowering.ts');
   const { onlyCopiesMeet } = await import('../targets/legalise/only-copies.ts');
   const { blockUniformPipelines } = await import('../targets/legalise/synchronisation.ts');
   const placeOf = (range: Range) => {
@@ -22,9 +22,8 @@ export async function explain({ program, sources }: Specialised, architecture: n
   const why = obstacle === null ? '' : `, since ${obstacle.reason}${placeOf(obstacle.range)}`;
   const alignments = program.parameters.map(() => 16);
   const options = { architecture, alignments, blockUniform: blockUniformPipelines(program) };
-  const choices = explainLowerings(program, options);
-  const bulk = choices.some(({ lowering }) => lowering === 'bulk');
-  const roles = choices.some(({ lowering }) => lowering === 'barriers');
+  const choices = chooseLowerings(program, options);
+  const isTold = choices.some(({ lowering }) => lowering === 'bulk' || lowering === 'barriers');
   const spared = onlyCopiesMeet(program, alignments)
     ? 'copies are all that threads have to be ordered by: some barriers and arrivals are left out'
     : 'threads may meet elsewhere than in copied stages: every barrier and arrival stays';
@@ -36,7 +35,7 @@ export async function explain({ program, sources }: Specialised, architecture: n
       return `  pipeline ${program.pipelines[id]!.name}: ${lowering}, since ${reason}`;
     }),
     ...(choices.length === 0 ? ['  no pipelines'] : []),
-    ...(bulk || roles ? [`  ${spared}`] : []),
+    ...(isTold ? [`  ${spared}`] : []),
     '',
   ].join('\n');
 }

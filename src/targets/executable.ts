@@ -55,7 +55,7 @@ export type Executable =
       /** Machine code for one architecture. */
       readonly image: Uint8Array;
       /** How each pipeline is carried out. */
-      readonly lowerings: readonly ('bulk' | 'groups' | 'barriers' | 'thread')[];
+      readonly lowerings: readonly ('bulk' | 'roles' | 'groups' | 'barriers' | 'thread')[];
       /** Where a shared array lies; null where only the launch knows. */
       readonly shared: readonly ({ readonly offset: number; readonly length: number } | null)[];
       /** Arrays are passed as pointers alone, without their lengths: what a user wrote in CUDA C++. */

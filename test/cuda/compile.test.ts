@@ -49,7 +49,7 @@ describe('lowering of pipelines', () => {
     ['unified staging', 75, 'groups'],
     ['unified staging', 80, 'groups'],
     ['unified staging', 90, 'bulk'],
-    ['specialized staging', 90, 'barriers'],
+    ['specialized staging', 90, 'roles'],
     ['thread-scope staging', 90, 'thread'],
   ])('%s on sm_%i: %s', (work, architecture, lowering) => {
     expect(generate(works[work]!, architecture).lowerings).toEqual([lowering]);

@@ -5,7 +5,121 @@ import { mutationsOf } from './mutation.ts';
 const ordering = ['test/core/ordering.test.ts', 'test/core/conformance.test.ts'];
 const random = [...ordering, 'test/differential/staging.test.ts'];
 
+const roles = ['test/core/roles.test.ts', 'test/core/ordering.test.ts'];
+
 export const mutations = [
+  ...mutationsOf('src/targets/legalise/pipelines.ts', roles, [
+    {
+      name: 'a warp of consumers arrives before its lanes have read',
+      from: "return [words.sync({ kind: 'tile', size: 32 }), ...this.#copier.elected(words, [arrival]), ...advance];",
+      to: 'return [...this.#copier.elected(words, [arrival]), ...advance];',
+      why: 'the copy engine overwrites what a lane still reads',
+    },
+    {
+      name: 'every consumer arrives where warps are expected',
+      from: "if (lowering === 'barriers') return [arrival, ...advance];",
+      to: "if (lowering === 'barriers' || lowering === 'roles') return [arrival, ...advance];",
+      why: 'a stage counts as read when one warp has read it',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/neighbours.ts', roles, [
+    {
+      name: 'copies with gaps are one',
+      from: 'part.to - to === n * each &&',
+      to: '',
+      why: 'elements land where another producer would have put them',
+    },
+    {
+      name: 'parts of the source may come in any order',
+      from: 'part.from - from === n * each',
+      to: 'part.from !== null',
+      why: 'elements come from where another producer would have read them',
+    },
+    {
+      name: 'the second thread copies first',
+      from: 'parts.sort((a, b) => (a.to ?? 0) - (b.to ?? 0));',
+      to: 'parts.sort((a, b) => (b.to ?? 0) - (a.to ?? 0));',
+      why: 'no pipeline with roles is copied by one thread, or from its end on',
+    },
+    {
+      name: 'what is taken away is added',
+      from: "return each.operator === 'add' ? left + right : left - right;",
+      to: 'return left + right;',
+      why: 'copies that run backwards are taken for one that runs forwards',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/roles.ts', roles, [
+    {
+      name: 'threads that do not all come to a verb have a role',
+      from: 'threads.every((one, rank) => one !== producers[rank])',
+      to: 'true',
+      why: 'stages are released by fewer warps than are expected, or by more',
+    },
+    {
+      name: 'threads may meet between the verbs',
+      from: "if (meets) throw new Obstacle('threads meet otherwise between its verbs');\n",
+      to: '',
+      why: 'threads that copy nothing never come to the barrier of the block',
+    },
+    {
+      name: 'what is assigned between the verbs may be read afterwards',
+      from: 'if ([...assigned].some((variable) => outside.has(variable)))',
+      to: 'if (outside.size < 0)',
+      why: 'producers that do not copy any more read a value from before',
+    },
+    {
+      name: 'producers may do more than copy',
+      from: 'if (anyStatement(alive, (each) => !isTheirs(each)))',
+      to: 'if (alive.length < 0)',
+      why: 'what every producer does is done by one',
+    },
+    {
+      name: 'roles need not fill warps',
+      from: 'if (this.#size % warp !== 0 || order.count % warp !== 0)',
+      to: 'if (order.count < 0)',
+      why: 'a warp has both roles, and its producers never copy or its consumers never come',
+    },
+    {
+      name: 'threads change places where lanes meet',
+      from: 'if (!order.isSame && asksForWarps(this.#program))',
+      to: 'if (order.count < 0)',
+      why: 'lanes exchange values with others than the text says',
+    },
+    {
+      name: 'copies may begin anywhere',
+      from: 'if (known < 16)',
+      to: 'if (known < 1)',
+      why: 'a bulk copy from such an address is a fault of the GPU',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/parts.ts', roles, [
+    {
+      name: 'loops that begin apart count together',
+      from: 'start === startOf(filled, earlier) &&',
+      to: '',
+      why: 'the producers copy batches that nobody waits for, or too few',
+    },
+    {
+      name: 'a loop that fills a pipeline ends where it likes',
+      from: 'isSame(statement.test!, renamed(bound, filled, used)) &&',
+      to: '',
+      why: 'the producers copy batches that nobody waits for, or too few',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/thread-order.ts', roles, [
+    {
+      name: 'consumers stay where they are',
+      from: "inRun(words.binary('subtract', rank, words.index(count)), consumers),",
+      to: 'inRun(rank, consumers),',
+      why: 'elements are computed by no thread, or by two',
+    },
+    {
+      name: 'roles begin with the first thread',
+      from: "return first === 0 ? rank : words.binary('add', rank, words.index(first));",
+      to: 'return rank;',
+      why: 'two threads of the hardware do the work of one, and another one stays undone',
+    },
+  ]),
   ...mutationsOf('src/targets/legalise/pipelines.ts', random, [
     {
       name: 'an acquire waits for the phase that is being filled',
@@ -15,8 +129,8 @@ export const mutations = [
     },
     {
       name: 'threads do not meet before a stage is filled again',
-      from: "if (state.lowering !== 'barriers') return this.#meetings.sync(state.group, words);",
-      to: "if (state.lowering !== 'barriers') return [];",
+      from: 'return this.#meetings.sync(state.group, words);\n    // A stage that was never',
+      to: 'return [];\n    // A stage that was never',
       why: 'a fast thread overwrites what a slow one still reads',
     },
     {
@@ -82,13 +196,13 @@ export const mutations = [
     },
     {
       name: 'a release arrives nowhere',
-      from: 'return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];',
+      from: "if (lowering === 'barriers') return [arrival, ...advance];",
       to: 'return advance;',
       why: 'producers with roles wait for ever for the first stage that is used again',
     },
     {
       name: 'a release arrives at the next stage',
-      from: 'return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];',
+      from: "if (lowering === 'barriers') return [arrival, ...advance];",
       to: 'return [...advance, this.#arrive(empty, tail!.position(words).stage, words)];',
       why: 'a stage that is read is given to the producer, and the one that was read is not',
     },
@@ -157,7 +271,7 @@ export const mutations = [
   ...mutationsOf('src/targets/legalise/pipeline-state.ts', random, [
     {
       name: 'mbarriers of the copy engine are not fenced when they are made',
-      from: "...(lowering === 'bulk' ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),",
+      from: "...(copiesInBulk(lowering) ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),",
       to: '',
       why: 'the first bytes of the copy engine may count at an mbarrier that it does not see yet',
       tests: [

@@ -151,6 +151,18 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/calls.ts',
+    [...random, 'test/cuda/types.test.ts'],
+    [
+      {
+        name: 'the count of a copy needs no alignment',
+        from: 'Math.max(Math.min(addresses, proven(count)), alignment)',
+        to: 'Math.max(addresses, alignment)',
+        why: 'the last chunk of a copy writes behind its end',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/lowering.ts',
     [...random, 'test/cuda/types.test.ts'],
     [
@@ -165,12 +177,6 @@ export const mutations = [
         from: 'return known < 16 ?',
         to: 'return known < 8 ?',
         why: 'a bulk copy from such an address is a fault of the GPU',
-      },
-      {
-        name: 'the count of a copy needs no alignment',
-        from: 'Math.max(Math.min(addresses, proven(count)), alignment)',
-        to: 'Math.max(addresses, alignment)',
-        why: 'the last chunk of a copy writes behind its end',
       },
       {
         name: 'bulk copies stay though threads may return',

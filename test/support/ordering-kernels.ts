@@ -199,6 +199,60 @@ const throughProducers = kernel(
   },
 );
 
+/** Even threads copy, odd ones read what another one's neighbour copied; some of them are late. */
+const evenThreadsCopy = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index', late },
+  ({ out, input, batches, late }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const half = Math.trunc(block.size() / 2);
+    const own = Math.trunc(block.threadRank() / 2);
+    const role = block.threadRank() % 2 === 0 ? 'producer' : 'consumer';
+    const staged = cuda.sharedArray('i32', 2 * half);
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 2), role);
+    for (let b = 0; b < batches; b++) {
+      if (role === 'producer') {
+        pipe.producerAcquire();
+        cuda.memcpyAsync(staged.subarray((b % 2) * half + own), input.subarray(b * half + own), 1, pipe);
+        pipe.producerCommit();
+      } else {
+        pipe.consumerWait();
+        if (own >= half - 16 && b % 3 === 1) cuda.nanosleep(late);
+        out[b * half + own] = staged[(b % 2) * half + (half - 1 - own)]! + b;
+        pipe.consumerRelease();
+      }
+    }
+  },
+);
+
+/** The last warps copy two arrays' worth to one stage, in a loop of their own. */
+const lastWarpsCopy = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index', late },
+  ({ out, input, batches, late }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const half = Math.trunc(block.size() / 2);
+    const staged = cuda.sharedArray('i32', 2 * half);
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1), half);
+    if (t >= half) {
+      const own = t - half;
+      for (let b = 0; b < batches; b++) {
+        const last = batches - 1 - b;
+        pipe.producerAcquire();
+        cuda.memcpyAsync(staged.subarray(own), input.subarray(b * half + own), 1, pipe);
+        cuda.memcpyAsync(staged.subarray(half + own), input.subarray(last * half + own), 1, pipe);
+        pipe.producerCommit();
+      }
+    } else {
+      for (let b = 0; b < batches; b++) {
+        pipe.consumerWait();
+        if (t < 16) cuda.nanosleep(late);
+        out[b * half + t] = 3 * staged[half - 1 - t]! + staged[half + t]!;
+        pipe.consumerRelease();
+      }
+    }
+  },
+);
+
 export interface OrderingCase {
   readonly kernel: Kernel;
   /** Whether it takes `scratch`, as long as `out`. */
@@ -220,5 +274,7 @@ export const orderingKernels: Readonly<Record<string, OrderingCase>> = {
     threads: 1,
   },
   'stores of producers': { kernel: notesOfProducers as unknown as Kernel, scratch: true, threads: 2 },
+  'even threads copy': { kernel: evenThreadsCopy as unknown as Kernel, scratch: false, threads: 2 },
+  'the last warps copy': { kernel: lastWarpsCopy as unknown as Kernel, scratch: false, threads: 2 },
   'stores through producers': { kernel: throughProducers as unknown as Kernel, scratch: true, threads: 2 },
 };

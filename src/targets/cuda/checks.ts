@@ -12,8 +12,8 @@ import { elementOf } from '../analysis/elements.ts';
 import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
+import type { Copy } from '../legalise/calls.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from '../legalise/loops.ts';
-import type { Copy } from '../legalise/lowering.ts';
 import type { ExpressionWriter } from './expressions.ts';
 import { arrayName, lengthName } from './types.ts';
 

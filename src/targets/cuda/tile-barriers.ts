@@ -5,7 +5,7 @@
 // left over meet in shared memory.
 
 import type { Group, Program } from '../../compiler/ir.ts';
-import { forEachCall } from '../legalise/lowering.ts';
+import { forEachCall } from '../legalise/calls.ts';
 import type { StatementWriter } from './statements.ts';
 
 const hardwareBarriers = 15;

@@ -3,7 +3,7 @@
 
 import type { Call, Program } from '../../compiler/ir.ts';
 import type { WarpOperator } from '../../compiler/ir-warps.ts';
-import { forEachCall } from '../legalise/lowering.ts';
+import { forEachCall } from '../legalise/calls.ts';
 import type { ExpressionWriter } from './expressions.ts';
 import { identifier } from './types.ts';
 

@@ -6,10 +6,10 @@
 
 import type { Call, Expression, Statement } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
+import { type Copy, forEachCall, madeInLoops, returnsAmongCopies } from './calls.ts';
 import type { CopyLegaliser } from './copies.ts';
 import type { Decisions } from './decisions.ts';
 import type { Frame } from './frame.ts';
-import { type Copy, forEachCall, madeInLoops, returnsAmongCopies } from './lowering.ts';
 import type { Meetings } from './meetings.ts';
 import type { Words } from './words.ts';
 

@@ -3,7 +3,7 @@
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
-import { type Copy, copyAlignment } from './lowering.ts';
+import { type Copy, copyAlignment } from './calls.ts';
 import type { Words } from './words.ts';
 
 export class CopyLegaliser {

@@ -2,7 +2,9 @@
 
 import type { Call } from '../../compiler/ir.ts';
 import type { LoopSchedule } from './loop-schedule.ts';
-import type { Lowering } from './lowering.ts';
+
+/** A way of the hardware that a pipeline takes (lowering.ts). */
+export type Lowering = 'bulk' | 'roles' | 'groups' | 'barriers' | 'thread';
 
 export interface Decisions {
   /** Compute capability times ten. */

@@ -6,10 +6,10 @@
 
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import { BarrierLegaliser, isOfBarrier } from './barriers.ts';
+import { returnsAmongCopies } from './calls.ts';
 import { CopyLegaliser } from './copies.ts';
 import type { Decisions } from './decisions.ts';
 import { Frame } from './frame.ts';
-import { returnsAmongCopies } from './lowering.ts';
 import { Meetings } from './meetings.ts';
 import { PipelineLegaliser } from './pipelines.ts';
 import { calmAround } from './surroundings.ts';

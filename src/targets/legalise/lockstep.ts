@@ -226,7 +226,7 @@ function isCallOf(statement: Statement, pipelines: readonly number[]): statement
 }
 
 /** The constant that a variable gets just before a loop; null if that is not seen there. */
-function startOf(variable: number, before: readonly Statement[]): number | null {
+export function startOf(variable: number, before: readonly Statement[]): number | null {
   for (const statement of before.toReversed()) {
     if (statement.kind !== 'assign') return null;
     if (statement.variable !== variable) continue;
@@ -235,7 +235,7 @@ function startOf(variable: number, before: readonly Statement[]): number | null 
   return null;
 }
 
-function readsOf(variable: number, statements: readonly Statement[]): number {
+export function readsOf(variable: number, statements: readonly Statement[]): number {
   let reads = 0;
   forEachExpression(statements, (expression) => {
     if (isVariable(expression, variable)) ++reads;

@@ -2,9 +2,10 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import { expandCounts } from './counts.ts';
+import type { Lowering } from './decisions.ts';
 import { legaliseForGpu } from './gpu.ts';
 import { newLoopSchedule } from './loop-schedule.ts';
-import { chooseLowerings, type Lowering, type LoweringOptions } from './lowering.ts';
+import { chooseLowerings, type LoweringOptions } from './lowering.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
 import { prefetchInLoops } from './prefetch.ts';
 import { rotateFillLoops } from './rotate.ts';
@@ -19,14 +20,16 @@ export interface Lowered {
 
 export function lowerForGpu(given: Program, options: LoweringOptions): Lowered {
   const original = expandCounts(given, false, syncsApart(given));
-  const lowerings = chooseLowerings(original, options);
+  const choices = chooseLowerings(original, options);
+  const lowerings = choices.map(({ lowering }) => lowering);
+  const chosen = choices.find(({ program }) => program !== undefined)?.program ?? original;
   const schedule = newLoopSchedule();
   let proven: boolean | undefined;
   const onlyCopies = () => {
     proven ??= onlyCopiesMeet(original, options.alignments);
     return proven;
   };
-  const rotated = rotateFillLoops(original, lowerings, schedule, onlyCopies);
+  const rotated = rotateFillLoops(chosen, lowerings, schedule, onlyCopies);
   prefetchInLoops(rotated, schedule);
   const unrolled = unrollStages(rotated, schedule);
   const program = legaliseForGpu(unrolled, {

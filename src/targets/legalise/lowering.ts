@@ -5,22 +5,20 @@
 //             before the refill says that all threads have read it.
 //   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
 //             barrier behind it everybody's. Before sm_80 the same with copies done at once.
-//   barriers  full and empty barriers a stage with one arrival a thread: partitioned roles,
+//   roles     sm_90, where producers do nothing but copy: one thread copies for all of them through
+//             the copy engine; full barriers say what has arrived, and empty ones, at which each warp
+//             of consumers arrives once, what was read (roles.ts).
+//   barriers  full and empty barriers a stage with one arrival a thread: other partitioned roles,
 //             tiles, waits that may time out, and those that not all threads of the block reach
 //             together.
 //   thread    thread scope: groups without any block barrier.
 
-import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Program } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
-import { elementBytes } from '../../kernel/types.ts';
-import { elementOf } from '../analysis/elements.ts';
-import { factsOf } from '../analysis/facts.ts';
-import { divisorOf } from '../analysis/values.ts';
-import { anyStatement, forEachStatement } from '../analysis/walk.ts';
-
-export type Lowering = 'bulk' | 'groups' | 'barriers' | 'thread';
-
-export type Copy = Extract<Call, { intrinsic: 'memcpyAsync' }>;
+import { type Copy, copyAlignment, forEachCall, returnsAmongCopies } from './calls.ts';
+import type { Lowering } from './decisions.ts';
+import { onlyCopiesMeet } from './only-copies.ts';
+import { partRoles } from './roles.ts';
 
 /** What the choice depends on beside the program. */
 export interface LoweringOptions {
@@ -30,78 +28,20 @@ export interface LoweringOptions {
   readonly alignments: readonly number[];
   /** Whether every use of the pipeline stands in control flow that the whole block takes together. */
   readonly blockUniform: (pipeline: number) => boolean;
-}
-
-/** Calls `visit` for every call of the program. */
-export function forEachCall(statements: readonly Statement[], visit: (call: Call) => void): void {
-  forEachStatement(statements, (statement) => {
-    if (statement.kind === 'call') visit(statement);
-  });
-}
-
-/** The pipelines or barriers that statements make inside of loops. */
-export function madeInLoops(statements: readonly Statement[], what: 'pipeline' | 'barrier'): Set<number> {
-  const made = new Set<number>();
-  forEachStatement(statements, (statement) => {
-    if (statement.kind !== 'loop') return;
-    forEachCall([statement], (call) => {
-      if (what === 'pipeline' && call.intrinsic === 'makePipeline') made.add(call.pipeline);
-      if (what === 'barrier' && call.intrinsic === 'makeBarrier') made.add(call.barrier);
-    });
-  });
-  return made;
-}
-
-/** Whether a kernel writes to shared arrays by itself, by stores or atomics. */
-export function storesToShared(statements: readonly Statement[]): boolean {
-  return anyStatement(statements, (statement) => {
-    const writes =
-      statement.kind === 'store' || (statement.kind === 'call' && statement.intrinsic === 'atomic');
-    return writes && statement.array.space === 'shared';
-  });
-}
-
-/** Whether threads may return while copies are under way: behind the first statement that copies, or inside it. */
-export function returnsAmongCopies(body: readonly Statement[]): boolean {
-  const first = body.findIndex((statement) =>
-    anyStatement([statement], (each) => each.kind === 'call' && each.intrinsic === 'memcpyAsync'),
-  );
-  return first >= 0 && anyStatement(body.slice(first), ({ kind }) => kind === 'return');
-}
-
-/** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */
-export function copyAlignment(program: Program, alignments: readonly number[]): (copy: Copy) => number {
-  const facts = factsOf(program);
-  return (copy) => {
-    const { destination, source, count, alignment } = copy;
-    const factOf = facts.at(copy);
-    const bytes = elementBytes[elementOf(program, source.array)];
-    const base = ({ space, id }: Copy['source']['array']) =>
-      space === 'global' ? (alignments[id] ?? bytes) : 16;
-    const proven = (offset: Expression) => bytes * divisorOf(factOf(offset));
-    const addresses = Math.min(
-      base(destination.array),
-      base(source.array),
-      proven(destination.offset),
-      proven(source.offset),
-    );
-    return Math.min(16, Math.max(Math.min(addresses, proven(count)), alignment));
-  };
+  /** Whether each copy is tested as the thread makes it that the kernel's text says. Default: no. */
+  readonly checked?: boolean;
 }
 
 /** The lowering of a pipeline, and why it is that one: half a sentence. */
 export interface Choice {
   readonly lowering: Lowering;
   readonly why: string;
+  /** The program as this lowering needs it; absent: as it is. */
+  readonly program?: Program;
 }
 
 /** Chooses the lowering of each pipeline. */
-export function chooseLowerings(program: Program, options: LoweringOptions): readonly Lowering[] {
-  return explainLowerings(program, options).map(({ lowering }) => lowering);
-}
-
-/** The same with the reasons. */
-export function explainLowerings(program: Program, options: LoweringOptions): readonly Choice[] {
+export function chooseLowerings(program: Program, options: LoweringOptions): readonly Choice[] {
   const copies = program.pipelines.map((): Copy[] => []);
   const timed = new Set<number>();
   forEachCall(program.body, (call) => {
@@ -117,7 +57,7 @@ export function explainLowerings(program: Program, options: LoweringOptions): re
   return program.pipelines.map(({ scope, partition, group }: Pipeline, id): Choice => {
     if (scope === 'thread') return { lowering: 'thread', why: 'it has thread scope' };
     if (timed.has(id)) return barriers('a wait for it may time out');
-    if (partition !== 'unified') return barriers('its threads have roles');
+    if (partition !== 'unified') return ofRoles(program, id, options);
     if (group.kind !== 'block') return barriers('its threads are a tile of the block');
     if (!options.blockUniform(id)) return barriers('not all threads of the block reach its calls together');
     if (options.architecture < 90) return groups(`sm_${options.architecture} has no engine for bulk copies`);
@@ -127,6 +67,26 @@ export function explainLowerings(program: Program, options: LoweringOptions): re
     if (obstacle !== undefined) return groups(obstacle);
     return { lowering: 'bulk', why: 'each of its copies is fit for the copy engine' };
   });
+}
+
+/** For a pipeline whose threads have roles. */
+function ofRoles(
+  program: Program,
+  id: number,
+  { architecture, alignments, checked }: LoweringOptions,
+): Choice {
+  const barriers = (obstacle: string): Choice => ({
+    lowering: 'barriers',
+    why: `its threads have roles, and ${obstacle}`,
+  });
+  if (program.pipelines[id]!.group.kind !== 'block') return barriers('they are a tile of the block');
+  if (architecture < 90) return barriers(`sm_${architecture} has no engine for bulk copies`);
+  if (checked === true) return barriers('each copy is tested by its own thread');
+  if (!onlyCopiesMeet(program, alignments))
+    return barriers('threads may meet elsewhere than in copied stages');
+  const parted = partRoles(program, id, alignments);
+  if ('obstacle' in parted) return barriers(parted.obstacle);
+  return { lowering: 'roles', why: 'one thread copies for all of its producers', program: parted.program };
 }
 
 /** A function that says why the copy engine cannot make a copy; null if it can. */

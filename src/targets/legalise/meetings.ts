@@ -1,8 +1,8 @@
 // Where threads meet, and what the copy engine must know of what they did before.
 
 import type { Call, Group, Program, Statement } from '../../compiler/ir.ts';
+import { type Copy, forEachCall, storesToShared } from './calls.ts';
 import type { Calm } from './calm.ts';
-import { type Copy, forEachCall, storesToShared } from './lowering.ts';
 import type { Words } from './words.ts';
 
 export class Meetings {

@@ -13,7 +13,7 @@
 
 import type { ArrayReference, Program, Statement } from '../../compiler/ir.ts';
 import { expressionsOf, forEachOperand, listsOf } from '../analysis/walk.ts';
-import { forEachCall } from './lowering.ts';
+import { forEachCall } from './calls.ts';
 import { type Guard, type GuardedIndex, ownPlaces } from './own-places.ts';
 
 /** What a program does with one array, copies apart. */

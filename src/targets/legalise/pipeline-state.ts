@@ -7,11 +7,11 @@
 import type { ArrayReference, Expression, Group, Statement } from '../../compiler/ir.ts';
 import type { PipelineCall } from '../../compiler/ir-pipelines.ts';
 import { forEachIndex } from './barriers.ts';
+import { forEachCall, madeInLoops } from './calls.ts';
 import type { Calm } from './calm.ts';
 import { Cursor } from './cursor.ts';
-import type { Decisions } from './decisions.ts';
+import type { Decisions, Lowering } from './decisions.ts';
 import type { Frame } from './frame.ts';
-import { forEachCall, type Lowering, madeInLoops } from './lowering.ts';
 import type { Meetings } from './meetings.ts';
 import type { Words } from './words.ts';
 
@@ -50,7 +50,7 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
   });
   return pipelines.map(({ name, stages, group }, id): PipelineState => {
     const lowering = decisions.lowerings[id]!;
-    const barriers = lowering === 'bulk' || lowering === 'barriers';
+    const barriers = copiesInBulk(lowering) || lowering === 'barriers';
     const mbarriers = (what: string) => frame.mbarriers({ name: `${name}_${what}`, count: stages, group });
     const all = frame.wholeWarps ? 'warps' : 'threads';
     return {
@@ -60,9 +60,9 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
       head: barriers ? new Cursor(frame, `${name}_head`, stages) : null,
       tail: barriers ? new Cursor(frame, `${name}_tail`, stages) : null,
       full: barriers ? mbarriers('full') : -1,
-      empty: lowering === 'barriers' ? mbarriers('empty') : -1,
+      empty: barriers && lowering !== 'bulk' ? mbarriers('empty') : -1,
       filled: barriers ? -1 : frame.variable(`${name}_filled`, 'u32'),
-      bytes: lowering === 'bulk' ? frame.variable(`${name}_bytes`, 'u32') : -1,
+      bytes: copiesInBulk(lowering) ? frame.variable(`${name}_bytes`, 'u32') : -1,
       // One thread arrives for all where nothing that others did since the last barrier of the block has
       // to be ordered; else each warp does, behind what its lanes did.
       arrivals: stirred.has(id) && !decisions.onlyCopiesMeet() ? all : 'one',
@@ -70,6 +70,11 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
       members: quits.has(id) ? frame.shared(`${name}_members`, 'u32', instances(frame, group)) : null,
     };
   });
+}
+
+/** Whether the copy engine makes a pipeline's copies. */
+export function copiesInBulk(lowering: Lowering): boolean {
+  return lowering === 'bulk' || lowering === 'roles';
 }
 
 function groupSize(frame: Frame, group: Group): number {
@@ -111,7 +116,7 @@ export class PipelineMaking {
       ...(members === null
         ? []
         : [words.store(members, instanceOf(group, words), words.u32(groupSize(this.#frame, group)))]),
-      ...(lowering === 'bulk' ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),
+      ...(copiesInBulk(lowering) ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),
     ];
     return [
       ...reset,
@@ -135,6 +140,11 @@ export class PipelineMaking {
       const one = lowering === 'bulk' && arrivals !== 'threads' ? (arrivals === 'one' ? 1 : size / 32) : size;
       return { counting: [], full: words.u32(one), empty: words.u32(size) };
     }
+    // One thread copies, and each warp of consumers arrives once.
+    if (lowering === 'roles') {
+      const consumers = words.binary('subtract', words.u32(size), words.convert(producers!, 'u32'));
+      return { counting: [], full: words.u32(1), empty: words.binary('divide', consumers, words.u32(32)) };
+    }
     const counted = this.#frame.variable('producers', 'u32');
     const full = words.read(counted, 'u32');
     const empty = words.binary('subtract', words.u32(size), full);
@@ -153,9 +163,7 @@ export class PipelineMaking {
     words: Words,
   ): Statement[] {
     const both =
-      lowering === 'barriers'
-        ? [[full, ofFull] as const, [empty, ofEmpty] as const]
-        : [[full, ofFull] as const];
+      lowering === 'bulk' ? [[full, ofFull] as const] : [[full, ofFull] as const, [empty, ofEmpty] as const];
     const discard = (index: Expression) =>
       both.map(([mbarrier]) => words.core({ kind: 'mbarrierInvalidate', mbarrier, index }));
     const init = (index: Expression) =>

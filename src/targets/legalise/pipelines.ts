@@ -12,15 +12,21 @@ import {
   type TimedWait,
   withoutLimit,
 } from '../../compiler/ir-pipelines.ts';
+import { type Copy, forEachCall } from './calls.ts';
 import type { Calm } from './calm.ts';
 import { Copier } from './copier.ts';
 import type { CopyLegaliser } from './copies.ts';
 import type { Position } from './cursor.ts';
-import type { Decisions } from './decisions.ts';
+import type { Decisions, Lowering } from './decisions.ts';
 import type { Frame } from './frame.ts';
-import { type Copy, forEachCall } from './lowering.ts';
 import type { Meetings } from './meetings.ts';
-import { instanceOf, PipelineMaking, type PipelineState, pipelineStates } from './pipeline-state.ts';
+import {
+  copiesInBulk,
+  instanceOf,
+  PipelineMaking,
+  type PipelineState,
+  pipelineStates,
+} from './pipeline-state.ts';
 import type { Words } from './words.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
@@ -94,7 +100,8 @@ export class PipelineLegaliser {
   #acquire(call: StageCall, state: PipelineState, words: Words): Statement[] {
     if (state.lowering === 'thread') return [];
     // All threads have released, and so read, the stage that is filled next.
-    if (state.lowering !== 'barriers') return this.#meetings.sync(state.group, words);
+    if (state.lowering === 'bulk' || state.lowering === 'groups')
+      return this.#meetings.sync(state.group, words);
     // A stage that was never filled counts as released.
     const { stage, parity, phase } = this.#headAt(call, words);
     const before = {
@@ -137,6 +144,15 @@ export class PipelineLegaliser {
       const bytes = words.read(state.bytes, 'u32');
       const { stage } = this.#headAt(call, words);
       return [...this.#arriveExpecting(state, stage, bytes, words), words.assign(state.bytes, words.u32(0))];
+    }
+    if (lowering === 'roles') {
+      const arrival = this.#arrive(
+        full,
+        this.#headAt(call, words).stage,
+        words,
+        words.read(state.bytes, 'u32'),
+      );
+      return [arrival, words.assign(state.bytes, words.u32(0))];
     }
     const { stage } = this.#headAt(call, words);
     const afterCopies = (noIncrement: boolean) =>
@@ -183,8 +199,8 @@ export class PipelineLegaliser {
     { lowering, stages, group, tail, full, filled }: PipelineState,
     words: Words,
   ): Statement[] {
-    if (lowering === 'bulk' || lowering === 'barriers') {
-      const converged = lowering === 'bulk' && this.#frame.wholeWarps;
+    if (copiesInBulk(lowering) || lowering === 'barriers') {
+      const converged = lowering !== 'barriers' && this.#frame.wholeWarps;
       return [this.#await(full, tail!.position(words), call, words, { converged })];
     }
     const distance = this.#decisions.schedule.distance.get(call);
@@ -229,7 +245,10 @@ export class PipelineLegaliser {
     if (lowering === 'groups') return known ? [] : [this.#count(filled, 'subtract', words)];
     const advance = tail!.advance(words);
     if (lowering === 'bulk') return advance;
-    return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];
+    const arrival = this.#arrive(empty, tail!.position(words).stage, words);
+    if (lowering === 'barriers') return [arrival, ...advance];
+    // What its lanes read lies before the arrival of the warp.
+    return [words.sync({ kind: 'tile', size: 32 }), ...this.#copier.elected(words, [arrival]), ...advance];
   }
 
   /** Counts the thread off; the last one knows what the others did before. */
@@ -266,33 +285,41 @@ export class PipelineLegaliser {
   }
 
   #copy(copy: PipelineCopy, state: PipelineState, words: Words): Statement[] {
-    if (state.lowering !== 'bulk') return this.#copies.byThreads(copy, words);
+    const { lowering } = state;
+    if (!copiesInBulk(lowering)) return this.#copies.byThreads(copy, words);
     const { destination, source, count, alignment: promised, group } = copy;
     const index = this.#headAt(copy, words).stage;
     const bytes = words.binary('add', words.read(state.bytes, 'u32'), this.#copies.bytes(copy, words));
     const known = this.#calm.afterBarrier.has(copy) || this.#decisions.onlyCopiesMeet();
+    const steps = [
+      this.#copies.check(copy, words),
+      // What threads read or wrote there before lies before what the engine writes.
+      ...(this.#calm.fenced.has(copy) ? [] : [words.core({ kind: 'proxyFence', space: 'shared' })]),
+      words.core({ kind: 'bulkCopy', mbarrier: state.full, index, destination, source, count, promised }),
+    ];
     return [
-      ...this.#prefetch(copy, words),
+      ...this.#prefetch(copy, lowering, words),
       // The copying thread copies for all: it must know of what they did to the stage.
       ...(known ? [] : this.#meetings.sync(group, words)),
-      this.#copier.run(words, [
-        this.#copies.check(copy, words),
-        // What threads read or wrote there before lies before what the engine writes.
-        ...(this.#calm.fenced.has(copy) ? [] : [words.core({ kind: 'proxyFence', space: 'shared' })]),
-        words.core({ kind: 'bulkCopy', mbarrier: state.full, index, destination, source, count, promised }),
-      ]),
+      ...this.#byCopier(lowering, steps, words),
       words.assign(state.bytes, bytes),
     ];
   }
 
   /** A hint to have the source of a later copy in the L2 cache by then. */
-  #prefetch(copy: Copy, words: Words): Statement[] {
+  #prefetch(copy: Copy, lowering: Lowering, words: Words): Statement[] {
     const prefetch = this.#decisions.schedule.prefetches.get(copy);
     if (prefetch === undefined) return [];
     const source = { array: copy.source.array, offset: prefetch.offset };
     if (this.#copies.alignmentOf({ ...copy, source }) < 16) return [];
-    const hint = this.#copier.run(words, [words.core({ kind: 'prefetch', source, count: copy.count })]);
-    return prefetch.when === null ? [hint] : [words.when(prefetch.when, [hint])];
+    const give = words.core({ kind: 'prefetch', source, count: copy.count });
+    const hint = this.#byCopier(lowering, [give], words);
+    return prefetch.when === null ? hint : [words.when(prefetch.when, hint)];
+  }
+
+  /** What one thread does for all; with roles nobody else comes there. */
+  #byCopier(lowering: Lowering, steps: Statement[], words: Words): Statement[] {
+    return lowering === 'roles' ? steps : [this.#copier.run(words, steps)];
   }
 
   /** What a loop that filled pipelines leaves to do: to commit nothing as often as there was nothing to fetch. */

@@ -16,10 +16,10 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { assignedBy, forEachStatement } from '../analysis/walk.ts';
+import type { Lowering } from './decisions.ts';
 import { stepTogether } from './lockstep.ts';
 import { copyStatements, type LoopSchedule, newLabels } from './loop-schedule.ts';
 import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, negation } from './loops.ts';
-import type { Lowering } from './lowering.ts';
 
 /** What the rotation of one loop depends on beside the loop. */
 export interface Surroundings {
@@ -109,7 +109,7 @@ function rotate(outer: Loop, before: readonly Statement[], around: Surroundings)
 }
 
 /** The counters of two loops whose inner one runs at most once in every turn after the first; null otherwise. */
-function countersOf(outer: Loop, fill: Loop): Counters | null {
+export function countersOf(outer: Loop, fill: Loop): Counters | null {
   if (outer.test === null || fill.test === null || !outer.testFirst || !fill.testFirst) return null;
   // The filling statements are written more than once, so they may hold no labels; nothing may skip the update.
   if (!fill.body.every(isStraight) || continues(outer.body, outer.label)) return null;

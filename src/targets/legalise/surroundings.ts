@@ -28,7 +28,7 @@ export function calmAround(program: Program, decisions: Decisions, isBulk: (call
     switch (call.intrinsic) {
       case 'producerCommit':
       case 'consumerRelease':
-        return lowering(call) !== 'barriers';
+        return lowering(call) !== 'barriers' && lowering(call) !== 'roles';
       case 'quit':
         return call.result === null;
       case 'producerAcquire':

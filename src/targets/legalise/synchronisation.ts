@@ -3,7 +3,7 @@
 
 import type { Call, Program } from '../../compiler/ir.ts';
 import { factsOf } from '../analysis/facts.ts';
-import { forEachCall } from './lowering.ts';
+import { forEachCall } from './calls.ts';
 
 /** A function that says of a pipeline whether each of its uses stands where all threads of the block arrive. */
 export function blockUniformPipelines(program: Program): (pipeline: number) => boolean {
