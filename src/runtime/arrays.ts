@@ -100,6 +100,7 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
   readonly device: Device;
   readonly element: E;
   readonly length: number;
+  readonly byteLength: number;
   readonly allocation: Allocation;
   /** Bytes from the allocation's beginning. */
   readonly offset: number;
@@ -110,18 +111,16 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
     element: E,
     length: number,
     allocation: Allocation,
-    part: { whole: DeviceMemoryArray<E>; offset: number } | null = null,
+    whole: DeviceMemoryArray<E> | null = null,
+    offset = 0,
   ) {
     this.device = device;
     this.element = element;
     this.length = length;
+    this.byteLength = length * elementBytes[element];
     this.allocation = allocation;
-    this.#whole = part?.whole ?? null;
-    this.offset = part?.offset ?? 0;
-  }
-
-  get byteLength(): number {
-    return this.length * elementBytes[this.element];
+    this.#whole = whole;
+    this.offset = offset;
   }
 
   /** Where its first element lies in the device's memory. */
@@ -142,10 +141,9 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
   subarray(begin: number, end: number = this.length): DeviceArray<E> {
     this.check('subarray');
     partOf(this.length, begin, end);
-    return new DeviceMemoryArray(this.device, this.element, end - begin, this.allocation, {
-      whole: this.#whole ?? this,
-      offset: this.offset + begin * elementBytes[this.element],
-    });
+    const offset = this.offset + begin * elementBytes[this.element];
+    const whole = this.#whole ?? this;
+    return new DeviceMemoryArray(this.device, this.element, end - begin, this.allocation, whole, offset);
   }
 
   free(): void {

@@ -51,6 +51,7 @@ export interface Stamp {
 }
 
 const noCommands: readonly Command[] = [];
+const noIds: readonly number[] = [];
 const noAllocations: readonly Allocation[] = [];
 
 /** One operation of a stream. */
@@ -61,8 +62,11 @@ export class Command {
   readonly stream: string;
   /** Lower is more urgent. */
   readonly priority: number;
-  /** When it was issued, began and ended, on the clock of `performance.now()`, or that of its dispatcher. */
-  queued = performance.now();
+  /**
+   * When it was issued, began and ended, on the clock of `performance.now()`, or that of its dispatcher. Where nothing is
+   * recorded, a dispatcher need not note the first: reading the clock takes a part of what a launch does.
+   */
+  queued = 0;
   started = 0;
   ended = 0;
   /** The ids of what it waited for when it was issued. */
@@ -85,7 +89,7 @@ export class Command {
     this.stream = stream.name;
     this.priority = stream.priority;
     this.#dependencies = dependencies;
-    this.after = dependencies.map((dependency) => dependency.id);
+    this.after = idsOf(dependencies);
     this.#uses = uses;
     for (const allocation of uses) allocation.retain();
   }
@@ -141,4 +145,17 @@ export class Command {
     this.#listeners = null;
     if (listeners !== null) for (const listener of listeners) listener();
   }
+}
+
+function idsOf(commands: readonly Command[]): readonly number[] {
+  if (commands.length === 0) return noIds;
+  if (commands.length === 1) return [commands[0]!.id];
+  if (commands.length === 2) return [commands[0]!.id, commands[1]!.id];
+  return commands.map(({ id }) => id);
+}
+
+/** The first of these that has failed, if one has. */
+export function failedOf(commands: readonly Command[]): Command | null {
+  for (const command of commands) if (command.status === 'failed') return command;
+  return null;
 }

@@ -15,9 +15,12 @@ interface Recording {
   readonly points: readonly Command[];
   /** Where it was recorded in a stream that was captured. */
   readonly captured: CapturedPoints | null;
+  /** When it was recorded, of an event with a time that has no stamp. */
   readonly time: number;
   readonly stamp: Stamp | null;
 }
+
+const nothing: readonly Command[] = [];
 
 export class CommandEvent implements Event {
   readonly device: Device;
@@ -47,15 +50,16 @@ export class CommandEvent implements Event {
 
   /** What a wait for it waits for; nothing, as in CUDA, if it was never recorded. */
   get points(): readonly Command[] {
-    return this.#recorded?.points ?? [];
+    return this.#recorded?.points ?? nothing;
   }
 
   recordAt(stream: StreamState): void {
     this.#recorded?.stamp?.release();
     const captured = this.#queue.captured(stream);
-    const points = captured === null ? this.#queue.join(stream) : [];
+    const points = captured === null ? this.#queue.join(stream) : nothing;
     const stamp = captured === null ? this.#queue.mark(stream, this.#isTimed) : null;
-    this.#recorded = { stream, points, captured, time: performance.now(), stamp };
+    const time = this.#isTimed && stamp === null ? performance.now() : 0;
+    this.#recorded = { stream, points, captured, time, stamp };
   }
 
   /** Has a stream wait for it. */

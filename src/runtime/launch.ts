@@ -22,7 +22,7 @@ export interface LaunchWork {
   readonly kind: 'launch';
   readonly name: string;
   /** See `Specialised`. */
-  readonly assignedName?: () => string | null;
+  readonly assignedName?: (() => string | null) | undefined;
   readonly sources: readonly KernelSource[];
   readonly executable: Executable;
   readonly grid: Extent3;

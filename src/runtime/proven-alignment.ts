@@ -9,19 +9,20 @@ export function provenAlignment(
   array: DeviceMemoryArray,
   written: readonly DeviceMemoryArray[] | null,
 ): number {
-  const begin = array.address;
-  const alignment = alignmentOf(begin);
-  if (written === null || alignment < 16) return alignment;
-  const end = begin + array.byteLength;
-  for (const other of written) {
-    if (other.address < end && begin < other.address + other.byteLength) return 8;
-  }
-  return alignment;
+  const alignment = addressAlignment(array);
+  if (written === null || alignment <= besideWritten) return alignment;
+  return written.some((other) => overlap(array, other)) ? besideWritten : alignment;
 }
 
-/** The power of two, up to 16, that an address is a multiple of. */
-function alignmentOf(address: number): number {
-  let power = 16;
-  while (address % power !== 0) power /= 2;
-  return power;
+/** What one that is only read counts for at most where it overlaps one that is written. */
+export const besideWritten = 8;
+
+/** The power of two, up to 16, that an array's address is a multiple of. */
+export function addressAlignment(array: DeviceMemoryArray): number {
+  const low = array.address & 15;
+  return low === 0 ? 16 : low & -low;
+}
+
+export function overlap(a: DeviceMemoryArray, b: DeviceMemoryArray): boolean {
+  return a.address < b.address + b.byteLength && b.address < a.address + a.byteLength;
 }

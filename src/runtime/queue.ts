@@ -19,7 +19,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
 import { Capture, type CapturedPoints, captureProblem } from './capture.ts';
-import { Command, type Dispatcher, type Stamp, type Work } from './command.ts';
+import { Command, type Dispatcher, failedOf, type Stamp, type Work } from './command.ts';
 import { Failures, unsettled, without } from './failures.ts';
 import type { GraphWork } from './graph-work.ts';
 import { noteFilling, refuseEarlyReads } from './host-memory.ts';
@@ -37,12 +37,25 @@ export interface StreamState {
 }
 
 const nothing: readonly Command[] = [];
+/** Up to so many commands are compared with each other sooner than a set of them is made. */
+const fewCommands = 8;
 
-/** Commands without repetition, less those that are done: what still has to be waited for or reported. */
-function outstanding(commands: readonly Command[]): readonly Command[] {
-  if (commands.length < 2)
-    return commands[0] === undefined || commands[0].status === 'done' ? nothing : commands;
-  return [...new Set(commands)].filter((command) => command.status !== 'done');
+/** Commands of both lists without repetition, less those that are done: what still has to be waited for or reported. */
+function outstanding(commands: readonly Command[], more: readonly Command[] = nothing): readonly Command[] {
+  if (more.length === 0 && commands.length < 2)
+    return commands.length === 0 || commands[0]!.status === 'done' ? nothing : commands;
+  if (commands.length === 1 && more.length === 1) {
+    const [one, other] = [commands[0]!, more[0]!];
+    if (one === other || other.status === 'done') return one.status === 'done' ? nothing : commands;
+    return one.status === 'done' ? more : [one, other];
+  }
+  if (commands.length + more.length > fewCommands)
+    return [...new Set([...commands, ...more])].filter(({ status }) => status !== 'done');
+  const left: Command[] = [];
+  for (const command of commands)
+    if (command.status !== 'done' && !left.includes(command)) left.push(command);
+  for (const command of more) if (command.status !== 'done' && !left.includes(command)) left.push(command);
+  return left;
 }
 
 export class CommandQueue {
@@ -80,8 +93,7 @@ export class CommandQueue {
 
   /** What an operation that is issued to the stream now waits for. */
   #before(stream: StreamState): readonly Command[] {
-    const byDefault = this.#beforeByDefault(stream);
-    return outstanding(byDefault.length === 0 ? stream.frontier : [...stream.frontier, ...byDefault]);
+    return outstanding(stream.frontier, this.#beforeByDefault(stream));
   }
 
   /** What it waits for by the rule of the legacy default stream. */
@@ -92,25 +104,22 @@ export class CommandQueue {
       others = this.defaultStream.frontier;
       if (others.length === 0) return nothing;
       // An event of the default stream leaves it the ends of all other streams, for every operation to look at.
-      if (others.every(({ status }) => status === 'done')) {
-        this.defaultStream.frontier = nothing;
-        return nothing;
-      }
+      const left = outstanding(others);
+      if (left.length === 0) this.defaultStream.frontier = nothing;
+      others = left;
     } else if (stream === this.defaultStream) {
       others = [...this.#streams].flatMap((other) => (other.blocking ? other.frontier : []));
     }
-    if (others.length === 0) return nothing;
+    if (failedOf(others) === null) return others;
     return without(others, ({ failure }) => this.#failures.wasThrown(failure!));
   }
 
   /** The same for this work. Throws WS4010 if it would read what a copy under way has still to fill. */
-  #beforeWork(stream: StreamState, works: readonly Work[]): readonly Command[] {
+  #beforeWork(stream: StreamState, work: Work): readonly Command[] {
     const before = this.#before(stream);
-    let settled = false;
-    for (const work of works) {
-      if (refuseEarlyReads(this.#dispatcher, stream.name, before, work)) settled = true;
-    }
-    return settled ? this.#before(stream) : before;
+    if (work.kind === 'launch' || !refuseEarlyReads(this.#dispatcher, stream.name, before, work))
+      return before;
+    return this.#before(stream);
   }
 
   /** Issues a command, or notes it down if the stream is being captured. */
@@ -122,7 +131,7 @@ export class CommandQueue {
 
   /** Issues a command. */
   issue(stream: StreamState, work: Work, uses: readonly Allocation[]): Command {
-    const before = this.#beforeWork(stream, [work]);
+    const before = this.#beforeWork(stream, work);
     const command = this.#dispatch(stream, before, work, uses);
     stream.frontier = [command];
     return command;
@@ -134,15 +143,15 @@ export class CommandQueue {
     work: Work,
     uses: readonly Allocation[],
   ): Command {
-    const failed = before.find((command) => command.status === 'failed');
+    const failed = failedOf(before);
     const command = new Command(++this.#issued, stream, before, uses);
-    if (failed !== undefined) {
+    if (failed !== null) {
       command.settle(failed.failure, command.queued, command.queued);
       return command;
     }
     try {
       this.#dispatcher.dispatch(command, work);
-      noteFilling(this.#dispatcher, command, work);
+      if (work.kind !== 'launch') noteFilling(this.#dispatcher, command, work);
     } catch (error) {
       command.settle(null, command.queued, command.queued); // it was never issued
       this.#failures.noteThrown(error);
@@ -223,10 +232,7 @@ export class CommandQueue {
       this.submit(stream, graph, uses);
       return 'graph';
     }
-    const before = this.#beforeWork(
-      stream,
-      nodes.map(({ work }) => work),
-    );
+    const before = this.#beforeWork(stream, graph);
     const commands: Command[] = [];
     for (const { work, branch, dependencies, uses: used } of nodes) {
       const of =
@@ -280,8 +286,8 @@ export class CommandQueue {
   }
 
   /** An operation without work: what it would wait for, which later operations of the stream wait for too. */
-  join(stream: StreamState, points: readonly Command[] = []): readonly Command[] {
-    stream.frontier = outstanding([...this.#before(stream), ...points]);
+  join(stream: StreamState, points: readonly Command[] = nothing): readonly Command[] {
+    stream.frontier = outstanding(this.#before(stream), points);
     return stream.frontier;
   }
 

@@ -199,7 +199,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   test('a block that does not fit is refused with the registers that it takes', async () => {
     await using device = await open('cuda');
     const y = device.alloc('i32', 4);
-    fake.fail('cuLaunchKernel', 701, 0);
+    fake.fail('cuLaunchKernelEx', 701, 0);
     expect(() => device.defaultStream.launch(step, { grid: 1, block: 1024 }, { y })).toThrow(
       /^WS2003: launch of kernel `step`: a block of 1024 threads with 128 registers each does not fit a multiprocessor\n {2}hint: use smaller blocks/,
     );

@@ -69,7 +69,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       stream.record(event);
       other.waitEvent(event);
       other.memsetAsync(y, 2);
-      fake.fail('cuLaunchKernel', 701, 0);
+      fake.fail('cuLaunchKernelEx', 701, 0);
       open();
       await expect(stream.synchronize()).rejects.toThrow('WS2003: launch of kernel `step`: a block of');
       await expect(other.synchronize()).rejects.toThrow('WS2003');

@@ -23,7 +23,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   });
 
   test.each([
-    ['at a launch', 'cuLaunchKernel', 3],
+    ['at a launch', 'cuLaunchKernelEx', 3],
     ['at a copy', 'cuMemcpyAsync', 7],
     ['while it is waited for', 'cuStreamQuery', 2],
   ])('a GPU that is gone %s fails the job, and leaves nothing', async (_, call, successes) => {

@@ -79,7 +79,12 @@ void fake_capability(int number) { capability = number; }
 void fake_slow(int milliseconds) { slow = milliseconds; }
 int fake_retained(void) { return retained; }
 
+/* Calls of functions that may fail, all that issue work among them. */
+static int calls = 0;
+int fake_calls(void) { return calls; }
+
 static R result_of(const char *function) {
+  ++calls;
   if (lost) return lost;
   if (failing[0] == 0 || strcmp(failing, function) != 0) return 0;
   if (after > 0) return --after, 0;
@@ -289,14 +294,17 @@ static void run_kernel(struct operation *o) {
 /* The last launch as the driver got it: the code's hash, extents, dynamic shared memory, bytes of parameters, and these. */
 static uint8_t launched[4096 + 80];
 void fake_launched(uint8_t *bytes, int size) { memcpy(bytes, launched, size); }
-R cuLaunchKernel(H function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                 unsigned shared, H stream, H parameters, H extra) {
+/* CUlaunchConfig. */
+struct config { unsigned grid[3], block[3], shared; H stream, attributes; unsigned count; };
+R cuLaunchKernelEx(struct config *config, H function, H parameters, H extra) {
   ANSWER;
   ++launches;
+  unsigned *g = config->grid, *b = config->block;
+  H stream = config->stream;
   struct operation o = {.run = run_kernel};
   char *packed = (char *)((uint64_t *)extra)[1];
   size_t size = *(uint64_t *)((uint64_t *)extra)[3] & 0xffffffff;
-  uint64_t head[] = {((struct code *)function)->hash, gx, gy, gz, bx, by, bz, shared, size};
+  uint64_t head[] = {((struct code *)function)->hash, g[0], g[1], g[2], b[0], b[1], b[2], config->shared, size};
   memset(launched, 0, sizeof launched);
   memcpy(launched, head, sizeof head);
   memcpy(launched + sizeof head, packed, size);

@@ -60,6 +60,8 @@ export interface FakeCuda {
   /** NVRTC's minor version. */
   readonly nvrtc: (minor: number) => void;
   readonly launches: () => number;
+  /** Calls of functions that may fail, all that issue work among them. */
+  readonly calls: () => number;
   /** Graphs that were made to be launched, and not given back. */
   readonly graphs: () => number;
   /** Modules that were loaded, and not unloaded. */
@@ -130,6 +132,7 @@ export function installFakeCuda(): FakeCuda {
     logged: bound('logged', 'int'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
+    calls: bound('calls', 'int'),
     graphs: bound('graphs', 'int'),
     modules: bound('modules', 'int'),
     launched: bound('launched', 'void', '_Out_ uint8_t *', 'int'),

@@ -8,7 +8,7 @@
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed, isOfClosing } from '../closed.ts';
-import type { Command, Dispatcher, Work } from '../command.ts';
+import { type Command, type Dispatcher, failedOf, type Work } from '../command.ts';
 import { faultError } from '../faults.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { callHost, type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
@@ -90,6 +90,7 @@ export class CpuDispatcher implements Dispatcher {
 
   dispatch(command: Command, work: Work): void {
     if (work.kind === 'graph') throw new TypeError('a graph of the CPU is launched as single commands');
+    command.queued = performance.now();
     const assignment = work.kind === 'host' ? null : this.#host.assign(work);
     let slot: number;
     try {
@@ -98,8 +99,7 @@ export class CpuDispatcher implements Dispatcher {
       assignment?.release();
       throw error;
     }
-    const doomed = command.dependencies.find(({ status }) => status === 'failed');
-    const failure = doomed?.failure ?? aborted(work);
+    const failure = failedOf(command.dependencies)?.failure ?? aborted(work);
     if (failure !== null) {
       this.#freeSlots.push(slot);
       assignment?.release();

@@ -7,13 +7,20 @@
 import type { DriverStream, Flight, Settle } from './driver-stream.ts';
 
 export class Completion {
-  readonly #complete: Flight[] = [];
-
+  #complete: Flight[] = [];
   #wasAsked = false;
+  /** Whether they came in the order of issue, as those of one stream do. */
+  #isOrdered = true;
 
   /** Takes what a stream says is complete. */
   readonly collect: Settle = (flights, asked) => {
-    for (const flight of flights) this.#complete.push(flight);
+    let last = this.#complete.length === 0 ? 0 : this.#complete[this.#complete.length - 1]!.command.id;
+    for (const flight of flights) {
+      const { id } = flight.command;
+      if (id < last) this.#isOrdered = false;
+      last = id;
+      this.#complete.push(flight);
+    }
     this.#wasAsked ||= asked;
   };
 
@@ -26,19 +33,20 @@ export class Completion {
 
   /** Hands out what was collected, with what it depends on, by the order of issue. */
   take(streamOf: (stream: string) => DriverStream | undefined): readonly Flight[] {
-    if (this.#complete.length === 0) return [];
-    const flights = this.#complete.splice(0);
-    const known = new Set(flights.map(({ command }) => command));
+    const flights = this.#complete;
+    if (flights.length === 0) return flights;
     for (let i = 0; i < flights.length; ++i) {
-      for (const before of flights[i]!.command.dependencies) {
-        if (before.status !== 'queued' || known.has(before)) continue;
-        streamOf(before.stream)?.poll(this.collect);
-        for (const flight of this.#complete.splice(0)) {
-          known.add(flight.command);
-          flights.push(flight);
-        }
+      const { command } = flights[i]!;
+      for (const before of command.dependencies) {
+        // What comes before it in its own stream was complete before it.
+        if (before.status !== 'queued' || before.stream === command.stream) continue;
+        const other = streamOf(before.stream);
+        if (other !== undefined && before.id > other.completeTo) other.poll(this.collect);
       }
     }
-    return flights.sort((a, b) => a.command.id - b.command.id);
+    this.#complete = [];
+    if (!this.#isOrdered) flights.sort((a, b) => a.command.id - b.command.id);
+    this.#isOrdered = true;
+    return flights;
   }
 }

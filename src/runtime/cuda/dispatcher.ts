@@ -8,7 +8,7 @@
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
-import type { Command, Dispatcher, Stamp, Work } from '../command.ts';
+import { type Command, type Dispatcher, failedOf, type Stamp, type Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
@@ -17,7 +17,7 @@ import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
 import { DeferredCommands } from './deferred-commands.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, driverResults } from './driver.ts';
 import { DriverStream, EventPool, type Flight, type SharedEvent } from './driver-stream.ts';
 import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
@@ -34,6 +34,9 @@ import { Waiting } from './waiting.ts';
 
 const nobody: readonly Command[] = [];
 const noMarks: Standing['waited'] = [];
+
+/** The stream that a point is one of. */
+type Point = Parameters<NonNullable<Dispatcher['mark']>>[0];
 
 /** What the dispatcher needs of its device. */
 export interface DispatcherHost {
@@ -121,11 +124,9 @@ export class CudaDispatcher implements Dispatcher {
     for (const command of commands) {
       if (command.stream === stream.name || command.status !== 'queued') continue;
       const other = this.#streamOf(command.stream, command.priority);
-      const event = other.mark(command);
-      this.#driver.check(
-        this.#driver.cuStreamWaitEvent(stream.handle, event, 0),
-        'waiting for another stream',
-      );
+      const result = this.#driver.cuStreamWaitEvent(stream.handle, other.mark(command), 0);
+      if (result !== driverResults.success) this.#driver.check(result, 'waiting for another stream');
+      if (!this.#host.recording.isOn) continue;
       waited ??= [];
       waited.push(other.spanOf(command));
     }
@@ -143,10 +144,12 @@ export class CudaDispatcher implements Dispatcher {
   }
 
   #dispatch(command: Command, work: Work): void {
+    const isHeld = work.kind === 'host' || this.#deferred.defers(command.stream, command.dependencies);
+    if (isHeld || this.#host.recording.isOn) command.queued = performance.now();
     const failure = aborted(work);
     if (failure !== null) command.settle(failure, command.queued, command.queued);
     else if (work.kind === 'host') this.#functions.add(command, work);
-    else if (this.#deferred.defers(command.stream, command.dependencies)) this.#defer(command, work);
+    else if (isHeld) this.#defer(command, work);
     else this.#issue(command, work, null);
   }
 
@@ -175,7 +178,7 @@ export class CudaDispatcher implements Dispatcher {
 
   /** Issues what was deferred. Nobody is there to whom an error could be thrown: the command fails with it. */
   #issueDeferred(command: Command, work: GpuWork, prepared: Prepared): void {
-    const before = command.dependencies.find(({ status }) => status === 'failed');
+    const before = failedOf(command.dependencies);
     let failure = this.#lost ?? before?.failure ?? null;
     if (failure === null && command.status === 'queued') {
       try {
@@ -213,20 +216,27 @@ export class CudaDispatcher implements Dispatcher {
     this.#streamPool.give(stream.handle, stream.priority);
   }
 
-  mark(
-    stream: { readonly name: string; readonly priority: number },
-    behind: readonly Command[],
-    timed: boolean,
-  ): Stamp | null {
+  mark(stream: Point, behind: readonly Command[], timed: boolean): Stamp | null {
     if (!timed && behind.length === 0) return null;
     const stamp = timed ? new EventStamp(this.#driver, this.#clock) : null;
-    const place = () => {
+    if (!this.#deferred.defers(stream.name, behind)) this.#place(stamp, stream, behind);
+    else {
+      this.#deferred.deferPoint(stream.name, behind, () =>
+        this.#attempt(() => this.#place(stamp, stream, behind)),
+      );
+    }
+    return stamp;
+  }
+
+  #place(stamp: EventStamp | null, stream: Point, behind: readonly Command[]): void {
+    if (this.#lost !== null) throw this.#lost;
+    this.#host.context.use();
+    try {
       if (stamp === null) this.#markEnds(behind);
       else stamp.place(this.#timePoint(this.#streamOf(stream.name, stream.priority), behind));
-    };
-    if (!this.#deferred.defers(stream.name, behind)) this.#guarded(place);
-    else this.#deferred.deferPoint(stream.name, behind, () => this.#attempt(place));
-    return stamp;
+    } catch (error) {
+      throw this.#blame(error);
+    }
   }
 
   /** Marks the ends of streams that commands are, for what waits for them later. */
@@ -267,8 +277,8 @@ export class CudaDispatcher implements Dispatcher {
   }
 
   #settle({ command, work, land, span, activity }: Flight, now: number): void {
-    const before = command.dependencies.find(({ status }) => status === 'failed')?.failure ?? null;
-    const own = land?.(before !== null) ?? null;
+    const before = failedOf(command.dependencies)?.failure ?? null;
+    const own = land === null ? null : land(before !== null);
     const failure = before ?? own ?? aborted(work);
     if (span === null) {
       command.settle(failure, Math.min(command.queued, now), now);

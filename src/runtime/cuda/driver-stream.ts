@@ -71,7 +71,8 @@ export class EventPool {
   /** An event at the present end of a stream. */
   record(stream: number): number {
     const event = this.take();
-    this.#driver.check(this.#driver.cuEventRecord(event, stream), 'recording an event');
+    const result = this.#driver.cuEventRecord(event, stream);
+    if (result !== driverResults.success) this.#driver.check(result, 'recording an event');
     return event;
   }
 
@@ -116,6 +117,8 @@ export class DriverStream {
   readonly handle: number;
   /** How many zeroings of fresh memory this stream has waited for. */
   zeroings = 0;
+  /** The last command that is known to be complete, and was handed out. */
+  completeTo = 0;
   /** How many copies and sets the stream was given that are no commands, but prepare some. */
   preparations = 0;
   readonly #driver: Driver;
@@ -123,6 +126,8 @@ export class DriverStream {
   readonly #spans: Pick<SpanClock, 'isReached'>;
   #pending: Flight[] = [];
   #marks: Mark[] = [];
+  /** How many of the pending ones are recorded by events. */
+  #recorded = 0;
   /** The last command, if somebody waits for it and nothing was added behind it. */
   #awaited: Command | null = null;
 
@@ -155,7 +160,8 @@ export class DriverStream {
   /** A command that the stream was given. */
   add(flight: Flight): void {
     this.#pending.push(flight);
-    if (flight.span === null && this.#pending.length % markEvery === 0) this.mark(flight.command);
+    if (flight.span !== null) this.#recorded += 1;
+    else if (this.#pending.length % markEvery === 0) this.mark(flight.command);
   }
 
   /**
@@ -163,8 +169,8 @@ export class DriverStream {
    * `isAsked`: whether something waits for it, or may only do so later.
    */
   mark(command: Command, isAsked = true): number {
-    const covering = this.#marks[this.#markFrom(command.id)];
-    if (covering !== undefined) {
+    const covering = this.#markCovering(command.id);
+    if (covering !== null) {
       covering.isAsked ||= isAsked;
       return covering.event;
     }
@@ -183,13 +189,18 @@ export class DriverStream {
   /** Makes a mark of an event that stands at the present end of the stream, unless the last command has one. */
   markBy(event: SharedEvent): void {
     const last = this.#pending.at(-1)?.command;
-    if (last === undefined || this.#marks[this.#markFrom(last.id)] !== undefined) return;
+    if (last === undefined || this.#markCovering(last.id) !== null) return;
     this.#marks.push({ upTo: last.id, event: event.handle, own: event.share(), isAsked: false });
   }
 
-  /** The position of the first mark that covers a command; behind the last one if there is none. */
-  #markFrom(id: number): number {
-    return firstFrom(this.#marks.length, (position) => this.#marks[position]!.upTo >= id);
+  /** The first mark that covers a command; null if there is none. */
+  #markCovering(id: number): Mark | null {
+    const marks = this.#marks;
+    // Mostly it is the last command that is marked or waited for.
+    const last = marks.length - 1;
+    if (last < 0 || marks[last]!.upTo < id) return null;
+    if (last === 0 || marks[last - 1]!.upTo < id) return marks[last]!;
+    return marks[firstFrom(marks.length, (position) => marks[position]!.upTo >= id)]!;
   }
 
   /** Whether there are so many marks that it is time to ask which of them are reached. */
@@ -200,6 +211,7 @@ export class DriverStream {
   /** The events of a command that is pending here; null if it has none, or is known to be complete. */
   spanOf(command: Command): SpanMarks | null {
     const pending = this.#pending;
+    if (this.#recorded === 0) return null;
     const flight = pending[firstFrom(pending.length, (at) => pending[at]!.command.id >= command.id)];
     return flight?.command === command ? flight.span : null;
   }
@@ -229,7 +241,7 @@ export class DriverStream {
       if (result === driverResults.success) {
         this.#dropMarks(Number.POSITIVE_INFINITY);
         this.#awaited = null;
-        settle(this.#pending.splice(0), true);
+        settle(this.#take(this.#pending.length), true);
         return result;
       }
       if (result !== driverResults.notReady) return result;
@@ -242,7 +254,7 @@ export class DriverStream {
       this.#dropMarks(upTo);
       const next = this.#pending.findIndex(({ command }) => command.id > upTo);
       // Out of the list first: whoever hears of it may issue more.
-      const complete = this.#pending.splice(0, next < 0 ? this.#pending.length : next);
+      const complete = this.#take(next < 0 ? this.#pending.length : next);
       // A mark may be reached just after the stream was asked.
       const isLast = this.#pending.length === 0;
       const asked = isAsked || (isLast && this.#awaited !== null);
@@ -253,7 +265,22 @@ export class DriverStream {
     return driverResults.success;
   }
 
+  /** Takes so many pending commands out. */
+  #take(count: number): readonly Flight[] {
+    if (count > 0) this.completeTo = this.#pending[count - 1]!.command.id;
+    if (count === this.#pending.length) {
+      const all = this.#pending;
+      this.#pending = [];
+      this.#recorded = 0;
+      return all;
+    }
+    const taken = this.#pending.splice(0, count);
+    if (this.#recorded > 0) for (const { span } of taken) if (span !== null) this.#recorded -= 1;
+    return taken;
+  }
+
   #pollRecorded(settle: Settle): void {
+    if (this.#recorded === 0) return;
     let reached = 0;
     for (const [position, { span }] of this.#pending.entries()) {
       if (span === null) continue;
@@ -261,7 +288,7 @@ export class DriverStream {
       reached = position + 1;
     }
     if (reached === 0) return;
-    const complete = this.#pending.splice(0, reached);
+    const complete = this.#take(reached);
     const last = complete.at(-1)!.command.id;
     // Marks of these may not be reached yet, but nobody needs them: who waits for one in a stream goes on waiting.
     const isLast = this.#pending.length === 0;
@@ -276,7 +303,7 @@ export class DriverStream {
   abandon(): readonly Flight[] {
     this.#marks = [];
     this.#awaited = null;
-    return this.#pending.splice(0);
+    return this.#take(this.#pending.length);
   }
 }
 

@@ -64,20 +64,6 @@ const prototypes = {
   cuFuncGetAttribute: ['int', '_Out_ int *', 'int', handle],
   cuLaunchKernelEx: ['int', address, handle, address, address],
   cuOccupancyMaxActiveBlocksPerMultiprocessor: ['int', '_Out_ int *', handle, 'int', 'size_t'],
-  cuLaunchKernel: [
-    'int',
-    handle,
-    'uint',
-    'uint',
-    'uint',
-    'uint',
-    'uint',
-    'uint',
-    'uint',
-    handle,
-    address,
-    address,
-  ],
 } as const satisfies Record<string, Prototype>;
 
 /** Results that are answers, or that the device handles by itself. */

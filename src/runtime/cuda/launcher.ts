@@ -1,45 +1,33 @@
 // Launches: modules loaded once, arguments packed as the entry's parameters lie in memory.
 //
-// What was packed for a piece of work is kept with it, so that a launch that is repeated copies a
-// few bytes into the native memory that the driver reads, and only its arguments if it was the last one too.
+// What was packed for a piece of work is kept with it, and launches that repeat it with other arguments use it too.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import type { Extent3 } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
 import type { ReportingLaunch } from './channels.ts';
 import type { Context } from './context.ts';
-import { CooperativeLauncher } from './cooperative.ts';
 import { type Driver, driverResults } from './driver.ts';
-import { allocateNative, type NativeMemory } from './native.ts';
-import { type Parameters, packParameters, setArguments } from './parameters.ts';
+import { LaunchCall, type PackedLaunch } from './launch-call.ts';
+import { packParameters } from './parameters.ts';
 
 type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 
 /** CUfunction_attribute */
 const functionAttribute = { registers: 4, maxDynamicShared: 8 } as const;
+/** CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
+const multiprocessorCount = 16;
 /** What a block may have without asking for more. */
 const plainShared = 48 * 1024;
-/** The most that a kernel's parameters may take in all. */
-const parameterBytes = 4096;
-/** Before the parameters: five words of launch options, and the size of the parameters. */
-const headBytes = 64;
-const sizeOffset = 48;
-/** CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE; 0 ends the list. */
-const launchParameter = { pointer: 1, size: 2, end: 0 };
-
 interface Loaded {
   readonly handle: number;
   /** Dynamic shared memory that was asked for. */
   shared: number;
 }
 
-interface Packed extends Parameters {
+interface Packed extends PackedLaunch {
   readonly loaded: Loaded;
-  readonly values: LaunchWork['values'];
-  readonly grid: Extent3;
-  readonly block: Extent3;
 }
 
 export class Launcher {
@@ -50,25 +38,15 @@ export class Launcher {
   /** Modules that are loaded: each until its executable can be launched no more. A command in flight holds its own. */
   readonly #modules = new Set<number>();
   readonly #unreachable = new FinalizationRegistry<number>((module) => this.#unload(module));
-  readonly #native: NativeMemory = allocateNative(headBytes + parameterBytes);
-  readonly #cooperative: CooperativeLauncher;
-  /** Whose parameters are in the native memory, and with which arguments. */
+  readonly #call: LaunchCall;
+  /** The launch that was packed last, and what was packed: mostly the next one repeats it. */
+  #lastBound: LaunchWork | null = null;
   #last: Packed | null = null;
-  #values: LaunchWork['values'] = [];
 
   constructor(driver: Driver, context: Pick<Context, 'use' | 'lost'>) {
     this.#driver = driver;
     this.#context = context;
-    this.#cooperative = new CooperativeLauncher(driver);
-    const { address, view } = this.#native;
-    const words = [
-      launchParameter.pointer,
-      address + headBytes,
-      launchParameter.size,
-      address + sizeOffset,
-      launchParameter.end,
-    ];
-    for (const [position, word] of words.entries()) view.setBigUint64(8 * position, BigInt(word), true);
+    this.#call = new LaunchCall(driver);
   }
 
   /** Loads the kernel of a launch that comes later. */
@@ -79,59 +57,31 @@ export class Launcher {
   /** What was packed for a launch, or for the one that it repeats with other arguments. */
   #packedOf(work: LaunchWork): Packed {
     const bound = work.variantOf ?? work;
+    if (bound === this.#lastBound) return this.#last!;
     let packed = this.#packed.get(bound);
     if (packed === undefined) {
       packed = this.#pack(bound);
       this.#packed.set(bound, packed);
     }
+    this.#lastBound = bound;
+    this.#last = packed;
     return packed;
   }
 
   /** `reporting`: of a kernel that reports something, its channel and number. */
   launch(work: LaunchWork, stream: number, reporting: ReportingLaunch | null = null): void {
     const packed = this.#packedOf(work);
-    if (packed !== this.#last) {
-      this.#native.bytes.set(packed.bytes, headBytes);
-      this.#native.view.setUint32(sizeOffset, packed.bytes.length, true);
-      this.#last = packed;
-      this.#values = packed.values;
-    }
-    if (work.values !== this.#values) {
-      setArguments(this.#native.view, headBytes, packed, work.values);
-      this.#values = work.values;
-    }
-    const { loaded, grid, block, sharedBytes, channelAt } = packed;
-    if (channelAt !== null) {
-      if (reporting === null) throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
-      this.#native.view.setBigUint64(headBytes + channelAt, BigInt(reporting.address), true);
-      this.#native.view.setUint32(headBytes + channelAt + 8, reporting.number, true);
-    }
-    if (work.cooperative) {
-      const whole = { handle: loaded.handle, grid, block, sharedBytes };
-      const result = this.#cooperative.launch(whole, stream, this.#native.address);
-      if (result !== driverResults.success) this.#refuse(work, packed, result);
-      return;
-    }
-    const result = this.#driver.cuLaunchKernel(
-      loaded.handle,
-      grid[0],
-      grid[1],
-      grid[2],
-      block[0],
-      block[1],
-      block[2],
-      sharedBytes,
-      stream,
-      0,
-      this.#native.address,
-    );
+    if (packed.channelAt !== null && reporting === null)
+      throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
+    const result = this.#call.launch(packed.loaded.handle, packed, work.values, stream, reporting);
     if (result !== driverResults.success) this.#refuse(work, packed, result);
   }
 
   #refuse(work: LaunchWork, packed: Packed, result: number): void {
-    const { loaded, grid, block } = packed;
+    const { loaded, extents, sharedBytes } = packed;
+    const { grid, block } = extents;
     if (result === driverResults.cooperativeLaunchTooLarge) {
-      const most = this.#cooperative.mostBlocks({ ...packed, handle: loaded.handle });
+      const most = residentBlocks(this.#driver, loaded.handle, threadsOf(block), sharedBytes);
       throw gridTooLarge(work.name, threadsOf(grid), threadsOf(block), most);
     }
     if (result === driverResults.launchOutOfResources) {
@@ -181,7 +131,8 @@ export class Launcher {
       loaded.shared = sharedBytes;
     }
     const { block } = executable.program;
-    return { ...parameters, loaded, values: work.values, grid: work.grid, block };
+    const extents = { grid: work.grid, block };
+    return { ...parameters, loaded, values: work.values, extents, isCooperative: work.cooperative };
   }
 
   /** Of a GPU that has stopped nothing can be given back. */
@@ -195,4 +146,17 @@ export class Launcher {
   close(): void {
     for (const module of this.#modules) this.#unload(module);
   }
+}
+
+/** How many blocks of a kernel the GPU keeps at once. */
+function residentBlocks(driver: Driver, handle: number, threads: number, sharedBytes: number): number {
+  const [perMultiprocessor, device, multiprocessors] = [[0], [0], [0]];
+  const count = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor;
+  driver.check(count(perMultiprocessor, handle, threads, sharedBytes), 'asking how many blocks fit');
+  driver.check(driver.cuCtxGetDevice(device), 'asking for the device');
+  driver.check(
+    driver.cuDeviceGetAttribute(multiprocessors, multiprocessorCount, device[0]!),
+    'asking for the multiprocessors',
+  );
+  return perMultiprocessor[0]! * multiprocessors[0]!;
 }

@@ -28,7 +28,7 @@ interface ScalarPlace {
   readonly type: ScalarType;
 }
 
-export interface Parameters {
+export interface PackedParameters {
   readonly bytes: Uint8Array;
   readonly arrays: readonly ArrayPlace[];
   readonly scalars: readonly ScalarPlace[];
@@ -45,7 +45,7 @@ const scalarBytes: Partial<Readonly<Record<ScalarType, number>>> = { bool: 1, i3
 export function packParameters(
   { values, shared }: LaunchWork,
   { program, shared: places, plainPointers, sites }: CudaExecutable,
-): Parameters {
+): PackedParameters {
   const bytes = new Uint8Array(16 * (program.parameters.length + program.sharedArrays.length + 1));
   const view = new DataView(bytes.buffer);
   const arrays: ArrayPlace[] = [];
@@ -87,28 +87,33 @@ export function packParameters(
   return { ...own, bytes: bytes.slice(0, at), sharedBytes: end, channelAt };
 }
 
-/** Writes a launch's arrays and scalars to where its parameters begin. */
+/** Writes a launch's arrays and scalars to where its parameters begin; `former`: what stands there, if anything does. */
 export function setArguments(
   view: DataView,
   begin: number,
-  { arrays, scalars, isWide }: Pick<Parameters, 'arrays' | 'scalars' | 'isWide'>,
+  { arrays, scalars, isWide }: Pick<PackedParameters, 'arrays' | 'scalars' | 'isWide'>,
   values: LaunchWork['values'],
+  former: LaunchWork['values'] | null = null,
 ): void {
   for (const { position, at, lengthAt } of arrays) {
     const array = values[position] as DeviceMemoryArray;
-    setWide(view, begin + at, array.address);
+    if (former !== null && array === former[position]) continue;
+    setAddress(view, begin + at, array.address);
     if (lengthAt !== null) setIndex(view, begin + lengthAt, array.length, isWide);
   }
-  for (const { position, at, type } of scalars) setScalar(view, begin + at, type, values[position] as Value);
+  for (const { position, at, type } of scalars) {
+    const value = values[position] as Value;
+    if (former === null || !Object.is(value, former[position])) setScalar(view, begin + at, type, value);
+  }
 }
 
 function setIndex(view: DataView, at: number, value: number, isWide: boolean): void {
-  if (isWide) setWide(view, at, value);
+  if (isWide) setAddress(view, at, value);
   else view.setInt32(at, value, true);
 }
 
 /** Writes an integer that a number holds exactly as 64 bits; faster than by way of a bigint. */
-function setWide(view: DataView, at: number, value: number): void {
+export function setAddress(view: DataView, at: number, value: number): void {
   view.setUint32(at, value >>> 0, true);
   view.setInt32(at + 4, Math.floor(value / 2 ** 32), true);
 }
