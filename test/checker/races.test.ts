@@ -220,6 +220,47 @@ describe('copies', () => {
     expect(findings[0]!.hint).toContain('sync the block');
   });
 
+  test('over an element that its thread has just stored to: another may copy it', () => {
+    const overwrites = kernel(
+      { ...io, by: 'constant index', synced: 'constant bool' },
+      ({ out, x, by, synced }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const t = block.threadRank();
+        const tile = cuda.tiledPartition(block, 8);
+        const shared = cuda.sharedArray('i32', 32);
+        const copied = cuda.barrier(block);
+        const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+        pipe.producerAcquire();
+        shared[t] = -1;
+        if (synced) block.sync();
+        if (by === 0) cuda.memcpyAsync(block, shared, x, 32, pipe);
+        if (by === 1) cuda.memcpyAsync(block, shared, x, 32, copied);
+        if (by === 2) cuda.memcpyAsync(tile, shared.subarray(t - (t % 8)), x.subarray(t - (t % 8)), 8, pipe);
+        if (by === 3) cuda.memcpyAsync(shared.subarray(t), x.subarray(t), 1, pipe);
+        pipe.producerCommit();
+        copied.arriveAndWait();
+        pipe.consumerWait();
+        out[t] = shared[31 - t]!;
+        pipe.consumerRelease();
+      },
+    );
+    const given = launch().arguments;
+    const found = (by: number, synced: boolean) =>
+      check(overwrites, { grid: 1, block: 32, arguments: { ...given, by, synced } }).findings;
+    for (const by of [0, 1, 2, 3]) expect(found(by, true), `${by}`).toEqual([]);
+    for (const by of [0, 1, 2]) {
+      const [finding, ...others] = found(by, false);
+      expect(finding, `${by}`).toMatchObject({
+        code: 'WS7002',
+        hint: 'Put a sync of the group between the access and the copy.',
+      });
+      expect(finding!.message).toContain('which thread of the group copies which element is not promised');
+      expect(others).toEqual([]);
+    }
+    // A thread that copies by itself copies what it stored to.
+    expect(found(3, false)).toEqual([]);
+  });
+
   // Atomic operations without a fence say who comes first in time, and order nothing.
   describe.each([
     ['before the other half has waited', false],

@@ -88,6 +88,10 @@ const unneeded: Readonly<Record<string, readonly string[]>> = {
   'stores beside a copy': ['between call and region'],
   'a stage half copied': ['between call and region'],
   'stores seen across turns': ['all in a loop'],
+  'stores before a copy': ['between region and call'],
+  'a ring of three stages': ['all in a loop'],
+  'copies for a barrier': ['between call and region'],
+  'a ring of barriers': ['between call and region', 'between call and region'],
 };
 
 describe.each(Object.entries(orderingKernels).filter(([, { threads: each }]) => each === 1))(
@@ -119,7 +123,7 @@ describe.each(Object.entries(orderingKernels).filter(([, { threads: each }]) => 
           ? [[]]
           : [],
       );
-      expect(changed.length).toBeGreaterThan(1);
+      expect(changed.length > 1).toBe(programOf(kernel).pipelines.length > 0);
       for (const one of changed) expect(isNoticed(one)).toBe(true);
     });
   },

@@ -103,6 +103,12 @@ export const mutations = [
       why: 'a plain read beside an atomic is a race that is not found',
     },
     {
+      name: 'the thread whose share it is knows enough for all',
+      from: 'if (group.size > 1) this.#compareAll(group, clock);',
+      to: '',
+      why: 'a thread that stores to what another one may copy over is clean',
+    },
+    {
       name: 'a write is compared with no reads',
       from: "this.#compare(reads, 'read', at, tracked, index, clock, { actor, time, site }, 'write');\n",
       to: '',
@@ -149,6 +155,14 @@ export const mutations = [
       to: 'place.clear();\n    if (last !== undefined) place.set(thread, last);',
       why: 'the last of three blocks seems to race with the first',
       tests: [...races, 'test/checker/check.test.ts', 'test/conformance/checked.test.ts'],
+    },
+  ]),
+  ...mutationsOf('src/targets/checker/issue-order.ts', races, [
+    {
+      name: 'what one thread of a group knew counts for all',
+      from: 'times[i] = Math.min(times[i]!, seen[i] ?? 0);',
+      to: 'times[i] = Math.max(times[i]!, seen[i] ?? 0);',
+      why: 'a thread that stores to what another one may copy over is clean',
     },
   ]),
   ...mutationsOf('src/targets/checker/tracked-copies.ts', races, [

@@ -253,6 +253,103 @@ const lastWarpsCopy = kernel(
   },
 );
 
+/** Stores to another array before the copy; others read them after the wait for it. */
+const storesBeforeCopy = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index', late },
+  ({ out, input, batches, late }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const [t, size] = [block.threadRank(), block.size()];
+    const staged = cuda.sharedArray('i32', size);
+    const noted = cuda.sharedArray('i32', size);
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+    for (let b = 0; b < batches; b++) {
+      pipe.producerAcquire();
+      if (t >= size - 32) cuda.nanosleep(late);
+      noted[t] = 2 * b + t;
+      cuda.memcpyAsync(block, staged, input.subarray(b * size), size, pipe);
+      pipe.producerCommit();
+      pipe.consumerWait();
+      out[b * size + t] = staged[t]! + noted[size - 1 - t]!;
+      pipe.consumerRelease();
+    }
+  },
+);
+
+/** A ring of three stages, which no power of two counts. */
+const ringOfThree = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index', late },
+  ({ out, input, batches, late }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const [t, size] = [block.threadRank(), block.size()];
+    const staged = cuda.sharedArray('i32', 3 * size);
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 3));
+    for (let c = 0, f = 0; c < batches; c++) {
+      for (; f < batches && f < c + 2; f++) {
+        pipe.producerAcquire();
+        cuda.memcpyAsync(block, staged.subarray((f % 3) * size), input.subarray(f * size), size, pipe);
+        pipe.producerCommit();
+      }
+      pipe.consumerWait();
+      if (t >= size - 32) cuda.nanosleep(late);
+      out[c * size + t] = staged[(c % 3) * size + size - 1 - t]!;
+      pipe.consumerRelease();
+    }
+  },
+);
+
+/** A barrier whose phases wait for a copy, and for what the threads stored to global memory before they arrived. */
+const copiesForBarrier = kernel(
+  { out: 'i32[]', scratch: 'i32[]', input: 'readonly i32[]', batches: 'index', late },
+  ({ out, scratch, input, batches, late }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const [t, size] = [block.threadRank(), block.size()];
+    const staged = cuda.sharedArray('i32', size);
+    const copied = cuda.barrier(block);
+    for (let b = 0; b < batches; b++) {
+      cuda.memcpyAsync(block, staged, input.subarray(b * size), size, copied);
+      if (t >= size - 32) cuda.nanosleep(late);
+      scratch[b * size + t] = 3 * b + t;
+      copied.arriveAndWait();
+      out[b * size + t] = staged[size - 1 - t]! + scratch[b * size + size - 1 - t]!;
+      block.sync();
+    }
+  },
+);
+
+/** The copy of the next batch runs while the threads fill and read the other half of a ring of two barriers. */
+const ringOfBarriers = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index', late },
+  ({ out, input, batches, late }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const [t, size] = [block.threadRank(), block.size()];
+    const staged = cuda.sharedArray('i32', 2 * size);
+    const noted = cuda.sharedArray('i32', 2 * size);
+    const copied = cuda.barrierArray(block, 2);
+    cuda.memcpyAsync(block, staged, input, size, copied[0]!);
+    noted[t] = t;
+    let token = copied[0]!.arrive();
+    for (let b = 0; b < batches; b++) {
+      const here = b % 2;
+      copied[here]!.wait(token);
+      if (b + 1 < batches) {
+        const next = 1 - here;
+        cuda.memcpyAsync(
+          block,
+          staged.subarray(next * size),
+          input.subarray((b + 1) * size),
+          size,
+          copied[next]!,
+        );
+        if (t >= size - 32) cuda.nanosleep(late);
+        noted[next * size + t] = 5 * b - t;
+        token = copied[next]!.arrive();
+      }
+      out[b * size + t] = staged[here * size + size - 1 - t]! + noted[here * size + size - 1 - t]!;
+      block.sync();
+    }
+  },
+);
+
 export interface OrderingCase {
   readonly kernel: Kernel;
   /** Whether it takes `scratch`, as long as `out`. */
@@ -273,6 +370,10 @@ export const orderingKernels: Readonly<Record<string, OrderingCase>> = {
     scratch: false,
     threads: 1,
   },
+  'stores before a copy': { kernel: storesBeforeCopy as unknown as Kernel, scratch: false, threads: 1 },
+  'a ring of three stages': { kernel: ringOfThree as unknown as Kernel, scratch: false, threads: 1 },
+  'copies for a barrier': { kernel: copiesForBarrier as unknown as Kernel, scratch: true, threads: 1 },
+  'a ring of barriers': { kernel: ringOfBarriers as unknown as Kernel, scratch: false, threads: 1 },
   'stores of producers': { kernel: notesOfProducers as unknown as Kernel, scratch: true, threads: 2 },
   'even threads copy': { kernel: evenThreadsCopy as unknown as Kernel, scratch: false, threads: 2 },
   'the last warps copy': { kernel: lastWarpsCopy as unknown as Kernel, scratch: false, threads: 2 },

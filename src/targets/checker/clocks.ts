@@ -56,8 +56,14 @@ export class BlockClocks {
   }
 }
 
+/** What somebody knows of times. */
+export interface Knowledge {
+  /** Whether it comes after time `time` of a component of a block. */
+  hasSeen(block: BlockClocks, component: number, time: number): boolean;
+}
+
 /** What one thread has seen. */
-export class ThreadClock {
+export class ThreadClock implements Knowledge {
   readonly block: BlockClocks;
   readonly rank: number;
   readonly actor: number;
@@ -93,7 +99,6 @@ export class ThreadClock {
     this.general.tick();
   }
 
-  /** Whether it comes after time `time` of a component of a block. */
   hasSeen(block: BlockClocks, component: number, time: number): boolean {
     const times = block === this.block ? this.seen : this.foreign?.get(block.firstActor);
     return times !== undefined && (times[component] ?? 0) >= time;

@@ -32,6 +32,8 @@ export interface Conflict {
   readonly clock: ThreadClock;
   /** Both store the same value. */
   readonly sameValue: boolean;
+  /** The later one is a copy that another thread of the group makes here, and this one might make. */
+  readonly byAnother?: boolean;
 }
 
 /** A race between two places, with all that it was seen on. */
@@ -170,9 +172,15 @@ function wordsOfCopy(conflict: Conflict): Words {
 }
 
 /** A copy is issued, and does not come after an access. */
-function wordsOfIssue({ array, index, earlier, later }: Conflict): Words {
+function wordsOfIssue({ array, index, earlier, later, byAnother = false }: Conflict): Words {
   const element = `\`${array.name}[${index}]\``;
   const before = `thread ${earlier.rank} ${doing[earlier.kind]} it`;
+  if (byAnother) {
+    return {
+      message: `thread ${later.rank} may copy ${later.kind === 'read' ? 'from' : 'to'} ${element} while ${before}: which thread of the group copies which element is not promised, and nothing orders this one after that`,
+      mend: 'Put a sync of the group between the access and the copy.',
+    };
+  }
   if (later.kind === 'read') {
     return {
       message: `thread ${later.rank} issues a copy from ${element}, and nothing orders it after thread ${earlier.rank}, which ${doing[earlier.kind]} it`,

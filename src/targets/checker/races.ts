@@ -24,22 +24,25 @@ import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import { ArrayUses } from './array-uses.ts';
 import type { Budget } from './budget.ts';
-import type { ThreadClock } from './clocks.ts';
+import type { Knowledge, ThreadClock } from './clocks.ts';
 import { type FenceScope, Fences } from './fences.ts';
 import type { Findings } from './finding.ts';
+import type { IssueOrder } from './issue-order.ts';
 import { referenceOf, regionsOf } from './launch-arrays.ts';
 import { Sites } from './places.ts';
 import { type FencedSpace, ProxyClocks } from './proxies.ts';
 import { type Conflict, type ConflictingAccess, RaceReports } from './race-reports.ts';
 import { type Access, type Accesses, type Page, Shadow } from './shadow.ts';
-import { CopyGroups, type TrackedCopy } from './tracked-copies.ts';
+import { type CopyGroup, TrackedCopies } from './tracked-copies.ts';
 import { sameValue } from './values.ts';
 
 /** What an access does to memory. */
 export type AccessKind = 'read' | 'write' | 'update';
 
+const accessKinds: readonly AccessKind[] = ['read', 'write', 'update'];
+
 /** An array of the launch, where its accesses are remembered. */
-interface TrackedArray {
+export interface TrackedArray {
   readonly array: Elements;
   readonly space: 'global' | 'shared' | 'local';
   readonly shadow: Shadow;
@@ -60,12 +63,7 @@ export class Races implements PartialObserver {
   readonly #fences: Fences;
   /** Before the first fence, nothing is published by one. */
   #hasFences = false;
-  readonly #groups = new CopyGroups();
-  readonly #copies: TrackedCopy[] = [];
-  /** Copies that may be bound yet. */
-  readonly #bindable = new Map<PendingCopy, TrackedCopy>();
-  /** Whether what is bound may be bound once more: to a thread's queue and a barrier, or to several arrivals. */
-  readonly #bindsAgain: boolean;
+  readonly #copies: TrackedCopies;
   /** Null for arrays on which there can be no race. */
   readonly #tracked = new Map<Elements, TrackedArray | null>();
   readonly #ofBlocks = new Map<Block, { readonly arrays: Elements[]; readonly budget: Budget }>();
@@ -76,7 +74,7 @@ export class Races implements PartialObserver {
     this.#uses = new ArrayUses(program);
     this.#clocks = new ProxyClocks(program);
     this.#fences = new Fences(this.#clocks);
-    this.#bindsAgain = binds(program) || program.mbarriers !== undefined;
+    this.#copies = new TrackedCopies(binds(program) || program.mbarriers !== undefined);
     this.#budget = budget;
     this.#reports = new RaceReports(findings, advice);
   }
@@ -134,19 +132,12 @@ export class Races implements PartialObserver {
   }
 
   committed(_thread: Thread, use: StageUse, copies: readonly PendingCopy[]): void {
-    for (const copy of copies) {
-      const tracked = this.#bindable.get(copy);
-      if (tracked !== undefined) tracked.use = use;
-    }
+    this.#copies.committed(use, copies);
   }
 
   bound(copies: readonly PendingCopy[], sync: object, phase: number): void {
-    for (const copy of copies) {
-      const tracked = this.#bindable.get(copy);
-      if (tracked === undefined) continue;
-      tracked.bind({ ...this.#clocks.general.agentOf(copy.thread, sync), time: phase + 1 });
-      if (!this.#bindsAgain) this.#bindable.delete(copy);
-    }
+    const time = phase + 1;
+    this.#copies.bound(copies, ({ thread }) => ({ ...this.#clocks.general.agentOf(thread, sync), time }));
   }
 
   // Accesses
@@ -213,9 +204,7 @@ export class Races implements PartialObserver {
     // A share of no elements is one of its group's shares too.
     if (from === null && to === null) return;
     this.#budget.take(copyBytes);
-    const tracked = this.#groups.track(copy, clock);
-    this.#bindable.set(copy, tracked);
-    const actor = -this.#copies.push(tracked);
+    const { actor, group } = this.#copies.add(copy, clock);
     const site = this.#sites.of(call.range);
     const reading = this.#clocks.ofCopy(copy, from?.space ?? 'local');
     const writing = this.#clocks.ofCopy(copy, to?.space ?? 'local');
@@ -224,6 +213,7 @@ export class Races implements PartialObserver {
         const index = copy.from.offset + i;
         const begin = from.firstCell + index * from.width;
         for (let cell = begin; cell < begin + from.width; cell += 1) {
+          if (group.size > 1) this.#noteEarlier(group.order, from, index, cell, 'read', reading);
           this.#readCell(from, index, from.shadow.page(cell), Shadow.within(cell), reading, actor, site);
         }
       }
@@ -231,9 +221,58 @@ export class Races implements PartialObserver {
         const index = copy.to.offset + i;
         const begin = to.firstCell + index * to.width;
         for (let cell = begin; cell < begin + to.width; cell += 1) {
+          if (group.size > 1) this.#noteEarlier(group.order, to, index, cell, 'write', writing);
           this.#writeCell(to, index, to.shadow.page(cell), Shadow.within(cell), writing, actor, site, null);
         }
       }
+    }
+    if (group.size > 1) this.#compareAll(group, clock);
+  }
+
+  /** Accesses that a share of a group's copy comes after, as the shares of the others must. */
+  #noteEarlier(
+    order: IssueOrder,
+    array: TrackedArray,
+    index: number,
+    cell: number,
+    copyKind: 'read' | 'write',
+    clock: ThreadClock,
+  ): void {
+    if (array.space === 'local') return;
+    const page = array.shadow.page(cell);
+    const at = Shadow.within(cell);
+    for (const kind of accessKinds) {
+      const accesses = page.of(kind);
+      if (accesses === null || (kind === 'read' && copyKind === 'read')) continue;
+      for (const access of accesses.at(at)) {
+        if (this.#isBefore(access.actor, access.time, clock))
+          order.note({ access, kind, array, index, copyKind });
+      }
+    }
+  }
+
+  /** When all threads have come to a copy: reports what comes before the shares of some of them alone. */
+  #compareAll({ order, members }: CopyGroup, clock: ThreadClock): void {
+    const { block } = clock;
+    const isBefore = ({ actor, time }: Access, all: Knowledge) => {
+      if (actor < 0) return this.#copies.of(actor).isSeenBy(all);
+      const rank = actor - block.firstActor;
+      return rank < 0 || rank >= this.#blockSize || all.hasSeen(block, rank, time);
+    };
+    for (const { access, kind, array, index, copyKind } of order.came(clock, isBefore)) {
+      const earlier = this.#conflictingAccess(access, kind);
+      const { actor, copy, issuer } = members.find((member) => member.issuer.rank !== earlier.rank)!;
+      const site = this.#sites.of(copy.call.range);
+      this.#reports.add({
+        array: array.array,
+        space: array.space,
+        index,
+        earlier,
+        later: this.#conflictingAccess({ actor, time: 0, site }, copyKind),
+        clock: issuer,
+        sameValue: false,
+        byAnother: true,
+      });
     }
   }
 
@@ -337,7 +376,7 @@ export class Races implements PartialObserver {
   }
 
   #isBefore(actor: number, time: number, clock: ThreadClock): boolean {
-    if (actor < 0) return this.#copies[-actor - 1]!.isSeenBy(clock.general);
+    if (actor < 0) return this.#copies.of(actor).isSeenBy(clock.general);
     const rank = actor - clock.block.firstActor;
     if (rank >= 0 && rank < this.#blockSize) return clock.seen[rank]! >= time;
     const foreignRank = (actor - 1) % this.#blockSize;
@@ -349,7 +388,7 @@ export class Races implements PartialObserver {
   #isSameCopy(earlier: Access, later: Access, tracked: TrackedArray, index: number): boolean {
     if (earlier.actor > 0 || later.actor > 0) return false;
     const sourceOf = ({ actor }: Access) => {
-      const { from, to, copied } = this.#copies[-actor - 1]!.copy;
+      const { from, to, copied } = this.#copies.of(actor).copy;
       if (to.elements !== tracked.array) return undefined;
       const i = index - to.offset;
       if (i >= copied) return 0;
@@ -362,7 +401,7 @@ export class Races implements PartialObserver {
 
   #conflictingAccess({ actor, site }: Access, kind: AccessKind): ConflictingAccess {
     const range = this.#sites.range(site);
-    const copy = actor < 0 ? this.#copies[-actor - 1]! : null;
+    const copy = actor < 0 ? this.#copies.of(actor) : null;
     const thread = (copy === null ? actor : copy.issuer.actor) - 1;
     const block = Math.floor(thread / this.#blockSize);
     const [x, y] = this.#launch!.grid;

@@ -137,6 +137,10 @@ export class Page {
     return this.#updates;
   }
 
+  of(kind: 'read' | 'write' | 'update'): Accesses | null {
+    return kind === 'write' ? this.writes : kind === 'read' ? this.#reads : this.#updates;
+  }
+
   madeReads(): Accesses {
     this.#reads ??= new Accesses(this.writes.actors.length, this.#budget);
     return this.#reads;

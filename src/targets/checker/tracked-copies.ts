@@ -2,19 +2,22 @@
 //
 // A copy is complete for a thread when it has seen the phase to which the copy was bound. A group's
 // copy is complete when that holds for the shares of all its threads: which thread copies which
-// element is nobody's promise. Nothing here looks at whether the bytes were moved.
+// element is nobody's promise. Nothing here looks at whether the bytes were moved. A copy is an actor
+// like a thread, by a number below zero.
 
 import { membership } from '../interpreter/barrier.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { StageUse } from '../interpreter/observer.ts';
-import type { BlockClocks, ThreadClock } from './clocks.ts';
+import type { BlockClocks, Knowledge, ThreadClock } from './clocks.ts';
+import { IssueOrder } from './issue-order.ts';
 
 /** The shares of one copy of a group. */
-interface CopyGroup {
+export interface CopyGroup {
   readonly size: number;
   readonly members: TrackedCopy[];
   /** How many are bound. */
   bound: number;
+  readonly order: IssueOrder;
   /** To which phase all of them are bound: the common case. Null if they are not, or none is. */
   together: Completion | null;
 }
@@ -28,6 +31,8 @@ interface Completion {
 
 /** One thread's share of a copy. */
 export class TrackedCopy {
+  /** Below zero. */
+  readonly actor: number;
   readonly copy: PendingCopy;
   readonly issuer: ThreadClock;
   readonly group: CopyGroup;
@@ -36,7 +41,8 @@ export class TrackedCopy {
   /** A thread's own copy may be bound to a batch of its queue and to a barrier: either wait has it. */
   readonly #completions: Completion[] = [];
 
-  constructor(copy: PendingCopy, issuer: ThreadClock, group: CopyGroup) {
+  constructor(actor: number, copy: PendingCopy, issuer: ThreadClock, group: CopyGroup) {
+    this.actor = actor;
     this.copy = copy;
     this.issuer = issuer;
     this.group = group;
@@ -60,12 +66,12 @@ export class TrackedCopy {
   }
 
   /** Whether this share is complete for a thread. */
-  isOwnSeenBy(thread: ThreadClock): boolean {
+  isOwnSeenBy(thread: Knowledge): boolean {
     return this.#completions.some((completion) => hasSeen(thread, completion));
   }
 
   /** Whether the whole copy is complete for a thread. */
-  isSeenBy(thread: ThreadClock): boolean {
+  isSeenBy(thread: Knowledge): boolean {
     const { size, members, together, bound } = this.group;
     if (bound < size) return false;
     return together === null
@@ -74,20 +80,20 @@ export class TrackedCopy {
   }
 }
 
-function hasSeen(thread: ThreadClock, { block, component, time }: Completion): boolean {
+function hasSeen(thread: Knowledge, { block, component, time }: Completion): boolean {
   return thread.hasSeen(block, component, time);
 }
 
 /** Finds the shares of a group's copy together: the n-th time that each thread of the group comes to a call. */
-export class CopyGroups {
+class CopyGroups {
   readonly #rounds = new Map<PendingCopy['call'], Map<number, number>>();
   readonly #open = new Map<PendingCopy['call'], Map<string, CopyGroup>>();
 
-  track(copy: PendingCopy, issuer: ThreadClock): TrackedCopy {
+  track(actor: number, copy: PendingCopy, issuer: ThreadClock): TrackedCopy {
     const { call, thread } = copy;
     const { index, size } = membership(call.group, thread.rank, thread.block.threads.length);
     const group = size === 1 ? newGroup(1) : this.#groupOf(call, issuer.actor, issuer.block, index, size);
-    const tracked = new TrackedCopy(copy, issuer, group);
+    const tracked = new TrackedCopy(actor, copy, issuer, group);
     group.members.push(tracked);
     return tracked;
   }
@@ -111,7 +117,7 @@ export class CopyGroups {
 }
 
 function newGroup(size: number): CopyGroup {
-  return { size, members: [], bound: 0, together: null };
+  return { size, members: [], bound: 0, together: null, order: new IssueOrder(size) };
 }
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
@@ -121,4 +127,45 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
     map.set(key, value);
   }
   return value;
+}
+
+/** The copies of a launch. */
+export class TrackedCopies {
+  readonly #groups = new CopyGroups();
+  readonly #all: TrackedCopy[] = [];
+  /** Copies that may be bound yet. */
+  readonly #bindable = new Map<PendingCopy, TrackedCopy>();
+  /** Whether what is bound may be bound once more: to a thread's queue and a barrier, or to several arrivals. */
+  readonly #bindsAgain: boolean;
+
+  constructor(bindsAgain: boolean) {
+    this.#bindsAgain = bindsAgain;
+  }
+
+  add(copy: PendingCopy, issuer: ThreadClock): TrackedCopy {
+    const tracked = this.#groups.track(-1 - this.#all.length, copy, issuer);
+    this.#all.push(tracked);
+    this.#bindable.set(copy, tracked);
+    return tracked;
+  }
+
+  of(actor: number): TrackedCopy {
+    return this.#all[-actor - 1]!;
+  }
+
+  committed(use: StageUse, copies: readonly PendingCopy[]): void {
+    for (const copy of copies) {
+      const tracked = this.#bindable.get(copy);
+      if (tracked !== undefined) tracked.use = use;
+    }
+  }
+
+  bound(copies: readonly PendingCopy[], completionOf: (copy: PendingCopy) => Completion): void {
+    for (const copy of copies) {
+      const tracked = this.#bindable.get(copy);
+      if (tracked === undefined) continue;
+      tracked.bind(completionOf(copy));
+      if (!this.#bindsAgain) this.#bindable.delete(copy);
+    }
+  }
 }
