@@ -382,6 +382,15 @@ export type Call =
       /** Written one after the other; the spaces between console.log's arguments are among them. */
       readonly parts: readonly (string | Expression)[];
       readonly range: Range;
+    }
+  /** Ends the launch with an error, of which the parts are the message, unless the test holds. */
+  | {
+      readonly kind: 'call';
+      readonly intrinsic: 'assert';
+      readonly test: Expression;
+      /** At most four are expressions. */
+      readonly parts: readonly (string | Expression)[];
+      readonly range: Range;
     };
 
 /** The intrinsics that are statements of the program. */

@@ -68,6 +68,7 @@ const ofCall = {
   nanosleep: { duration: true },
   mark: { made: true, batch: true },
   print: { parts: true },
+  assert: { test: true, parts: true },
 } satisfies Operands<Exclude<Call, { intrinsic: 'core' }>, 'intrinsic'>;
 
 const ofCore = {

@@ -202,6 +202,12 @@ class StatementPrinter {
       }
       case 'print':
         return `print(${call.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : print(part))).join(', ')})`;
+      case 'assert': {
+        const parts = call.parts.map((part) =>
+          typeof part === 'string' ? JSON.stringify(part) : print(part),
+        );
+        return `assert(${[print(call.test), ...parts].join(', ')})`;
+      }
       default:
         return `${this.#pipeline(call.pipeline)}.${call.intrinsic}()`;
     }

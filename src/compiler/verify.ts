@@ -223,6 +223,10 @@ export function verifyProgram(program: Program): void {
       case 'makePipeline':
         if (one.producers !== null) expression(one.producers);
         break;
+      case 'assert':
+        isType(one.test, 'bool', 'an assertion');
+        for (const each of expressionsOf(one)) expression(each);
+        break;
       case 'print':
         for (const part of one.parts) if (typeof part !== 'string') expression(part);
     }

@@ -41,6 +41,7 @@ export const codes = {
   WS3009: 'a wrong use of a barrier',
   WS3010: "a wrong use of a warp's lanes",
   WS3011: 'a lowered program that breaks a rule of the hardware',
+  WS3012: 'an assertion of a kernel that does not hold',
   // 4xxx: memory, streams and devices
   WS4001: 'out of memory',
   WS4002: 'use after free',

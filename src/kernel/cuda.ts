@@ -271,6 +271,16 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   brev<T extends Scalar>(x: T): Exchanged<T>;
 
   /**
+   * Ends the launch with an error (WS3012) unless the condition holds. The error names the line, the thread, its
+   * block and the numbers that were compared; a message, with up to four values, says more. On every device, whether
+   * accesses are tested there or not; a GPU goes on living. CUDA: `assert(condition)`.
+   *
+   * @example
+   * cuda.assert(size === batches * grid.size(), `a batch is cut off at ${size}`);
+   */
+  assert(condition: Scalar, message?: unknown): void;
+
+  /**
    * An array that the threads of a block share. Its contents are undefined at first. `count` is
    * made of constants, scalar parameters and the extents of block and grid.
    * CUDA: `__shared__ T array[count]`.

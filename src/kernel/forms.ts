@@ -43,6 +43,7 @@ export const forms = {
   'cuda.clz': [{ x: 'number or bigint' }],
   'cuda.ffs': [{ x: 'number or bigint' }],
   'cuda.brev': [{ x: 'number or bigint' }],
+  'cuda.assert': [{ condition: 'number or bigint', message: 'anything?' }],
   'cuda.sharedArray': [{ element: 'element type', count: 'index' }],
   'cuda.localArray': [{ element: 'element type', count: 'constant' }],
   'cuda.atomicAdd': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],

@@ -144,7 +144,7 @@ export type Fault =
       /** One sentence with the values, for a wrong use that the target itself notices. */
       readonly message: string;
       readonly hint?: string;
-      readonly code: 'WS3005' | 'WS3006' | 'WS3007' | 'WS3009' | 'WS3010' | 'WS3011';
+      readonly code: 'WS3005' | 'WS3006' | 'WS3007' | 'WS3009' | 'WS3010' | 'WS3011' | 'WS3012';
       readonly range: Range;
       readonly thread: Extent3;
       readonly block: Extent3;

@@ -95,6 +95,60 @@ describe('a list of arrays', () => {
   });
 });
 
+describe('assertions', () => {
+  const asserting = kernel(
+    { out: 'i32[]', x: 'readonly f32[]', limit: 'i32', wide: 'i64' },
+    ({ out, x, limit, wide }, cuda) => {
+      const t = cuda.thisGrid().threadRank();
+      cuda.assert(cuda.i32(t) < limit, `${t} of ${x[t]!}, ${wide} and ${t > 3}`);
+      cuda.assert(limit * 2 >= t - 1);
+      out[t] = 1;
+      cuda.syncthreads();
+      cuda.assert(x[t]! > -1);
+      cuda.assert(out.length !== 3, 'never three');
+    },
+  );
+  const launched = (limit: number, from = 0.5) => ({
+    grid: 1,
+    block: 8,
+    arguments: {
+      out: new Int32Array(8),
+      x: Float32Array.from({ length: 8 }, (_, i) => i + from),
+      limit,
+      wide: -(2n ** 60n),
+    },
+  });
+
+  test('hold', () => {
+    const launch = launched(8);
+    expect(faultOf(asserting, launch)).toBeNull();
+  });
+
+  test('say what was compared, and their message', () => {
+    expect(faultOf(asserting, launched(5))).toMatchObject({
+      kind: 'misuse',
+      code: 'WS3012',
+      message: 'cuda.i32(t) < limit does not hold: 5 of 5.5, -1152921504606846976 and true',
+      thread: [5, 0, 0],
+    });
+    expect(faultOf(asserting, launched(8, -3))).toMatchObject({
+      message: 'x[t] > -1 does not hold, where x[t] is -3',
+      thread: [0, 0, 0],
+    });
+  });
+
+  test('of one thread alone end the others, which wait for it', () => {
+    const alone = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
+      const t = cuda.thisThreadBlock().threadRank();
+      cuda.assert(t !== 3 || out.length > 100, 'too short');
+      cuda.syncthreads();
+      out[t] = 1;
+    });
+    const launch = { grid: 2, block: 64, arguments: { out: new Int32Array(64) } };
+    expect(faultOf(alone, launch)).toMatchObject({ code: 'WS3012', thread: [3, 0, 0], block: [0, 0, 0] });
+  });
+});
+
 describe('zero-fill', () => {
   const filled = kernel(
     { data: 'readonly i32[]', at: 'index', zeros: 'index' },

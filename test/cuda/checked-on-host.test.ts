@@ -8,12 +8,12 @@ import { faultError } from '#warpstage/runtime/faults.js';
 import { compileCuda } from '#warpstage/targets/cuda/compile.js';
 import { faultOf, sitesOf } from '#warpstage/targets/cuda/faults.js';
 import { type HostLaunch, HostProgram, hasHostCompiler } from '../support/host-cuda.ts';
-import { bursts, endless, faulty, stuck } from './faulty-kernels.ts';
+import { asserting, bursts, endless, faulty, stuck } from './faulty-kernels.ts';
 
 const [grid, block] = [3, 64];
 const lengths = { y: grid * block, x: 100 };
 
-function compile(one: Kernel) {
+function compile(one: Kernel, checked = true) {
   const specialised = specialise(one, {
     block: [block, 1, 1],
     indexType: 'i32',
@@ -24,7 +24,7 @@ function compile(one: Kernel) {
   const alignments = specialised.program.parameters.map(() => 16);
   const executable = compileCuda(specialised, alignments, {
     architecture: 75,
-    checked: true,
+    checked,
     compile: (generated) => {
       text = generated;
       return new Uint8Array();
@@ -33,9 +33,13 @@ function compile(one: Kernel) {
   return { ...specialised, executable, text };
 }
 
-const kernels = Object.fromEntries(
-  Object.entries(faulty).map(([name, one]) => [name, compile(one as never)] as const),
-);
+const unchecked = ', unchecked';
+const kernels = Object.fromEntries([
+  ...Object.entries(faulty).map(([name, one]) => [name, compile(one as never)] as const),
+  ...Object.entries(asserting).map(
+    ([name, one]) => [name + unchecked, compile(one as never, false)] as const,
+  ),
+]);
 const launchOf = (
   { text }: { text: string },
   parameters: HostLaunch['parameters'],
@@ -65,14 +69,15 @@ describe.skipIf(!hasHostCompiler)('as threads of this machine', () => {
   }, 120_000);
   afterAll(() => program?.remove());
 
-  test.each(Object.keys(faulty) as (keyof typeof faulty)[])('%s', async (name) => {
+  test.each(Object.keys(kernels))('%s', async (name) => {
     const run = program.run(name);
     expect(run).toMatchObject({ stop: 7, launch: 7 });
     const { executable, program: own, sources } = kernels[name]!;
     const { rank, values } = run;
+    const bits = values.map((value) => BigInt.asUintN(64, BigInt(value)));
     const fault = faultOf(
       own,
-      { site: sitesOf(executable)![run.site]!, rank, block: run.block, values },
+      { site: sitesOf(executable)![run.site]!, rank, block: run.block, values, bits },
       {
         global: (id) => ({ address: 2 ** 20 * (id + 1), length: Object.values(lengths)[id]! }),
         sharedLength: (id) => {
@@ -84,7 +89,11 @@ describe.skipIf(!hasHostCompiler)('as threads of this machine', () => {
     const reported = faultError({ name: own.name, sources, grid: [grid, 1, 1] }, [fault]);
     await using cpu = await open('cpu', { threads: 1 });
     const [y, x] = [cpu.alloc('i32', lengths.y), cpu.alloc('i32', lengths.x)];
-    cpu.defaultStream.launch(faulty[name], { grid, block }, { y, x, n: 0 });
+    cpu.defaultStream.launch(
+      faulty[name.replace(unchecked, '') as keyof typeof faulty],
+      { grid, block },
+      { y, x, n: 0 },
+    );
     const expected = await cpu.synchronize().catch((error: unknown) => error);
     expect(expected).toBeInstanceOf(WarpstageError);
     expect(reported.issues).toEqual((expected as WarpstageError).issues);

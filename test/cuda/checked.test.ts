@@ -10,7 +10,17 @@ import { guidePrograms, jobPrograms } from '../support/example-programs.ts';
 import { gpus } from '../support/gpu.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
-import { block, bursts, endless, faulty, grid, print, stuck, sumOfGrid } from './faulty-kernels.ts';
+import {
+  asserting,
+  block,
+  bursts,
+  endless,
+  faulty,
+  grid,
+  print,
+  stuck,
+  sumOfGrid,
+} from './faulty-kernels.ts';
 
 function programOf(one: Kernel, cooperative = false) {
   const functions = {};
@@ -157,9 +167,10 @@ describe('an access whose index is known to be right is not tested', () => {
   });
 });
 
-testCompiling('checked kernels compile', (architecture) =>
-  programs.map((program) => cudaText(program, architecture, null, true)),
-);
+testCompiling('checked kernels compile', (architecture) => [
+  ...programs.map((program) => cudaText(program, architecture, null, true)),
+  ...Object.values(asserting).map((one) => cudaText(programOf(one as never).program, architecture)),
+]);
 
 sayWithoutGpu();
 
@@ -204,12 +215,21 @@ async function expectAlive(device: Device): Promise<void> {
 
 test.each(Object.entries(faulty))('%s is reported by the CPU', async (_, one) => {
   await using cpu = await open('cpu', { threads: 1 });
-  expect((await fail(cpu, one as never)).code).toMatch(/^WS30(01|03|05|09)$/);
+  expect((await fail(cpu, one as never)).code).toMatch(/^WS30(01|03|05|09|12)$/);
 });
 
 describe.skipIf(gpus === 0)('a checked GPU', () => {
   test.each(Object.entries(faulty))('tells of %s what the CPU tells, and goes on', async (_, one) => {
     await using device = await open('cuda', { checked: true });
+    await using cpu = await open('cpu', { threads: 1 });
+    const reported = await fail(device, one as never);
+    const expected = await fail(cpu, one as never);
+    expect(reported.issues).toEqual(expected.issues);
+    await expectAlive(device);
+  });
+
+  test.each(Object.entries(asserting))('tells of %s when it is not checked', async (_, one) => {
+    await using device = await open('cuda', { checked: false });
     await using cpu = await open('cpu', { threads: 1 });
     const reported = await fail(device, one as never);
     const expected = await fail(cpu, one as never);

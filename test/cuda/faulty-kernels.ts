@@ -6,8 +6,41 @@ export const schema = { y: 'i32[]', x: 'readonly i32[]', n: 'index' } as const;
 export const grid = 3;
 export const block = 64;
 
+/** Kernels that assert what does not hold. */
+export const asserting = {
+  'an assertion': kernel(schema, ({ y, x, n }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    cuda.assert(i * 2 < 100 + n, `${cuda.f32(x[0]! + 1) / 4} and ${n === 0}`);
+    y[i] = 1;
+  }),
+  'an assertion before others wait': kernel(schema, ({ y, x }, cuda) => {
+    const group = cuda.thisThreadBlock();
+    const t = group.threadRank();
+    const shared = cuda.sharedArray('i32', 64);
+    const pipeline = cuda.makePipeline(
+      group,
+      cuda.pipelineSharedState('block', 2),
+      t < 32 ? 'producer' : 'consumer',
+    );
+    for (let batch = 0; batch < 6; batch++) {
+      const stage = (batch % 2) * 32;
+      if (t < 32) {
+        cuda.assert(t !== 7 || batch < 4, 'the seventh gives up');
+        pipeline.producerAcquire();
+        cuda.memcpyAsync(shared.subarray(stage + t), x.subarray(t), 1, pipeline);
+        pipeline.producerCommit();
+      } else {
+        pipeline.consumerWait();
+        y[t] = shared[stage + t - 32]!;
+        pipeline.consumerRelease();
+      }
+    }
+  }),
+} as const;
+
 /** Each fails for some thread; y has 192 elements, x 100, n is 0. */
 export const faulty = {
+  ...asserting,
   read: kernel(schema, ({ y, x }, cuda) => {
     const i = cuda.thisGrid().threadRank();
     y[i] = x[i]!;

@@ -135,12 +135,14 @@ export class Channels {
     view.setUint32(record.launch, 0, true);
     own.state = 'stopped';
     const word = (at: number) => view.getUint32(at, true);
-    const value = (position: number) => Number(view.getBigInt64(record.values + 8 * position, true));
+    const bits = [0, 1, 2, 3].map((position) => view.getBigUint64(record.values + 8 * position, true));
+    const value = (position: number) => Number(BigInt.asIntN(64, bits[position]!));
     const reported = {
       site: sites[word(record.site)]!,
       rank: word(record.rank),
       block: [word(record.block), word(record.block + 4), word(record.block + 8)] as const,
       values: [value(0), value(1), value(2), value(3)] as const,
+      bits,
     };
     const fault = faultOf(work.executable.program, reported, {
       global: (parameter) => {

@@ -5,10 +5,8 @@
 // clears what it has read, and tells how far it came. A line for which there is no room is
 // counted, and lost.
 
-import type { Value } from '../../compiler/arithmetic.ts';
-import type { ValueType } from '../../compiler/ir.ts';
+import { reportedLine } from '../../targets/cuda/reported-line.ts';
 import type { FaultSite } from '../../targets/executable.ts';
-import { printedLine } from '../../targets/printed-line.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 
 /** Words of the ring: 1 MiB, as much as CUDA's printf has. */
@@ -74,12 +72,12 @@ export class PrintedLines {
       const site = sitesOf(Number(first >> 32n))[Number((first & 0xffffffffn) >> 1n)]!;
       const types = site.values!;
       const word = (position: number) => ring.lines[(ring.taken + position) % capacity]!;
-      const values = types.map((type, i) => valueFrom(type, word(headWords + i)));
+      const values = types.map((_, i) => word(headWords + i));
       const size = headWords + types.length;
       for (let i = 0; i < size; ++i) ring.lines[(ring.taken + i) % capacity] = 0n;
       ring.taken += size;
       Atomics.store(ring.state, state.taken, BigInt(ring.taken));
-      this.#print(lineOf(site, values));
+      this.#print(reportedLine(site, values));
     }
     const lost = Number(Atomics.load(ring.state, state.lost) & 0xffffffffn);
     if (lost === ring.lost) return;
@@ -89,33 +87,4 @@ export class PrintedLines {
       `(${count === 1 ? '1 more line was' : `${count} more lines were`} printed and lost: the GPU keeps 1 MiB of lines until they are read)`,
     );
   }
-}
-
-function lineOf({ texts }: FaultSite, values: readonly Value[]): string {
-  let given = 0;
-  return printedLine(texts!.map((text) => text ?? values[given++]!));
-}
-
-const scratch = new DataView(new ArrayBuffer(8));
-
-/** The value that bits stand for. */
-function valueFrom(type: ValueType, bits: bigint): Value {
-  scratch.setBigUint64(0, bits, true);
-  switch (type) {
-    case 'bool':
-      return bits !== 0n;
-    case 'i32':
-      return scratch.getInt32(0, true);
-    case 'u32':
-      return scratch.getUint32(0, true);
-    case 'i64':
-      return scratch.getBigInt64(0, true);
-    case 'u64':
-      return bits;
-    case 'f32':
-      return scratch.getFloat32(0, true);
-    case 'f64':
-      return scratch.getFloat64(0, true);
-  }
-  return type satisfies never;
 }

@@ -3,14 +3,14 @@
 // In a checked kernel every access, copy and division of integers is tested before it is made. A
 // test that fails calls the host's side by numbers: that of a site, and the values that were wrong
 // (prelude-checks.ts); `faults.ts` makes words of them. Loops that may run for long look from time
-// to time whether the launch is to stop. A kernel that is not checked has sites for what it prints.
+// to time whether the launch is to stop. A kernel that is not checked has sites for what it prints and asserts.
 
 import type { ArrayReference, Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
-import { assignedIn } from '../analysis/walk.ts';
+import { anyStatement, assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import type { Copy } from '../legalise/calls.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from '../legalise/loops.ts';
@@ -34,8 +34,10 @@ export interface CopyTexts {
 
 export class Checks {
   readonly program: Program;
-  /** Whether anything is tested. */
+  /** Whether what is accessed is tested. */
   readonly checked: boolean;
+  /** Whether a thread may fail, so that the others must look whether they are to stop: it is tested, or asserts. */
+  readonly stops: boolean;
   /** What is known of expressions where the writer is. */
   factOf: FactOf;
   readonly #facts: Facts;
@@ -45,6 +47,7 @@ export class Checks {
   constructor(program: Program, checked: boolean) {
     this.program = program;
     this.checked = checked;
+    this.stops = checked || anyStatement(program.body, isAssertion);
     this.#facts = factsOf(program);
     this.factOf = this.#facts.at(null);
   }
@@ -129,16 +132,16 @@ export class Checks {
 
   /** What a wait takes besides its operands: the place. */
   wait(place: WaitingPlace): string {
-    return this.checked ? `, ${this.#site(place)}` : '';
+    return this.stops ? `, ${this.#site(place)}` : '';
   }
 
   /** What a turn of a loop begins with; null where nothing is to be done. */
   turn(loop: Loop): string | null {
-    return this.checked && !isShort(loop) ? 'WS_TURN();' : null;
+    return this.stops && !isShort(loop) ? 'WS_TURN();' : null;
   }
 
-  /** The number of a printed line's place. */
-  print({ range, parts }: Extract<Call, { intrinsic: 'print' }>): number {
+  /** The number of a printed line's place, or of an assertion's. */
+  print({ range, parts }: Extract<Call, { intrinsic: 'print' | 'assert' }>): number {
     const texts = parts.map((part) => (typeof part === 'string' ? part : null));
     const values = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.type]));
     return this.#add({ range, texts, values });
@@ -177,6 +180,10 @@ export class Checks {
   #add(site: FaultSite): number {
     return this.#sites.push(site) - 1;
   }
+}
+
+function isAssertion(statement: Statement): boolean {
+  return statement.kind === 'call' && statement.intrinsic === 'assert';
 }
 
 /** The value of a constant; of anything else a length that nothing is inside of. */

@@ -3,9 +3,11 @@
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
+import { assertionFault } from '../assertions.ts';
 import { noSuchBarrier } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
+import { reportedLine } from './reported-line.ts';
 
 /** What a kernel tells of a fault. */
 export interface ReportedFault {
@@ -18,6 +20,8 @@ export interface ReportedFault {
    * its milliseconds.
    */
   readonly values: readonly [number, number, number, number];
+  /** The same as they were written, of an assertion the bits of its message's values. */
+  readonly bits: readonly bigint[];
 }
 
 /** Where arrays of a launch lie. */
@@ -36,13 +40,14 @@ export function sitesOf(executable: Executable): readonly FaultSite[] | undefine
 /** The fault that a kernel reported. */
 export function faultOf(
   program: Program,
-  { site, rank, block, values }: ReportedFault,
+  { site, rank, block, values, bits }: ReportedFault,
   places: ArrayPlaces,
 ): Fault {
   const { range, copy, barrier, array, access, verb } = site;
   const [x, y] = program.block;
   const thread: Extent3 = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / (x * y))];
   const place = { range, thread, block };
+  if (site.texts !== undefined) return { ...assertionFault(reportedLine(site, bits)), ...place };
   const [first, second, count, zeroFill] = values;
   if (copy !== undefined) {
     const fault = copyFault(

@@ -71,7 +71,7 @@ function sharedPlaces(program: Program): readonly SharedPlace[] {
 export function generateCuda(original: Program, options: CudaOptions): CudaSource {
   const { program, lowerings } = lowerForGpu(original, options);
   const checks = new Checks(program, options.checked ?? false);
-  const core = new CoreWriter(program, checks.checked);
+  const core = new CoreWriter(program, checks.stops);
   const out = new StatementWriter(program, core, checks, options.lineDirective);
   const index = valueTypes[program.indexType];
   const shared = sharedPlaces(original);
@@ -89,11 +89,11 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   }
 
   const prints = printsLines(program);
-  const tells = checks.checked || prints;
+  const tells = checks.stops || prints;
   if (tells) parameters.push('ws_channel* ws_host', 'unsigned ws_launch');
 
   const [x, y, z] = program.block;
-  if (checks.checked) {
+  if (checks.stops) {
     out.line('if (ws_begins_late(ws_host, ws_launch)) return;');
     out.line('unsigned ws_turns = 0;');
     out.line('ws_host_of_block = ws_host;');
@@ -125,10 +125,10 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   ].join('\n');
   const preludes = [
     prelude,
-    ...(checks.checked
+    ...(checks.stops
       ? [`typedef ${index} ws_index;\n`, checkPrelude]
       : [prints ? channelPrelude : '', uncheckedPrelude]),
-    prints ? printPrelude : '',
+    prints || checks.stops ? printPrelude : '',
     program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',
     program.barriers.length > 0 ? barrierPrelude : '',
     core.tileBarriers.meetInMemory ? meetingPrelude : '',

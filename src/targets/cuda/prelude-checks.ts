@@ -68,8 +68,8 @@ WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
   const unsigned stop = host->stop;
   return stop != 0u && (stop != launch || ws_late(host, ws_key()));
 }
-[[noreturn]] static __device__ __noinline__ void ws_fault(
-    unsigned site, ws_index a, ws_index b, ws_index c = 0, ws_index d = 0) {
+[[noreturn]] static __device__ __noinline__ void ws_report(
+    unsigned site, long long a, long long b, long long c, long long d) {
   // Of threads of a warp that fail together the first one tells.
   if ((__activemask() & ((1u << ws_lane()) - 1u)) != 0u) ws_leave();
   ws_channel* host = ws_host_of_block;
@@ -98,6 +98,10 @@ WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
   }
   atomicExch(&host->lock, 0u);
   ws_leave();
+}
+[[noreturn]] static __device__ __noinline__ void ws_fault(
+    unsigned site, ws_index a, ws_index b, ws_index c = 0, ws_index d = 0) {
+  ws_report(site, a, b, c, d);
 }
 // Ends the thread if its launch is to stop: since another failed, or the host says so.
 static __device__ __noinline__ void ws_look() {
@@ -161,7 +165,7 @@ export const uncheckedPrelude = `#define WS_WAITS_ALONE
 #define WS_SPIN_WHILE(test) while (test) {}
 `;
 
-/** For kernels that print. */
+/** For kernels that print, or report the values of what they assert. */
 export const printPrelude = `WS_DEVICE unsigned long long ws_bits(int value) { return (unsigned)value; }
 WS_DEVICE unsigned long long ws_bits(unsigned value) { return value; }
 WS_DEVICE unsigned long long ws_bits(bool value) { return value; }

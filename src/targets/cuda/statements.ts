@@ -21,9 +21,12 @@ export interface CallLowering {
 /** Calls that take no other thread; they are written here. */
 export type OwnCall = Extract<
   Call,
-  { intrinsic: 'atomic' | 'print' | 'warp' | 'globaltimer' | 'clock64' | 'nanosleep' }
+  { intrinsic: 'atomic' | 'print' | 'assert' | 'warp' | 'globaltimer' | 'clock64' | 'nanosleep' }
 >;
 type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
+/** A thread that fails reports so many values. */
+const mostValues = 4;
+
 type PrintCall = Extract<Call, { intrinsic: 'print' }>;
 
 /** Lines of C++, indented by the nesting of blocks. */
@@ -118,6 +121,9 @@ export class StatementWriter {
       case 'atomic':
         this.#atomic(call);
         return;
+      case 'assert':
+        this.#assert(call);
+        return;
       case 'print':
         this.#print(call);
         return;
@@ -184,6 +190,16 @@ export class StatementWriter {
     this.line(
       result === null ? `${call};` : `${identifier(this.program.variables[result]!.name, result)} = ${call};`,
     );
+  }
+
+  #assert(call: Extract<Call, { intrinsic: 'assert' }>): void {
+    const { expressions } = this;
+    const values = call.parts.flatMap((part) =>
+      typeof part === 'string' ? [] : [`(long long)ws_bits(${expressions.write(part)})`],
+    );
+    while (values.length < mostValues) values.push('0');
+    const site = expressions.checks.print(call);
+    this.line(`if (!(${expressions.write(call.test)})) ws_report(${[site, ...values].join(', ')});`);
   }
 
   /** The bits of the values go to the host, which has the texts between them. */

@@ -9,6 +9,7 @@ import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
 import { type PendingCopy, shareOfCopy } from './copies.ts';
 import { compileCore } from './core-calls.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
+import { brokenAssertion } from './fault.ts';
 import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
@@ -70,6 +71,8 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
       return compileAtomic(program, call);
     case 'print':
       return compilePrint(program, call);
+    case 'assert':
+      return compileAssertion(program, call);
     default:
       return call satisfies never;
   }
@@ -211,6 +214,18 @@ function compileAtomic(program: ObservedProgram, call: Extract<Call, { intrinsic
     const operand = value(thread);
     thread.observer?.update(thread, array(thread), position, range);
     assign(thread, result, updateElement(thread, array(thread), position, update, operand, comparand, range));
+  });
+}
+
+function compileAssertion(program: ObservedProgram, call: Extract<Call, { intrinsic: 'assert' }>): Step {
+  const test = compileExpression(program, call.test);
+  const parts = call.parts.map((part) =>
+    typeof part === 'string' ? () => part : compileExpression(program, part),
+  );
+  return effect((thread) => {
+    if (test(thread) !== true) {
+      throw brokenAssertion(thread, call.range, printedLine(parts.map((part) => part(thread))));
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
+import { assertionFault } from '../assertions.ts';
 import type { BarrierMisuse } from '../barrier-misuse.ts';
 import type { Fault } from '../executable.ts';
 import type { PipelineMisuse } from '../pipeline-misuse.ts';
@@ -60,6 +61,16 @@ export function pipelineMisuse(
 /** A wrong use of a barrier. */
 export function barrierMisuse(culprit: Culprit, range: Range, { message, hint }: BarrierMisuse): KernelFault {
   return misuse(culprit, 'WS3009', range, message, hint);
+}
+
+/** An assertion of the kernel that does not hold. */
+export function brokenAssertion(culprit: Culprit, range: Range, message: string): KernelFault {
+  return new KernelFault({
+    ...assertionFault(message),
+    range,
+    thread: culprit.index,
+    block: culprit.block.index,
+  });
 }
 
 /** A rule of the hardware that a lowered program breaks. */

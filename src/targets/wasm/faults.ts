@@ -2,6 +2,7 @@
 
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import { assertionFault } from '../assertions.ts';
 import { barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
@@ -157,6 +158,12 @@ export class FaultReader {
     this.#fault = null;
     // A memory that has grown has a new buffer.
     if (this.#view.buffer !== this.#memory.buffer) this.#view = new DataView(this.#memory.buffer);
+  }
+
+  /** An assertion does not hold. */
+  assertion(site: number, rank: number, block: number, message: string): void {
+    const { range } = this.#sites[site]!;
+    this.#fault = { ...assertionFault(message), range, ...this.#place(site, rank, block) };
   }
 
   /** The fault that was noted. */

@@ -6,7 +6,7 @@
 // - `fault`: how a kernel stops. The function only notes what happened; the code returns then;
 // - `clock`: the time;
 // - `stages`: that threads are at a point of a stage's use, in modules that tell it;
-// - `print`: the values of a line, one call each, and then the line.
+// - `print`: the values of a line, one call each, and then the line; or the message of an assertion.
 
 import { type MathFunction, mathFunctions } from '../../compiler/functions.ts';
 import type { WasmType } from './encoder/code.ts';
@@ -66,6 +66,8 @@ export const hostSignatures = {
     bool: [['i32'], []],
     /** Number of the line, thread rank, block. */
     line: [['i32', 'i32', 'i32'], []],
+    /** An assertion that does not hold: number of its message, thread rank, block. */
+    assertion: [['i32', 'i32', 'i32'], []],
   },
 } as const satisfies Record<
   string,

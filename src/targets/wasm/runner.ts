@@ -98,6 +98,11 @@ function printFunctions(
   faults: FaultReader,
 ): HostFunctions['print'] {
   let values: Value[] = [];
+  const lineOf = (site: number) => {
+    const given = values;
+    values = [];
+    return printedLine(sites[site]!.texts!.map((text) => text ?? given.shift()!));
+  };
   const take = (value: Value) => {
     values.push(value);
   };
@@ -110,10 +115,8 @@ function printFunctions(
     f64: take,
     bool: (value) => take(value !== 0),
     line(site, rank, block) {
-      const given = values;
-      values = [];
-      const parts = sites[site]!.texts!.map((text) => text ?? given.shift()!);
-      print(printedLine(parts), faults.threadAt(site, rank), faults.blockAt(block));
+      print(lineOf(site), faults.threadAt(site, rank), faults.blockAt(block));
     },
+    assertion: (site, rank, block) => faults.assertion(site, rank, block, lineOf(site)),
   };
 }

@@ -123,7 +123,15 @@ function writeCall(context: ThreadContext, call: Call): void {
       writeCore(context, call);
       return;
     case 'print':
-      writePrint(context, call);
+      writeLine(context, call, 'line');
+      return;
+    case 'assert':
+      pushExpression(context, call.test);
+      context.code.op('i32.eqz');
+      context.code.if(() => {
+        writeLine(context, call, 'assertion');
+        context.frame.fail();
+      });
       return;
     case 'globaltimer':
     case 'clock64':
@@ -136,7 +144,12 @@ function writeCall(context: ThreadContext, call: Call): void {
   }
 }
 
-function writePrint(context: ThreadContext, call: Extract<Call, { intrinsic: 'print' }>): void {
+/** The values of a line go to the host one by one, and then the line. */
+function writeLine(
+  context: ThreadContext,
+  call: Extract<Call, { intrinsic: 'print' | 'assert' }>,
+  as: 'line' | 'assertion',
+): void {
   const { code, unit, launch, frame } = context;
   for (const part of call.parts) {
     if (typeof part === 'string') continue;
@@ -145,5 +158,5 @@ function writePrint(context: ThreadContext, call: Extract<Call, { intrinsic: 'pr
   }
   code.i32(unit.printSite(call));
   frame.pushRank();
-  code.get(launch.block).call(unit.host('print', 'line'));
+  code.get(launch.block).call(unit.host('print', as));
 }

@@ -143,7 +143,7 @@ export class Unit {
   }
 
   /** The number of a printed line's place. */
-  printSite({ range, parts }: Extract<Call, { intrinsic: 'print' }>): number {
+  printSite({ range, parts }: Extract<Call, { intrinsic: 'print' | 'assert' }>): number {
     const texts = parts.map((part) => (typeof part === 'string' ? part : null));
     return this.#addSite({ range, texts });
   }

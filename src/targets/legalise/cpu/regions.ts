@@ -124,6 +124,7 @@ class Planner {
     switch (call.intrinsic) {
       case 'atomic':
       case 'print':
+      case 'assert':
         return false;
       case 'memcpyAsync':
       case 'core': {

@@ -165,6 +165,7 @@ function isSynchronising(statement: Statement): boolean {
   switch (statement.intrinsic) {
     case 'atomic':
     case 'print':
+    case 'assert':
     case 'memcpyAsync':
     case 'core':
     case 'globaltimer':
