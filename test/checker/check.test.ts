@@ -130,6 +130,19 @@ describe('schedules', () => {
     expect(schedules).toEqual(['seed 7', 'seed 8', 'seed 9']);
   });
 
+  test('an assertion that does not hold is a finding', () => {
+    const short = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
+      const t = cuda.thisThreadBlock().threadRank();
+      cuda.assert(t < out.length - 1, 'too short');
+      out[t] = 1;
+    });
+    const { findings } = check(short, { grid: 1, block: 32, arguments: { out: { length: 32 } } });
+    expect(findings).toMatchObject([{ code: 'WS3012', threads: [31] }]);
+    expect(findings[0]!.message).toBe(
+      'the kernel: t < out.length - 1 does not hold, where t is 31 and out.length - 1 is 31: too short',
+    );
+  });
+
   test('a fault in one does not keep the others from running', () => {
     const wild = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
       out[cuda.thisThreadBlock().threadRank() + 1] = 1;
