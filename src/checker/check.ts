@@ -17,7 +17,7 @@ import type { Fault } from '../targets/executable.ts';
 import { createInterpreterRunner, interpreterExecutable } from '../targets/interpreter/runner.ts';
 import { CollectedFindings } from './collected.ts';
 import { findingOfFault } from './fault-findings.ts';
-import { type BoundLaunch, bindLaunch, type CheckLaunch } from './launch.ts';
+import { type BoundLaunch, bindLaunch, type CheckLaunch, otherNamesOf } from './launch.ts';
 import { LaunchMemory } from './memory.ts';
 import {
   type CheckOptions,
@@ -125,7 +125,7 @@ export class Check {
 
   result(): CheckResult {
     const { program, sources } = this.#launch;
-    const kernel = { name: program.name, sources };
+    const kernel = { name: program.name, sources, otherNames: otherNamesOf(this.#launch) };
     const schedules = this.#ran;
     const findings = this.#findings.all().map((one) => checkFindingOf(one, kernel, schedules.length));
     const inconclusive = [...this.#inconclusive.values()];

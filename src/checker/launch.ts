@@ -162,3 +162,21 @@ function arrayOf(element: ElementType, value: unknown): LaunchArray | null {
   if (!Number.isSafeInteger(length) || length < 0 || length * elementBytes[element] >= 2 ** 32) return null;
   return { element, length, data: null, unfilled };
 }
+
+/** Which arrays of a launch lie, in whole or in part, in the memory of another, by their names. */
+export function otherNamesOf({ program, values }: BoundLaunch): ReadonlyMap<string, readonly string[]> {
+  const arrays = values.flatMap((value, id) =>
+    typeof value === 'object' && value.data !== null
+      ? [{ name: program.parameters[id]!.name, data: value.data }]
+      : [],
+  );
+  const end = (data: ArrayBufferView) => data.byteOffset + data.byteLength;
+  const overlap = (a: ArrayBufferView, b: ArrayBufferView) =>
+    a.buffer === b.buffer && a.byteOffset < end(b) && b.byteOffset < end(a);
+  return new Map(
+    arrays.map((one) => [
+      one.name,
+      arrays.filter((other) => other !== one && overlap(one.data, other.data)).map(({ name }) => name),
+    ]),
+  );
+}

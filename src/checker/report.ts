@@ -32,10 +32,18 @@ export interface CheckFinding extends Issue {
   readonly schedules: readonly string[];
 }
 
+/** What was checked. */
+export interface CheckedKernel {
+  readonly name: string;
+  readonly sources: readonly KernelSource[];
+  /** Other names of an array's memory, by the array's name. */
+  readonly otherNames: ReadonlyMap<string, readonly string[]>;
+}
+
 /** A finding with its places. `runs` is how many schedules ran. */
 export function checkFindingOf(
   { finding, schedules }: CollectedFinding,
-  kernel: { readonly name: string; readonly sources: readonly KernelSource[] },
+  kernel: CheckedKernel,
   runs: number,
 ): CheckFinding {
   const { code, severity, message, place, related, stage, part, mend } = finding;
@@ -59,7 +67,7 @@ export function checkFindingOf(
     details: [
       ...whoInWords(place),
       ...(stage === undefined ? [] : [stageInWords(stage)]),
-      ...(part === undefined ? [] : [partInWords(part)]),
+      ...(part === undefined ? [] : [partInWords(part), ...otherNamesInWords(part, kernel)]),
       ...(runs === 1 ? [] : [`found in ${schedules.length} of ${runs} schedules (${listed(schedules)})`]),
     ],
   };
@@ -74,6 +82,14 @@ function whoInWords({ threads, block }: FindingPlace): string[] {
 function stageInWords({ pipeline, stage, batch }: FindingStage): string {
   const where = stage === undefined ? `batch ${batch}` : `stage ${stage}, batch ${batch}`;
   return `${where} of \`${pipeline}\``;
+}
+
+/** That what a finding is about has several names: an access by one is an access by the others. */
+function otherNamesInWords({ array, space }: ArrayPart, { otherNames }: CheckedKernel): string[] {
+  const others = space === 'global' ? (otherNames.get(array) ?? []) : [];
+  if (others.length === 0) return [];
+  const names = [array, ...others].map((name) => `\`${name}\``);
+  return [`the launch passes the same memory as ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`];
 }
 
 function partInWords({ array, space, first, count, bytes: [begin, end] }: ArrayPart): string {

@@ -133,7 +133,7 @@ function constantsOf(kernel: Kernel, settings: Settings): Settings {
   if (missing !== undefined) {
     throw usageError(
       `the constant \`${missing.name}\` of the kernel ${kernel.name} has no value`,
-      `set it: --set ${missing.name}=1`,
+      `set it: --set ${missing.name}=${missing.type === 'bool' ? 'true' : '1'}`,
     );
   }
   return settings;

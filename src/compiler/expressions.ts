@@ -205,7 +205,9 @@ function callExpression(lowering: Lowering, node: CallExpression): Value {
   const { callee } = node;
   const isCaptured = callee.type === 'Identifier' && !meaningOf(lowering, callee);
   if (isCaptured && keepsName(node, (name) => meaningOf(lowering, name)?.kind === 'function')) {
-    return lowering.value(node.arguments[0]!);
+    const [fn, name] = node.arguments as AnyNode[];
+    if (name?.type === 'Literal') lowering.name(fn!, String(name.value));
+    return lowering.value(fn!);
   }
   const [target, ...values] = lowering.inOrder<Value[]>(
     () => lowering.value(callee),

@@ -107,12 +107,12 @@ function nameHint(owner: string, name: string, names: readonly string[]): string
   if (owner.startsWith('the data of') || owner === 'a row')
     return `add it to the schema: ${name}: 'f32', or the type that it has`;
   if (name === 'coalescedThreads') {
-    return 'which threads happen to run together is chance; name them: cuda.ballotSync(0xffffffff, condition)';
+    return 'which threads happen to run together is chance; let all lanes come, also those without an element, and ask who takes part: cuda.ballotSync(0xffffffff, condition)';
   }
   if (owner === "'Math'" && name === 'random') {
     return "make random numbers on the host, or compute them from the thread's rank";
   }
-  return names.length > 16 ? 'docs/language.md lists what it has' : `it has ${names.join(', ')}`;
+  return names.length > 16 ? 'docs/intrinsics.md lists what it has' : `it has ${names.join(', ')}`;
 }
 
 /** `object[index]`. */

@@ -183,9 +183,13 @@ function resolveBoth(device: Device, call: string, destination: Operand, source:
 export function copyWork(device: Device, destination: Operand, source: Operand): CopyWork {
   const { to, from } = resolveBoth(device, 'memcpyAsync', destination, source);
   if (to.length !== from.length) {
+    const { element } = to;
+    const components = componentCount(element);
     throw mismatch(
-      `memcpyAsync: the destination has ${to.length} elements, the source ${from.length}`,
-      'copy a part with subarray(begin, end)',
+      `memcpyAsync: the destination has ${to.length} elements${components > 1 ? ` of ${element}` : ''}, the source ${from.length}`,
+      components > 1
+        ? `${components} numbers of a typed array are one ${element}; copy a part with subarray(begin, end)`
+        : 'copy a part with subarray(begin, end)',
     );
   }
   const bytes = to.length * elementBytes[to.element];

@@ -116,7 +116,7 @@ export function otherToken(barrier: string, other: string): BarrierMisuse {
 /** A wait with a token that is older than the hardware can tell. */
 export function staleToken(barrier: string, phase: number, current: number): BarrierMisuse {
   return {
-    message: `a wait at \`${barrier}\` for phase ${phase}, when it is in phase ${current}`,
+    message: `a wait at \`${barrier}\` for ${phase < 0 ? 'the phase before its first one' : `phase ${phase}`}, when it is in phase ${current}`,
     hint: 'Wait before the phase after the awaited one is over: hardware tells only a phase from the next.',
   };
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { kernel, WarpstageError } from 'warpstage';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
+import { staleToken } from '#warpstage/targets/barrier-misuse.js';
 import { runEverywhere } from '../support/everywhere.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 
@@ -140,6 +141,13 @@ describe('while the kernel runs', () => {
       code: 'WS3009',
       message: 'a wait at `bar` for phase 0, when it is in phase 2',
     });
+  });
+
+  test('a parity that was asked for before the first phase', () => {
+    // Others may end the first phase, or not, before the wait has begun.
+    expect(staleToken('bar', -1, 1).message).toBe(
+      'a wait at `bar` for the phase before its first one, when it is in phase 1',
+    );
   });
 });
 

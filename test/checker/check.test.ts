@@ -130,6 +130,23 @@ describe('schedules', () => {
     expect(schedules).toEqual(['seed 7', 'seed 8', 'seed 9']);
   });
 
+  test('one array under two names is said to be one', () => {
+    const moved = kernel({ out: 'i32[]', x: 'readonly i32[]', y: 'i32[]' }, ({ out, x, y }, cuda) => {
+      const t = cuda.thisThreadBlock().threadRank();
+      y[t] = 0;
+      out[t] = x[(t + 1) % 32]!;
+    });
+    const data = new Int32Array(40);
+    const [x, y] = [data.subarray(0, 36), data.subarray(4)];
+    const { findings } = check(moved, { grid: 1, block: 32, arguments: { out: { length: 32 }, x, y } });
+    expect(findings).not.toHaveLength(0);
+    for (const { code, details, part } of findings) {
+      expect(code).toBe('WS7001');
+      const [name, other] = part!.array === 'x' ? ['x', 'y'] : ['y', 'x'];
+      expect(details).toContain(`the launch passes the same memory as \`${name}\` and \`${other}\``);
+    }
+  });
+
   test('an assertion that does not hold is a finding', () => {
     const short = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
       const t = cuda.thisThreadBlock().threadRank();

@@ -99,7 +99,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'the parameters the other way round',
     '(cuda, { «y» }) => { y[cuda.thisGrid().threadRank()] = 1; }',
-    "WS1003: 'cuda' has no 'y' (docs/language.md lists what it has)",
+    "WS1003: 'cuda' has no 'y' (docs/intrinsics.md lists what it has)",
   ],
   [
     'a method that is not called, as an index',

@@ -105,6 +105,10 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
   ],
   WS1007: [
     [
+      `const r = __name((v) => r(v), 'r'); r(1);`,
+      `27 r(v): 'r' calls itself (functions are inlined where they are called, so none may call itself: use a loop)`,
+    ],
+    [
       `const r = (v) => r(v); r(1);`,
       `20 r(v): 'r' calls itself (functions are inlined where they are called, so none may call itself: use a loop)`,
     ],

@@ -57,7 +57,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     [`y.push(1);`, `5 push: an array has no 'push' (let each thread read and write elements: y[i] = …)`],
     [`y[0] = cuda.threadIdx.w;`, `25 w: 'threadIdx' has no 'w' (it has x, y, z)`],
     [`y[0] = f.x;`, `12 x: a number of type f32 has no member 'x' (numbers have operators and Math.*)`],
-    [`cuda.quux;`, `8 quux: 'cuda' has no 'quux' (docs/language.md lists what it has)`],
+    [`cuda.quux;`, `8 quux: 'cuda' has no 'quux' (docs/intrinsics.md lists what it has)`],
   ],
   WS1004: [
     [

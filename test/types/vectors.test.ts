@@ -178,7 +178,7 @@ test('a device takes typed arrays of their components', async () => {
     'memcpyAsync: the source has 10 numbers, which are no whole vectors (f32x4)',
   );
   expect(() => stream.memcpyAsync(y, new Float32Array(8))).toThrow(
-    'memcpyAsync: the destination has 3 elements, the source 2',
+    'memcpyAsync: the destination has 3 elements of f32x4, the source 2\n  hint: 4 numbers of a typed array are one f32x4; copy a part with subarray(begin, end)',
   );
   expect(() =>
     stream.launch(double, { grid: 1, block: 32 }, { y, a: { x: 2 } as { x: number; y: number } }),
