@@ -29,7 +29,7 @@ interface Writing {
    * Whether producers and consumers share the loop, have loops of their own, consumers part on their way, or
    * producers fill the pipeline before it.
    */
-  readonly loops: 'shared' | 'own' | 'parted' | 'filled';
+  readonly loops: 'shared' | 'own' | 'parted' | 'filled' | 'empty';
   readonly partition: 'role' | 'count';
   /** Which part of a batch a producer copies, and where it puts it. */
   readonly from: string;
@@ -89,6 +89,12 @@ function textOf(writing: Writing): string {
     parted: `
       if (produces) for (let f = 0; f < batches; f++) fetch(f);
       else for (let c = 0; c < batches; c++) if (own % 2 === 0) use(c); else use(c);`,
+    empty: `
+      for (let c = 100, f = 0; c < batches; c++) {
+        for (; f < batches && f < c + ${stages}; f++) if (produces) fetch(f);
+        if (!produces) use(c);
+      }
+      if (!produces) out[own] = 7;`,
     filled: `
       if (produces) for (let f = 0; f < ${fill}; f++) if (f < batches) fetch(f);
       for (let c = 0; c < batches; c++) {
@@ -210,6 +216,7 @@ describe('one thread copies for all producers', () => {
       from: 'own + 32 * order[f] - f * 32',
       loops: 'own',
     },
+    'a loop that is never entered': { loops: 'empty' },
     'backwards from the other end': { from: '31 - own', to: '31 - own' },
   };
   test.each(Object.entries(writings))('%s', (_, part) => {
@@ -251,6 +258,10 @@ describe('every producer does its part', () => {
     ],
     'where lanes of a warp meet': [
       { produces: 't >= 32', own: '(t % 32)', consumed: 'cuda.syncwarp();' },
+      /asks for warps/,
+    ],
+    'where a thread tells its rank': [
+      { consumed: "if (c > 100) console.log('thread', t);" },
       /asks for warps/,
     ],
     'where consumers come on two ways': [{ ...halves, loops: 'parted' }, /not all threads of a role/],

@@ -105,7 +105,6 @@ export class Races implements PartialObserver {
     for (const array of own.arrays) this.#tracked.delete(array);
     own.budget.giveBack();
     this.#ofBlocks.delete(block);
-    if (this.#hasFences) this.#fences.ended(block);
     this.#clocks.end(block);
   }
 
@@ -181,7 +180,7 @@ export class Races implements PartialObserver {
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range): void {
-    if (this.#hasFences) this.#fences.operated(thread, array, index, referenceOf(array, thread).space);
+    if (this.#hasFences) this.#fences.operated(thread, array, index);
     const tracked = this.#trackedOf(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);

@@ -15,7 +15,7 @@ WS_DEVICE void ws_invalidate(ws_barrier* b) {
   asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(ws_shared(b)) : "memory");
 }
 WS_DEVICE void ws_arrive(ws_barrier* b) {
-  asm volatile("{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(ws_shared(b)) : "memory");
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(ws_shared(b)) : "memory");
 }
 WS_DEVICE bool ws_test(ws_barrier* b, unsigned parity) {
   unsigned done;

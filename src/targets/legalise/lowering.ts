@@ -6,8 +6,8 @@
 //   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
 //             barrier behind it everybody's. Before sm_80 the same with copies done at once.
 //   roles     sm_90, where producers do nothing but copy: one thread copies for all of them through
-//             the copy engine; full barriers say what has arrived, and empty ones, at which each warp
-//             of consumers arrives once, what was read (roles.ts).
+//             the copy engine; full barriers say what has arrived, and empty ones, at which each
+//             consumer arrives, what was read (roles.ts).
 //   barriers  full and empty barriers a stage with one arrival a thread: other partitioned roles,
 //             tiles, waits that may time out, and those that not all threads of the block reach
 //             together.

@@ -140,10 +140,10 @@ export class PipelineMaking {
       const one = lowering === 'bulk' && arrivals !== 'threads' ? (arrivals === 'one' ? 1 : size / 32) : size;
       return { counting: [], full: words.u32(one), empty: words.u32(size) };
     }
-    // One thread copies, and each warp of consumers arrives once.
+    // One thread copies.
     if (lowering === 'roles') {
       const consumers = words.binary('subtract', words.u32(size), words.convert(producers!, 'u32'));
-      return { counting: [], full: words.u32(1), empty: words.binary('divide', consumers, words.u32(32)) };
+      return { counting: [], full: words.u32(1), empty: consumers };
     }
     const counted = this.#frame.variable('producers', 'u32');
     const full = words.read(counted, 'u32');

@@ -44,6 +44,8 @@ export class PipelineLegaliser {
   readonly #calm: Calm;
   readonly #copier: Copier;
   readonly #making: PipelineMaking;
+  /** With roles, what is prefetched behind the commit that comes next. */
+  readonly #hints: Statement[] = [];
 
   constructor(frame: Frame, decisions: Decisions, copies: CopyLegaliser, meetings: Meetings, calm: Calm) {
     this.#frame = frame;
@@ -152,7 +154,8 @@ export class PipelineLegaliser {
         words,
         words.read(state.bytes, 'u32'),
       );
-      return [arrival, words.assign(state.bytes, words.u32(0))];
+      // The copy is what others wait for: hints come behind it.
+      return [arrival, words.assign(state.bytes, words.u32(0)), ...this.#hints.splice(0)];
     }
     const { stage } = this.#headAt(call, words);
     const afterCopies = (noIncrement: boolean) =>
@@ -245,10 +248,7 @@ export class PipelineLegaliser {
     if (lowering === 'groups') return known ? [] : [this.#count(filled, 'subtract', words)];
     const advance = tail!.advance(words);
     if (lowering === 'bulk') return advance;
-    const arrival = this.#arrive(empty, tail!.position(words).stage, words);
-    if (lowering === 'barriers') return [arrival, ...advance];
-    // What its lanes read lies before the arrival of the warp.
-    return [words.sync({ kind: 'tile', size: 32 }), ...this.#copier.elected(words, [arrival]), ...advance];
+    return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];
   }
 
   /** Counts the thread off; the last one knows what the others did before. */
@@ -297,8 +297,10 @@ export class PipelineLegaliser {
       ...(this.#calm.fenced.has(copy) ? [] : [words.core({ kind: 'proxyFence', space: 'shared' })]),
       words.core({ kind: 'bulkCopy', mbarrier: state.full, index, destination, source, count, promised }),
     ];
+    const hints = this.#prefetch(copy, lowering, words);
+    if (lowering === 'roles') this.#hints.push(...hints.splice(0));
     return [
-      ...this.#prefetch(copy, lowering, words),
+      ...hints,
       // The copying thread copies for all: it must know of what they did to the stage.
       ...(known ? [] : this.#meetings.sync(group, words)),
       ...this.#byCopier(lowering, steps, words),

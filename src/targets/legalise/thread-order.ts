@@ -5,7 +5,7 @@
 // ask for warps. So the producers come first, in their order, and behind them the consumers. It is done for
 // roles that repeat: of every `period` threads, `width` in a row have the one role.
 
-import type { BuiltIn, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { BuiltIn, CallName, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { anyStatement } from '../analysis/walk.ts';
 import type { Words } from './words.ts';
@@ -47,15 +47,29 @@ function runOf(produces: readonly boolean[], role: boolean, period: number): Run
   return { period, first, width: ranks.length };
 }
 
-/** Whether a program asks which threads are a warp, or part of one. */
+/** Calls that are the same whichever thread of the hardware makes them. */
+const regardless: ReadonlySet<string> = new Set<CallName>([
+  'sync',
+  'makePipeline',
+  'producerAcquire',
+  'memcpyAsync',
+  'producerCommit',
+  'consumerWait',
+  'consumerRelease',
+  'quit',
+  'nanosleep',
+  'clock64',
+  'globaltimer',
+]);
+
+/** Whether a program asks which threads are a warp, or part of one, or tells who a thread is. */
 export function asksForWarps({ pipelines, barriers, body }: Program): boolean {
   const isTile = ({ kind }: { readonly kind: string }) => kind === 'tile';
   if (pipelines.some(({ group }) => isTile(group)) || barriers.some(({ group }) => isTile(group)))
     return true;
   return anyStatement(body, (each) => {
     if (each.kind !== 'call') return false;
-    if (each.intrinsic === 'warp' || each.intrinsic === 'core') return true;
-    return 'group' in each && isTile(each.group);
+    return !regardless.has(each.intrinsic) || ('group' in each && isTile(each.group));
   });
 }
 

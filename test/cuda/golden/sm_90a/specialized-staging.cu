@@ -22,7 +22,6 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   unsigned pipeline_tail_17 = 0;
   unsigned pipeline_tail_phase_18 = 0;
   unsigned pipeline_bytes_20 = 0;
-  bool elected_21 = 0;
   __shared__ ws_barrier m_pipeline_full_0[2];
   __shared__ ws_barrier m_pipeline_empty_1[2];
   first_of_warp_11 = __shfl_sync(4294967295u, (int)ws_thread_rank, 0 & 31, 32);
@@ -37,9 +36,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   __syncthreads();
   if (((int)ws_thread_rank == 0)) {
     ws_init(&m_pipeline_full_0[0], 1u);
-    ws_init(&m_pipeline_empty_1[0], ((256u - (unsigned)128) / 32u));
+    ws_init(&m_pipeline_empty_1[0], (256u - (unsigned)128));
     ws_init(&m_pipeline_full_0[1], 1u);
-    ws_init(&m_pipeline_empty_1[1], ((256u - (unsigned)128) / 32u));
+    ws_init(&m_pipeline_empty_1[1], (256u - (unsigned)128));
     ws_fence_async_shared();
   }
   __syncthreads();
@@ -52,14 +51,14 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_14 % 2u)], (pipeline_head_phase_15 ^ 1u));
         batch_5 = fetchBatch_4;
         batch_6 = fetchBatch_4;
-        if (((int)((unsigned)fetchBatch_4 + (unsigned)6) < batchCount_2)) {
-          ws_prefetch(g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)(int)((unsigned)fetchBatch_4 + (unsigned)6)) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u);
-        }
         ws_fence_async_shared();
         ws_bulk_copy(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + 0), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u, &m_pipeline_full_0[(pipeline_head_14 % 2u)]);
         pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_14 % 2u)], pipeline_bytes_20);
         pipeline_bytes_20 = 0u;
+        if (((int)((unsigned)fetchBatch_4 + (unsigned)6) < batchCount_2)) {
+          ws_prefetch(g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)(int)((unsigned)fetchBatch_4 + (unsigned)6)) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u);
+        }
         pipeline_head_14 = (pipeline_head_14 + 1u);
         if (((pipeline_head_14 % 2u) == 0u)) {
           pipeline_head_phase_15 = (pipeline_head_phase_15 ^ 1u);
@@ -71,14 +70,14 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_14 % 2u)], (pipeline_head_phase_15 ^ 1u));
         batch_5 = fetchBatch_4;
         batch_6 = fetchBatch_4;
-        if (((int)((unsigned)fetchBatch_4 + (unsigned)6) < batchCount_2)) {
-          ws_prefetch(g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)(int)((unsigned)fetchBatch_4 + (unsigned)6)) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u);
-        }
         ws_fence_async_shared();
         ws_bulk_copy(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + 0), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u, &m_pipeline_full_0[(pipeline_head_14 % 2u)]);
         pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_14 % 2u)], pipeline_bytes_20);
         pipeline_bytes_20 = 0u;
+        if (((int)((unsigned)fetchBatch_4 + (unsigned)6) < batchCount_2)) {
+          ws_prefetch(g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)(int)((unsigned)fetchBatch_4 + (unsigned)6)) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u);
+        }
         pipeline_head_14 = (pipeline_head_14 + 1u);
         if (((pipeline_head_14 % 2u) == 0u)) {
           pipeline_head_phase_15 = (pipeline_head_phase_15 ^ 1u);
@@ -89,45 +88,39 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       break_2:;
     }
   }
-  if ((first_of_warp_11 >= 128)) {
-    while ((computeBatch_3 < batchCount_2)) {
-      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_17 % 2u)], pipeline_tail_phase_18);
-      batch_7 = computeBatch_3;
-      batch_8 = computeBatch_3;
-      out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-      staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
-      g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
-      __syncwarp(ws_tile_mask<32>(ws_thread_rank));
-      elected_21 = ws_elect();
-      if (elected_21) {
+  else {
+    if ((first_of_warp_11 >= 128)) {
+      while ((computeBatch_3 < batchCount_2)) {
+        ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_17 % 2u)], pipeline_tail_phase_18);
+        batch_7 = computeBatch_3;
+        batch_8 = computeBatch_3;
+        out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
+        staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
+        g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_17 % 2u)]);
-      }
-      pipeline_tail_17 = (pipeline_tail_17 + 1u);
-      if (((pipeline_tail_17 % 2u) == 0u)) {
-        pipeline_tail_phase_18 = (pipeline_tail_phase_18 ^ 1u);
-      }
-      computeBatch_3 = (int)((unsigned)computeBatch_3 + (unsigned)1);
-      if ((!(computeBatch_3 < batchCount_2))) {
-        goto break_0;
-      }
-      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_17 % 2u)], pipeline_tail_phase_18);
-      batch_7 = computeBatch_3;
-      batch_8 = computeBatch_3;
-      out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
-      staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
-      g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
-      __syncwarp(ws_tile_mask<32>(ws_thread_rank));
-      elected_21 = ws_elect();
-      if (elected_21) {
+        pipeline_tail_17 = (pipeline_tail_17 + 1u);
+        if (((pipeline_tail_17 % 2u) == 0u)) {
+          pipeline_tail_phase_18 = (pipeline_tail_phase_18 ^ 1u);
+        }
+        computeBatch_3 = (int)((unsigned)computeBatch_3 + (unsigned)1);
+        if ((!(computeBatch_3 < batchCount_2))) {
+          goto break_0;
+        }
+        ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_17 % 2u)], pipeline_tail_phase_18);
+        batch_7 = computeBatch_3;
+        batch_8 = computeBatch_3;
+        out_9 = (int)((unsigned)(int)((unsigned)(int)((unsigned)elementsPerBatch_1 * (unsigned)batch_7) + (unsigned)(int)((unsigned)128 * (unsigned)(int)blockIdx.x)) + (unsigned)threadIdx_2);
+        staged_10 = ((int)s_shared_0[(((int)((unsigned)batch_8 % (unsigned)2) * 128) + threadIdx_2)]);
+        g_globalOut_0[out_9] = (int)(int)((unsigned)(int)((unsigned)staged_10 * (unsigned)3) + (unsigned)1);
         ws_arrive(&m_pipeline_empty_1[(pipeline_tail_17 % 2u)]);
+        pipeline_tail_17 = (pipeline_tail_17 + 1u);
+        if (((pipeline_tail_17 % 2u) == 0u)) {
+          pipeline_tail_phase_18 = (pipeline_tail_phase_18 ^ 1u);
+        }
+        continue_0:;
+        computeBatch_3 = (int)((unsigned)computeBatch_3 + (unsigned)1);
       }
-      pipeline_tail_17 = (pipeline_tail_17 + 1u);
-      if (((pipeline_tail_17 % 2u) == 0u)) {
-        pipeline_tail_phase_18 = (pipeline_tail_phase_18 ^ 1u);
-      }
-      continue_0:;
-      computeBatch_3 = (int)((unsigned)computeBatch_3 + (unsigned)1);
+      break_0:;
     }
-    break_0:;
   }
 }
