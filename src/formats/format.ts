@@ -87,7 +87,11 @@ export interface StoredArray {
   readonly length?: number;
   /** How many elements are null, where the file says it. */
   readonly nulls?: number;
-  /** Where the elements are. Called once for each reader, and not without a `dtype`. */
+  /**
+   * Where the elements are. Called once for each reader, and not without a `dtype`.
+   *
+   * @throws WarpstageError as `open` does; any other error is reported as WS5003
+   */
   elements(): Elements | Promise<Elements>;
 }
 

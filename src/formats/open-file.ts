@@ -10,7 +10,7 @@ import { problem } from '../diagnostics/problem.ts';
 import { FileBytes, type OpenBytes, openBytes } from './bytes.ts';
 import type { Dtype } from './dtype.ts';
 import { ElementSource } from './element-source.ts';
-import type { Contents, Format, OpenRequest, StoredArray } from './format.ts';
+import type { Contents, Elements, Format, OpenRequest, StoredArray } from './format.ts';
 import { endingsOf, formatNamed, formatOfBeginning, formatOfName } from './registry.ts';
 import type { Wanted } from './source.ts';
 import { hasNulls, UnitSource } from './unit-source.ts';
@@ -97,13 +97,23 @@ export async function sourceOf(
       'turn it into numbers first, for example into the positions of a list of its values',
     );
   }
-  const elements = await array.elements();
+  const elements = await elementsOf(name, array);
   if ('bytes' in elements) return new ElementSource(name, elements.bytes, dtype, array, wanted);
   const source = new UnitSource(name, dtype, array, elements, wanted);
   if (nulls > 0 && wanted.nulls === undefined) {
     throw hasNulls(name, `${count(nulls)} of ${count(source.length ?? nulls)} rows`);
   }
   return source;
+}
+
+async function elementsOf(name: string, array: StoredArray): Promise<Elements> {
+  try {
+    return await array.elements();
+  } catch (cause) {
+    if (cause instanceof WarpstageError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw problem('WS5003', `${name} cannot be read: ${why}`, 'is the file damaged?', cause);
+  }
 }
 
 /** What a path is called in messages. */

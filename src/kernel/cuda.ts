@@ -289,6 +289,22 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
   localArray<const E extends ElementType>(element: E, count: Constant): KernelArray<E>;
 
+  /**
+   * What this thread wrote before is seen by whoever sees what it writes behind it by an atomic operation, and makes a
+   * fence of its own after that: among all threads of the device. It waits for nobody.
+   * CUDA: `__threadfence()`, or `cuda::atomic_thread_fence(memory_order_seq_cst, thread_scope_device)`.
+   *
+   * @example
+   * partial[block] = sum;
+   * cuda.threadFence();
+   * const isLast = cuda.atomicAdd(finished, 0, 1) === blocks - 1;
+   */
+  threadFence(): void;
+  /** The same among the threads of the block. CUDA: `__threadfence_block()`. */
+  threadFenceBlock(): void;
+  /** The same among all threads of all devices and the host. CUDA: `__threadfence_system()`. */
+  threadFenceSystem(): void;
+
   /** Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
   atomicAdd<E extends AtomicElement | 'f32' | 'f64'>(
     array: KernelArray<E>,
@@ -331,14 +347,17 @@ export interface Cuda extends CudaAsync, CudaBarriers {
     index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
-  /** Stores `value` and gives what was there. CUDA: `atomicExch`. */
-  atomicExch<E extends AtomicElement>(
+  /** Stores `value` and gives what was there; in arrays of integers and floats of 32 and 64 bits. CUDA: `atomicExch`. */
+  atomicExch<E extends AtomicElement | 'f32' | 'f64'>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
   ): ElementValues[E];
-  /** Stores `value` if the element equals `compare`, and gives what was there. CUDA: `atomicCAS`. */
-  atomicCAS<E extends AtomicElement>(
+  /**
+   * Stores `value` if the element has the bits of `compare`, and gives what was there; in arrays of integers and floats
+   * of 32 and 64 bits. CUDA: `atomicCAS`.
+   */
+  atomicCAS<E extends AtomicElement | 'f32' | 'f64'>(
     array: KernelArray<E>,
     index: Index,
     compare: ElementValues[E],

@@ -252,7 +252,7 @@ describe('copies', () => {
       const [finding, ...others] = found(by, false);
       expect(finding, `${by}`).toMatchObject({
         code: 'WS7002',
-        hint: 'Put a sync of the group between the access and the copy.',
+        hint: 'put a sync of the group between the access and the copy.',
       });
       expect(finding!.message).toContain('which thread of the group copies which element is not promised');
       expect(others).toEqual([]);

@@ -131,11 +131,11 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `cuda.atomicAdd(b, 0, 1);`,
-      `18 b: cuda.atomicAdd does not work on u8 (atomics take arrays of i32, u32, i64 and u64, and cuda.atomicAdd also f32 and f64)`,
+      `18 b: cuda.atomicAdd does not work on u8 (atomics take arrays of i32, u32, i64 and u64; cuda.atomicAdd, atomicExch and atomicCAS also f32 and f64)`,
     ],
     [
       `cuda.atomicMax(y, 0, 1);`,
-      `18 y: cuda.atomicMax does not work on f32 (of the atomics only cuda.atomicAdd takes f32)`,
+      `18 y: cuda.atomicMax does not work on f32 (of the atomics cuda.atomicAdd, atomicExch and atomicCAS take f32)`,
     ],
     [
       `cuda.atomicAdd(h, 0, f);`,

@@ -3,6 +3,7 @@
 import type { Cases } from './case.ts';
 import { arrayCases } from './cases/arrays.ts';
 import { copyCases } from './cases/copies.ts';
+import { fenceCases } from './cases/fences.ts';
 import { numberCases } from './cases/numbers.ts';
 import { placementCases } from './cases/placement.ts';
 import { roleCases } from './cases/roles.ts';
@@ -16,6 +17,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   stages: stageCases,
   copies: copyCases,
   arrays: arrayCases,
+  fences: fenceCases,
   time: timeCases,
   votes: voteCases,
   numbers: numberCases,

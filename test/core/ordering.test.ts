@@ -111,6 +111,171 @@ describe.each(all)('%s', (_, ordering) => {
   });
 });
 
+// Each has an order that the stages alone bring, beside that of the copies. So one thread must not speak for all
+// of them there, nor a barrier of the block be left out.
+describe('threads that meet elsewhere than in what is copied', () => {
+  const schema = {
+    out: 'i32[]',
+    scratch: 'i32[]',
+    input: 'readonly i32[]',
+    view: 'readonly i32[]',
+    batches: 'index',
+    two: 'index',
+  } as const;
+  const ring = (use: string, before = '') => `
+    const staged = cuda.sharedArray('i32', 256);
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 4));
+    ${before}
+    for (let c = 0, f = 0; c < batches; c++) {
+      for (; f < batches && f < c + 4; f++) {
+        pipe.producerAcquire();
+        cuda.memcpyAsync(block, staged.subarray((f % 4) * 64), input.subarray(f * 64), 64, pipe);
+        pipe.producerCommit();
+      }
+      pipe.consumerWait();
+      const v = staged[(c % 4) * 64 + t];
+      // The acquire of this turn came after the releases of the last.
+      const acquired = c > 0 && c + 3 < batches;
+      ${use}
+      pipe.consumerRelease();
+    }`;
+  const kept = "const kept = cuda.sharedArray('i32', 1024);";
+  const cleared = `${kept}
+    for (let k = 0; k < 16; k++) kept[64 * k + t] = 0;
+    block.sync();`;
+  const one = (produce: string, use: string) => `
+    const staged = cuda.sharedArray('i32', 64);
+    const noted = cuda.sharedArray('i32', 128);
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+    noted[t] = t;
+    noted[64 + t] = -t;
+    for (let b = 0; b < batches; b++) {
+      pipe.producerAcquire();
+      ${produce}
+      pipe.producerCommit();
+      pipe.consumerWait();
+      ${use}
+      pipe.consumerRelease();
+    }`;
+  const copy = 'cuda.memcpyAsync(block, staged, input.subarray(b * 64), 64, pipe);';
+
+  const bodies: Readonly<Record<string, string>> = {
+    'by an atomic operation': ring(
+      `const seen = acquired ? kept[(c - 1) * 64 + t] : 0;
+      cuda.atomicAdd(kept, c * 64 + 63 - t, v);
+      out[c * 64 + t] = seen;`,
+      cleared,
+    ),
+    'through an argument that overlaps another': ring(
+      'out[c * 64 + t] = acquired ? view[(c - 1) * 64 + 63 - t] + v : v;',
+    ),
+    'through two outputs that overlap': ring(
+      `const seen = acquired && t < 63 ? scratch[(c - 1) * 64 + t] : 0;
+      out[c * 64 + t] = seen + v;`,
+    ),
+    'at places that are known modulo different powers of two': ring(
+      `if (t < 32) {
+        if (acquired) out[c * 64 + t] = kept[32 * (c * two - 1) + t];
+      } else kept[64 * c + t] = v;`,
+      kept,
+    ),
+    'behind a test that lets only some of them come': ring(
+      `if (t < 32) kept[64 * c + t] = v;
+      else if (acquired) out[c * 64 + t] = kept[64 * (c - 1) + (t & 31)];`,
+      kept,
+    ),
+    'in what they read before a commit and store behind the wait': one(
+      `${copy}
+      const seen = noted[63 - t];`,
+      `noted[t] = staged[63 - t] + b;
+      out[b * 64 + t] = seen;`,
+    ),
+    'at the end of a turn of a loop of copies': one(
+      `for (let half = 0; half < 2; half++) {
+        cuda.memcpyAsync(block, staged.subarray(half * 32), input.subarray(b * 64 + half * 32), 32, pipe);
+        noted[half * 64 + t] = b - t;
+      }`,
+      'out[b * 64 + t] = staged[63 - t] + noted[63 - t] + noted[127 - t];',
+    ),
+    'in a stage that only one way reads before the copy': `
+      const staged = cuda.sharedArray('i32', 64);
+      const second = cuda.sharedArray('i32', 64);
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      let v = 0;
+      for (let b = 0; b < batches; b++) {
+        pipe.producerAcquire();
+        if (b % 2 === 0) cuda.memcpyAsync(block, staged, input.subarray(b * 64), 64, pipe);
+        else {
+          v = v * 31 + second[63 - t];
+          block.sync();
+        }
+        cuda.memcpyAsync(block, second, input.subarray(b * 64), 64, pipe);
+        pipe.producerCommit();
+        pipe.consumerWait();
+        out[b * 64 + t] = v + staged[63 - t] + second[t];
+        pipe.consumerRelease();
+      }`,
+    'in the source of a copy': `
+      const staged = cuda.sharedArray('i32', 64);
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      for (let b = 0; b < batches; b++) {
+        scratch[b * 64 + t] = input[b * 64 + t] + b;
+        block.sync();
+        pipe.producerAcquire();
+        cuda.memcpyAsync(block, staged, scratch.subarray(b * 64), 64, pipe);
+        pipe.producerCommit();
+        pipe.consumerWait();
+        out[b * 64 + t] = staged[63 - t];
+        pipe.consumerRelease();
+      }`,
+  };
+
+  /** Of arguments that overlap, 8 is the most that is said of an alignment. */
+  const overlapping: Readonly<Record<string, readonly string[]>> = {
+    'through an argument that overlaps another': ['out', 'view'],
+    'through two outputs that overlap': ['out', 'scratch'],
+  };
+
+  test.each(Object.entries(bodies))('%s', (name, body) => {
+    const text = `({ out, scratch, input, view, batches, two }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      ${body}
+    }`;
+    const program = programOf(newKernel(schema, new Function(`return ${text}`)()) as unknown as Kernel);
+    const shared = overlapping[name] ?? [];
+    const alignments = program.parameters.map((parameter) => (shared.includes(parameter.name) ? 8 : 16));
+    const input = Int32Array.from({ length: 64 * 16 }, (_, i) => 7 * i + 1);
+    const results = architectures.flatMap((architecture) =>
+      deliveries.map((delivery) => {
+        const findings: Finding[] = [];
+        const target = loweredFor(architecture, delivery, (finding) => findings.push(finding), {
+          alignments,
+        });
+        const memory = new Int32Array(64 * 16 + 1);
+        const isOver = (array: string) => shared.includes(array);
+        const given = {
+          out: memory.subarray(0, 64 * 16),
+          scratch: isOver('scratch') ? memory.subarray(1) : new Int32Array(64 * 16),
+          view: isOver('view') ? memory.subarray(0, 64 * 16) : new Int32Array(64 * 16),
+          input: input.slice(),
+          batches: 15,
+          two: 2,
+        };
+        const { fault } = runProgram(target, program, { grid: 1, arguments: given });
+        expect(fault, target.name).toBeNull();
+        expect(
+          findings.map(({ message }) => message),
+          target.name,
+        ).toEqual([]);
+        return String(given.out);
+      }),
+    );
+    expect(new Set(results).size).toBe(1);
+    expect(new Set(results[0]!.split(',')).size).toBeGreaterThan(8);
+  });
+});
+
 describe('other ends', () => {
   const made = (body: string): Kernel =>
     newKernel(
@@ -144,6 +309,28 @@ describe('other ends', () => {
     pipe.consumerWait();
     out[t] = staged[63 - t];
     pipe.consumerRelease();`;
+  const forBarrier = (between: string) => `
+    const copied = cuda.barrier(block);
+    cuda.memcpyAsync(block, staged, input, 64, copied);
+    ${between}
+    copied.arriveAndWait();
+    out[t] = staged[63 - t];`;
+  const partedWarps = `
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+    for (let b = 0; b < batches; b++) {
+      if (t % 2 === 0) {
+        pipe.producerAcquire();
+        staged[t] = input[t] + b;
+        pipe.producerCommit();
+      } else {
+        pipe.producerAcquire();
+        staged[t] = input[t] - b;
+        pipe.producerCommit();
+      }
+      pipe.consumerWait();
+      out[t] = staged[63 - t];
+      pipe.consumerRelease();
+    }`;
   const storing = `
     const copied = cuda.barrier(block);
     staged[t] = -1;
@@ -162,6 +349,28 @@ describe('other ends', () => {
     expect(isClean(returning, architecture)).toBe(true);
     const leaving = (lowered: Program) => without(lowered, (kind) => kind === 'copyWaitAll');
     expect(isClean(returning, architecture, leaving)).toBe(false);
+  });
+
+  // It would outlive them: they can wait for copies of their own alone.
+  test('sm_90: the copy engine copies for no barrier where threads may return', () => {
+    const bulkCopies = (body: string) => {
+      let count = 0;
+      outcome(programOf(made(body)), data, 90, 'eager', (lowered) => {
+        forEachPlace(lowered.body, (statement) => {
+          if (statement.kind !== 'call' || statement.intrinsic !== 'core') return;
+          if (statement.operation.kind === 'bulkCopy') count += 1;
+        });
+        return lowered;
+      });
+      return count;
+    };
+    expect(bulkCopies(forBarrier(''))).toBe(1);
+    expect(bulkCopies(forBarrier('if (batches > 1000) return;'))).toBe(0);
+    expect(isClean(forBarrier('if (batches > 1000) return;'), 90)).toBe(true);
+  });
+
+  test.each(architectures)('sm_%i: a warp whose lanes come on two ways', (architecture) => {
+    expect(isClean(partedWarps, architecture)).toBe(true);
   });
 
   test('sm_90: a group meets before one thread copies to what its threads stored', () => {

@@ -347,7 +347,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/parquet-file.ts',
-    ['test/overlap/parquet-columns.test.ts'],
+    ['test/overlap/parquet-columns.test.ts', 'test/formats/parquet.test.ts'],
     [
       {
         name: 'unsigned columns are signed',
@@ -363,9 +363,33 @@ export const mutations = [
       },
       {
         name: 'a pointer behind the end of the file is followed',
-        from: 'if (!(0 <= start && start <= end && end <= size)) {',
-        to: 'if (!(0 <= start)) {',
+        from: 'if (!(begin >= 0 && begin + length <= this.size)) {',
+        to: 'if (!(begin >= 0)) {',
         why: 'a damaged file asks for memory without end',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/parquet-runs.ts',
+    ['test/formats/parquet.test.ts'],
+    [
+      {
+        name: 'a run is as long as it says',
+        from: 'const length = Math.min(left, head.value / 2);',
+        to: 'const length = head.value / 2;',
+        why: 'a damaged run counts further than its page has values',
+      },
+      {
+        name: 'a run of no values reads what is behind the page',
+        from: 'if (begin + length > bytes.length) throw endsEarly();\n',
+        to: '',
+        why: 'what is missing of a damaged page is taken for numbers',
+      },
+      {
+        name: 'deltas do not wrap',
+        from: 'BigInt.asIntN(64, value + step + wideBitsAt(',
+        to: '(value + step + wideBitsAt(',
+        why: 'columns whose values lie far apart have others',
       },
     ],
   ),

@@ -62,6 +62,8 @@ export const mutations = [
       from: "only &&= source.array.space === 'global' && isUnwritten(source.array.id);",
       to: "only &&= source.array.space === 'global';",
       why: 'a copy reads what a thread wrote before the release, without order',
+      equivalent:
+        'the engine copies from readonly arrays alone; a copy by threads comes after the acquire and before the arrival behind it, which order it',
     },
     {
       name: 'arrays that overlap count as apart',
@@ -177,6 +179,7 @@ export const mutations = [
         from: 'return known < 16 ?',
         to: 'return known < 8 ?',
         why: 'a bulk copy from such an address is a fault of the GPU',
+        tests: ['test/cuda/lockstep.test.ts'],
       },
       {
         name: 'bulk copies stay though threads may return',

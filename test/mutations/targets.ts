@@ -4,6 +4,7 @@ import { mutationsOf } from './mutation.ts';
 
 const operators = ['test/wasm/operators.test.ts', 'test/differential/number-rules.test.ts'];
 const lanes = [
+  'test/wasm/masked.test.ts',
   'test/wasm/lanes.test.ts',
   'test/wasm/programs.test.ts',
   'test/differential/kernels.test.ts',

@@ -147,7 +147,7 @@ describe('mistakes', () => {
     ],
     [
       'cuda.atomicAdd(x, 0, 1);',
-      'WS1004 1:47 x: cuda.atomicAdd does not work on f32x4 (atomics take arrays of i32, u32, i64 and u64, and cuda.atomicAdd also f32 and f64)',
+      'WS1004 1:47 x: cuda.atomicAdd does not work on f32x4 (atomics take arrays of i32, u32, i64 and u64; cuda.atomicAdd, atomicExch and atomicCAS also f32 and f64)',
     ],
     [
       'y[0].x = 1;',

@@ -32,7 +32,8 @@ import { type HostArray, runProgram } from '../support/run-program.ts';
 import { wasm } from '../support/wasm.ts';
 
 const types: readonly ValueType[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
-const block = 32;
+/** Threads of a block: as many as fill lanes, and too few for any. */
+const blocks = [32, 3] as const;
 
 const integerEdges = [0n, 1n, 2n, 3n, 7n, 31n, 32n, 33n, 63n, 64n, 255n, 65536n, 0x7fffffffn, 0x80000000n];
 const floatEdges = [
@@ -111,8 +112,20 @@ class Lane {
   }
 }
 
-/** What WebAssembly makes of tuples of operands. */
+/** What WebAssembly makes of tuples of operands, in lanes where it can and thread by thread. */
 function computed(
+  operandTypes: readonly ValueType[],
+  type: ValueType,
+  make: (...operands: Expression[]) => Expression,
+  tuples: readonly (readonly Value[])[],
+): Value[] {
+  const [inLanes, byThreads] = blocks.map((block) => computedIn(block, operandTypes, type, make, tuples));
+  expectEach(inLanes!, tuples, (tuple) => byThreads![tuples.indexOf(tuple)]!);
+  return inLanes!;
+}
+
+function computedIn(
+  block: number,
   operandTypes: readonly ValueType[],
   type: ValueType,
   make: (...operands: Expression[]) => Expression,

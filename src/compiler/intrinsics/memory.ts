@@ -19,6 +19,9 @@ import { newLocalArray, subarray, viewLength } from '../views.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 export const memoryHandlers = {
+  'cuda.threadFence': (call) => fence(call, 'device'),
+  'cuda.threadFenceBlock': (call) => fence(call, 'block'),
+  'cuda.threadFenceSystem': (call) => fence(call, 'system'),
   'cuda.sharedArray': sharedArray,
   'cuda.localArray': localArray,
   'array.length': ({ lowering, receiver, node }) => number('index', viewLength(lowering, receiver, node)),
@@ -152,6 +155,18 @@ function clear(lowering: Lowering, { array, element }: ViewValue, count: number,
   });
 }
 
+function fence(
+  { lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>,
+  scope: 'block' | 'device' | 'system',
+): Value {
+  const operation = { kind: 'fence', scope } as const;
+  lowering.emit({ kind: 'call', intrinsic: 'core', operation, result: null, range: lowering.range(node) });
+  return undefinedValue;
+}
+
+/** Atomic operations that floats have too. */
+const ofFloats: readonly AtomicOperator[] = ['add', 'exch', 'cas'];
+
 interface AtomicArguments {
   readonly array: ViewValue;
   readonly index: Expression;
@@ -166,14 +181,14 @@ function atomic(
 ): Value {
   const { element } = array;
   const isFloat = element === 'f32' || element === 'f64';
-  if (!/^[iu](32|64)$/.test(element) && !(isFloat && operator === 'add')) {
+  if (!/^[iu](32|64)$/.test(element) && !(isFloat && ofFloats.includes(operator))) {
     lowering.fail(
       at('array'),
       'WS1004',
       `${name} does not work on ${element}`,
       isFloat
-        ? `of the atomics only cuda.atomicAdd takes ${element}`
-        : 'atomics take arrays of i32, u32, i64 and u64, and cuda.atomicAdd also f32 and f64',
+        ? `of the atomics cuda.atomicAdd, atomicExch and atomicCAS take ${element}`
+        : 'atomics take arrays of i32, u32, i64 and u64; cuda.atomicAdd, atomicExch and atomicCAS also f32 and f64',
     );
   }
   const type = loadedType(element);

@@ -7,10 +7,12 @@
 
 import { kernel } from '../../kernel/kernel.ts';
 import type { Device, DeviceArray, PinnedArray, Stream } from '../device.ts';
+import { KernelBench, type KernelFields } from './calibrate-kernels.ts';
 import type { EngineModel } from './engines.ts';
 import { IssueMeter, type IssueTimes, median } from './issue-times.ts';
 import { knownModel } from './known.ts';
 import { ScopedStreams } from './scoped-streams.ts';
+import { type Issue, leastTime, Stopwatch } from './stopwatch.ts';
 
 /** How much a calibration moves and computes. */
 export interface CalibrationSize {
@@ -19,26 +21,12 @@ export interface CalibrationSize {
   readonly rounds?: number;
 }
 
-const copyKernel = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+const plusOne = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
   const i = cuda.thisGrid().threadRank();
   y[i] = x[i]! + 1;
 });
 
-/** Rounds of each thread of `arithmetic`, and the operations of one as a kernel's text is taken: two, and two of the loop. */
-const pairs = 2048;
-const operationsOfPair = 4;
-
-const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) => {
-  const i = cuda.thisGrid().threadRank();
-  let a = y[i]!;
-  for (let k = 0; k < pairs; ++k) a = a * 0.999 + 0.001;
-  y[i] = a;
-});
-
 const block = 256;
-
-/** Milliseconds that something takes at least: a clock that is too coarse may say that it took no time, or less. */
-const leastTime = 1e-6;
 
 /** Milliseconds that the host issues to be warm, and to be measured, for each round. */
 const warmUpTime = 200;
@@ -56,8 +44,7 @@ export async function calibrate(
   const kernels = await bench.kernels();
   const overheads = { hostToDeviceOverhead: into.overhead, deviceToHostOverhead: out.overhead };
   const switchTime = ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2;
-  const rate = Math.min(into.rate, out.rate);
-  const bothWays = await bench.bothWays(rate);
+  const both = await bench.bothWays(into, out);
   return {
     name: properties.name,
     computeCapability: properties.computeCapability,
@@ -66,20 +53,19 @@ export async function calibrate(
     hardwareQueues: 8,
     copyQueues: 4,
     delayedSignal: false,
-    bothWays,
-    bothWaysOverhead: await bench.bothWaysOverhead(into, out, { bothWays, switchTime }),
+    ...both,
+    besideKernels: properties.kind === 'cuda' ? besideKernels : 1,
+    bothWaysOverhead: await bench.bothWaysOverhead(into, out, { ...both, switchTime }),
     hostToDevice: into.rate,
     deviceToHost: out.rate,
-    pageableHostToDevice: await bench.pageable('in'),
-    pageableDeviceToHost: await bench.pageable('out'),
-    memoryRate: kernels.memoryRate,
-    operationRate: kernels.operationRate,
+    pageableHostToDevice: await bench.pageable('in', into),
+    pageableDeviceToHost: await bench.pageable('out', out),
     ...overheads,
-    kernelOverhead: kernels.overhead,
+    ...kernels,
     switchTime,
     signalTime: await bench.signalTime({
       ...overheads,
-      kernelOverhead: kernels.overhead,
+      kernelOverhead: kernels.kernelOverhead + kernels.blockTime + kernels.cacheLatency,
       memoryRate: kernels.memoryRate,
       hostToDevice: into.rate,
       deviceToHost: out.rate,
@@ -111,6 +97,17 @@ const small = 64;
 const streamsInTurn = 8;
 type Direction = 'in' | 'out';
 
+/** Copies of pageable memory that follow each other: as many as there is page-locked memory for. */
+const pageableParts = 16;
+
+/** Kernels slow copies down by what they move at the same time: by 2 to 10 % on an H200. */
+const besideKernels = 1.03;
+
+/** A factor that a device file takes, whatever the clock said. */
+function factorOf(measured: number): number {
+  return Math.min(Math.max(1, measured), 100);
+}
+
 /** Copies of a direction: bytes a millisecond, and what each takes beside. */
 interface Copies {
   readonly rate: number;
@@ -119,7 +116,7 @@ interface Copies {
 
 class Bench implements Disposable {
   readonly #device: Device;
-  readonly #rounds: number;
+  readonly #watch: Stopwatch;
   readonly #bytes: number;
   readonly #data: DeviceArray<'f32'>;
   readonly #other: DeviceArray<'f32'>;
@@ -131,7 +128,7 @@ class Bench implements Disposable {
     const unit = 4 * small * block;
     this.#bytes = Math.max(unit, bytes - (bytes % unit));
     this.#device = device;
-    this.#rounds = rounds;
+    this.#watch = new Stopwatch(device, rounds);
     const elements = this.#bytes / 4;
     this.#data = device.alloc('f32', elements);
     this.#other = device.alloc('f32', elements);
@@ -146,24 +143,8 @@ class Bench implements Disposable {
     for (const stream of this.#streams) void stream.destroy();
   }
 
-  /** Median milliseconds that what `issue` issues takes on the device; `before` is issued first, and not timed. */
-  async #time(
-    issue: (stream: Stream) => void,
-    before?: (stream: Stream) => void,
-    stream = this.#streams[0],
-  ): Promise<number> {
-    const times: number[] = [];
-    for (let round = -1; round < this.#rounds; ++round) {
-      using start = this.#device.createEvent();
-      using stop = this.#device.createEvent();
-      before?.(stream);
-      stream.record(start);
-      issue(stream);
-      stream.record(stop);
-      await stop.synchronize();
-      if (round >= 0) times.push(stop.elapsedTime(start));
-    }
-    return Math.max(median(times), leastTime);
+  #time(issue: Issue, before?: Issue, stream = this.#streams[0]): Promise<number> {
+    return this.#watch.time(stream, issue, before);
   }
 
   #copy(direction: Direction, stream: Stream, begin: number, end: number): void {
@@ -236,14 +217,14 @@ class Bench implements Disposable {
       () => {
         for (let i = 0; i < small; ++i) {
           this.#copy('in', chain, 0, block);
-          chain.launch(copyKernel, { grid: 1, block }, { y: data, x: data });
+          chain.launch(plusOne, { grid: 1, block }, { y: data, x: data });
           chain.memcpyAsync(back, data);
         }
         chain.record(ended);
         for (const [i, stream] of waiting.entries()) {
           const own = this.#other.subarray(i * block, (i + 1) * block);
           stream.waitEvent(ended);
-          stream.launch(copyKernel, { grid: 1, block }, { y: own, x: own });
+          stream.launch(plusOne, { grid: 1, block }, { y: own, x: own });
         }
       },
       (stream) => this.#copy('in', stream, 0, elements),
@@ -257,17 +238,15 @@ class Bench implements Disposable {
   }
 
   /**
-   * How many times slower the directions are together than the slower of them alone, whose rate is given. What is
-   * copied out begins elsewhere in each turn: which part of the host's memory is read while which is written makes a
-   * difference.
+   * How many times slower each direction is while both run. As much is copied in as out, from and to other places in
+   * each turn, and the direction that ends first has had the other beside it all the time.
    */
-  async bothWays(rate: number): Promise<number> {
-    const [, other] = this.#streams;
-    const elements = this.#data.length;
+  async bothWays(into: Copies, out: Copies): Promise<Pick<EngineModel, 'bothWays' | 'bothWaysOut'>> {
+    const [stream, other] = this.#streams;
     using begun = this.#device.createEvent();
-    using ended = this.#device.createEvent();
-    const turns = 8;
-    const together = await this.#time((stream) => {
+    const elements = this.#data.length;
+    const turns = 4;
+    const [first, second] = await this.#watch.times(stream, (_, mark) => {
       stream.record(begun);
       other.waitEvent(begun);
       for (let turn = 0; turn < turns; ++turn) {
@@ -276,10 +255,17 @@ class Bench implements Disposable {
         this.#copy('out', other, begin, elements);
         if (begin > 0) this.#copy('out', other, 0, begin);
       }
-      other.record(ended);
-      stream.waitEvent(ended);
+      mark();
+      mark(other);
     });
-    return Math.max(1, together / turns / (this.#bytes / rate));
+    const [aloneIn, aloneOut] = [into, out].map(({ rate }) => (turns * this.#bytes) / rate);
+    const [inTime, outTime] = [first!, second!];
+    // What the longer one did while both ran is what it did not do alone afterwards.
+    const slower = (short: number, long: number, alone: number) =>
+      short / Math.max(alone - (long - short), alone / 2);
+    const bothWays = inTime <= outTime ? inTime / aloneIn! : slower(outTime, inTime, aloneIn!);
+    const bothWaysOut = inTime <= outTime ? slower(inTime, outTime, aloneOut!) : outTime / aloneOut!;
+    return { bothWays: factorOf(bothWays), bothWaysOut: factorOf(bothWaysOut) };
   }
 
   /**
@@ -289,81 +275,74 @@ class Bench implements Disposable {
   async bothWaysOverhead(
     into: Copies,
     out: Copies,
-    known: Pick<EngineModel, 'bothWays' | 'switchTime'>,
+    known: Pick<EngineModel, 'bothWays' | 'bothWaysOut' | 'switchTime'>,
   ): Promise<number> {
-    await using streams = new ScopedStreams(this.#device, 2 * streamsInTurn);
+    await using ins = new ScopedStreams(this.#device, streamsInTurn);
+    await using outs = new ScopedStreams(this.#device, streamsInTurn);
     using begun = this.#device.createEvent();
     const elements = this.#data.length;
     const part = elements / small;
-    const turns = 2;
-    const together = await this.#time(
-      (first) => {
+    const count = 2 * small;
+    const [inTime, outTime] = await this.#watch.times(
+      ins.all[0]!,
+      (first, mark) => {
         first.record(begun);
-        for (const stream of streams.all.slice(1)) stream.waitEvent(begun);
-        for (let i = 0; i < turns * small; ++i) {
+        for (const stream of [...ins.all.slice(1), ...outs.all]) stream.waitEvent(begun);
+        for (let i = 0; i < count; ++i) {
           const [begin, stream] = [(i % small) * part, i % streamsInTurn];
-          this.#copy('in', streams.all[stream]!, begin, begin + part);
-          this.#copy('out', streams.all[streamsInTurn + stream]!, begin, begin + part);
+          this.#copy('in', ins.all[stream]!, begin, begin + part);
+          this.#copy('out', outs.all[stream]!, begin, begin + part);
         }
-        streams.join();
+        ins.join();
+        mark();
+        outs.join();
+        mark(outs.all[0]);
       },
       (first) => this.#copy('in', first, 0, elements),
-      streams.all[0],
     );
-    const alone = ({ rate, overhead }: Copies) => this.#bytes / small / rate + overhead + known.switchTime;
-    const slower = Math.max(alone(into), alone(out));
-    return Math.max(0, together / (turns * small) / known.bothWays - slower);
+    // The direction that ends first has had the other beside it all the time.
+    const [time, { rate, overhead }, slower] =
+      inTime! <= outTime! ? [inTime!, into, known.bothWays] : [outTime!, out, known.bothWaysOut];
+    return Math.max(0, time / count / slower - (this.#bytes / small / rate + overhead + known.switchTime));
   }
 
-  async pageable(direction: Direction): Promise<number> {
-    const memory = new Float32Array(this.#data.length / 4).fill(1);
-    const part = this.#data.subarray(0, memory.length);
+  /**
+   * The rate of a copy of pageable memory, alone: of several that follow each other, of which the host's part is
+   * measured, on the device's clock, by events of a stream that has nothing to do.
+   */
+  async pageable(direction: Direction, { rate }: Copies): Promise<number> {
+    const memory = new Float32Array(this.#data.length).fill(1);
+    const part = memory.length / pageableParts;
     const [stream, idle] = this.#streams;
     const times: number[] = [];
-    // The host's time, on the device's clock: events of a stream that has nothing to do.
-    for (let round = -1; round < this.#rounds; ++round) {
+    for (let round = -1; round < this.#watch.rounds; ++round) {
       using start = this.#device.createEvent();
       using stop = this.#device.createEvent();
       idle.record(start);
-      if (direction === 'in') stream.memcpyAsync(part, memory);
-      else stream.memcpyAsync(memory, part);
-      await stream.synchronize();
+      for (let begin = 0; begin < memory.length; begin += part) {
+        const host = memory.subarray(begin, begin + part);
+        const data = this.#data.subarray(begin, begin + part);
+        if (direction === 'in') stream.memcpyAsync(data, host);
+        else stream.memcpyAsync(host, data);
+      }
+      // What comes in is with the device when the host has copied it; what goes out is not before it is waited for.
+      if (direction === 'out') await stream.synchronize();
       idle.record(stop);
       await idle.synchronize();
+      await stream.synchronize();
       if (round >= 0) times.push(stop.elapsedTime(start));
     }
-    return memory.byteLength / Math.max(median(times), leastTime);
+    const host = Math.max(median(times), leastTime);
+    const first = direction === 'out' ? this.#bytes / pageableParts / rate : 0;
+    return this.#bytes / (Math.max(host - first, leastTime) + this.#bytes / rate);
   }
 
-  async kernels(): Promise<
-    Pick<EngineModel, 'memoryRate' | 'operationRate'> & { readonly overhead: number }
-  > {
-    const [y, x] = [this.#data, this.#other];
-    const grid = y.length / block;
-    const copy = (stream: Stream) => stream.launch(copyKernel, { grid, block }, { y, x });
-    const large = await this.#time(copy, copy);
-    const part = y.length / small;
-    const many = await this.#time(
-      (stream) => {
-        for (let i = 0; i < small; ++i) {
-          const views = { y: y.subarray(i * part, (i + 1) * part), x: x.subarray(i * part, (i + 1) * part) };
-          stream.launch(copyKernel, { grid: grid / small, block }, views);
-        }
-      },
-      (stream) => {
-        for (let i = 0; i < 32; ++i) copy(stream);
-      },
-    );
-    const threads = Math.min(y.length, this.#device.properties.multiProcessorCount * 2048 * 4);
-    const few = y.subarray(0, threads - (threads % block));
-    const computing = await this.#time((stream) =>
-      stream.launch(arithmetic, { grid: few.length / block, block }, { y: few, pairs }),
-    );
-    const overhead = Math.max(0, (many - large) / (small - 1));
-    return {
-      memoryRate: (2 * this.#bytes) / Math.max(large - overhead, large / 2),
-      operationRate: (few.length * pairs * operationsOfPair) / computing,
-      overhead,
-    };
+  kernels(): Promise<KernelFields> {
+    return new KernelBench(
+      this.#device,
+      this.#watch.rounds,
+      [this.#data, this.#other],
+      this.#streams[0],
+    ).measure();
   }
 }

@@ -1,12 +1,17 @@
 // Virtual devices by name: a preset, or a JSON file of one's own.
 //
 // A file has the fields of EngineModel. It may start from a preset (`"like": "h200"`) and then
-// needs only what differs. Every field is checked, and every wrong one is reported at once.
+// needs only what differs. Every field is checked, and every wrong one is reported at once. Files of the first version
+// say less of kernels: for them only bytes and operations count, as they did then.
 
 import { readFileSync } from 'node:fs';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import type { EngineModel } from './engines.ts';
+import { plainKernels } from './kernel-times.ts';
 import { type PresetName, presets } from './presets.ts';
+
+/** Of the files that are written here; those without a version are of the first. */
+const version = 2;
 
 /** The model that is meant by what stands after `model:`. */
 export function findModel(name: string): EngineModel {
@@ -78,17 +83,32 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   copyQueues: count,
   delayedSignal: truth,
   bothWays: factor,
+  bothWaysOut: factor,
+  besideKernels: factor,
   bothWaysOverhead: time,
   hostToDevice: rate,
   deviceToHost: rate,
   pageableHostToDevice: rate,
   pageableDeviceToHost: rate,
   memoryRate: rate,
-  // JSON has no infinity; null stands for it.
   operationRate: ['a number of operations a millisecond, above 0, or null for no limit', isRate],
+  clockRate: [
+    'a number of cycles a millisecond, above 0, or null if chains of operations take no time',
+    isRate,
+  ],
+  memoryLatency: time,
+  cacheBytes: ['a number of bytes, 0 or above', (value) => typeof value === 'number' && value >= 0],
+  cacheRate: ['a number of bytes a millisecond, above 0, or null for no limit', isRate],
+  cacheLatency: time,
+  blockTime: time,
+  blockRate: ['a number of blocks a millisecond, above 0, or null for no limit', isRate],
+  copyRate: rate,
+  setRate: rate,
   hostToDeviceOverhead: time,
   deviceToHostOverhead: time,
   kernelOverhead: time,
+  startTime: time,
+  timingTime: time,
   switchTime: time,
   signalTime: time,
   issueTime: time,
@@ -100,6 +120,17 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   memory: ['a number of bytes, at least 65536', (value) => isCount(value) && (value as number) >= 65536],
 };
 
+/** Fields in which null stands for infinity, which JSON lacks. */
+const unlimited: ReadonlySet<string> = new Set<keyof EngineModel>([
+  'operationRate',
+  'clockRate',
+  'cacheRate',
+  'blockRate',
+]);
+
+/** What was not said in the first version, where it is not that of another field. */
+const firstVersion: Partial<EngineModel> = { besideKernels: 1, ...plainKernels };
+
 /** Checks what a device file says. */
 export function checkModel(path: string, given: unknown): EngineModel {
   const issues: Issue[] = [];
@@ -108,16 +139,25 @@ export function checkModel(path: string, given: unknown): EngineModel {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new WarpstageError({ code: 'WS4007', message: `${path}: a device file holds one JSON object` });
   }
-  const { like, ...own } = given as Record<string, unknown>;
+  const { like, version: written = 1, ...own } = given as Record<string, unknown>;
+  if (!isCount(written) || (written as number) > version) {
+    wrong(`\`version\` must be a whole number from 1 to ${version}, and is ${JSON.stringify(written)}`);
+  }
   const base = like === undefined ? undefined : presetNamed(like);
   if (like !== undefined && base === undefined) {
     wrong(`\`like\` must be one of ${Object.keys(presets).join(', ')}, and is ${JSON.stringify(like)}`);
   }
-  const fields: Record<string, unknown> = { ...base };
+  const fields: Record<string, unknown> = { ...(base ?? firstVersion) };
   for (const [name, value] of Object.entries(own)) {
     if (Object.hasOwn(checks, name)) {
-      fields[name] = name === 'operationRate' && value === null ? Number.POSITIVE_INFINITY : value;
+      fields[name] = unlimited.has(name) && value === null ? Number.POSITIVE_INFINITY : value;
     } else wrong(`there is no field \`${name}\``, `the fields are like, ${Object.keys(checks).join(', ')}`);
+  }
+  if (Object.hasOwn(own, 'bothWays') && !Object.hasOwn(own, 'bothWaysOut'))
+    fields.bothWaysOut = fields.bothWays;
+  if (base === undefined) {
+    fields.copyRate ??= fields.memoryRate;
+    fields.setRate ??= fields.memoryRate;
   }
   for (const [name, [expected, holds]] of Object.entries(checks)) {
     if (!Object.hasOwn(fields, name)) {
@@ -132,9 +172,11 @@ export function checkModel(path: string, given: unknown): EngineModel {
 
 /** The text of a device file. */
 export function modelText(model: EngineModel): string {
-  const plain = {
-    ...model,
-    operationRate: Number.isFinite(model.operationRate) ? model.operationRate : null,
-  };
-  return `${JSON.stringify(plain, null, 2)}\n`;
+  const plain = Object.fromEntries(
+    Object.keys(checks).map((name) => {
+      const value = model[name as keyof EngineModel];
+      return [name, value === Number.POSITIVE_INFINITY ? null : value];
+    }),
+  );
+  return `${JSON.stringify({ version, ...plain }, null, 2)}\n`;
 }

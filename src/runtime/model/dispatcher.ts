@@ -9,7 +9,7 @@
 
 import { Command, type Dispatcher, type Stamp, type Work } from '../command.ts';
 import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
-import type { OperationTimes } from './operation-times.ts';
+import type { OperationTimes, Staged } from './operation-times.ts';
 import { Simulation } from './simulation.ts';
 
 interface Flight {
@@ -20,6 +20,8 @@ interface Flight {
   readonly executed: Command;
   /** Whether an event of the driver stands behind it, for other streams to wait for. */
   isMarked: boolean;
+  /** What of it passes page-locked memory. */
+  readonly staged: Staged | undefined;
 }
 
 /** What executes the commands. */
@@ -36,6 +38,12 @@ const queryTime = 1e-3;
 const longWait = 1;
 const slowFor = 1;
 
+/** Bytes that copies under way have in page-locked memory at most before the next one waits for the oldest. */
+const mostStaged = 256 * 2 ** 20;
+
+/** Bytes of the page-locked stretch that a copy takes. */
+const stretchOf = (bytes: number) => 2 ** Math.ceil(Math.log2(Math.max(bytes, 4096)));
+
 const isFunction = ({ work }: Flight) => work.kind === 'host';
 
 /** Lets the event loop turn once. */
@@ -51,10 +59,14 @@ export class ModelDispatcher implements Dispatcher {
   readonly #flights = new Map<Command, Flight>();
   readonly #streams = new Map<string, number>();
   readonly #awaited = new Set<Command>();
+  /** Streams in which an event with a time was recorded last. */
+  readonly #timed = new Set<string>();
   /** The host's virtual time. */
   #now = 0;
   /** When it issued something last. */
   #issued = 0;
+  /** Until then, it copies from page-locked memory. */
+  #landed = 0;
   /** Until then, issuing takes longer. */
   #slowUntil = 0;
   #waiting = false;
@@ -83,24 +95,46 @@ export class ModelDispatcher implements Dispatcher {
       before.map((flight) => flight.executed),
       [],
     );
-    const time = this.#times.of(work);
+    const { kind, duration, issue, load, staged, blocksHost } = this.#times.of(work);
     this.#executor.dispatch(executed, work);
-    this.#issueFor(time.issue + this.#joinTime(stream, before));
+    this.#issueFor(issue + this.#joinTime(stream, before));
+    if (staged !== undefined) this.#stage(staged);
     command.queued = this.#now;
-    const flight = { command, work, kind: time.kind, executed, isMarked: false };
+    const flight = { command, work, kind, executed, staged, isMarked: false };
     this.#flights.set(command, flight);
+    const timing = this.#timed.delete(stream) ? this.#model.timingTime : 0;
     this.#simulation.issue(
       {
         id,
-        kind: time.kind,
+        kind,
         stream: this.#numberOf(stream),
-        duration: time.duration,
+        duration: duration + timing,
         dependencies: before.map((flight) => flight.command.id),
-        share: time.share,
+        priority,
+        ...(load === undefined ? {} : { load }),
       },
       this.#now,
     );
-    if (time.blocksHost) this.#waitForFirst([command.id]);
+    if (blocksHost) this.#waitForFirst([command.id]);
+  }
+
+  /** The host makes room for what is staged, and copies it if it is on its way to the device. */
+  #stage({ bytes, time, when }: Staged): void {
+    const used = () => {
+      const flights = [...this.#flights.values()];
+      return flights.reduce(
+        (sum, { staged }) => sum + (staged === undefined ? 0 : stretchOf(staged.bytes)),
+        0,
+      );
+    };
+    while (used() + stretchOf(bytes) > mostStaged) {
+      const oldest = [...this.#flights.values()].find(({ staged }) => staged !== undefined);
+      if (oldest === undefined) break;
+      this.#waitForFirst([oldest.command.id]);
+      this.#executor.finish(oldest.executed);
+      this.#settle(oldest);
+    }
+    if (when === 'issued') this.#now += time;
   }
 
   #numberOf(stream: string): number {
@@ -175,8 +209,15 @@ export class ModelDispatcher implements Dispatcher {
     this.#awaited.delete(command);
     const { started, ended } = this.#simulation.stayOf(command.id)!;
     this.#simulation.forget(command.id);
+    if (flight.staged?.when === 'complete') this.#land(flight.staged.time, ended);
     command.settle(executed.failure, started, ended);
     if (executed.failure === null) this.#finished(command, work, engineOf(this.#model, kind));
+  }
+
+  /** The host copies what is complete from page-locked memory, while it waits for more, one after the other. */
+  #land(time: number, complete: number): void {
+    this.#landed = Math.max(this.#landed, this.#issued, complete) + time;
+    this.#now = Math.max(this.#now, this.#landed);
   }
 
   // Waiting
@@ -258,6 +299,7 @@ export class ModelDispatcher implements Dispatcher {
     }
     this.#issueFor(this.#model.eventTime + this.#joinTime(stream.name, flights));
     for (const flight of flights) flight.isMarked = true;
+    this.#timed.add(stream.name);
     const pending = flights.map(({ command }) => command);
     const recorded = this.#now;
     const known = ({ stream: other, ended }: Command) =>

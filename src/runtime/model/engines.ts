@@ -3,6 +3,8 @@
 // The rules are those of the post "How to Overlap Data Transfers in CUDA C/C++" (2012) and of the
 // devices that it measures, as a discrete-event model.
 
+import type { KernelLoad } from './sharing.ts';
+
 /** The engines and rates of a virtual device. Rates are bytes a millisecond, times milliseconds. */
 export interface EngineModel {
   readonly name: string;
@@ -24,22 +26,51 @@ export interface EngineModel {
    * that were issued right behind it are complete too.
    */
   readonly delayedSignal: boolean;
-  /** How many times slower each direction is while both run, as they share the bus; 1 if they do not. */
+  /**
+   * How many times slower a copy to the device is while one from it runs, as they share the bus, and one from it while
+   * one to it runs; 1 if they do not.
+   */
   readonly bothWays: number;
+  readonly bothWaysOut: number;
+  /** How many times slower copies are while kernels run. */
+  readonly besideKernels: number;
   /** What a copy takes more, before it is slowed down, if it begins while one in the other direction runs. */
   readonly bothWaysOverhead: number;
   readonly hostToDevice: number;
   readonly deviceToHost: number;
-  /** From and to pageable memory. */
+  /**
+   * A large copy from or to pageable memory, alone. The host copies it from or to page-locked memory, which is most of
+   * its time; the rest is that of a copy of page-locked memory, and does not hold the host up.
+   */
   readonly pageableHostToDevice: number;
   readonly pageableDeviceToHost: number;
-  /** Bytes a millisecond that a kernel reads and writes, and its operations a millisecond. */
+  /**
+   * Bytes a millisecond that a kernel reads and writes, its operations a millisecond (additions of f32; what takes
+   * the schedulers longer counts as several), and cycles of its clock: infinite where chains of operations take no time.
+   */
   readonly memoryRate: number;
   readonly operationRate: number;
+  readonly clockRate: number;
+  /** Milliseconds until a value from memory is there. */
+  readonly memoryLatency: number;
+  /** What moves fewer bytes than this finds them in the cache, whose rate and latency then count. */
+  readonly cacheBytes: number;
+  readonly cacheRate: number;
+  readonly cacheLatency: number;
+  /** What a block takes beside its chain of operations, and how many are handed out a millisecond. */
+  readonly blockTime: number;
+  readonly blockRate: number;
+  /** Bytes a millisecond that a copy within the device reads and writes, beyond the cache, and that a set writes. */
+  readonly copyRate: number;
+  readonly setRate: number;
   /** What a copy of either direction and a kernel take on their engine beside their work. */
   readonly hostToDeviceOverhead: number;
   readonly deviceToHostOverhead: number;
   readonly kernelOverhead: number;
+  /** What passes between the starts of two kernels, also of different streams. */
+  readonly startTime: number;
+  /** What it takes the device to write down the time of an event, before what comes behind it in its stream. */
+  readonly timingTime: number;
   /** What a copy engine takes to go over from one stream to another. */
   readonly switchTime: number;
   /** What it takes until another engine, or an event of another stream, has heard that an operation is complete. */
@@ -69,8 +100,10 @@ export interface Operation {
   readonly duration: number;
   /** Operations that must be complete before it starts; all issued before it. */
   readonly dependencies: readonly number[];
-  /** Which part of the device a kernel fills, from above 0 to 1. */
-  readonly share?: number;
+  /** What a kernel asks of the device; without it, all of it. */
+  readonly load?: KernelLoad;
+  /** That of its stream: the lower the sooner. Default 0. */
+  readonly priority?: number;
 }
 
 /** When an operation ran, in virtual milliseconds. */

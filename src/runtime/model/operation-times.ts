@@ -1,10 +1,11 @@
 // How long an operation takes on a virtual device, and what it occupies there.
 //
-// A copy takes its bytes over the rate of its direction. A kernel takes what it has to do over
-// the device's rates, whichever of memory and arithmetic is slower, unless whoever opened the
-// device knows better.
+// A copy takes its bytes over the rate of its direction. A kernel takes what kernel-times.ts makes of what it has to do,
+// unless the program that opened the device knows better.
 
-import type { Extent3 } from '../../kernel/types.ts';
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { Parameter, Program } from '../../compiler/ir.ts';
+import { type Extent3, elementBytes } from '../../kernel/types.ts';
 import { workOfLaunch } from '../../targets/analysis/work.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import { boxBytes } from '../box.ts';
@@ -13,6 +14,8 @@ import type { CopyWork } from '../copies.ts';
 import { threadsOf } from '../extents.ts';
 import type { LaunchWork } from '../launch.ts';
 import type { EngineKind, EngineModel } from './engines.ts';
+import { clockOf, type KernelTiming, loadOfTime, timeOfKernel } from './kernel-times.ts';
+import { type KernelLoad, loadOfWhole } from './sharing.ts';
 
 /** A launch whose time is asked for. */
 export interface TimedLaunch {
@@ -33,91 +36,126 @@ interface OperationTime {
   readonly duration: number;
   /** What issuing it costs the host. */
   readonly issue: number;
-  /** Which part of the device a kernel fills. */
-  readonly share: number;
-  /** Whether the call returns only when the operation is complete, as a copy of pageable memory does. */
-  readonly blocksHost: boolean;
+  /** What a kernel asks of the device. */
+  readonly load?: KernelLoad;
+  /** Whether the call returns only when the operation is complete. */
+  readonly blocksHost?: boolean;
+  /** What the host copies, to page-locked memory when it is issued, or from there when it is complete. */
+  readonly staged?: Staged;
 }
+
+/** A copy of pageable memory passes page-locked memory, to which or from which the host copies it. */
+export interface Staged {
+  readonly bytes: number;
+  /** Milliseconds that the host takes. */
+  readonly time: number;
+  readonly when: 'issued' | 'complete';
+}
+
+/** What setting memory costs the host, of what a copy costs it: it has one operand. */
+const setIssue = 0.6;
 
 export class OperationTimes {
   readonly #model: EngineModel;
-  readonly #kernelTime: KernelTime;
+  readonly #kernelTime: KernelTime | undefined;
+  /** What launches had to do, by the program and what they knew: many are alike. */
+  readonly #workloads = new WeakMap<Program, Map<string, KernelTiming>>();
 
   constructor(model: EngineModel, kernelTime?: KernelTime) {
     this.#model = model;
-    this.#kernelTime = kernelTime ?? ((launch) => this.#byRates(launch));
+    this.#kernelTime = kernelTime;
   }
 
   of(work: Work): OperationTime {
+    const { issueTime, setRate } = this.#model;
     switch (work.kind) {
       case 'copy':
         return this.#ofCopy(work);
       case 'set':
-        return this.#onCompute(work.bytes / this.#model.memoryRate, 1);
+        return this.#inMemory(work.bytes / setRate, setIssue * issueTime);
       case 'launch':
-        return this.#ofLaunch(work);
+        return { ...this.#ofLaunch(work), kind: 'kernel', issue: this.#model.launchTime };
       case 'host':
         // The host's own time, of which the device knows nothing.
-        return { kind: 'none', duration: 0, issue: this.#model.issueTime, share: 1, blocksHost: false };
+        return { kind: 'none', duration: 0, issue: issueTime };
       case 'graph':
         throw new TypeError('a graph of a virtual device is launched as single commands');
     }
   }
 
-  #onCompute(duration: number, share: number): OperationTime {
-    const { kernelOverhead, issueTime } = this.#model;
-    return {
-      kind: 'kernel',
-      duration: kernelOverhead + duration,
-      issue: issueTime,
-      share,
-      blocksHost: false,
-    };
+  /** What the device's processors do to its memory. */
+  #inMemory(time: number, issue: number): OperationTime {
+    const duration = this.#model.kernelOverhead + time;
+    return { kind: 'kernel', duration, issue, load: loadOfWhole(this.#model, time) };
   }
 
   #ofCopy({ direction, box, source, destination }: CopyWork): OperationTime {
     const model = this.#model;
     const bytes = boxBytes(box);
     const pageable = source.memory.kind === 'pageable' || destination.memory.kind === 'pageable';
-    const copy = (kind: EngineKind, rate: number, overhead = 0) => {
-      const duration = overhead + bytes / rate;
-      return { kind, duration, issue: model.issueTime, share: 1, blocksHost: pageable };
+    const copy = (kind: EngineKind, overhead: number, rate: number, whole: number) => {
+      const when = kind === 'host to device' ? 'issued' : 'complete';
+      const time = Math.max(0, bytes / whole - bytes / rate);
+      const staged: { staged?: Staged } = pageable ? { staged: { bytes, time, when } } : {};
+      return { kind, duration: overhead + bytes / rate, issue: model.issueTime, ...staged };
     };
     switch (direction) {
-      case 'host to device': {
-        const rate = pageable ? model.pageableHostToDevice : model.hostToDevice;
-        return copy('host to device', rate, model.hostToDeviceOverhead);
+      case 'host to device':
+        return copy(direction, model.hostToDeviceOverhead, model.hostToDevice, model.pageableHostToDevice);
+      case 'device to host':
+        return copy(direction, model.deviceToHostOverhead, model.deviceToHost, model.pageableDeviceToHost);
+      case 'device to device': {
+        const rate = 2 * bytes <= model.cacheBytes ? model.cacheRate : model.copyRate;
+        return this.#inMemory((2 * bytes) / rate, model.launchTime);
       }
-      case 'device to host': {
-        const rate = pageable ? model.pageableDeviceToHost : model.deviceToHost;
-        return copy('device to host', rate, model.deviceToHostOverhead);
+      case 'host to host': {
+        const duration = bytes / model.pageableHostToDevice;
+        return { kind: 'none', duration, issue: model.issueTime, blocksHost: pageable };
       }
-      case 'device to device':
-        // Read and written in the device's memory, by its processors.
-        return this.#onCompute((2 * bytes) / model.memoryRate, 1);
-      case 'host to host':
-        return copy('none', model.pageableHostToDevice);
     }
   }
 
-  #ofLaunch({ name, grid, executable, values }: LaunchWork): OperationTime {
-    const { program } = executable;
-    const workload = workOfLaunch(
-      program,
-      grid,
-      values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value)),
-      values.map((value) => (value instanceof DeviceMemoryArray ? value.length : 0)),
-    );
-    const threads = threadsOf(grid) * threadsOf(program.block);
-    const share = Math.min(1, threads / this.#model.threadsAtOnce);
-    const duration = this.#kernelTime({ name, grid, block: program.block, ...workload });
-    return {
-      ...this.#onCompute(Math.max(0, Number(duration) || 0), share),
-      issue: this.#model.launchTime,
-    };
+  #ofLaunch({ name, grid, executable: { program }, values }: LaunchWork): KernelTiming {
+    const scalars = values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value));
+    const lengths = values.map((value) => (value instanceof DeviceMemoryArray ? value.length : 0));
+    const known = this.#workloads.get(program) ?? new Map<string, KernelTiming>();
+    this.#workloads.set(program, known);
+    const key = `${grid.join()};${scalars.join()};${lengths.join()}`;
+    let timing = known.get(key);
+    if (timing === undefined) {
+      timing = this.#timingOf(name, program, grid, scalars, lengths);
+      if (known.size >= mostKnown) known.clear();
+      if (this.#kernelTime === undefined) known.set(key, timing);
+    }
+    return timing;
   }
 
-  #byRates({ bytes, operations }: TimedLaunch): number {
-    return Math.max(bytes / this.#model.memoryRate, operations / this.#model.operationRate);
+  #timingOf(
+    name: string,
+    program: Program,
+    grid: Extent3,
+    scalars: readonly (Value | undefined)[],
+    lengths: readonly number[],
+  ): KernelTiming {
+    const model = this.#model;
+    const workFor = (latency: number) => workOfLaunch(program, grid, scalars, lengths, latency);
+    const [blocks, threads] = [threadsOf(grid), threadsOf(program.block)];
+    const cached = workFor(model.cacheLatency * clockOf(model));
+    const reach = lengths.reduce((sum, length, i) => sum + length * bytesOf(program.parameters[i]!), 0);
+    const finds = Math.min(cached.bytes, reach) <= model.cacheBytes;
+    const work = finds ? cached : workFor(model.memoryLatency * clockOf(model));
+    const timing = timeOfKernel(model, { blocks, threads, ...work, cached: finds });
+    if (this.#kernelTime === undefined) return timing;
+    const { bytes, operations } = work;
+    const launch = { name, grid, block: program.block, bytes, operations };
+    const time = Math.max(0, Number(this.#kernelTime(launch)) || 0);
+    return { duration: model.kernelOverhead + time, load: loadOfTime(model, blocks, threads, time) };
   }
+}
+
+/** Launches that are remembered of a program. */
+const mostKnown = 1000;
+
+function bytesOf(parameter: Parameter): number {
+  return parameter.kind === 'array' ? elementBytes[parameter.element] : 0;
 }

@@ -5,6 +5,7 @@
 // is predicted, not fitted. The H200's rates were measured on one, each operation by itself.
 
 import type { EngineModel } from './engines.ts';
+import { plainKernels } from './kernel-times.ts';
 
 /** The post's problem: 4 * 1024 * 256 * 4 floats. */
 export const postBytes = 4 * 1024 * 256 * 4 * 4;
@@ -40,6 +41,8 @@ function ofPost(
     name,
     ...rules,
     bothWays: 1,
+    bothWaysOut: 1,
+    besideKernels: 1,
     bothWaysOverhead: 0,
     hostToDevice: rate,
     deviceToHost: rate,
@@ -48,6 +51,9 @@ function ofPost(
     // The post's kernel reads and writes each element once, in a third of the time.
     memoryRate: 2 * rate,
     operationRate: Number.POSITIVE_INFINITY,
+    ...plainKernels,
+    copyRate: 2 * rate,
+    setRate: 2 * rate,
     hostToDeviceOverhead: 0,
     deviceToHostOverhead: 0,
     kernelOverhead: 0,
@@ -108,17 +114,30 @@ export const presets: Readonly<Record<PresetName, EngineModel>> = {
     multiProcessors: 132,
     threadsAtOnce: 132 * 2048,
     memory: 141e9,
-    bothWays: 1.092,
+    bothWays: 1.08,
+    bothWaysOut: 1.13,
+    besideKernels: 1.03,
     bothWaysOverhead: 0.002,
-    hostToDevice: 55.5e6,
-    deviceToHost: 55.35e6,
+    hostToDevice: 54.7e6,
+    deviceToHost: 54.8e6,
     pageableHostToDevice: 5.5e6,
     pageableDeviceToHost: 5.4e6,
-    memoryRate: 2.6e9,
-    operationRate: 5.42e10,
+    memoryRate: 3.46e9,
+    operationRate: 3.28e10,
+    clockRate: 1.98e6,
+    memoryLatency: 0.0005,
+    cacheBytes: 47e6,
+    cacheRate: 6.9e9,
+    cacheLatency: 0.000173,
+    blockTime: 0.00031,
+    blockRate: 2.3e6,
+    copyRate: 3.95e9,
+    setRate: 4.2e9,
+    startTime: 0.0005,
+    timingTime: 0.00153,
     hostToDeviceOverhead: 0.0028,
     deviceToHostOverhead: 0.0022,
-    kernelOverhead: 0.0028,
+    kernelOverhead: 0.00135,
     switchTime: 0.0004,
     signalTime: 0.0026,
     issueTime: 0.0025,

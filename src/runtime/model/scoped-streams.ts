@@ -11,6 +11,13 @@ export class ScopedStreams implements AsyncDisposable {
     this.#ended = this.all.map(() => device.createEvent());
   }
 
+  /** Has all the others wait for what the first has been given. */
+  fork(): void {
+    const [first, ...others] = this.all;
+    first!.record(this.#ended[0]!);
+    for (const stream of others) stream.waitEvent(this.#ended[0]!);
+  }
+
   /** Has the first stream wait for what all the others have been given. */
   join(): void {
     const [first, ...others] = this.all;

@@ -1,7 +1,8 @@
 // The clockwork of a virtual device: operations in, their times out, the same on every machine.
 //
 // Time goes from one start or end to the next. Between them every running operation makes
-// progress at its own rate: 1, or less for a copy while one in the other direction runs too.
+// progress at its own rate: 1, or less for a copy while one in the other direction runs too, and for kernels that
+// share the device (sharing.ts).
 // Operations wait before their engine in queues, and in a queue one that is not ready holds up those
 // behind it. The compute engine takes whatever was issued first of what is ready at the head of a queue; a
 // copy engine stays with a queue for as long as there is work ready in it, and then goes round to the next.
@@ -9,6 +10,7 @@
 // on issuing.
 
 import { type EngineModel, engineOf, type Operation, type Stay } from './engines.ts';
+import { hasPlace, type KernelLoad, type RunningKernel, speedsOf, tailOf } from './sharing.ts';
 
 interface Entry {
   readonly operation: Operation;
@@ -23,6 +25,8 @@ interface Entry {
   started: number;
   /** Milliseconds of work left, at rate 1. */
   left: number;
+  /** How fast it goes while what runs stays as it is. */
+  rate: number;
   ended: number;
   signalled: number;
 }
@@ -56,6 +60,8 @@ export class Simulation {
   readonly #queues = new Map<string, Queue[]>();
   /** The copy that each copy engine carried out last. */
   readonly #lastCopy = new Map<string, Entry>();
+  /** Before then, no other kernel starts. */
+  #startsFrom = 0;
   /** When ends that have been reached become known to the other engines; in order. */
   readonly #news: number[] = [];
 
@@ -78,6 +84,7 @@ export class Simulation {
       next: null,
       started: never,
       left: operation.duration,
+      rate: 1,
       ended: never,
       signalled: never,
     };
@@ -161,9 +168,19 @@ export class Simulation {
     return { operation, issued, started, ended, signalled };
   }
 
-  /** How fast a running operation goes. */
-  #rate({ operation }: Entry): number {
-    return this.#otherWayRuns(operation) ? 1 / this.model.bothWays : 1;
+  /** Says how fast each running operation goes from now on. */
+  #setRates(): void {
+    const kernels = this.#running.filter(({ engine }) => engine === 'compute');
+    const speeds = speedsOf(kernels.map(runningKernel), this.model.multiProcessors);
+    for (const [i, kernel] of kernels.entries()) kernel.rate = speeds[i]!;
+    const { bothWays, bothWaysOut, besideKernels } = this.model;
+    for (const entry of this.#running) {
+      const { kind } = entry.operation;
+      if (kind === 'kernel' || kind === 'none') continue;
+      const beside = kernels.length > 0 ? besideKernels : 1;
+      const slower = kind === 'host to device' ? bothWays : bothWaysOut;
+      entry.rate = 1 / (beside * (this.#otherWayRuns(entry.operation) ? slower : 1));
+    }
   }
 
   /** Whether a copy in the other direction runs. */
@@ -173,24 +190,31 @@ export class Simulation {
     return this.#running.some(({ operation }) => operation.kind === other);
   }
 
-  /** When something happens next: an operation ends, or its end becomes known. */
+  /** When something happens next: an operation ends, comes to its last wave, or its end becomes known. */
   #nextEnd(): number {
-    return this.#running.reduce(
-      (earliest, entry) => Math.min(earliest, this.#endOf(entry)),
+    const earliest = this.#running.reduce(
+      (time, entry) => Math.min(time, this.#endOf(entry), this.#tailAt(entry)),
       this.#news[0] ?? Number.POSITIVE_INFINITY,
     );
+    const free = this.#startsFrom > this.now ? this.#startsFrom : Number.POSITIVE_INFINITY;
+    return Math.min(earliest, free);
   }
 
   /** When a running operation ends if the rates stay. */
-  #endOf(entry: Entry): number {
-    return this.#settled + entry.left / this.#rate(entry);
+  #endOf({ left, rate }: Entry): number {
+    return rate === 0 ? Number.POSITIVE_INFINITY : this.#settled + left / rate;
+  }
+
+  /** When a running kernel comes to its last wave, if that is still to come and the rates stay. */
+  #tailAt(entry: Entry): number {
+    if (entry.engine !== 'compute' || entry.rate === 0) return Number.POSITIVE_INFINITY;
+    const before = entry.left - tailOf(runningKernel(entry));
+    return before > tickAt(this.now) ? this.#settled + before / entry.rate : Number.POSITIVE_INFINITY;
   }
 
   /** Takes what was done since the rates last changed off the work that is left. */
   #settle(): void {
-    const rates = this.#running.map((entry) => this.#rate(entry));
-    for (const [position, entry] of this.#running.entries())
-      entry.left -= (this.now - this.#settled) * rates[position]!;
+    for (const entry of this.#running) entry.left -= (this.now - this.#settled) * entry.rate;
     this.#settled = this.now;
   }
 
@@ -203,6 +227,7 @@ export class Simulation {
     const ended = this.#running.filter((entry) => due.has(entry) || entry.left <= tickAt(time));
     this.#running = this.#running.filter((entry) => !ended.includes(entry));
     for (const entry of ended) this.#end(entry);
+    this.#setRates();
   }
 
   #end(entry: Entry): void {
@@ -249,12 +274,10 @@ export class Simulation {
   #engineHasRoom(entry: Entry): boolean {
     if (entry.engine === 'none') return true;
     const there = this.#running.filter(({ engine }) => engine === entry.engine);
-    if (entry.engine !== 'compute') return there.length === 0;
-    const share = there.reduce(
-      (sum, { operation }) => sum + (operation.share ?? 1),
-      entry.operation.share ?? 1,
+    if (entry.engine !== 'compute' || there.length === 0) return there.length === 0;
+    return (
+      there.length < this.model.kernelsAtOnce && hasPlace(there.map(runningKernel), runningKernel(entry))
     );
-    return there.length === 0 || (there.length < this.model.kernelsAtOnce && share <= 1);
   }
 
   #start(entry: Entry): void {
@@ -268,8 +291,10 @@ export class Simulation {
       if (this.#otherWayRuns(entry.operation)) entry.left += this.model.bothWaysOverhead;
       this.#lastCopy.set(entry.engine, entry);
     }
+    if (entry.engine === 'compute') this.#startsFrom = this.now + this.model.startTime;
     if (entry.left <= least) this.#end(entry);
     else this.#running.push(entry);
+    this.#setRates();
   }
 
   #startWhatCan(): void {
@@ -287,6 +312,8 @@ export class Simulation {
     const seen = new Set<string>();
     /** Of each copy engine with room, the nearest of its queues from the one that it took its last work from. */
     const copies = new Map<string, { readonly entry: Entry; readonly distance: number }>();
+    /** Of the kernels that could start, the first of the highest priority. */
+    let kernel: Entry | undefined;
     for (const entry of this.#waiting) {
       const { engine, queue } = entry;
       if (engine === 'none') {
@@ -297,7 +324,11 @@ export class Simulation {
       if (seen.has(place)) continue;
       seen.add(place);
       if (!this.#ready(entry) || !this.#engineHasRoom(entry)) continue;
-      if (engine === 'compute') return entry;
+      if (engine === 'compute') {
+        if (this.#startsFrom > this.now) continue;
+        if (kernel === undefined || priorityOf(entry) < priorityOf(kernel)) kernel = entry;
+        continue;
+      }
       const queues = queuesOf(this.model, engine);
       const distance = (queue - (this.#lastCopy.get(engine)?.queue ?? queue) + queues) % queues;
       if (distance === 0) return entry;
@@ -305,8 +336,20 @@ export class Simulation {
       if (other === undefined || distance < other.distance) copies.set(engine, { entry, distance });
     }
     const [first] = copies.values();
-    return first?.entry;
+    return kernel ?? first?.entry;
   }
+}
+
+/** What a kernel asks that says nothing about it: the whole device. */
+const whole: KernelLoad = { share: 1, blockShare: 1, blocks: 1, waves: 1, latency: 0, issue: 0, memory: 0 };
+
+function runningKernel({ operation, left }: Entry): RunningKernel {
+  const { load = whole, duration } = operation;
+  return { load, duration, left, priority: operation.priority ?? 0 };
+}
+
+function priorityOf({ operation }: Entry): number {
+  return operation.priority ?? 0;
 }
 
 /** Queues before an engine. */

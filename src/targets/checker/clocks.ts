@@ -218,6 +218,8 @@ class SyncClock {
 export class Clocks {
   readonly #blocks = new Map<Block, BlockClocks>();
   readonly #syncs = new Map<object, SyncClock>();
+  /** Of what may be waited for when its block has ended, as long as anybody has it. */
+  readonly #lasting = new WeakMap<object, SyncClock>();
   #current: BlockClocks | null = null;
 
   begin(block: Block, clocks = new BlockClocks(block)): BlockClocks {
@@ -242,7 +244,7 @@ export class Clocks {
   }
 
   waited(thread: Thread, sync: object, phase: number): void {
-    this.#syncs.get(sync)?.wait(this.of(thread), phase);
+    this.#known(sync)?.wait(this.of(thread), phase);
   }
 
   /** The component of the block's clocks that tells how far the copies of an object are. */
@@ -250,8 +252,18 @@ export class Clocks {
     return this.#sync(sync).agentOf(this.of(thread).block);
   }
 
+  /** Keeps what was collected at an object when its block ends: threads of later blocks may wait for it. */
+  keep(sync: object): void {
+    this.#lasting.set(sync, this.#sync(sync));
+    this.#syncs.delete(sync);
+  }
+
+  #known(sync: object): SyncClock | undefined {
+    return this.#syncs.get(sync) ?? this.#lasting.get(sync);
+  }
+
   #sync(sync: object): SyncClock {
-    let clock = this.#syncs.get(sync);
+    let clock = this.#known(sync);
     if (clock === undefined) {
       clock = new SyncClock();
       this.#syncs.set(sync, clock);

@@ -29,8 +29,8 @@ export class Fences {
   readonly #last = new Map<Thread, readonly Published[]>();
   /** By thread: what was published where it operated, until a fence of the thread that it counts for. */
   readonly #read = new Map<Thread, Set<Published>>();
-  /** By memory and address: what was published there, the last of each thread. */
-  readonly #places = new Map<ArrayBufferLike, Map<number, Map<Thread, readonly Published[]>>>();
+  /** By memory, or the block whose own it is, and address: what was published there, the last of each thread. */
+  readonly #places = new Map<object, Map<number, Map<Thread, readonly Published[]>>>();
 
   constructor(clocks: ProxyClocks) {
     this.#clocks = clocks;
@@ -46,12 +46,15 @@ export class Fences {
     }
     const published = { scope, block };
     this.#clocks.arrived(thread, published, 0);
+    if (countsInOthers(published)) this.#clocks.keep(published);
     const wider = scope === 'block' ? (this.#last.get(thread) ?? []).filter(countsInOthers) : [];
     this.#last.set(thread, [...wider, published]);
   }
 
-  operated(thread: Thread, { bits }: Elements, index: number): void {
-    const place = this.#placeOf(bits.buffer, bits.byteOffset + index * bits.BYTES_PER_ELEMENT);
+  /** The thread has operated on an element, which all blocks reach or its own alone. */
+  operated(thread: Thread, { bits }: Elements, index: number, space: 'global' | 'shared' | 'local'): void {
+    const memory = space === 'global' ? bits.buffer : thread.block;
+    const place = this.#placeOf(memory, bits.byteOffset + index * bits.BYTES_PER_ELEMENT);
     if (place.size > 0) {
       const read = this.#read.get(thread) ?? new Set();
       for (const published of [...place.values()].flat()) {
@@ -63,7 +66,16 @@ export class Fences {
     if (last !== undefined) place.set(thread, last);
   }
 
-  #placeOf(memory: ArrayBufferLike, address: number): Map<Thread, readonly Published[]> {
+  /** A block ends: of its threads only what they have published is known from now on. */
+  ended(block: Block): void {
+    this.#places.delete(block);
+    for (const thread of block.threads) {
+      this.#last.delete(thread);
+      this.#read.delete(thread);
+    }
+  }
+
+  #placeOf(memory: object, address: number): Map<Thread, readonly Published[]> {
     const ofMemory = this.#places.get(memory) ?? new Map<number, Map<Thread, readonly Published[]>>();
     this.#places.set(memory, ofMemory);
     const place = ofMemory.get(address) ?? new Map<Thread, readonly Published[]>();

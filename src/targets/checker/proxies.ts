@@ -45,6 +45,12 @@ export class ProxyClocks {
     this.general.waited(thread, sync, phase);
   }
 
+  /** Keeps what was collected at an object when its block ends. */
+  keep(sync: object): void {
+    this.general.keep(sync);
+    this.#forEachPart((part) => part.keep(sync));
+  }
+
   fenced(thread: Thread, space: FencedSpace): void {
     this.#fenced?.[space].of(thread).catchUp();
   }

@@ -105,6 +105,7 @@ export class Races implements PartialObserver {
     for (const array of own.arrays) this.#tracked.delete(array);
     own.budget.giveBack();
     this.#ofBlocks.delete(block);
+    if (this.#hasFences) this.#fences.ended(block);
     this.#clocks.end(block);
   }
 
@@ -180,7 +181,7 @@ export class Races implements PartialObserver {
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range): void {
-    if (this.#hasFences) this.#fences.operated(thread, array, index);
+    if (this.#hasFences) this.#fences.operated(thread, array, index, referenceOf(array, thread).space);
     const tracked = this.#trackedOf(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);

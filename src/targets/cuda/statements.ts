@@ -24,6 +24,16 @@ export type OwnCall = Extract<
   { intrinsic: 'atomic' | 'print' | 'assert' | 'warp' | 'globaltimer' | 'clock64' | 'nanosleep' }
 >;
 type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
+/** Atomic operations that move bits take those of floats as integers. */
+const bitsOfFloats = {
+  f32: { type: 'unsigned', bits: '__float_as_uint', value: '__uint_as_float' },
+  f64: {
+    type: 'unsigned long long',
+    bits: '(unsigned long long)__double_as_longlong',
+    value: '__longlong_as_double',
+  },
+} as const;
+
 /** A thread that fails reports so many values. */
 const mostValues = 4;
 
@@ -174,22 +184,35 @@ export class StatementWriter {
       cas: 'CAS',
     };
     const element = elementOf(this.program, array);
+    const place = () => `&${this.expressions.element({ array, index, range }, 'write')}`;
+    const give = (text: string) =>
+      this.line(
+        result === null
+          ? `${text};`
+          : `${identifier(this.program.variables[result]!.name, result)} = ${text};`,
+      );
+    const float = element === 'f32' || element === 'f64' ? bitsOfFloats[element] : null;
+    if (float !== null && (operator === 'exch' || operator === 'cas')) {
+      const bits = [...(compare === null ? [] : [compare]), value].map(
+        (operand) => `${float.bits}(${this.expressions.write(operand)})`,
+      );
+      const old = `atomic${names[operator]}((${float.type}*)${[place(), ...bits].join(', ')})`;
+      give(result === null ? old : `${float.value}(${old})`);
+      return;
+    }
     const isWide = element === 'i64' || element === 'u64';
     // Of 64 bits only the least and the greatest know signed integers, and nothing subtracts.
     const isUnsigned = isWide && operator !== 'min' && operator !== 'max';
     const subtracts = isWide && operator === 'sub';
     const cast = isUnsigned ? '(unsigned long long*)' : '';
-    const address = `${cast}&${this.expressions.element({ array, index, range }, 'write')}`;
+    const address = `${cast}${place()}`;
     const operands = [...(compare === null ? [] : [compare]), value].map((operand) => {
       const text = this.expressions.write(operand);
       if (!isUnsigned) return text;
       return `${subtracts ? '0ull - ' : ''}(unsigned long long)${text}`;
     });
     const name = subtracts ? 'Add' : names[operator];
-    const call = `atomic${name}(${[address, ...operands].join(', ')})`;
-    this.line(
-      result === null ? `${call};` : `${identifier(this.program.variables[result]!.name, result)} = ${call};`,
-    );
+    give(`atomic${name}(${[address, ...operands].join(', ')})`);
   }
 
   #assert(call: Extract<Call, { intrinsic: 'assert' }>): void {

@@ -14,6 +14,10 @@ export function writeCore(context: ThreadContext, call: CoreCall): void {
       if (frame.region === undefined) writeShareOfCopy(context, copyOf(call)!);
       else writeCopy(context, copyOf(call)!, 'whole');
       return;
+    case 'fence':
+      // A block is run by one thread of the device; others see what is around its atomic operations.
+      if (operation.scope !== 'block') code.atomicFence();
+      return;
     case 'stuckAtStage':
       code.i32(unit.pipelineSite(range, operation.pipeline, operation.verb)).get(launch.block);
       pushExpression(context, operation.stage);

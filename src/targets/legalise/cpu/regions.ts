@@ -129,6 +129,7 @@ class Planner {
       case 'memcpyAsync':
       case 'core': {
         const group = groupOfCopy(call);
+        if (call.intrinsic === 'core' && call.operation.kind === 'fence') return false;
         if (group === null) throw new TypeError('WebAssembly has no operations of a GPU');
         // Where the operands vary or not all threads are there, each copies its own share.
         return (

@@ -10,6 +10,7 @@
 
 import { pushFloat32, pushFloat64, pushSigned, pushSigned64, pushSized, pushUnsigned } from './bytes.ts';
 import {
+  atomicFence,
   type LaneInstruction,
   laneOpcodes,
   type MemoryInstruction,
@@ -149,6 +150,13 @@ export class Code {
     this.#opcode(opcode);
     pushUnsigned(this.#items as number[], Math.log2(alignment ?? bytes));
     pushUnsigned(this.#items as number[], offset);
+    return this;
+  }
+
+  /** `atomic.fence`, whose one order is the strongest. */
+  atomicFence(): this {
+    this.#opcode(atomicFence);
+    this.#items.push(0);
     return this;
   }
 

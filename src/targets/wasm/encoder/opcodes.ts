@@ -223,6 +223,7 @@ export const laneOpcodes = {
 export const v128Const = simd + 0x0c;
 export const memoryCopy = bulk + 0x0a;
 export const memoryFill = bulk + 0x0b;
+export const atomicFence = thread + 0x03;
 
 export type PlainInstruction = keyof typeof plainOpcodes;
 export type MemoryInstruction = keyof typeof memoryOpcodes;

@@ -1,0 +1,390 @@
+// Measures what a device's kernels are made of, by single kernels.
+//
+// Each figure is the one with which the model gives the time that was measured (`fitted`), one after the other: the
+// clock by a chain of sums, the latency of memory by loads of which each waits for a store, the time of a block by waves of
+// blocks that do nothing, and so on. So what is measured is what the model means by it.
+
+import type { Program } from '../../compiler/ir.ts';
+import { specialise } from '../../compiler/specialise.ts';
+import { type Kernel, kernel, type LaunchArguments, type Schema } from '../../kernel/kernel.ts';
+import { type LaunchWorkload, workOfLaunch } from '../../targets/analysis/work.ts';
+import type { Device, DeviceArray, Stream } from '../device.ts';
+import type { EngineModel } from './engines.ts';
+import { clockOf, type KernelWork, plainKernels, timeOfKernel } from './kernel-times.ts';
+import { ScopedStreams } from './scoped-streams.ts';
+import { type Issue, leastTime, Stopwatch } from './stopwatch.ts';
+
+/** The fields of a device that are measured here. */
+export type KernelFields = Pick<
+  EngineModel,
+  | 'memoryRate'
+  | 'operationRate'
+  | 'clockRate'
+  | 'memoryLatency'
+  | 'cacheBytes'
+  | 'cacheRate'
+  | 'cacheLatency'
+  | 'blockTime'
+  | 'blockRate'
+  | 'copyRate'
+  | 'setRate'
+  | 'kernelOverhead'
+  | 'startTime'
+  | 'timingTime'
+>;
+
+/** What is known of the device before. */
+type Properties = Pick<EngineModel, 'multiProcessors' | 'threadsAtOnce'>;
+
+const nothing = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i < y.length) y[i] = 1;
+});
+
+const plusOne = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i < y.length) y[i] = x[i]! + 1;
+});
+
+const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  let a = cuda.f32(i);
+  for (let k = 0; k < pairs; ++k) a = a * 0.999 + 0.001;
+  if (i < y.length) y[i] = a;
+});
+
+/** Each round waits for the one before: a load is not moved before a store. */
+const wander = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
+  const grid = cuda.thisGrid();
+  for (let k = grid.threadRank(); k < y.length; k += grid.size()) y[k] = y[k]! + 1;
+});
+
+type Any = Kernel<Schema>;
+
+const kinds: readonly unknown[] = [nothing, plusOne, arithmetic, wander];
+
+/** Bytes of arrays of which it is tried whether the cache holds them. */
+const cacheSizes = [4, 8, 16, 24, 32, 40, 48, 64, 96].map((mib) => mib * 2 ** 20);
+
+/** Small kernels in a row, and the streams that they are in. */
+const inRow = 8;
+const streamsInTurn = 8;
+const block = 256;
+
+/** Cycles a millisecond that no processor has: chains take no time then. Milliseconds that nothing small takes. */
+const fastestClock = 1e8;
+const longest = 1;
+
+/** Bytes of an array that no cache holds. */
+const leastUncached = 128 * 2 ** 20;
+
+/** What a launch is: a kernel, its shape, and its arguments in their order. */
+interface Shape {
+  readonly kernel: Any;
+  readonly blocks: number;
+  readonly threads: number;
+  readonly args: Readonly<Record<string, DeviceArray<'f32'> | number>>;
+}
+
+export class KernelBench {
+  readonly #watch: Stopwatch;
+  readonly #stream: Stream;
+  readonly #y: DeviceArray<'f32'>;
+  readonly #x: DeviceArray<'f32'>;
+  #model: KernelFields & Properties;
+  /** Milliseconds that were measured, by what of. */
+  readonly #times = new Map<string, number>();
+  /** What launches have to do, by what they depend on and the cycles that memory takes. */
+  readonly #works = new Map<string, LaunchWorkload>();
+
+  /** The arrays are as long as each other. */
+  constructor(
+    device: Device,
+    rounds: number,
+    arrays: readonly [DeviceArray<'f32'>, DeviceArray<'f32'>],
+    stream: Stream,
+  ) {
+    this.#watch = new Stopwatch(device, rounds);
+    this.#stream = stream;
+    [this.#y, this.#x] = arrays;
+    const { multiProcessorCount } = device.properties;
+    this.#model = {
+      ...plainKernels,
+      memoryRate: Number.POSITIVE_INFINITY,
+      copyRate: Number.POSITIVE_INFINITY,
+      setRate: Number.POSITIVE_INFINITY,
+      operationRate: Number.POSITIVE_INFINITY,
+      kernelOverhead: 0,
+      multiProcessors: multiProcessorCount,
+      threadsAtOnce: multiProcessorCount * 2048,
+    };
+  }
+
+  async measure(): Promise<KernelFields> {
+    const { kind } = this.#watch.device.properties;
+    // On a processor of the host, chains are not what a GPU's are.
+    const clockRate = kind === 'cpu' ? null : await this.#chain();
+    if (clockRate !== null) this.#set('clockRate', clockRate);
+    // Each figure is fitted with those of the others: the second time, with good ones.
+    for (let time = 0; time < 2; ++time) {
+      if (clockRate !== null) {
+        await this.#latencies();
+        await this.#blocks();
+      }
+      await this.#operations();
+      await this.#starts();
+      await this.#moves();
+    }
+    const { multiProcessors, threadsAtOnce, ...fields } = this.#model;
+    return fields;
+  }
+
+  /** Sets a field to the value with which the model gives a time. */
+  #fit(field: keyof KernelFields, low: number, high: number, measured: number, time: () => number): void {
+    const before = this.#model;
+    const at = (value: number) => {
+      this.#model = { ...before, [field]: value };
+      return time();
+    };
+    const value = fitted(measured, at, low, high);
+    this.#model = { ...before, [field]: value };
+  }
+
+  // Steps
+
+  /** Cycles a millisecond, by sums of which each waits for the one before; null if they take no time. */
+  async #chain(): Promise<number | null> {
+    const shapes = [2000, 12_000].map((pairs) => this.#shape(arithmetic, 1, 32, { y: this.#y, pairs }));
+    const [few, many] = await this.#each(shapes);
+    const cycles = this.#workOf(shapes[1]!).cycles - this.#workOf(shapes[0]!).cycles;
+    const rate = cycles / Math.max(many! - few!, leastTime);
+    return rate > fastestClock ? null : rate;
+  }
+
+  async #latencies(): Promise<void> {
+    // In the cache, by one warp; a small array, again and again.
+    const most = Math.min(1024, Math.floor(this.#y.length / 32));
+    const [few, many] = [Math.ceil(most / 4), most].map((rounds) => this.#wandering(1, 32, 32 * rounds));
+    const [short, long] = await this.#each([few!, many!]);
+    this.#set('cacheLatency', 0);
+    this.#set('memoryLatency', 0);
+    const cycles = this.#workOf(many!).cycles - this.#workOf(few!).cycles;
+    const each = (long! - short! - cycles / this.#model.clockRate) / Math.max(1, most - Math.ceil(most / 4));
+    const cacheLatency = Math.min(Math.max(0, each), longest);
+    this.#set('cacheLatency', cacheLatency);
+    this.#set('memoryLatency', cacheLatency);
+    // Beyond it, by so few warps that the memory has little to do.
+    if (4 * this.#y.length < leastUncached) return;
+    const whole = this.#wandering(this.#model.multiProcessors, block, this.#y.length);
+    const [measured] = await this.#each([whole]);
+    this.#fit('memoryLatency', cacheLatency, longest, measured!, () => this.#timeOf(whole, false));
+  }
+
+  #wandering(blocks: number, threads: number, elements: number): Shape {
+    return this.#shape(wander, blocks, threads, { y: this.#y.subarray(0, elements) });
+  }
+
+  async #operations(): Promise<void> {
+    const pairs = 2048;
+    const blocks = this.#model.multiProcessors * 8 * 4;
+    const shape = this.#shape(arithmetic, blocks, block, { y: this.#y, pairs });
+    const [measured] = await this.#each([shape]);
+    this.#fit('operationRate', 1, 1e15, measured!, () => this.#timeOf(shape));
+  }
+
+  /** What blocks take that have nothing to do. */
+  async #blocks(): Promise<void> {
+    const waves = [8, 24].map((count) =>
+      this.#shape(nothing, 2 * count * this.#model.multiProcessors, 1024, { y: this.#y.subarray(0, 1) }),
+    );
+    const [few, many] = await this.#each(waves);
+    this.#fit('blockTime', 0, longest, many! - few!, () => this.#timeOf(waves[1]!) - this.#timeOf(waves[0]!));
+    const shapes = [8192, 65_536].map((blocks) =>
+      this.#shape(nothing, blocks, 32, { y: this.#y.subarray(0, 1) }),
+    );
+    const [some, more] = await this.#each(shapes);
+    this.#fit('blockRate', 1, 1e12, more! - some!, () => this.#timeOf(shapes[1]!) - this.#timeOf(shapes[0]!));
+  }
+
+  /** What kernels, copies and sets move. */
+  async #moves(): Promise<void> {
+    const whole = this.#moving(this.#y.length);
+    if (Number.isFinite(this.#model.clockRate)) {
+      const sizes = cacheSizes.filter((bytes) => bytes <= 8 * this.#y.length);
+      const shapes = sizes.map((bytes) => this.#moving(bytes / 8));
+      const times = await this.#each(shapes);
+      const rates = sizes.map((bytes, i) => bytes / times[i]!);
+      const last = rates.findLastIndex((rate) => rate > (3 / 4) * Math.max(...rates));
+      this.#set('cacheBytes', sizes[last] ?? 0);
+      const middle = sizes.findIndex((bytes) => bytes >= (sizes[last] ?? 0) / 3);
+      if (middle >= 0) this.#fit('cacheRate', 1, 1e15, times[middle]!, () => this.#timeOf(shapes[middle]!));
+    }
+    const [measured] = await this.#each([whole]);
+    this.#fit('memoryRate', 1, 1e15, measured!, () => this.#timeOf(whole, false));
+    const bytes = 4 * this.#y.length;
+    const beside = (time: number) => Math.max(time - this.#model.kernelOverhead, leastTime);
+    const copied = await this.#once('copied', () =>
+      this.#row((stream) => stream.memcpyAsync(this.#y, this.#x)),
+    );
+    this.#set('copyRate', (2 * bytes) / beside(copied));
+    const set = await this.#once('set', () => this.#row((stream) => stream.memsetAsync(this.#y, 0)));
+    this.#set('setRate', bytes / beside(set));
+  }
+
+  /** What a kernel takes beside its work, alone, in a row, and among those of other streams. */
+  async #starts(): Promise<void> {
+    const tiny = this.#shape(nothing, 1, 32, { y: this.#y.subarray(0, 1) });
+    const [each] = await this.#each([tiny]);
+    this.#set('kernelOverhead', 0);
+    this.#set('kernelOverhead', Math.max(0, each! - this.#timeOf(tiny)));
+    const launch = (stream: Stream) => this.#launch(tiny, stream);
+    const alone = await this.#once('alone', () => this.#watch.time(this.#stream, launch, this.#busy));
+    this.#set('timingTime', Math.min(longest, Math.max(0, alone - this.#timeOf(tiny))));
+    const several = await this.#once('several', async () => {
+      const [few, many] = [await this.#inTurn(tiny, 1), await this.#inTurn(tiny, 4)];
+      return (many - few) / (3 * streamsInTurn);
+    });
+    this.#set('startTime', Math.min(each!, Math.max(0, several)));
+  }
+
+  /** Milliseconds of launches in several streams in turn, so many in each. */
+  async #inTurn(shape: Shape, rounds: number): Promise<number> {
+    await using streams = new ScopedStreams(this.#watch.device, streamsInTurn);
+    return await this.#watch.time(
+      streams.all[0]!,
+      () => {
+        for (let i = 0; i < rounds * streamsInTurn; ++i) this.#launch(shape, streams.all[i % streamsInTurn]!);
+        streams.join();
+      },
+      (first) => {
+        for (let i = 0; i < 3; ++i) this.#busy(first);
+        streams.fork();
+      },
+    );
+  }
+
+  #set(field: keyof KernelFields, value: number): void {
+    this.#model = { ...this.#model, [field]: value };
+  }
+
+  // Launches
+
+  #shape(of: unknown, blocks: number, threads: number, args: Shape['args']): Shape {
+    return { kernel: of as Any, blocks, threads, args };
+  }
+
+  /** A kernel that moves so many elements from one array to the other. */
+  #moving(elements: number): Shape {
+    const args = { y: this.#y.subarray(0, elements), x: this.#x.subarray(0, elements) };
+    return this.#shape(plusOne, Math.ceil(elements / block), block, args);
+  }
+
+  #launch({ kernel: of, blocks, threads, args }: Shape, stream = this.#stream): void {
+    stream.launch(of, { grid: blocks, block: threads }, args as LaunchArguments<Schema>);
+  }
+
+  /** Keeps the device busy while the host issues. */
+  readonly #busy = (stream: Stream): void => {
+    const pairs = 40_000;
+    this.#launch(this.#shape(arithmetic, 1, 32, { y: this.#y, pairs }), stream);
+  };
+
+  /** Milliseconds of each of these launches among its like. */
+  async #each(shapes: readonly Shape[]): Promise<number[]> {
+    const times: number[] = [];
+    for (const shape of shapes) {
+      times.push(await this.#once(nameOf(shape), () => this.#row((stream) => this.#launch(shape, stream))));
+    }
+    return times;
+  }
+
+  /** What is measured once, though it is asked for again. */
+  async #once(name: string, measure: () => Promise<number>): Promise<number> {
+    const time = this.#times.get(name) ?? (await measure());
+    this.#times.set(name, time);
+    return time;
+  }
+
+  /** Milliseconds that one of several takes that follow each other. */
+  async #row(issue: Issue): Promise<number> {
+    const several = (count: number) =>
+      this.#watch.time(
+        this.#stream,
+        (stream) => {
+          for (let i = 0; i < count; ++i) issue(stream);
+        },
+        this.#busy,
+      );
+    return Math.max(leastTime, ((await several(1 + inRow)) - (await several(1))) / inRow);
+  }
+
+  // The model
+
+  get #all(): EngineModel {
+    return this.#model as unknown as EngineModel;
+  }
+
+  #timeOf(shape: Shape, cached?: boolean): number {
+    return timeOfKernel(this.#all, this.#workOf(shape, cached)).duration;
+  }
+
+  #workOf(shape: Shape, cached?: boolean): KernelWork {
+    const near = this.#followed(shape, this.#model.cacheLatency);
+    const lengths = Object.values(shape.args).map((value) => (typeof value === 'number' ? 0 : value.length));
+    const reach = 4 * lengths.reduce((sum, length) => sum + length, 0);
+    const held = cached ?? Math.min(near.bytes, reach) <= this.#model.cacheBytes;
+    const work = held ? near : this.#followed(shape, this.#model.memoryLatency);
+    return { blocks: shape.blocks, threads: shape.threads, ...work, cached: held };
+  }
+
+  #followed(shape: Shape, latency: number): LaunchWorkload {
+    const { kernel: of, blocks, threads, args } = shape;
+    const cycles = latency * clockOf(this.#all);
+    const known = `${nameOf(shape)},${cycles}`;
+    let work = this.#works.get(known);
+    if (work === undefined) {
+      const values = Object.keys(of.schema).map((name) => args[name]!);
+      const program = programOf(of, threads);
+      const lengths = values.map((value) => (typeof value === 'number' ? 0 : value.length));
+      const scalars = values.map((value) => (typeof value === 'number' ? value : undefined));
+      work = workOfLaunch(program, [blocks, 1, 1], scalars, lengths, cycles);
+      this.#works.set(known, work);
+    }
+    return work;
+  }
+}
+
+/** A launch by what it depends on. */
+function nameOf({ kernel: of, blocks, threads, args }: Shape): string {
+  const sizes = Object.values(args).map((value) => (typeof value === 'number' ? value : value.length));
+  return [kinds.indexOf(of), blocks, threads, ...sizes].join();
+}
+
+const programs = new Map<string, Program>();
+
+function programOf(of: Any, threads: number): Program {
+  const name = `${kinds.indexOf(of)},${threads}`;
+  const known = programs.get(name);
+  if (known !== undefined) return known;
+  const { program } = specialise(of, {
+    block: [threads, 1, 1],
+    indexType: 'i32',
+    constants: {},
+    functions: {},
+  });
+  programs.set(name, program);
+  return program;
+}
+
+/** The value between two bounds with which a time, that falls or rises with it, is the measured one. */
+function fitted(measured: number, timeAt: (value: number) => number, low: number, high: number): number {
+  const rises = timeAt(high) > timeAt(low);
+  let [below, above] = [low, high];
+  for (let step = 0; step < 64; ++step) {
+    // Rates span many powers of ten, and times begin at none.
+    const middle = below > 0 && above / below > 4 ? Math.sqrt(below * above) : (below + above) / 2;
+    if (timeAt(middle) > measured === rises) above = middle;
+    else below = middle;
+  }
+  return (below + above) / 2;
+}

@@ -1,0 +1,442 @@
+// One thread of a launch, followed through the program with all that the launch knows: what it moves, what it has to
+// carry out, and how long it would take if it had the processor to itself.
+//
+// Time is in cycles. A value is there when its operands are and their operation is done; values that do not depend on each other
+// are computed side by side, as a compiler arranges them. What cannot be arranged is the order of stores, barriers and
+// branches that depend on data. What only memory knows is unknown: of a branch on it the longer way counts, of a loop one
+// round. A loop that counts is followed for some rounds, and its other rounds are taken to be like the last of those.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import { computed } from '../../compiler/evaluate.ts';
+import type { ArrayReference, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
+import { waitsForStage } from '../../compiler/ir-pipelines.ts';
+import { type ElementType, type Extent3, elementBytes } from '../../kernel/types.ts';
+import { access, aloneCycles, type Cost, costOf, unrolled } from './costs.ts';
+import { anyStatement, assignedIn, operandsOf } from './walk.ts';
+
+/** A value that is known, or `undefined`. */
+export type Known = Value | undefined;
+
+/** What all threads of a launch have in common. */
+export interface FollowedLaunch {
+  readonly program: Program;
+  readonly grid: Extent3;
+  readonly scalars: readonly Known[];
+  /** Elements of each parameter that is an array. */
+  readonly lengths: readonly number[];
+  /** Cycles until a value from global memory is there. */
+  readonly memoryLatency: number;
+}
+
+/** Statements that one thread is followed through; what comes after does not count. */
+const statementLimit = 20_000;
+
+/** Rounds of a loop that are followed: some until it is full, and as many by which the others are judged. */
+const measuredRounds = 12;
+
+/** Rounds of a loop whose loads are under way at the same time: compilers unroll by four. */
+const roundsAtOnce = 4;
+
+/** How a thread goes on: by the next statement, or out of the statement with that label, or not at all. */
+type Way = null | { readonly leave: number; readonly again: boolean } | 'end';
+
+type Loop = Extract<Statement, { kind: 'loop' }>;
+
+/** How far a thread has come at the head of a loop. */
+interface Head {
+  readonly values: readonly Known[];
+  readonly ready: readonly number[];
+  readonly state: Progress;
+}
+
+interface Progress {
+  bytes: number;
+  slots: number;
+  phased: number;
+  /** When it may issue next. */
+  time: number;
+  /** When all that it has begun is done. */
+  done: number;
+}
+
+export class FollowedThread {
+  /** Bytes moved, slots issued, and slots of the phases that end at barriers. */
+  #progress: Progress = { bytes: 0, slots: 0, phased: 0, time: 0, done: 0 };
+  readonly #launch: FollowedLaunch;
+  readonly #rank: number;
+  readonly #block: number;
+  readonly #warps: number;
+  readonly #values: Known[];
+  /** When each variable's value is there. */
+  readonly #ready: number[];
+  /** When the expression that was evaluated last has its value. */
+  #at = 0;
+  #statements = 0;
+  /** Slots when the last barrier was passed. */
+  #phaseBegan = 0;
+  /** Which part of what it issues counts. */
+  #share = 1;
+
+  constructor(launch: FollowedLaunch, rank: number, block: number) {
+    this.#launch = launch;
+    this.#rank = rank;
+    this.#block = block;
+    const [x, y, z] = launch.program.block;
+    this.#warps = Math.ceil((x * y * z) / 32);
+    this.#values = launch.program.variables.map(() => undefined);
+    this.#ready = launch.program.variables.map(() => 0);
+  }
+
+  get bytes(): number {
+    return this.#progress.bytes;
+  }
+
+  get slots(): number {
+    return this.#progress.slots;
+  }
+
+  /** Slots in parts of the program that end at a barrier: there the threads of a block wait for each other. */
+  get phased(): number {
+    return this.#progress.phased;
+  }
+
+  get cycles(): number {
+    return Math.max(this.#progress.time, this.#progress.done);
+  }
+
+  follow(): void {
+    this.#run(this.#launch.program.body);
+  }
+
+  // Time
+
+  #issue({ slots, latency }: Cost, from: number): void {
+    const progress = this.#progress;
+    progress.slots += slots * this.#share;
+    // What is issued for others too takes this warp one instruction.
+    progress.time += Math.min(slots, 1) * aloneCycles * this.#share;
+    this.#at = Math.max(progress.time, from) + latency * this.#share;
+    progress.done = Math.max(progress.done, this.#at);
+  }
+
+  /** Nothing that follows begins before that time. */
+  #holdUntil(time: number): void {
+    this.#progress.time = Math.max(this.#progress.time, time);
+  }
+
+  #barrier(): void {
+    const progress = this.#progress;
+    // One unit of the processor counts the arrivals at barriers; a block of few warps has it to itself as long.
+    progress.slots += Math.max(1, access.meeting / this.#warps);
+    this.#holdUntil(progress.done);
+    progress.time += access.barrier;
+    progress.phased += progress.slots - this.#phaseBegan;
+    this.#phaseBegan = progress.slots;
+  }
+
+  // Statements
+
+  #run(statements: readonly Statement[]): Way {
+    for (const statement of statements) {
+      if (++this.#statements > statementLimit) return 'end';
+      const way = this.#step(statement);
+      if (way !== null) return way;
+    }
+    return null;
+  }
+
+  #step(statement: Statement): Way {
+    switch (statement.kind) {
+      case 'assign':
+        this.#values[statement.variable] = this.#value(statement.value);
+        this.#ready[statement.variable] = this.#at;
+        return null;
+      case 'store': {
+        this.#value(statement.index);
+        const index = this.#at;
+        this.#value(statement.value);
+        this.#access(statement.array, Math.max(index, this.#at), 0);
+        // Loads that follow may read what it writes: none is moved before it.
+        if (statement.array.space !== 'local') this.#holdUntil(this.#at);
+        return null;
+      }
+      case 'if': {
+        const test = this.#value(statement.test);
+        if (test !== undefined) return this.#run(test ? statement.then : statement.otherwise);
+        this.#holdUntil(this.#at);
+        return this.#longer(statement.then, statement.otherwise);
+      }
+      case 'loop':
+        return this.#loop(statement);
+      case 'block': {
+        const way = this.#run(statement.body);
+        return way !== null && way !== 'end' && way.leave === statement.label ? null : way;
+      }
+      case 'break':
+        return { leave: statement.label, again: false };
+      case 'continue':
+        return { leave: statement.label, again: true };
+      case 'return':
+        return 'end';
+      case 'region':
+        throw new TypeError('work is counted before threads become regions');
+      case 'call':
+        this.#call(statement);
+        return null;
+      default:
+        return statement satisfies never;
+    }
+  }
+
+  /** Both ways of a branch, of which the one with more bytes, then more to do, counts. */
+  #longer(then: readonly Statement[], otherwise: readonly Statement[]): Way {
+    const before = this.#head();
+    this.#run(then);
+    const first = { ...this.#progress };
+    this.#restore(before);
+    this.#run(otherwise);
+    const { bytes, slots } = this.#progress;
+    if (first.bytes > bytes || (first.bytes === bytes && first.slots > slots)) this.#progress = first;
+    this.#forget([...assignedIn(then), ...assignedIn(otherwise)]);
+    return null;
+  }
+
+  /** What these variables hold is not known, and not before now. */
+  #forget(variables: Iterable<number>): void {
+    for (const id of variables) {
+      this.#values[id] = undefined;
+      this.#ready[id] = Math.max(this.#ready[id]!, this.#progress.time);
+    }
+  }
+
+  #head(): Head {
+    return { values: [...this.#values], ready: [...this.#ready], state: { ...this.#progress } };
+  }
+
+  #restore({ values, ready, state }: Head): void {
+    for (const [id, value] of values.entries()) this.#values[id] = value;
+    for (const [id, time] of ready.entries()) this.#ready[id] = time;
+    this.#progress = { ...state };
+  }
+
+  // Loops
+
+  #loop(statement: Loop): Way {
+    const { label, testFirst, body, update } = statement;
+    const assigned = [...assignedIn(body), ...assignedIn(update)];
+    const ends: number[] = [];
+    let full: Head | null = null;
+    for (let round = 0; ; ++round) {
+      const goesOn = round === 0 && !testFirst ? true : this.#test(statement);
+      if (goesOn === false) return null;
+      if (goesOn === undefined) this.#holdUntil(this.#at);
+      if (round === measuredRounds) full = this.#head();
+      if (round === 2 * measuredRounds && full !== null && !leaves(body)) {
+        this.#skip(statement, full, assigned);
+        full = null;
+        if (this.#test(statement) === false) return null;
+      }
+      if (round >= roundsAtOnce) this.#holdUntil(ends[round - roundsAtOnce]!);
+      const way = this.#run(body);
+      const mine = way !== null && way !== 'end' && way.leave === label;
+      if (way !== null && !(mine && way.again)) return mine ? null : way;
+      this.#cheaply(() => this.#run(update));
+      ends.push(this.#progress.done);
+      if (this.#statements > statementLimit) return 'end';
+      if (goesOn === undefined) {
+        this.#forget(assigned);
+        return null;
+      }
+    }
+  }
+
+  #test({ test }: Loop): Known {
+    return test === null ? true : this.#cheaply(() => this.#value(test));
+  }
+
+  /** A loop's own test and step cost little. */
+  #cheaply<T>(act: () => T): T {
+    const share = this.#share;
+    this.#share = share * unrolled;
+    const result = act();
+    this.#share = share;
+    return result;
+  }
+
+  /** Takes all rounds but the last to be like those since `full`. */
+  #skip(statement: Loop, full: Head, assigned: readonly number[]): void {
+    const now = this.#head();
+    const steps = new Map(assigned.map((id) => [id, stepOf(full.values[id], now.values[id])]));
+    const place = (rounds: number) => {
+      for (const [id, step] of steps) this.#values[id] = stepped(now.values[id], step, rounds);
+    };
+    const holdsAfter = (rounds: number) => {
+      place(rounds);
+      const holds = this.#test(statement) === true;
+      this.#restore(now);
+      return holds;
+    };
+    let [least, most] = [0, 1];
+    while (most < 2 ** 40 && holdsAfter(most)) [least, most] = [most, 2 * most];
+    if (most >= 2 ** 40) return;
+    while (most - least > 1) {
+      const middle = Math.floor((least + most) / 2);
+      if (holdsAfter(middle)) least = middle;
+      else most = middle;
+    }
+    const rounds = least;
+    const more = (from: number, to: number) => to + ((to - from) / measuredRounds) * rounds;
+    place(rounds);
+    const { bytes, slots, phased, time, done } = now.state;
+    const before = full.state;
+    this.#progress = {
+      bytes: more(before.bytes, bytes),
+      slots: more(before.slots, slots),
+      phased: more(before.phased, phased),
+      time: more(before.time, time),
+      done: more(before.done, done),
+    };
+    this.#phaseBegan += this.#progress.slots - slots;
+    for (const id of assigned) this.#ready[id] = more(full.ready[id]!, now.ready[id]!);
+  }
+
+  // Calls
+
+  #call(call: Extract<Statement, { kind: 'call' }>): void {
+    if (call.intrinsic === 'memcpyAsync') {
+      const count = Number(this.#value(call.count) ?? 0);
+      const globals = [call.destination.array, call.source.array].filter(({ space }) => space === 'global');
+      const share = 1 / this.#sizeOf(call.group);
+      for (const { id } of globals) this.#progress.bytes += count * share * this.#elementBytes(id);
+      this.#issue({ slots: access.slots, latency: this.#launch.memoryLatency }, 0);
+    } else if (call.intrinsic === 'atomic') {
+      this.#value(call.index);
+      const index = this.#at;
+      this.#value(call.value);
+      this.#access(call.array, Math.max(index, this.#at), this.#latencyOf(call.array));
+      if (call.array.space === 'global') this.#progress.bytes += this.#elementBytes(call.array.id);
+    } else if (call.intrinsic === 'warp') {
+      this.#value(call.value);
+      this.#issue({ slots: 2, latency: access.exchange }, this.#at);
+    } else if (call.intrinsic === 'sync') {
+      if (call.group.kind === 'block' || call.group.kind === 'grid') this.#barrier();
+    } else if (waitsForStage(call) || call.intrinsic === 'barrierWait') this.#barrier();
+    if ('result' in call && typeof call.result === 'number') {
+      this.#values[call.result] = undefined;
+      this.#ready[call.result] = this.#at;
+    }
+  }
+
+  #sizeOf(group: Group): number {
+    const [x, y, z] = this.#launch.program.block;
+    return group.kind === 'thread' ? 1 : group.kind === 'tile' ? group.size : x * y * z;
+  }
+
+  // Memory
+
+  #elementBytes(parameter: number): number {
+    const { element } = this.#launch.program.parameters[parameter] as { element: ElementType };
+    return elementBytes[element];
+  }
+
+  #latencyOf({ space }: ArrayReference): number {
+    return space === 'global' ? this.#launch.memoryLatency : access[space];
+  }
+
+  /** Reads or writes an element when its index is there. */
+  #access(array: ArrayReference, from: number, latency: number): void {
+    if (array.space === 'global') this.#progress.bytes += this.#elementBytes(array.id);
+    this.#issue({ slots: array.space === 'local' ? 0 : access.slots, latency }, from);
+  }
+
+  // Expressions
+
+  #value(expression: Expression): Known {
+    switch (expression.kind) {
+      case 'constant':
+        this.#at = 0;
+        return expression.value;
+      case 'variable':
+        this.#at = this.#ready[expression.id]!;
+        return this.#values[expression.id];
+      case 'scalar':
+        this.#at = 0;
+        return this.#launch.scalars[expression.id];
+      case 'builtin':
+        this.#at = 0;
+        return wideOf(expression, this.#builtIn(expression.name));
+      case 'length': {
+        this.#at = 0;
+        const { space, id } = expression.array;
+        const length = space === 'global' ? this.#launch.lengths[id] : undefined;
+        return length === undefined ? undefined : wideOf(expression, length);
+      }
+      case 'load':
+        this.#value(expression.index);
+        this.#access(expression.array, this.#at, this.#latencyOf(expression.array));
+        return undefined;
+      case 'conditional': {
+        const test = this.#value(expression.test);
+        if (test !== undefined) return this.#value(test ? expression.then : expression.otherwise);
+        let from = this.#at;
+        this.#value(expression.then);
+        from = Math.max(from, this.#at);
+        this.#value(expression.otherwise);
+        this.#issue(costOf(expression), Math.max(from, this.#at));
+        return undefined;
+      }
+      default: {
+        let from = 0;
+        const operands = operandsOf(expression).map((operand) => {
+          const value = this.#value(operand);
+          from = Math.max(from, this.#at);
+          return value;
+        });
+        const { slots, latency } = costOf(expression);
+        if (slots > 0) this.#issue({ slots, latency }, from);
+        else this.#at = from;
+        // It branches inside: a compiler arranges nothing around it.
+        if (expression.kind === 'math') this.#holdUntil(this.#at);
+        return computed(expression, operands);
+      }
+    }
+  }
+
+  #builtIn(name: Extract<Expression, { kind: 'builtin' }>['name']): number {
+    const { grid, program } = this.#launch;
+    const [x, y] = program.block;
+    const axis = 'xyz'.indexOf(name.slice(-1));
+    if (name === 'threadRank') return this.#rank;
+    if (name.startsWith('gridDim')) return grid[axis]!;
+    const [width, height] = name.startsWith('blockIdx') ? grid : [x, y];
+    const rank = name.startsWith('blockIdx') ? this.#block : this.#rank;
+    return [rank % width, Math.floor(rank / width) % height, Math.floor(rank / (width * height))][axis]!;
+  }
+}
+
+function wideOf({ type }: Expression, value: number): Value {
+  return type === 'i64' ? BigInt(value) : value;
+}
+
+/** Whether a statement of a loop's body may leave the loop, or the program. */
+function leaves(body: readonly Statement[]): boolean {
+  return anyStatement(body, ({ kind }) => kind === 'break' || kind === 'return');
+}
+
+/** By how much a value grew in each of the measured rounds; undefined if it is not known. */
+function stepOf(before: Known, now: Known): number | bigint | undefined {
+  if (typeof before === 'number' && typeof now === 'number') {
+    const step = (now - before) / measuredRounds;
+    return Number.isInteger(step) ? step : undefined;
+  }
+  if (typeof before !== 'bigint' || typeof now !== 'bigint') return undefined;
+  const grown = now - before;
+  return grown % BigInt(measuredRounds) === 0n ? grown / BigInt(measuredRounds) : undefined;
+}
+
+/** What a value is after some more rounds. */
+function stepped(now: Known, step: number | bigint | undefined, rounds: number): Known {
+  if (typeof now === 'number' && typeof step === 'number') return now + step * rounds;
+  if (typeof now === 'bigint' && typeof step === 'bigint') return now + step * BigInt(rounds);
+  return undefined;
+}

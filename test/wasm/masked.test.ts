@@ -1,0 +1,135 @@
+// Lanes that part: random branches, loops of different lengths and stores inside each other, of which some lanes
+// of a vector take part and some do not; WebAssembly gives in lanes what the interpreter gives thread by thread.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Kernel, kernel } from 'warpstage';
+import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { runKernel } from '../support/run-kernel.ts';
+import type { Target } from '../support/run-program.ts';
+import { wasm } from '../support/wasm.ts';
+
+const arrays = { out: 'i32[]', other: 'i32[]', kept: 'i32[]', x: 'readonly i32[]' } as const;
+const schema = { ...arrays, divisor: 'i32', n: 'i32' } as const;
+
+/** The text of a kernel all of whose lanes' ways can be masked: it accesses each thread's own elements alone. */
+class Writer {
+  readonly #tape: Tape;
+  #loops = 0;
+
+  constructor(tape: Tape) {
+    this.#tape = tape;
+  }
+
+  kernel(): string {
+    return `({ out, other, kept, x, divisor, n }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const i = cuda.blockIdx.x * cuda.blockDim.x + t;
+      let a = x[i];
+      let b = x[i + 1];
+      let p = cuda.i32(1);
+      ${this.#statements(0)}
+      out[i] = a * 31 + b;
+      other[i] = p;
+    }`;
+  }
+
+  #statements(depth: number): string {
+    const statements: string[] = [];
+    do statements.push(this.#statement(depth));
+    while (!this.#tape.ended && this.#tape.chance(depth === 0 ? 5 : 3, 6));
+    return statements.join('\n');
+  }
+
+  #statement(depth: number): string {
+    const tape = this.#tape;
+    const name = tape.pick(['a', 'b', 'p']);
+    switch (tape.below(depth < 3 ? 9 : 5)) {
+      case 0:
+      case 1:
+        return `${name} = ${name} ${tape.pick(['+', '-', '|', '^', '*', '&'])} ${this.#value()};`;
+      case 2:
+        return `${name} = ${this.#value()};`;
+      case 3:
+      case 4:
+        return `${tape.pick(['kept', 'other'])}[i] = ${this.#value()};`;
+      case 5:
+      case 6:
+        return `if (${this.#test()}) { ${this.#statements(depth + 1)} }`;
+      case 7:
+        return `if (${this.#test()}) { ${this.#statements(depth + 1)} } else { ${this.#statements(depth + 1)} }`;
+      default:
+        return this.#loop(depth);
+    }
+  }
+
+  /** Of a few rounds: as many as a value says, or while a test holds. */
+  #loop(depth: number): string {
+    this.#loops += 1;
+    const round = `r${this.#loops}`;
+    const more = this.#tape.pick([
+      `${round} < (a & 7)`,
+      `${round} < t % 5`,
+      `${round} < 4 && ${this.#test()}`,
+    ]);
+    return `for (let ${round} = 0; ${more}; ${round}++) { ${this.#statements(depth + 1)} }`;
+  }
+
+  #test(): string {
+    const tape = this.#tape;
+    const few = tape.below(4);
+    return tape.pick([
+      `(t & 3) !== ${few}`,
+      `(t & 3) === ${few}`,
+      `(a & 3) !== ${few}`,
+      `b < a`,
+      '(p & 4) === 0',
+    ]);
+  }
+
+  #value(): string {
+    const tape = this.#tape;
+    return tape.pick([
+      'a',
+      'b',
+      'p',
+      't',
+      `${1 + tape.below(9)}`,
+      `(a >> ${1 + tape.below(9)})`,
+      // Where it is asked for, there is a quotient.
+      '(divisor === 0 ? a : Math.trunc(n / divisor))',
+    ]);
+  }
+}
+
+function outcome(target: Target, given: Kernel, block: number, divisor: number) {
+  const length = 2 * block;
+  const [out, other, kept] = [1, 2, 3].map((first) => new Int32Array(length).fill(first));
+  const x = Int32Array.from({ length: length + 1 }, (_, i) => (i * 2_654_435_761) >> (i % 32));
+  const { fault, executable } = runKernel(target, given, {
+    grid: 2,
+    block,
+    arguments: { out: out!, other: other!, kept: kept!, x, divisor, n: 100 },
+  });
+  return { fault, executable, results: `${out}; ${other}; ${kept}` };
+}
+
+test('random kernels whose lanes part', () => {
+  let vectorised = 0;
+  let runs = 0;
+  fc.assert(
+    fc.property(tapes(60), fc.constantFrom(8, 4, 16, 23), fc.constantFrom(0, 7), (tape, block, divisor) => {
+      const text = new Writer(tape).kernel();
+      const random = kernel(schema, new Function(`return ${text}`)()) as unknown as Kernel;
+      const expected = outcome(interpreter('eager'), random, block, divisor);
+      const actual = outcome(wasm, random, block, divisor);
+      expect([actual.fault, expected.fault], text).toEqual([null, null]);
+      expect(actual.results, text).toBe(expected.results);
+      runs += 1;
+      if (actual.executable.target === 'wasm' && actual.executable.vectorised) vectorised += 1;
+    }),
+    randomRuns(120),
+  );
+  expect(vectorised).toBeGreaterThan(runs / 2);
+});
