@@ -240,14 +240,15 @@ export const mutations = [
       },
       {
         name: 'a failed dependency does not fail a command before it is sent',
-        from: 'const failure = doomed?.failure ?? aborted(work);',
+        from: 'const failure = failedOf(command.dependencies)?.failure ?? aborted(work);',
         to: 'const failure = aborted(work);',
         why: 'a command that depends on a failure runs',
+        equivalent: 'the queue settles a command that depends on a failure, and gives the dispatcher none such',
       },
       {
         name: 'a signal that was aborted before the launch cancels nothing',
-        from: 'const failure = doomed?.failure ?? aborted(work);\n    if',
-        to: 'const failure = doomed?.failure ?? null;\n    if',
+        from: 'const failure = failedOf(command.dependencies)?.failure ?? aborted(work);\n    if',
+        to: 'const failure = failedOf(command.dependencies)?.failure ?? null;\n    if',
         why: 'a launch runs although it was cancelled before it began',
       },
       {

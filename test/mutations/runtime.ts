@@ -14,8 +14,8 @@ export const mutations = [
   ...mutationsOf('src/runtime/queue.ts', order, [
     {
       name: 'a wait for an event replaces what the stream waits for',
-      from: 'stream.frontier = outstanding([...this.#before(stream), ...points]);',
-      to: 'stream.frontier = outstanding([...(points.length > 0 ? [] : this.#before(stream)), ...points]);',
+      from: 'stream.frontier = outstanding(this.#before(stream), points);',
+      to: 'stream.frontier = outstanding(points.length > 0 ? nothing : this.#before(stream), points);',
       why: 'what was issued to the stream before the wait is not waited for',
     },
     {
@@ -32,8 +32,8 @@ export const mutations = [
     },
     {
       name: 'failed commands are as good as done',
-      from: "[...new Set(commands)].filter((command) => command.status !== 'done')",
-      to: "[...new Set(commands)].filter((command) => command.status === 'queued')",
+      from: "return commands.length === 0 || commands[0]!.status === 'done' ? nothing : commands;",
+      to: "return commands.length === 0 || commands[0]!.status !== 'queued' ? nothing : commands;",
       why: 'what depends on two commands runs though one of them failed',
       tests: failing,
     },
@@ -215,34 +215,36 @@ export const mutations = [
   ...mutationsOf('src/runtime/event.ts', order, [
     {
       name: 'an event stands for the streams of its last wait',
-      from: 'return this.#recorded?.points ?? [];',
-      to: 'return [];',
+      from: 'return this.#recorded?.points ?? nothing;',
+      to: 'return nothing;',
       why: 'a wait for an event waits for nothing',
+    },
+  ]),
+  ...mutationsOf('src/runtime/model/sharing.ts', simulation, [
+    {
+      name: 'a kernel that fits beside others waits for them',
+      from: 'Math.min(load.blockShare, load.share) - 1e-9;',
+      to: 'Math.min(load.blockShare, load.share) + 1e-9;',
+      why: 'two kernels of half a GPU each run one after the other',
     },
   ]),
   ...mutationsOf('src/runtime/model/simulation.ts', simulation, [
     {
       name: 'copies both ways do not slow each other',
-      from: 'return this.#otherWayRuns(operation) ? 1 / this.model.bothWays : 1;',
-      to: 'return 1;',
+      from: 'entry.rate = 1 / (beside * (this.#otherWayRuns(entry.operation) ? slower : 1));',
+      to: 'entry.rate = 1 / beside / (slower > 0 ? 1 : slower);',
       why: 'the model promises an overlap that no bus has',
     },
     {
       name: 'what is left of an operation is never taken off',
-      from: 'entry.left -= (this.now - this.#settled) * rates[position]!;',
-      to: 'entry.left -= (this.now - this.#settled) * rates[0]!;',
+      from: 'entry.left -= (this.now - this.#settled) * entry.rate;',
+      to: 'entry.left -= (this.now - this.#settled) * this.#running[0]!.rate;',
       why: 'operations that began at another rate end at the wrong time',
     },
     {
-      name: 'a kernel that fits beside others waits for them',
-      from: 'share <= 1);',
-      to: 'share < 1);',
-      why: 'two kernels of half a GPU each run one after the other',
-    },
-    {
       name: 'any number of kernels runs at once',
-      from: 'there.length < this.model.kernelsAtOnce && share <= 1',
-      to: 'share <= 1',
+      from: 'there.length < this.model.kernelsAtOnce && hasPlace(',
+      to: 'hasPlace(',
       why: 'the model runs 200 small kernels at once, where the hardware takes 128',
     },
     {
