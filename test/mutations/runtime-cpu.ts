@@ -243,7 +243,8 @@ export const mutations = [
         from: 'const failure = failedOf(command.dependencies)?.failure ?? aborted(work);',
         to: 'const failure = aborted(work);',
         why: 'a command that depends on a failure runs',
-        equivalent: 'the queue settles a command that depends on a failure, and gives the dispatcher none such',
+        equivalent:
+          'the queue settles a command that depends on a failure, and gives the dispatcher none such',
       },
       {
         name: 'a signal that was aborted before the launch cancels nothing',
