@@ -1,7 +1,8 @@
-// Whether files stayed as they were: by their inode, size and time of writing.
+// Whether files stayed as they were: by their inode, size and times.
 //
-// What changes while it is read gives a mixture of what it was and what it is. The time of change of any kind is not
-// looked at here: it also moves when a file is linked or gets other rights, and its content does not.
+// What changes while it is read gives a mixture of what it was and what it is. The time of writing can be set back
+// (as by `cp -p`, or `touch -r`); the time of change of any kind cannot. But that one also moves when a file is linked
+// or gets other rights, and its content does not: so it counts where nothing else explains it.
 
 import { stat } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
@@ -10,6 +11,9 @@ interface Stamp {
   readonly inode: string;
   readonly size: bigint;
   readonly written: bigint;
+  readonly changed: bigint;
+  /** What moves the time of change, and not the content: names, rights, owner. */
+  readonly outside: string;
 }
 
 /** Regular files as they were at one moment. */
@@ -52,13 +56,22 @@ export class FileStamps {
 async function stampOf(path: string): Promise<Stamp | undefined> {
   const about = await stat(path, { bigint: true }).catch(() => undefined);
   if (!about?.isFile()) return undefined;
-  return { inode: `${about.dev}:${about.ino}`, size: about.size, written: about.mtimeNs };
+  return {
+    inode: `${about.dev}:${about.ino}`,
+    size: about.size,
+    written: about.mtimeNs,
+    changed: about.ctimeNs,
+    outside: [about.nlink, about.mode, about.uid, about.gid].join(' '),
+  };
 }
 
 function changeOf(before: Stamp, now: Stamp): string | undefined {
   if (now.inode !== before.inode) return 'there is another file of its name now';
   if (now.size !== before.size) return `it had ${before.size} bytes, and has ${now.size}`;
   if (now.written !== before.written) return `it was written to at ${timeInWords(now.written)}`;
+  if (now.changed !== before.changed && now.outside === before.outside) {
+    return `it changed at ${timeInWords(now.changed)}, though its time of writing is what it was`;
+  }
   return undefined;
 }
 

@@ -385,12 +385,6 @@ export const mutations = [
         to: '',
         why: 'what is missing of a damaged page is taken for numbers',
       },
-      {
-        name: 'deltas do not wrap',
-        from: 'BigInt.asIntN(64, value + step + wideBitsAt(',
-        to: '(value + step + wideBitsAt(',
-        why: 'columns whose values lie far apart have others',
-      },
     ],
   ),
 ];

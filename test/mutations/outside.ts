@@ -258,6 +258,12 @@ export const mutations = [
         to: 'if (change !== undefined || change === undefined) continue;',
         why: 'an output mixes two states of its input, and exit status 0',
       },
+      {
+        name: 'a time of writing that is set back hides what was written',
+        from: 'now.changed !== before.changed && now.outside === before.outside',
+        to: 'now.changed < before.changed',
+        why: 'an output mixes two states of its input, and exit status 0',
+      },
     ],
   ),
   ...mutationsOf(

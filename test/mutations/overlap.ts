@@ -9,26 +9,26 @@ export const mutations = [
     [
       {
         name: 'the check of a mark is not looked at',
-        from: 'chunks === undefined || check !== checkOf(rows, chunks)) return',
-        to: 'chunks === undefined || check === undefined) return',
+        from: 'return check === checkOf(noted) ? noted : undefined;',
+        to: 'return check === undefined ? undefined : noted;',
         why: 'a line that was half written, and then overwritten, counts as progress',
       },
       {
         name: 'the check leaves out the chunks',
-        from: 'update(`${rows} ${chunks}`)',
-        to: 'update(`${rows}`)',
+        from: '[rows, chunks, ...sums]',
+        to: '[rows, ...sums]',
         why: 'a damaged count of chunks is believed',
       },
       {
         name: 'marks may go back',
-        from: 'later.rows <= mark.rows',
-        to: 'later.rows < 0',
+        from: 'noted.rows <= last.noted.rows',
+        to: 'noted.rows < 0',
         why: 'a stale line after the last one shortens what was written',
       },
       {
         name: 'a line without its end counts',
-        from: 'const later = next === 0 ? undefined : markOf(parse(bytes.subarray(length, next)));',
-        to: 'const later = markOf(parse(bytes.subarray(length, next === 0 ? bytes.length : next)));',
+        from: 'const noted = end === 0 ? undefined : notedOf(parse(bytes.subarray(last.end, end)));',
+        to: 'const noted = notedOf(parse(bytes.subarray(last.end, end === 0 ? bytes.length : end)));',
         why: 'a line that was being written when the machine ended is believed',
       },
     ],
@@ -75,9 +75,15 @@ export const mutations = [
       },
       {
         name: 'the mark is taken after the flush',
-        from: '    const mark = this.#written;\n    if (mark.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));',
-        to: '    if (this.#written.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));\n    const mark = this.#written;',
+        from: '    const noted = this.#written;\n    if (noted.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));',
+        to: '    if (this.#written.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));\n    const noted = this.#written;',
         why: 'rows that were written while the flush ran count as flushed',
+      },
+      {
+        name: 'what is kept is not looked at',
+        from: 'if (checksum.value !== sum) break;',
+        to: 'if (sum === undefined) break;',
+        why: 'a bit that changed on the disk is in the output',
       },
       {
         name: 'every line of the journal overwrites the last',
@@ -99,7 +105,7 @@ export const mutations = [
       },
       {
         name: 'a failed flush is not reported',
-        from: 'if (this.#failure !== undefined) throw this.#failure.cause;\n    this.#written =',
+        from: 'if (this.#failure !== undefined) throw this.#failure.cause;\n    const sums =',
         to: 'this.#written =',
         why: 'a full disk is noticed at the end, after hours',
       },

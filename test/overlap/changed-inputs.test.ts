@@ -69,6 +69,15 @@ describe.each(Object.entries(makers))('%s', (name, make) => {
 
   test.each<[string, (path: string) => void, RegExp]>([
     ['is written to', overwrite, /changed while it was read: it was written to at 2\S+Z$/],
+    [
+      'is written to, and its time of writing set back',
+      (path) => {
+        const { atime, mtime } = statSync(path);
+        overwrite(path);
+        utimesSync(path, atime, mtime);
+      },
+      /changed while it was read: it changed at 2\S+Z, though its time of writing is what it was$/,
+    ],
     ['grows', (path) => appendFileSync(path, '0000'), /it had \d+ bytes, and has \d+$/],
     [
       'is replaced',

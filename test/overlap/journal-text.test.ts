@@ -4,34 +4,44 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   headLine,
-  type Mark,
   markLine,
+  type Noted,
   nothingWritten,
   readJournal,
 } from '#warpstage/overlap/journal/text.js';
 
 const facts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }));
 const marks = fc
-  .array(fc.tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.integer({ min: 1, max: 1000 })))
+  .array(
+    fc.tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.integer({ min: 1, max: 1000 }), fc.array(fc.string())),
+  )
   .map((steps) => {
     let [rows, chunks] = [0, 0];
-    return steps.map(([moreRows, moreChunks]): Mark => {
+    return steps.map(([moreRows, moreChunks, sums]): Noted => {
       rows += moreRows;
       chunks += moreChunks;
-      return { rows, chunks };
+      return { rows, chunks, sums };
     });
   });
-const textOf = (head: string, lines: readonly Mark[]) => Buffer.from(head + lines.map(markLine).join(''));
+const beginning: Noted = { ...nothingWritten, sums: [] };
+/** What a journal says at its end, and how much of it counts. */
+function lastOf(text: Uint8Array) {
+  const read = readJournal(text);
+  const { noted, end } = read?.lines.at(-1) ?? { noted: beginning, end: 0 };
+  return { facts: read?.facts, noted, end };
+}
+const textOf = (head: string, lines: readonly Noted[]) => Buffer.from(head + lines.map(markLine).join(''));
 
 test('a whole journal reads as it was written', () => {
   fc.assert(
     fc.property(facts, marks, (known, written) => {
       const text = textOf(headLine(known), written);
-      expect(readJournal(text)).toEqual({
+      expect(lastOf(text)).toEqual({
         facts: { ...known },
-        mark: written.at(-1) ?? nothingWritten,
-        length: text.length,
+        noted: written.at(-1) ?? beginning,
+        end: text.length,
       });
+      expect(readJournal(text)!.lines.map(({ noted }) => noted)).toEqual([beginning, ...written]);
     }),
   );
 });
@@ -55,18 +65,18 @@ test('a journal that is cut off anywhere, with anything behind the cut, counts a
       const head = headLine(known);
       const text = textOf(head, written);
       const left = Buffer.concat([text.subarray(0, place % (text.length + 1)), Buffer.from(tail)]);
-      const read = readJournal(left);
+      const read = lastOf(left);
       const beginsWith = (whole: Buffer) => left.subarray(0, whole.length).equals(whole);
       if (!beginsWith(Buffer.from(head))) {
-        expect(read?.mark ?? nothingWritten).toEqual(nothingWritten);
+        expect(read.noted).toEqual(beginning);
         return;
       }
       let lines = 0;
       while (lines < written.length && beginsWith(textOf(head, written.slice(0, lines + 1)))) lines++;
       expect(read).toEqual({
         facts: { ...known },
-        mark: written[lines - 1] ?? nothingWritten,
-        length: textOf(head, written.slice(0, lines)).length,
+        noted: written[lines - 1] ?? beginning,
+        end: textOf(head, written.slice(0, lines)).length,
       });
     }),
     { numRuns: 300 },
@@ -76,20 +86,21 @@ test('a journal that is cut off anywhere, with anything behind the cut, counts a
 test('a line with another number than it was written with does not count', () => {
   fc.assert(
     fc.property(facts, marks, fc.constantFrom('rows', 'chunks'), (known, written, field) => {
-      const last: Mark = { rows: (written.at(-1)?.rows ?? 0) + 2, chunks: (written.at(-1)?.chunks ?? 0) + 2 };
+      const { rows, chunks } = written.at(-1) ?? beginning;
+      const last: Noted = { rows: rows + 2, chunks: chunks + 2, sums: ['0'] };
       const damaged = markLine(last).replace(`"${field}":${last[field]}`, `"${field}":${last[field] + 1}`);
       expect(damaged).not.toBe(markLine(last));
       const text = Buffer.concat([textOf(headLine(known), written), Buffer.from(damaged)]);
-      expect(readJournal(text)?.mark).toEqual(written.at(-1) ?? nothingWritten);
+      expect(lastOf(text).noted).toEqual(written.at(-1) ?? beginning);
     }),
   );
 });
 
 test('a line behind the last one that says less does not count', () => {
-  const [former, later] = [
-    { rows: 3, chunks: 1 },
-    { rows: 5, chunks: 2 },
+  const [former, later]: [Noted, Noted] = [
+    { rows: 3, chunks: 1, sums: ['a'] },
+    { rows: 5, chunks: 2, sums: ['b'] },
   ];
   const text = textOf(headLine({}), [later, former]);
-  expect(readJournal(text)?.mark).toEqual(later);
+  expect(lastOf(text).noted).toEqual(later);
 });

@@ -154,7 +154,10 @@ describe('what a run leaves', () => {
   beforeEach(() => {
     options = { input: given('x.bin', bytesOf(numbers)), output: at('y.bin'), chunk: 100, device };
   });
-  const journal = () => readJournal(readFileSync(at('.y.bin.journal')))!;
+  const journal = () => {
+    const { noted, end } = readJournal(readFileSync(at('.y.bin.journal')))!.lines.at(-1)!;
+    return { mark: noted, length: end };
+  };
   const expected = Buffer.from(bytesOf(numbers.map((value) => Math.fround(2 * value + 1))));
 
   async function expectResumed(rows: number) {
@@ -201,6 +204,24 @@ describe('what a run leaves', () => {
     truncateSync(at('.y.bin.partial'), 4 * second.rows - 1);
     appendFileSync(at('.y.bin.partial'), 'what was written behind the last mark');
     await expectResumed(mark.rows);
+  });
+
+  test('counts as far as it is what was written', async () => {
+    await stopAfter(5, affine, options);
+    const first = journal().mark.rows;
+    await stopAfter(3, affine, options);
+    const second = journal().mark.rows;
+    expect(second).toBeGreaterThan(first);
+    const flip = (position: number) => {
+      const bytes = readFileSync(at('.y.bin.partial'));
+      bytes[position]! ^= 1;
+      writeFileSync(at('.y.bin.partial'), bytes);
+    };
+    flip(4 * second - 1);
+    await expectResumed(first);
+    await stopAfter(5, affine, options);
+    flip(0);
+    await expectResumed(0);
   });
 
   test('counts for nothing without its journal, or a journal without it', async () => {
@@ -374,7 +395,7 @@ describe('what a run leaves', () => {
     await expectFailure(
       run(affine, { ...options, resume: true }),
       'WS5013',
-      'the format of the journal was not there, and is 2',
+      'the format of the journal was not there, and is 3',
     );
   });
 });

@@ -17,7 +17,7 @@ import type { Facts } from './text.ts';
 import { valueText } from './value-text.ts';
 
 /** Of the journals that this version writes and reads. */
-const formatNumber = '2';
+const formatNumber = '3';
 const formatName = 'the format of the journal';
 
 /** What facts are taken from. */

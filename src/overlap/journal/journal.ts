@@ -13,11 +13,21 @@ import { basename, dirname, join } from 'node:path';
 import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
+import { Checksum } from '../../files/checksum.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
 import { differencesOf } from './facts.ts';
 import { lockPath } from './lock.ts';
-import { type Facts, headLine, type Mark, markLine, nothingWritten, readJournal } from './text.ts';
+import {
+  type Facts,
+  headLine,
+  type JournalText,
+  type Mark,
+  markLine,
+  type Noted,
+  nothingWritten,
+  readJournal,
+} from './text.ts';
 
 /** An output of the run. */
 export interface Target {
@@ -32,9 +42,11 @@ export interface PartialFile {
   readonly path: string;
   /** Bytes that are there from a former run. */
   readonly bytes: number;
+  /** That of these bytes. Its sink continues it. */
+  readonly checksum: Checksum;
 }
 
-/** Flushes what was written to the disk. */
+/** An output that is written: flushes it to the disk. */
 export interface Flushed {
   sync(): Promise<void>;
 }
@@ -52,7 +64,7 @@ export class Journal {
   readonly #outputs: Flushed[] = [];
   #position: number;
   /** What is written, and what the journal says. */
-  #written: Mark;
+  #written: Noted;
   #noted: Mark;
   #lastFlush = performance.now();
   #timer: NodeJS.Timeout | undefined;
@@ -74,7 +86,7 @@ export class Journal {
     this.#release = release;
     this.#file = file;
     this.begin = begin;
-    this.#written = begin;
+    this.#written = { ...begin, sums: [] };
     this.#noted = begin;
     this.#position = position;
   }
@@ -92,11 +104,13 @@ export class Journal {
       const partials = finals.map((final) => beside(final, 'partial'));
       const former = await formerRun(path, partials, facts, targets);
       const file = await openText(path, former?.length, facts);
-      const mark = former?.mark ?? nothingWritten;
-      const bytes = targets.map(({ bytesOf }) => (mark.rows === 0 ? 0 : bytesOf(mark.rows)));
-      const places = targets.map(
-        (target, i) => [target.path, { path: partials[i]!, bytes: bytes[i]! }] as const,
-      );
+      const { rows, chunks } = former?.mark ?? nothingWritten;
+      const mark = { rows, chunks };
+      const places = targets.map((target, i) => {
+        const bytes = bytesAt(target, rows);
+        const checksum = former?.checksums[i] ?? new Checksum();
+        return [target.path, { path: partials[i]!, bytes, checksum }] as const;
+      });
       const length = former?.length ?? Buffer.byteLength(headLine(facts));
       return new Journal(path, new Map(places), release, file, mark, length);
     } catch (error) {
@@ -127,7 +141,8 @@ export class Journal {
    */
   written(rows: number): void {
     if (this.#failure !== undefined) throw this.#failure.cause;
-    this.#written = { rows: this.#written.rows + rows, chunks: this.#written.chunks + 1 };
+    const sums = [...this.#partials.values()].map(({ checksum }) => checksum.value);
+    this.#written = { rows: this.#written.rows + rows, chunks: this.#written.chunks + 1, sums };
     this.#schedule();
   }
 
@@ -199,10 +214,10 @@ export class Journal {
   }
 
   async #flush(): Promise<void> {
-    const mark = this.#written;
-    if (mark.rows === this.#noted.rows) return;
+    const noted = this.#written;
+    if (noted.rows === this.#noted.rows) return;
     await Promise.all(this.#outputs.map((output) => output.sync()));
-    const line = Buffer.from(markLine(mark));
+    const line = Buffer.from(markLine(noted));
     try {
       await this.#file.write(line, 0, line.length, this.#position);
       await this.#file.datasync();
@@ -210,7 +225,7 @@ export class Journal {
       throw unwritable(this.#path, cause);
     }
     this.#position += line.length;
-    this.#noted = mark;
+    this.#noted = { rows: noted.rows, chunks: noted.chunks };
   }
 }
 
@@ -263,13 +278,22 @@ async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> 
   return release;
 }
 
+/** What a former run left. */
+interface Former {
+  readonly mark: Mark;
+  /** Bytes of the journal that count. */
+  readonly length: number;
+  /** Of what is there of each output. */
+  readonly checksums: readonly Checksum[];
+}
+
 /** What a former run left, if there is something to go on from. */
 async function formerRun(
   path: string,
   partials: readonly string[],
   facts: Facts,
   targets: readonly Target[],
-): Promise<{ readonly mark: Mark; readonly length: number } | undefined> {
+): Promise<Former | undefined> {
   const bytes = await readOwn(path, (file) => file.readFile());
   const sizes: (number | undefined)[] = [];
   for (const partial of partials)
@@ -280,8 +304,8 @@ async function formerRun(
   const mend = `run it as it was, run it without resume, or delete ${[path, ...partials].join(' and ')} to begin anew`;
   const differences = differencesOf(text.facts, facts, mend);
   if (differences.length > 0) throw new WarpstageError(differences);
-  for (const [i, { bytesOf }] of targets.entries()) {
-    const expected = text.mark.rows === 0 ? 0 : bytesOf(text.mark.rows);
+  for (const [i, target] of targets.entries()) {
+    const expected = bytesAt(target, text.lines.at(-1)!.noted.rows);
     if (sizes[i]! >= expected) continue;
     throw problem(
       'WS5013',
@@ -289,7 +313,58 @@ async function formerRun(
       mend,
     );
   }
-  return text;
+  return await intactPart(text, partials, targets);
+}
+
+/** Bytes of an output's file when so many rows are through. */
+function bytesAt({ bytesOf }: Target, rows: number): number {
+  return rows === 0 ? 0 : bytesOf(rows);
+}
+
+/** As far as every output has the checksums that it was written with: what is damaged is computed again. */
+async function intactPart(
+  { lines }: JournalText,
+  partials: readonly string[],
+  targets: readonly Target[],
+): Promise<Former> {
+  let intact = lines.length;
+  const found: (readonly Checksum[])[] = [];
+  for (const [i, target] of targets.entries()) {
+    const sums = lines.slice(0, intact).map(({ noted }) => ({
+      bytes: bytesAt(target, noted.rows),
+      sum: noted.rows === 0 ? new Checksum().value : noted.sums[i],
+    }));
+    const checksums = await readOwn(partials[i]!, (file) => intactSums(file, sums));
+    intact = checksums?.length ?? 1;
+    found.push(checksums ?? [new Checksum()]);
+  }
+  const { noted, end } = lines[intact - 1]!;
+  return { mark: noted, length: end, checksums: found.map((checksums) => checksums[intact - 1]!) };
+}
+
+/** Bytes that are read at once. */
+const portion = 1 << 20;
+
+/** The checksums of a file up to each place, as far as they are those that were noted. */
+async function intactSums(
+  file: FileHandle,
+  noted: readonly { readonly bytes: number; readonly sum: string | undefined }[],
+): Promise<Checksum[]> {
+  const intact: Checksum[] = [];
+  const checksum = new Checksum();
+  const buffer = new Uint8Array(portion);
+  let at = 0;
+  for (const { bytes, sum } of noted) {
+    while (at < bytes) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(portion, bytes - at), at);
+      if (bytesRead === 0) return intact;
+      checksum.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    if (checksum.value !== sum) break;
+    intact.push(checksum.copy());
+  }
+  return intact;
 }
 
 /** Looks into a file that a former run of this user left; undefined if there is none. */

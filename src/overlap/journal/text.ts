@@ -16,18 +16,23 @@ export interface Mark {
   readonly chunks: number;
 }
 
+/** What a line says: a mark, and the checksum of each output's file up to there. */
+export interface Noted extends Mark {
+  readonly sums: readonly string[];
+}
+
 /** A journal, as far as it counts. */
 export interface JournalText {
   /** Empty where the first line is whole and yet no journal's. */
   readonly facts: Facts;
-  /** The last one. */
-  readonly mark: Mark;
-  /** Bytes of the lines that count. */
-  readonly length: number;
+  /** What its lines say, and where in the journal each ends. The first says that nothing is written. */
+  readonly lines: readonly { readonly noted: Noted; readonly end: number }[];
 }
 
 /** Before anything is written. */
 export const nothingWritten: Mark = { rows: 0, chunks: 0 };
+
+const beginning: Noted = { ...nothingWritten, sums: [] };
 
 const newline = 0x0a;
 
@@ -37,28 +42,31 @@ export function headLine(facts: Facts): string {
 }
 
 /** A line that says what is written. */
-export function markLine({ rows, chunks }: Mark): string {
-  return `${JSON.stringify({ rows, chunks, check: checkOf(rows, chunks) })}\n`;
+export function markLine(noted: Noted): string {
+  const { rows, chunks, sums } = noted;
+  return `${JSON.stringify({ rows, chunks, sums, check: checkOf(noted) })}\n`;
 }
 
-function checkOf(rows: number, chunks: number): string {
-  return createHash('sha256').update(`${rows} ${chunks}`).digest('hex').slice(0, 8);
+function checkOf({ rows, chunks, sums }: Noted): string {
+  return createHash('sha256')
+    .update([rows, chunks, ...sums].join(' '))
+    .digest('hex')
+    .slice(0, 8);
 }
 
 /** Reads a journal; null if not even its first line is whole. */
 export function readJournal(bytes: Uint8Array): JournalText | null {
-  const end = bytes.indexOf(newline) + 1;
-  if (end === 0) return null;
-  let mark = nothingWritten;
-  let length = end;
+  const head = bytes.indexOf(newline) + 1;
+  if (head === 0) return null;
+  const lines = [{ noted: beginning, end: head }];
   for (;;) {
-    const next = bytes.indexOf(newline, length) + 1;
-    const later = next === 0 ? undefined : markOf(parse(bytes.subarray(length, next)));
-    if (later === undefined || later.rows <= mark.rows) break;
-    mark = later;
-    length = next;
+    const last = lines.at(-1)!;
+    const end = bytes.indexOf(newline, last.end) + 1;
+    const noted = end === 0 ? undefined : notedOf(parse(bytes.subarray(last.end, end)));
+    if (noted === undefined || noted.rows <= last.noted.rows) break;
+    lines.push({ noted, end });
   }
-  return { facts: factsOf(parse(bytes.subarray(0, end))), mark, length };
+  return { facts: factsOf(parse(bytes.subarray(0, head))), lines };
 }
 
 function parse(line: Uint8Array): unknown {
@@ -69,10 +77,11 @@ function parse(line: Uint8Array): unknown {
   }
 }
 
-function markOf(value: unknown): Mark | undefined {
-  const { rows, chunks, check } = (value ?? {}) as Partial<Mark & { check: string }>;
-  if (rows === undefined || chunks === undefined || check !== checkOf(rows, chunks)) return undefined;
-  return { rows, chunks };
+function notedOf(value: unknown): Noted | undefined {
+  const { rows, chunks, sums, check } = (value ?? {}) as Partial<Noted & { check: string }>;
+  if (rows === undefined || chunks === undefined || !Array.isArray(sums)) return undefined;
+  const noted: Noted = { rows, chunks, sums };
+  return check === checkOf(noted) ? noted : undefined;
 }
 
 function factsOf(value: unknown): Facts {

@@ -165,6 +165,7 @@ class FileSink implements Sink {
     } catch (cause) {
       throw unwritable(this.name, cause);
     }
+    this.#options.partial?.checksum.update(bytes);
     this.#position += bytes.length;
   }
 
