@@ -52,6 +52,7 @@ function buildProgram(context: CommandContext): Command {
         'Runs on any CPU through WebAssembly; nothing to compile, nothing to install beside it.',
     )
     .version(packageVersion(), '-V, --version', 'show the version')
+    .hook('preAction', (_, command) => refuseOptionsAsValues(command))
     .addHelpText(
       'after',
       [
@@ -71,6 +72,17 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(headCommand(context))
     .addCommand(devicesCommand(context));
   return program.addCommand(completionCommand(context, program)).addCommand(helpCommand(context, program));
+}
+
+/** The name of an option where another expects its value is no value: `--trace --quiet`. */
+function refuseOptionsAsValues(command: Command): void {
+  const flags = new Set(command.options.flatMap(({ short, long }) => [short, long]));
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    const swallowed = [value].flat().find((one) => typeof one === 'string' && flags.has(one));
+    if (swallowed === undefined) continue;
+    throw usageError(`option '${option.flags}' has no value: ${swallowed} behind it is an option itself`);
+  }
 }
 
 /** Commander's errors of usage, in the form that all errors have. */

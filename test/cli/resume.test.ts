@@ -47,7 +47,7 @@ async function startHeld(output: string) {
   const journal = folder.file(`.${output.slice(folder.path.length + 1)}.journal`);
   const counted = () => {
     try {
-      return readJournal(readFileSync(journal))?.lines.at(-1)!.noted.chunks ?? 0;
+      return readJournal(readFileSync(journal))?.lines.at(-1)?.noted.chunks ?? 0;
     } catch {
       return 0;
     }

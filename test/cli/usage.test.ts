@@ -40,6 +40,11 @@ test.each([
     ['run', 'examples/affine.ts', 'a', 'b', '--set', 'a'],
     /'a' is invalid\. It must be name=value, for example --set a=2/,
   ],
+  [
+    ['run', 'examples/affine.ts', 'a', 'b', '--trace', '--quiet'],
+    /^WS6001: option '--trace <file>' has no value: --quiet behind it is an option itself/,
+  ],
+  [['emit', 'examples/affine.ts', '--kernel', '--explain'], /'-k, --kernel <name>' has no value: --explain/],
   [['run', 'examples/affine.ts', 'a', 'b', '--set', 'a=two'], /The value must be a number, true or false/],
   [['run', 'examples/affine.ts', 'a', 'b', '--dtype', 'f99'], /'f99' is invalid\. Allowed choices are i8,/],
   [

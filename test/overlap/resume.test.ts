@@ -2,7 +2,15 @@
 // one that a single run gives. What cannot be gone on from is refused, and stays as it is.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -222,6 +230,21 @@ describe('what a run leaves', () => {
     await stopAfter(5, affine, options);
     flip(0);
     await expectResumed(0);
+  });
+
+  test('is nothing if it was removed meanwhile', async () => {
+    let removed = false;
+    const onProgress = () => {
+      if (!removed) rmSync(at('.y.bin.partial'));
+      removed = true;
+    };
+    await expectFailure(
+      run(affine, { ...options, resume: true, onProgress }),
+      'WS5006',
+      /y\.bin\.partial, where it was written, was removed meanwhile/,
+      'run it again',
+    );
+    expect(namesIn(directory)).toEqual(['x.bin']);
   });
 
   test('counts for nothing without its journal, or a journal without it', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { npy } from '#warpstage/formats/npy.js';
@@ -63,12 +63,52 @@ describe('an array of the caller', () => {
 });
 
 describe('a file', () => {
+  test('is cleared of what killed runs left, and of nothing else', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'y.bin');
+    const sink = await openFileSink(path, options);
+    const own = namesIn(directory)[0]!;
+    const [dead, parent] = [spawnSync('true').pid, process.ppid];
+    const left = own.replace(`-${process.pid}-`, `-${dead}-`);
+    const kept = [
+      own,
+      own.replace(`-${process.pid}-`, `-${parent}-`),
+      left.replace(/[0-9a-f]{8}-/, '00000000-'),
+      left.replace('.y.bin.', '.y.bin.gz.'),
+      `${left}.bak`,
+      left.replace(/[0-9a-f]{8}\.partial/, '01234567.partial'),
+    ];
+    for (const name of [left, ...kept.slice(1, -1)]) writeFileSync(join(directory, name), '');
+    mkdirSync(join(directory, kept.at(-1)!));
+    await writeTo(path);
+    expect(namesIn(directory)).toEqual([...kept, 'y.bin'].sort());
+    await sink.abandon();
+  });
+
+  test('that is removed while it is written is reported as that', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'y.bin');
+    const sink = await openFileSink(path, options);
+    await sink.write(first);
+    rmSync(join(directory, namesIn(directory)[0]!));
+    await expectFailure(
+      sink.finish([4]),
+      'WS5006',
+      /y\.bin cannot be completed: .*\.y\.bin\.\S+\.partial, where it was written, was removed meanwhile/,
+      'run it again',
+    );
+    await sink.abandon();
+    expect(namesIn(directory)).toEqual([]);
+  });
+
   test('appears when it is complete, and not before', async () => {
     const directory = temporaryDirectory();
     const path = join(directory, 'y.bin');
     const sink = await openFileSink(path, options);
     await sink.write(first);
-    expect(namesIn(directory)).toEqual([expect.stringMatching(/^\.y\.bin\.\d+-[0-9a-f]{8}\.partial$/)]);
+    expect(namesIn(directory)).toEqual([
+      expect.stringMatching(/^\.y\.bin\.[0-9a-f]{8}-\d+-[0-9a-f]{8}\.partial$/),
+    ]);
     await sink.write(second);
     await sink.finish([6]);
     sink.publish();

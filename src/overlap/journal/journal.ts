@@ -8,7 +8,7 @@
 // which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`. They are this user's alone, and
 // only such are gone on with: what others could have made, or have led elsewhere by a link, is refused.
 
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
@@ -183,10 +183,12 @@ export class Journal {
     await this.#file.close().catch(() => {});
   }
 
-  /** Leaves the outputs to the next run, after `settle()`; removes them if it would find nothing. Never throws. */
+  /** Leaves the outputs to the next run, after `settle()`; removes them if it would find nothing of one. Never throws. */
   async leave(): Promise<void> {
-    if (this.#noted.rows === 0) {
-      const paths = [this.#path, ...[...this.#partials.values()].map(({ path }) => path)];
+    const partials = [...this.#partials.values()].map(({ path }) => path);
+    const there = await Promise.all(partials.map((path) => lstat(path).catch(() => undefined)));
+    if (this.#noted.rows === 0 || there.includes(undefined)) {
+      const paths = [this.#path, ...partials];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
     }
     await this.#release();

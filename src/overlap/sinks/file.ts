@@ -3,18 +3,18 @@
 // regular file (a device such as /dev/null, a named pipe) is written directly. A file that a later run may go
 // on with has a temporary name that this run finds, and outlives the process.
 
-import { randomBytes } from 'node:crypto';
 import { constants, openSync, renameSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
 import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 import type { PartialFile } from '../journal/journal.ts';
+import { removeLeftovers, unfinishedName } from './leftovers.ts';
 import { encoded, nothing, type Sink } from './sink.ts';
 import { StreamSink } from './stream.ts';
 import { addUnfinished, dropUnfinished } from './unfinished.ts';
@@ -80,8 +80,8 @@ class FileSink implements Sink {
     // A file that must not be written is not replaced either, though its directory would allow it.
     if (modeBefore !== undefined) await (await open(final, constants.O_WRONLY)).close();
     const { partial } = options;
-    const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
-    const temporary = partial?.path ?? join(dirname(final), `.${basename(final)}.${unique}.partial`);
+    const temporary = partial?.path ?? unfinishedName(final);
+    await removeLeftovers(final);
     if (partial === undefined) addUnfinished(temporary);
     try {
       const begin = partial?.bytes ?? 0;
@@ -113,6 +113,7 @@ class FileSink implements Sink {
   async finish(shape: readonly number[]): Promise<void> {
     try {
       const { encoding, shapeKnown, fsync, partial } = this.#options;
+      if ((await this.#file.stat()).nlink === 0) throw this.#removed();
       await this.#append((await encoding.end?.(shape)) ?? nothing);
       if (encoding.needsShape && !shapeKnown) await this.#rewriteBeginning(encoding, shape);
       // With its name it is complete also after a loss of power: its journal goes.
@@ -120,8 +121,16 @@ class FileSink implements Sink {
       if (fsync || partial !== undefined) await this.#file.sync();
       await this.#close();
     } catch (cause) {
-      throw unwritable(this.name, cause);
+      throw cause instanceof WarpstageError ? cause : unwritable(this.name, cause);
     }
+  }
+
+  #removed(): Error {
+    return problem(
+      'WS5006',
+      `${this.name} cannot be completed: ${this.#temporary}, where it was written, was removed meanwhile`,
+      'run it again',
+    );
   }
 
   publish(): void {

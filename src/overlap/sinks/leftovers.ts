@@ -1,0 +1,63 @@
+// What killed runs left: unfinished files under names of their own, which no other run continues.
+//
+// Such a name says which process wrote it, and where that lived, since numbers of processes are given again: on
+// another machine, and in a container, the same number is another process. So only those are removed whose process
+// is known to be gone: of this machine and namespace, of this user, regular files.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+/** A name beside an output for what is written of it, which no other process has. */
+export function unfinishedName(final: string): string {
+  const unique = randomBytes(4).toString('hex');
+  return join(dirname(final), `${prefixOf(final)}${process.pid}-${unique}.partial`);
+}
+
+/** Removes what killed runs of this user left of an output. What cannot be removed stays: never throws. */
+export async function removeLeftovers(final: string): Promise<void> {
+  const folder = dirname(final);
+  const prefix = prefixOf(final);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const [, pid] =
+      /^(\d+)-[0-9a-f]{8}\.partial$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '') ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const path = join(folder, name);
+    const about = await lstat(path).catch(() => undefined);
+    if (about?.isFile() && about.uid === (process.geteuid?.() ?? about.uid)) {
+      await rm(path, { force: true }).catch(() => {});
+    }
+  }
+}
+
+function prefixOf(final: string): string {
+  return `.${basename(final)}.${place}-`;
+}
+
+/** Where numbers of processes mean the same. */
+const place = createHash('sha256')
+  .update([hostname(), namespaceOfProcesses()].join(' '))
+  .digest('hex')
+  .slice(0, 8);
+
+function namespaceOfProcesses(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    // No Linux: there is one.
+    return '';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // One of another user's may not be signalled, and is there.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
