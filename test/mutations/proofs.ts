@@ -153,6 +153,36 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/analysis/flow.ts',
+    ['test/analysis/facts.test.ts'],
+    [
+      {
+        name: 'what a statement gave is kept though it reads other values',
+        from: '      visit.assigned = null;\n',
+        to: '',
+        why: 'a counter is taken for what it is in the first turn of its loop',
+      },
+      {
+        name: 'what a test taught is kept though it reads other values',
+        from: '      visit.passed[0] = visit.passed[1] = undefined;\n',
+        to: '',
+        why: 'a bound of the first turn of a loop is taken for one of all turns',
+      },
+      {
+        name: 'a test that fails teaches what one that holds does',
+        from: 'const known = passed[holds ? 1 : 0];',
+        to: 'const known = passed[0] ?? passed[1];',
+        why: 'a branch is taken for one that is never reached',
+      },
+      {
+        name: 'a bound that says nothing new is taken for a contradiction',
+        from: 'if (fact === null || fact === known) return fact !== null;',
+        to: 'if (fact === null || fact === known) return false;',
+        why: 'the inside of a loop is taken for one that is never reached',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/calls.ts',
     [...random, 'test/cuda/types.test.ts'],
     [

@@ -164,7 +164,7 @@ export const mutations = [
   ...mutationsOf('src/targets/cuda/expressions.ts', text, [
     {
       name: 'CUDA shifts by more than 31 bits',
-      from: "const bits = type === 'i64' || type === 'u64' ? 63 : 31;",
+      from: 'const bits = isBigint(type) ? 63 : 31;',
       to: 'const bits = 63;',
       why: 'a shift by 32 is undefined in C++',
     },

@@ -134,13 +134,9 @@ function neutralTo(
   if (operation === 'bitAnd') return of(-1);
   if (operation !== 'less' && operation !== 'greater') return of(0);
   const sign = operation === 'less' ? 1 : -1;
-  if (isFloatType(type)) return of(sign * Number.POSITIVE_INFINITY);
+  if (isFloat(type)) return of(sign * Number.POSITIVE_INFINITY);
   if (type === 'u32' || type === 'u64') return sign === 1 ? of(-1) : of(0);
   const bits = type === 'i64' ? 63n : 31n;
   const limit = sign === 1 ? 2n ** bits - 1n : -(2n ** bits);
   return constant(type, type === 'i64' ? limit : Number(limit), range);
-}
-
-function isFloatType(type: Expression['type']): boolean {
-  return type === 'f32' || type === 'f64';
 }

@@ -6,8 +6,8 @@
 // 2^width whatever overflows. A coefficient of 1 is what a vector load wants, 0 a broadcast.
 
 import type { Expression, Program, ValueType } from '../../compiler/ir.ts';
+import { isBigint, isInteger } from '../../compiler/number-types.ts';
 import { constantOf } from './elements.ts';
-import { isInteger } from './values.ts';
 
 export interface Affine {
   /** The value where threadIdx.x is 0; null stands for zero. */
@@ -129,10 +129,9 @@ function firstRankOfRow(program: Program, rank: Expression): Expression | null {
 
 /** A literal of an expression's type and place. */
 export function integer({ type, range }: Expression, value: number): Expression {
-  const wide = type === 'i64' || type === 'u64';
-  return { kind: 'constant', type, value: wide ? BigInt(value) : value, range };
+  return { kind: 'constant', type, value: isBigint(type) ? BigInt(value) : value, range };
 }
 
 function width(type: ValueType): number {
-  return type === 'i64' || type === 'u64' ? 64 : 32;
+  return isBigint(type) ? 64 : 32;
 }

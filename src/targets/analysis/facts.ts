@@ -16,6 +16,7 @@ import {
   type Program,
   type Statement,
 } from '../../compiler/ir.ts';
+import { isFloat } from '../../compiler/number-types.ts';
 import { componentOf } from '../../kernel/types.ts';
 import { AffineForms } from './affine.ts';
 import { elementOf } from './elements.ts';
@@ -27,6 +28,9 @@ import { assignedBy, forEachStatement, operandsOf } from './walk.ts';
 
 /** A function that says what holds of an expression. */
 export type FactOf = (expression: Expression) => Fact;
+
+/** What holds of a variable. */
+type OfVariable = (id: number) => Fact;
 
 const known = new WeakMap<Program, Facts>();
 
@@ -40,7 +44,6 @@ export function factsOf(program: Program): Facts {
 export class Facts {
   readonly #program: Program;
   readonly #among = new Map<'block' | 'row', Uniformity>();
-  readonly #constants = new Map<Expression, Fact>();
   #flow: Flow | null = null;
   #liveness: Liveness | null = null;
   #definitions: ReadonlyMap<number, Expression> | null = null;
@@ -71,20 +74,23 @@ export class Facts {
 
   /** What holds of the expressions of a statement; without one, wherever an expression stands. */
   at(statement: Statement | null): FactOf {
-    const variables = statement === null ? this.#valuesFlow.anywhere : this.#valuesFlow.at(statement);
-    return (expression) => this.#evaluate(expression, (id) => variables[id]!, null);
+    let ofVariable: OfVariable | null = null;
+    return (expression) => {
+      ofVariable ??= statement === null ? (id) => this.#values.anywhere[id]! : this.#values.at(statement);
+      return this.#evaluate(expression, ofVariable, null);
+    };
   }
 
-  get #valuesFlow(): Flow {
-    this.#flow ??= new Flow(this.#program, (expression, variables) =>
-      this.#evaluate(expression, (id) => variables[id]!, null),
+  get #values(): Flow {
+    this.#flow ??= new Flow(this.#program, (expression, ofVariable) =>
+      this.#evaluate(expression, ofVariable, null),
     );
     return this.#flow;
   }
 
   /** What holds of expressions in the thread of a rank, wherever they stand. */
   inThread(rank: number): FactOf {
-    const { anywhere } = this.#valuesFlow;
+    const { anywhere } = this.#values;
     const found = new Map<number, Fact>();
     const ofVariable = (id: number): Fact => {
       const before = found.get(id);
@@ -107,37 +113,41 @@ export class Facts {
     return this.#definitions;
   }
 
-  #evaluate(expression: Expression, variable: (id: number) => Fact, rank: number | null): Fact {
-    const of = (operand: Expression) => this.#evaluate(operand, variable, rank);
+  #evaluate(expression: Expression, variable: OfVariable, rank: number | null): Fact {
     switch (expression.kind) {
-      case 'constant':
-        return this.#constant(expression);
       case 'variable':
         return variable(expression.id);
+      case 'constant':
+        return exactly(expression.type, expression.value);
       case 'scalar':
         return this.#scalar(expression);
-      case 'builtin':
-        return this.#builtin(expression, rank);
       case 'length':
         return this.#length(expression);
       case 'load':
         return this.#element(expression);
-      case 'conditional': {
-        const { value } = of(expression.test);
-        if (value !== null) return of(value === true ? expression.then : expression.otherwise);
-        return join(of(expression.then), of(expression.otherwise));
+      case 'builtin': {
+        const value = rank === null ? null : builtInOfRank(this.#program, expression.name, rank);
+        return value === null ? this.#builtin(expression) : between(expression.type, value, value);
       }
-      case 'binary':
-        return this.#blocks(expression) ?? computed(expression, [of(expression.left), of(expression.right)]);
-      default:
-        return computed(expression, operandsOf(expression).map(of));
+      case 'conditional': {
+        const { test, then, otherwise } = expression;
+        const { value } = this.#evaluate(test, variable, rank);
+        if (value !== null) return this.#evaluate(value === true ? then : otherwise, variable, rank);
+        return join(this.#evaluate(then, variable, rank), this.#evaluate(otherwise, variable, rank));
+      }
+      default: {
+        const blocks = this.#blocks(expression);
+        if (blocks !== null) return blocks;
+        const operands: Fact[] = [];
+        for (const operand of operandsOf(expression)) {
+          const fact = this.#evaluate(operand, variable, rank);
+          // Of a float nothing is known but its value, and for that all operands are needed.
+          if (fact.value === null && isFloat(expression.type)) return unknown(expression.type);
+          operands.push(fact);
+        }
+        return computed(expression, operands);
+      }
     }
-  }
-
-  #constant(expression: Expression & { readonly kind: 'constant' }): Fact {
-    const fact = this.#constants.get(expression) ?? exactly(expression.type, expression.value);
-    this.#constants.set(expression, fact);
-    return fact;
   }
 
   #scalar({ id, type }: Expression & { readonly kind: 'scalar' }): Fact {
@@ -172,13 +182,9 @@ export class Facts {
     }
   }
 
-  #builtin(expression: Expression & { readonly kind: 'builtin' }, rank: number | null): Fact {
+  #builtin(expression: Expression & { readonly kind: 'builtin' }): Fact {
     const { name, type } = expression;
     const [x, y, z] = this.#program.block;
-    if (rank !== null) {
-      const value = builtInOfRank(this.#program, name, rank);
-      if (value !== null) return between(type, value, value);
-    }
     switch (name) {
       case 'threadRank':
         return between(type, 0, x * y * z - 1);
@@ -253,7 +259,8 @@ function coverOf(
   if (expression.kind !== 'binary') return null;
   const { operator } = expression;
   if (operator !== 'multiply' && operator !== 'add') return null;
-  const [left, right] = [coverOf(expression.left), coverOf(expression.right)];
+  const right = coverOf(expression.right);
+  const left = right && coverOf(expression.left);
   if (left === null || right === null) return null;
   if (operator === 'multiply') {
     if (left.axes.some((axis) => right.axes.includes(axis))) return null;

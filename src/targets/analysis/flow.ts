@@ -17,6 +17,7 @@ import {
   type Statement,
   type Variable,
 } from '../../compiler/ir.ts';
+import { isInteger } from '../../compiler/number-types.ts';
 import { constantOf } from './elements.ts';
 import {
   type Bounds,
@@ -25,7 +26,6 @@ import {
   exactLimit,
   exactly,
   type Fact,
-  isInteger,
   isSame,
   join,
   unknown,
@@ -39,7 +39,20 @@ type Compare = Extract<Expression, { kind: 'compare' }>;
 type State = Fact[];
 
 /** What an expression gives where variables hold so much. */
-export type Evaluate = (expression: Expression, variables: readonly Fact[]) => Fact;
+export type Evaluate = (expression: Expression, ofVariable: (id: number) => Fact) => Fact;
+
+/** What was found when a statement was last come to. The same follows from it as long as it stays the same. */
+interface Visit {
+  /** The variables that the statement's own expressions read, and what held of them. */
+  readonly variables: readonly number[];
+  readonly facts: Fact[];
+  /** What it gave a variable. */
+  assigned: Fact | null;
+  /** What holds of the variables where its test failed, and where it held: null where it cannot. */
+  readonly passed: [Passed, Passed];
+}
+
+type Passed = readonly Fact[] | null | undefined;
 
 /** Turns in which the facts at the head of a loop grow as they come. */
 const patience = 1;
@@ -65,13 +78,10 @@ function stepsOf(body: readonly Statement[]): readonly number[] {
 }
 
 export class Flow {
-  readonly #evaluate: Evaluate;
+  readonly #given: Evaluate;
   readonly #variables: readonly Variable[];
   readonly #steps: readonly number[];
-  /** The facts of the variables that a statement's own expressions read. */
-  readonly #read = new Map<Statement, readonly (readonly [variable: number, Fact])[]>();
-  readonly #assigned = new Map<Statement, readonly [variable: number, Fact]>();
-  readonly #readVariables = new Map<Statement, readonly number[]>();
+  readonly #visits = new Map<Statement, Visit>();
   /** What held at the head of a loop when it was last gone through: a later round around it starts there. */
   readonly #heads = new Map<Loop, State>();
   /** What holds where `break` and `continue` go, by label. */
@@ -81,23 +91,26 @@ export class Flow {
   readonly anywhere: readonly Fact[];
 
   constructor({ body, variables }: Program, evaluate: Evaluate) {
-    this.#evaluate = evaluate;
+    this.#given = evaluate;
     this.#variables = variables;
     this.#steps = stepsOf(body);
     const anywhere = variables.map(({ type }) => exactly(type, zeroOf(type)));
     this.#list(body, [...anywhere]);
-    for (const [variable, fact] of this.#assigned.values())
-      anywhere[variable] = join(anywhere[variable]!, fact);
+    for (const [statement, { assigned }] of this.#visits) {
+      const variable = assignedBy(statement);
+      if (variable !== null && assigned !== null) anywhere[variable] = join(anywhere[variable]!, assigned);
+    }
     this.anywhere = anywhere;
   }
 
   /** What variables hold where the expressions of a statement are evaluated. */
-  at(statement: Statement): readonly Fact[] {
-    const read = this.#read.get(statement);
-    if (read === undefined) return this.anywhere;
-    const facts = [...this.anywhere];
-    for (const [variable, fact] of read) facts[variable] = fact;
-    return facts;
+  at(statement: Statement): (variable: number) => Fact {
+    const visit = this.#visits.get(statement);
+    return (variable) => visit?.facts[visit.variables.indexOf(variable)] ?? this.anywhere[variable]!;
+  }
+
+  #evaluate(expression: Expression, state: State): Fact {
+    return this.#given(expression, (id) => state[id]!);
   }
 
   /** Goes through statements, changing the state; null where they do not end by themselves. */
@@ -112,11 +125,14 @@ export class Flow {
 
   #statement(statement: Statement, state: State): State | null {
     if (statement.kind === 'loop') return this.#loop(statement, state);
-    this.#note(statement, state);
+    const visit = this.#visit(statement, state);
     switch (statement.kind) {
       case 'if': {
-        const then = this.#list(statement.then, this.#passed(statement.test, true, [...state]));
-        return either(then, this.#list(statement.otherwise, this.#passed(statement.test, false, state)));
+        const then = this.#list(statement.then, this.#tested(visit, statement.test, true, [...state]));
+        return either(
+          then,
+          this.#list(statement.otherwise, this.#tested(visit, statement.test, false, state)),
+        );
       }
       case 'block':
         this.#breaks.set(statement.label, null);
@@ -132,12 +148,11 @@ export class Flow {
       default: {
         const variable = assignedBy(statement);
         if (variable === null) return state;
-        const fact =
+        visit.assigned ??=
           statement.kind === 'assign'
             ? this.#evaluate(statement.value, state)
             : unknown(this.#variables[variable]!.type);
-        this.#assigned.set(statement, [variable, fact]);
-        state[variable] = fact;
+        state[variable] = visit.assigned;
         return state;
       }
     }
@@ -152,7 +167,7 @@ export class Flow {
       const next = either(back, [...entry])!;
       if (covers(head, next)) {
         this.#heads.set(loop, head);
-        return isTooLong ? this.#turn(loop, next).after : after;
+        return isTooLong && !covers(next, head) ? this.#turn(loop, next).after : after;
       }
       const grown = either(head, next)!;
       isTooLong ||= turn >= patience;
@@ -168,10 +183,10 @@ export class Flow {
     let left: State | null = null;
     const tested = (state: State | null): State | null => {
       if (state === null) return null;
-      this.#note(loop, state);
+      const visit = this.#visit(loop, state);
       if (test === null) return state;
-      left = this.#passed(test, false, [...state]);
-      return this.#passed(test, true, state);
+      left = this.#tested(visit, test, false, [...state]);
+      return this.#tested(visit, test, true, state);
     };
     const ended = this.#list(body, testFirst ? tested(head) : head);
     const updated = this.#list(update, either(ended, this.#continues.get(label)!));
@@ -196,16 +211,42 @@ export class Flow {
     };
   }
 
-  #note(statement: Statement, state: State): void {
-    let variables = this.#readVariables.get(statement);
-    if (variables === undefined) {
-      variables = [...new Set(expressionsOf(statement).flatMap((each) => [...readBy(each)]))];
-      this.#readVariables.set(statement, variables);
+  /** Notes what holds where a statement's own expressions are evaluated. */
+  #visit(statement: Statement, state: State): Visit {
+    let visit = this.#visits.get(statement);
+    if (visit === undefined) {
+      const variables = [...readBy(...expressionsOf(statement))];
+      visit = {
+        variables,
+        facts: variables.map((id) => state[id]!),
+        assigned: null,
+        passed: [undefined, undefined],
+      };
+      this.#visits.set(statement, visit);
+      return visit;
     }
-    this.#read.set(
-      statement,
-      variables.map((variable) => [variable, state[variable]!]),
-    );
+    const { variables, facts } = visit;
+    for (let i = 0; i < facts.length; i += 1) {
+      const fact = state[variables[i]!]!;
+      if (facts[i] === fact) continue;
+      facts[i] = fact;
+      visit.assigned = null;
+      visit.passed[0] = visit.passed[1] = undefined;
+    }
+    return visit;
+  }
+
+  /** The state, which it changes, where a statement's test ended so; null where it cannot. */
+  #tested({ variables, passed }: Visit, test: Expression, holds: boolean, state: State): State | null {
+    const known = passed[holds ? 1 : 0];
+    if (known === undefined) {
+      const after = this.#passed(test, holds, state);
+      passed[holds ? 1 : 0] = after && variables.map((id) => after[id]!);
+      return after;
+    }
+    if (known === null) return null;
+    for (let i = 0; i < known.length; i += 1) state[variables[i]!] = known[i]!;
+    return state;
   }
 
   /** The state, which it changes, with what follows from a test; null where the test cannot end so. */
@@ -247,13 +288,15 @@ export class Flow {
   #compared({ operator, left, right }: Compare, holds: boolean, state: State): State | null {
     const [a, b] = [this.#evaluate(left, state), this.#evaluate(right, state)];
     const [ofLeft, ofRight] = limits(holds ? operator : inverse[operator], a, b);
-    return this.#clip(left, ofLeft, state) && this.#clip(right, ofRight, state) ? state : null;
+    if (!this.#clip(left, a, ofLeft, state)) return null;
+    return this.#clip(right, this.#evaluate(right, state), ofRight, state) ? state : null;
   }
 
-  /** Remembers that an integer lies between bounds; whether that can be. */
-  #clip(expression: Expression, bounds: Bounds, state: State): boolean {
-    const fact = clipped(this.#evaluate(expression, state), expression.type, bounds);
-    if (fact === null) return false;
+  /** Remembers that an integer, of which a fact is known, lies between bounds; whether that can be. */
+  #clip(expression: Expression, known: Fact, bounds: Bounds, state: State): boolean {
+    const fact = clipped(known, expression.type, bounds);
+    // Bounds that say nothing new of an expression say nothing new of what it is made of.
+    if (fact === null || fact === known) return fact !== null;
     switch (expression.kind) {
       case 'variable':
         state[expression.id] = fact;
@@ -264,19 +307,19 @@ export class Flow {
         const given = this.#evaluate(operand, state);
         const all = unknown(expression.type);
         const keeps = isInteger(operand.type) && given.least >= all.least && given.most <= all.most;
-        return keeps ? this.#clip(operand, bounds, state) : true;
+        return keeps ? this.#clip(operand, given, bounds, state) : true;
       }
       case 'binary': {
         const { operator, left, right, type } = expression;
         if (operator !== 'add' && operator !== 'subtract' && operator !== 'multiply') return true;
-        const b = this.#evaluate(right, state);
-        const exact = boundsOf(operator, this.#evaluate(left, state), b);
+        const [a, b] = [this.#evaluate(left, state), this.#evaluate(right, state)];
+        const exact = boundsOf(operator, a, b);
         const all = unknown(type);
         // Bounds beyond exact numbers may be rounded to within the type.
         const wraps =
           exact.least < Math.max(all.least, -exactLimit) || exact.most > Math.min(all.most, exactLimit);
         if (wraps || b.least !== b.most) return true;
-        return this.#clip(left, undone(operator, bounds, b.least), state);
+        return this.#clip(left, a, undone(operator, bounds, b.least), state);
       }
       default:
         return true;
@@ -287,13 +330,15 @@ export class Flow {
 /** What holds where one way or another was taken; the second is changed. */
 function either(one: State | null, other: State | null): State | null {
   if (one === null || other === null) return one ?? other;
-  for (const [id, fact] of one.entries()) other[id] = join(fact, other[id]!);
+  for (let id = 0; id < one.length; id += 1) {
+    if (one[id] !== other[id]) other[id] = join(one[id]!, other[id]!);
+  }
   return other;
 }
 
 /** Whether all that the second state allows is allowed by the first. */
 function covers(one: State, other: State): boolean {
-  return one.every((fact, id) => isSame(join(fact, other[id]!), fact));
+  return one.every((fact, id) => fact === other[id] || isSame(join(fact, other[id]!), fact));
 }
 
 /** Between which bounds a number lies that a constant is added to, taken from or multiplied by. */

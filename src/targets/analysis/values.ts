@@ -11,6 +11,7 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import { type Computation, computed as valueBy } from '../../compiler/evaluate.ts';
 import { bitFunctions } from '../../compiler/functions.ts';
 import type { BinaryOperator, CompareOperator, ValueType } from '../../compiler/ir.ts';
+import { isBigint, isFloat, isInteger } from '../../compiler/number-types.ts';
 
 /** Both ends belong to it. */
 export interface Bounds {
@@ -55,13 +56,9 @@ export function isBounded({ least, most }: Bounds, type: ValueType): boolean {
   return isInteger(type) && (least > types[type].least || most < types[type].most);
 }
 
-export function isInteger(type: ValueType): type is 'i32' | 'u32' | 'i64' | 'u64' {
-  return type === 'i32' || type === 'u32' || type === 'i64' || type === 'u64';
-}
-
 /** What holds for one value of a type. */
 export function exactly(type: ValueType, value: Value): Fact {
-  if (type === 'f32' || type === 'f64') return { ...nothing[type], value };
+  if (isFloat(type)) return { ...nothing[type], value };
   if (type === 'bool') return value ? yes : no;
   const number = Number(value);
   if (Math.abs(number) <= exactLimit) return exactInteger(value, number);
@@ -90,7 +87,7 @@ export function between(type: ValueType, least: number, most: number, residue = 
 function typed(type: ValueType, number: number): Value {
   if (type === 'bool') return number !== 0;
   // A negative zero is no integer.
-  return type === 'i64' || type === 'u64' ? BigInt(number) : number + 0;
+  return isBigint(type) ? BigInt(number) : number + 0;
 }
 
 /** The largest power of two, up to `mostModulus`, that divides every such value. */
@@ -110,13 +107,11 @@ export function join(a: Fact, b: Fact): Fact {
   if (a === b) return a;
   if (a.value !== null && Object.is(a.value, b.value)) return a;
   const modulus = Math.min(a.modulus, b.modulus, powerOf(Math.abs(a.residue - b.residue)));
-  return {
-    least: Math.min(a.least, b.least),
-    most: Math.max(a.most, b.most),
-    value: null,
-    residue: a.residue % modulus,
-    modulus,
-  };
+  const [least, most] = [Math.min(a.least, b.least), Math.max(a.most, b.most)];
+  const isSaid = (by: Fact) =>
+    by.value === null && by.least === least && by.most === most && by.modulus === modulus;
+  if (isSaid(a)) return a;
+  return isSaid(b) ? b : { least, most, value: null, residue: a.residue % modulus, modulus };
 }
 
 /** Whether both say the same. */
@@ -151,14 +146,13 @@ function lies(value: number | bigint, { least, most }: Bounds): boolean {
 /** What an operation gives, by what is known of its operands. */
 export function computed(expression: Computation, operands: readonly Fact[]): Fact {
   const { type } = expression;
-  if (operands.every(({ value }) => value !== null)) {
-    const value = valueBy(
-      expression,
-      operands.map(({ value: operand }) => operand!),
-    );
+  const values = operands.map(({ value }) => value);
+  if (!values.includes(null)) {
+    const value = valueBy(expression, values as Value[]);
     return value === undefined ? unknown(type) : exactly(type, value);
   }
-  const [left, right] = operands as [Fact, Fact];
+  const left = operands[0]!;
+  const right = operands[1]!;
   switch (expression.kind) {
     case 'unary':
       return isInteger(type) || type === 'bool' ? unary(expression, left) : unknown(type);
@@ -173,10 +167,6 @@ export function computed(expression: Computation, operands: readonly Fact[]): Fa
     default:
       return expression satisfies never;
   }
-}
-
-function isFloat(type: ValueType): boolean {
-  return type === 'f32' || type === 'f64';
 }
 
 function unary({ operator, type }: Extract<Computation, { kind: 'unary' }>, operand: Fact): Fact {
@@ -248,8 +238,12 @@ export function boundsOf(operator: 'add' | 'subtract' | 'multiply', a: Bounds, b
     case 'subtract':
       return { least: a.least - b.most, most: a.most - b.least };
     case 'multiply': {
-      const products = [a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most];
-      return { least: Math.min(...products), most: Math.max(...products) };
+      const [atLeast, atMost] = [a.least * b.least, a.most * b.most];
+      const [mixed, other] = [a.least * b.most, a.most * b.least];
+      return {
+        least: Math.min(atLeast, atMost, mixed, other),
+        most: Math.max(atLeast, atMost, mixed, other),
+      };
     }
   }
 }
@@ -308,7 +302,7 @@ function powerAbove(number: number): number {
 
 function shiftBy(type: ValueType, { value }: Fact): number | null {
   if (value === null) return null;
-  return Number(BigInt(value) & (type === 'i64' || type === 'u64' ? 63n : 31n));
+  return Number(BigInt(value) & (isBigint(type) ? 63n : 31n));
 }
 
 function floored(number: number, shift: number): number {

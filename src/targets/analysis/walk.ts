@@ -106,12 +106,14 @@ export function assignedIn(statements: readonly Statement[]): Set<number> {
   return variables;
 }
 
-/** The variables that an expression reads. */
-export function readBy(expression: Expression): Set<number> {
+/** The variables that expressions read. */
+export function readBy(...expressions: readonly Expression[]): Set<number> {
   const variables = new Set<number>();
-  forEachOperand(expression, (each) => {
-    if (each.kind === 'variable') variables.add(each.id);
-  });
+  for (const expression of expressions) {
+    forEachOperand(expression, (each) => {
+      if (each.kind === 'variable') variables.add(each.id);
+    });
+  }
   return variables;
 }
 

@@ -16,13 +16,13 @@ import type {
   UnaryOperator,
   ValueType,
 } from '../../compiler/ir.ts';
+import { isBigint, isFloat } from '../../compiler/number-types.ts';
 import type { Checks } from './checks.ts';
 import { positionText } from './positions.ts';
 import { arrayName, identifier, lengthName, literal, member, valueTypes } from './types.ts';
 
 const unsignedOf = { i32: 'unsigned', i64: 'unsigned long long' } as const;
 
-const isFloat = (type: ValueType): type is 'f32' | 'f64' => type === 'f32' || type === 'f64';
 const isSigned = (type: ValueType): type is 'i32' | 'i64' => type === 'i32' || type === 'i64';
 
 const infix = {
@@ -184,7 +184,7 @@ export class ExpressionWriter {
     if (operator === 'remainder' && isFloat(type))
       return `fmod${type === 'f32' ? 'f' : ''}(${left}, ${right})`;
     if (operator === 'shiftLeft' || operator === 'shiftRight') {
-      const bits = type === 'i64' || type === 'u64' ? 63 : 31;
+      const bits = isBigint(type) ? 63 : 31;
       const amount = `((int)${right} & ${bits})`;
       if (operator === 'shiftRight' || !isSigned(type)) return `(${left} ${infix[operator]} ${amount})`;
       return `(${valueTypes[type]})((${unsignedOf[type]})${left} << ${amount})`;
@@ -200,8 +200,7 @@ export class ExpressionWriter {
   #convert(from: ValueType, to: ValueType, operand: string): string {
     if (to === 'bool') return isFloat(from) ? `ws_truthy(${operand})` : `(${operand} != 0)`;
     if (isFloat(from) && !isFloat(to)) {
-      const isWide = to === 'i64' || to === 'u64';
-      return `(${valueTypes[to]})${isWide ? 'ws_to_wide_integer' : 'ws_to_integer'}(${operand})`;
+      return `(${valueTypes[to]})${isBigint(to) ? 'ws_to_wide_integer' : 'ws_to_integer'}(${operand})`;
     }
     return `(${valueTypes[to]})${operand}`;
   }

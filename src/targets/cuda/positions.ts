@@ -42,7 +42,7 @@ export function positionText(
     if (sum !== null) return sum;
     return { text: wrapping(expression), back: 0, ...(known ?? { least: -half, most: half - 1 }) };
   };
-  return exact(position).text;
+  return isSum(position) ? exact(position).text : wrapping(position);
 }
 
 function isSum(expression: Expression): expression is Sum {

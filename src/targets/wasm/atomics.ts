@@ -6,6 +6,7 @@
 
 import type { AtomicOperator, Call, ValueType } from '../../compiler/ir.ts';
 import { elementValueType } from '../../compiler/ir.ts';
+import { isFloat } from '../../compiler/number-types.ts';
 import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import { pushElementAddress, withIndex, writeCheck } from './memory.ts';
@@ -142,8 +143,4 @@ function pushAs({ code }: ThreadContext, type: ValueType, bits: Local): void {
   code.get(bits);
   if (type === 'f32') code.op('f32.reinterpret_i32');
   else if (type === 'f64') code.op('f64.reinterpret_i64');
-}
-
-function isFloat(type: ValueType): boolean {
-  return type === 'f32' || type === 'f64';
 }

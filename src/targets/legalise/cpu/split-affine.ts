@@ -7,10 +7,10 @@
 // is seen to lie side by side. The counter of a grid-stride loop, too.
 
 import type { Expression, Program } from '../../../compiler/ir.ts';
+import { isInteger } from '../../../compiler/number-types.ts';
 import { type Affine, AffineForms, integer } from '../../analysis/affine.ts';
 import { mapExpression, mapStatements } from '../../analysis/map.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
-import { isInteger } from '../../analysis/values.ts';
 import { assignedBy, forEachStatement } from '../../analysis/walk.ts';
 
 /**

@@ -8,10 +8,10 @@
 
 import { binaryOperation, type Value } from '../../../compiler/arithmetic.ts';
 import type { BinaryOperator, Expression, Program, ValueType } from '../../../compiler/ir.ts';
+import { isInteger } from '../../../compiler/number-types.ts';
 import { builtInOfRank, factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { mapStatements } from '../../analysis/map.ts';
-import { isInteger } from '../../analysis/values.ts';
 import { expressionsOf, forEachStatement, operandsOf } from '../../analysis/walk.ts';
 import type { RankGroup } from '../../executable.ts';
 import { CohortFacts } from './facts.ts';
