@@ -99,8 +99,8 @@ export const mutations = [
       },
       {
         name: 'WebAssembly takes bf16 for f16',
-        from: "if (format === 'bf16') {\n      code\n        .i32(16)",
-        to: "if (format === 'bf16') {\n      code\n        .i32(13)",
+        from: "if (format === 'bf16') {\n      code.i32(16)",
+        to: "if (format === 'bf16') {\n      code.i32(13)",
         why: 'every bf16 reads as another number',
       },
     ],

@@ -7,8 +7,8 @@
 // where the first one begins is not.
 
 import type { Call, Expression, Program } from '../../compiler/ir.ts';
+import { isInteger } from '../../compiler/number-types.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
-import { isInteger } from '../analysis/values.ts';
 
 type Copy = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 

@@ -2,73 +2,19 @@
 // instructions for them; a dozen of integers and floats do it, without a branch, and the same
 // ones for a single value and for four lanes.
 
-import type { ValueType } from '../../compiler/ir.ts';
+import type { BinaryOperator, CompareOperator, ValueType } from '../../compiler/ir.ts';
 import type { HalfFormat } from '../../kernel/half.ts';
 import type { Code, Local } from './encoder/code.ts';
-import type { PlainInstruction } from './encoder/opcodes.ts';
-
-/** The instructions for one value, or for four. */
-interface Instructions {
-  readonly type: 'i32' | 'v128';
-  readonly and: PlainInstruction;
-  readonly or: PlainInstruction;
-  readonly xor: PlainInstruction;
-  readonly add: PlainInstruction;
-  readonly shiftLeft: PlainInstruction;
-  readonly shiftRight: PlainInstruction;
-  readonly less: PlainInstruction;
-  /** Pops a, b and a test; pushes a where the test holds, else b. */
-  readonly pick: PlainInstruction;
-  readonly addFloats: PlainInstruction;
-  readonly multiplyFloats: PlainInstruction;
-  /** What makes the bits of floats of them, and floats of bits. */
-  readonly toBits: readonly PlainInstruction[];
-  readonly toFloat: readonly PlainInstruction[];
-  readonly constant: (code: Code, value: number) => void;
-}
-
-const single: Instructions = {
-  type: 'i32',
-  and: 'i32.and',
-  or: 'i32.or',
-  xor: 'i32.xor',
-  add: 'i32.add',
-  shiftLeft: 'i32.shl',
-  shiftRight: 'i32.shr_u',
-  less: 'i32.lt_u',
-  pick: 'select',
-  addFloats: 'f32.add',
-  multiplyFloats: 'f32.mul',
-  toBits: ['i32.reinterpret_f32'],
-  toFloat: ['f32.reinterpret_i32'],
-  constant: (code, value) => void code.i32(value),
-};
-
-const lanes: Instructions = {
-  type: 'v128',
-  and: 'v128.and',
-  or: 'v128.or',
-  xor: 'v128.xor',
-  add: 'i32x4.add',
-  shiftLeft: 'i32x4.shl',
-  shiftRight: 'i32x4.shr_u',
-  less: 'i32x4.lt_u',
-  pick: 'v128.bitselect',
-  addFloats: 'f32x4.add',
-  multiplyFloats: 'f32x4.mul',
-  toBits: [],
-  toFloat: [],
-  constant: (code, value) => void code.i32x4([value, value, value, value]),
-};
+import { instructionOf, laneInstruction } from './instructions.ts';
 
 /** Makes the f32 on the stack the bits of a half (`to` is u32), or the bits on the stack an f32. */
 export function writeHalfConversion(code: Code, format: HalfFormat, to: ValueType): void {
-  write(new Writer(code, single), format, to);
+  write(new Writer(code, 'i32'), format, to);
 }
 
 /** The same for four lanes. */
 export function writeHalfLanes(code: Code, format: HalfFormat, to: ValueType): void {
-  write(new Writer(code, lanes), format, to);
+  write(new Writer(code, 'v128'), format, to);
 }
 
 function write(writer: Writer, format: HalfFormat, to: ValueType): void {
@@ -78,52 +24,50 @@ function write(writer: Writer, format: HalfFormat, to: ValueType): void {
 
 class Writer {
   readonly #code: Code;
-  readonly #use: Instructions;
+  /** Of the bits of a value, or of four. */
+  readonly #type: 'i32' | 'v128';
 
-  constructor(code: Code, use: Instructions) {
+  constructor(code: Code, type: 'i32' | 'v128') {
     this.#code = code;
-    this.#use = use;
+    this.#type = type;
   }
 
   decode(format: HalfFormat): void {
     const code = this.#code;
-    const use = this.#use;
     if (format === 'bf16') {
-      code
-        .i32(16)
-        .op(use.shiftLeft)
-        .op(...use.toFloat);
+      code.i32(16);
+      this.#do('shiftLeft').#toFloat();
       return;
     }
-    code.withTemporary(use.type, (half) => {
-      code.withTemporary(use.type, (magnitude) => {
+    code.withTemporary(this.#type, (half) => {
+      code.withTemporary(this.#type, (magnitude) => {
         code.set(half);
         // Exponent and fraction in the places of an f32's, whose exponent counts from 112 below.
-        this.#withConstant(half, 0x7fff, use.and);
-        code.i32(13).op(use.shiftLeft).tee(magnitude);
-        code.op(...use.toFloat);
-        this.#constant(0x77800000);
-        code.op(...use.toFloat).op(use.multiplyFloats, ...use.toBits);
+        this.#withConstant(half, 0x7fff, 'and');
+        code.i32(13);
+        this.#do('shiftLeft');
+        code.tee(magnitude);
+        this.#toFloat().#constant(0x77800000).#toFloat().#do('multiply', 'f32').#toBits();
         // The greatest exponent is that of infinity and NaN.
         this.#pick(0x7f800000, 0, () => this.#isAbove(magnitude, 0x0f7fffff));
-        code.op(use.or);
-        this.#withConstant(half, 0x8000, use.and);
-        code
-          .i32(16)
-          .op(use.shiftLeft)
-          .op(use.or, ...use.toFloat);
+        this.#do('or');
+        this.#withConstant(half, 0x8000, 'and');
+        code.i32(16);
+        this.#do('shiftLeft').#do('or').#toFloat();
       });
     });
   }
 
   encode(format: HalfFormat): void {
     const code = this.#code;
-    const use = this.#use;
-    code.withTemporary(use.type, (sign) => {
-      code.withTemporary(use.type, (magnitude) => {
-        code.op(...use.toBits).set(magnitude);
-        this.#withConstant(magnitude, 0x80000000 | 0, use.and);
-        code.set(sign).get(magnitude).get(sign).op(use.xor).set(magnitude);
+    code.withTemporary(this.#type, (sign) => {
+      code.withTemporary(this.#type, (magnitude) => {
+        this.#toBits();
+        code.set(magnitude);
+        this.#withConstant(magnitude, 0x80000000 | 0, 'and');
+        code.set(sign).get(magnitude).get(sign);
+        this.#do('xor');
+        code.set(magnitude);
         if (format === 'bf16') {
           this.#constant(0x7fc0);
           this.#rounded(magnitude, 16, 0x7fff);
@@ -132,56 +76,75 @@ class Writer {
           this.#halfBelowInfinity(magnitude);
         }
         this.#isAbove(magnitude, format === 'bf16' ? 0x7f800000 : 0x477fffff);
-        code.op(use.pick).get(sign).i32(16).op(use.shiftRight).op(use.or);
+        this.#choose();
+        code.get(sign).i32(16);
+        this.#do('shiftRight').#do('or');
       });
     });
   }
 
   /** Pushes the f16 of a magnitude below 65536; one that rounds up to that becomes infinity. */
   #halfBelowInfinity(magnitude: Local): void {
-    const code = this.#code;
-    const use = this.#use;
     this.#rounded(magnitude, 13, 0xc8000fff | 0);
     // Below 2^-14 the fraction counts in steps of 2^-24: adding 0.5 lets f32 do the rounding.
-    code.get(magnitude).op(...use.toFloat);
-    this.#constant(0x3f000000);
-    code.op(...use.toFloat).op(use.addFloats, ...use.toBits);
-    this.#constant(-0x3f000000);
-    code.op(use.add);
+    this.#code.get(magnitude);
+    this.#toFloat().#constant(0x3f000000).#toFloat().#do('add', 'f32').#toBits();
+    this.#constant(-0x3f000000).#do('add');
     this.#isAbove(magnitude, 0x387fffff);
-    code.op(use.pick);
+    this.#choose();
   }
 
   /** Pushes a magnitude without its lowest bits, rounded to the nearest, with something added before. */
   #rounded(magnitude: Local, bits: number, added: number): void {
     const code = this.#code;
-    const use = this.#use;
-    code.get(magnitude).i32(bits).op(use.shiftRight);
-    this.#constant(1);
-    code.op(use.and).get(magnitude).op(use.add);
-    this.#constant(added);
-    code.op(use.add).i32(bits).op(use.shiftRight);
+    code.get(magnitude).i32(bits);
+    this.#do('shiftRight').#constant(1).#do('and');
+    code.get(magnitude);
+    this.#do('add').#constant(added).#do('add');
+    code.i32(bits);
+    this.#do('shiftRight');
   }
 
   #isAbove(magnitude: Local, limit: number): void {
     this.#constant(limit);
-    this.#code.get(magnitude).op(this.#use.less);
+    this.#code.get(magnitude);
+    this.#do('less');
   }
 
   #pick(value: number, otherwise: number, test: () => void): void {
-    this.#constant(value);
-    this.#constant(otherwise);
+    this.#constant(value).#constant(otherwise);
     test();
-    this.#code.op(this.#use.pick);
+    this.#choose();
   }
 
-  #withConstant(local: Local, value: number, operation: PlainInstruction): void {
+  /** Pops a, b and a test; pushes a where the test holds, else b. */
+  #choose(): void {
+    this.#code.op(this.#type === 'i32' ? 'select' : 'v128.bitselect');
+  }
+
+  #withConstant(local: Local, value: number, operator: BinaryOperator): void {
     this.#code.get(local);
-    this.#constant(value);
-    this.#code.op(operation);
+    this.#constant(value).#do(operator);
   }
 
-  #constant(value: number): void {
-    this.#use.constant(this.#code, value);
+  #do(operator: BinaryOperator | CompareOperator, type: 'u32' | 'f32' = 'u32'): this {
+    const find = this.#type === 'i32' ? instructionOf : laneInstruction;
+    this.#code.op(find(operator, type)!);
+    return this;
+  }
+
+  #toBits(): void {
+    if (this.#type === 'i32') this.#code.op('i32.reinterpret_f32');
+  }
+
+  #toFloat(): this {
+    if (this.#type === 'i32') this.#code.op('f32.reinterpret_i32');
+    return this;
+  }
+
+  #constant(value: number): this {
+    if (this.#type === 'i32') this.#code.i32(value);
+    else this.#code.i32x4([value, value, value, value]);
+    return this;
   }
 }

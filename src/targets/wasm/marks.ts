@@ -7,10 +7,11 @@
 // together; where that would cut up code that threads otherwise run alone, each may tell them
 // for itself.
 
-import type { Call, Expression, Program, Statement, ValueType } from '../../compiler/ir.ts';
+import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { pipelineVerbs } from '../../compiler/ir-pipelines.ts';
-import type { Range } from '../../diagnostics/source.ts';
 import { replaceCalls } from '../analysis/map.ts';
+import { Frame } from '../legalise/frame.ts';
+import type { Words } from '../legalise/words.ts';
 import { marksOf } from '../stage-marks.ts';
 import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -42,67 +43,66 @@ interface Counters {
 }
 
 class Marking {
-  readonly #program: Program;
+  readonly #frame: Frame;
   readonly #reported: 'together' | 'apart';
-  readonly #variables: Program['variables'][number][];
   readonly #counters: readonly Counters[];
 
   constructor(program: Program, reported: 'together' | 'apart') {
-    this.#program = program;
+    const frame = new Frame(program);
+    this.#frame = frame;
     this.#reported = reported;
-    this.#variables = [...program.variables];
     this.#counters = program.pipelines.map(({ name }) => ({
-      made: this.#variable(`${name}.made`, 'i32'),
-      head: this.#variable(`${name}.head`, 'i32'),
-      tail: this.#variable(`${name}.tail`, 'i32'),
+      made: frame.variable(`${name}.made`, 'i32'),
+      head: frame.variable(`${name}.head`, 'i32'),
+      tail: frame.variable(`${name}.tail`, 'i32'),
     }));
   }
 
-  #variable(name: string, type: ValueType): number {
-    return this.#variables.push({ name, type }) - 1;
-  }
-
   program(): Program {
-    const body = replaceCalls(this.#program.body, (call) => this.#call(call));
-    return { ...this.#program, variables: this.#variables, body };
+    return this.#frame.finish(replaceCalls(this.#frame.program.body, (call) => this.#call(call)));
   }
 
   #call(call: Call): readonly Statement[] {
     if (!('pipeline' in call) || call.intrinsic === 'quit') return [call];
-    const { pipeline, range } = call;
+    const { pipeline } = call;
     const { made, head, tail } = this.#counters[pipeline]!;
-    const isOwn = this.#program.pipelines[pipeline]!.scope === 'thread';
-    const add = (variable: number) => assign(variable, plus(read(variable, range), 1), range);
+    const isOwn = this.#frame.program.pipelines[pipeline]!.scope === 'thread';
+    const words = this.#frame.words(call.range);
+    const number = (value: number) => words.constant('i32', value);
+    const read = (counter: number) => words.read(counter, 'i32');
+    const plus = (counter: number, value: number) => words.binary('add', read(counter), number(value));
+    const add = (counter: number) => words.assign(counter, plus(counter, 1));
     if (call.intrinsic === 'makePipeline') {
-      const zero = (variable: number) => assign(variable, number(0, range), range);
-      return [call, add(made), zero(head), zero(tail)];
+      return [call, add(made), words.assign(head, number(0)), words.assign(tail, number(0))];
     }
     const { begins, ends } = marksOf(call.intrinsic);
-    const mark = (at: number, batch: Expression) => this.#mark(at, pipeline, batch, range);
+    const mark = (at: number, batch: Expression) => this.#mark(at, pipeline, batch, words);
+    /** The batch before the one that the tail is at, or the first. */
+    const lastBefore = () =>
+      words.choose(words.compare('less', number(0), read(tail)), plus(tail, -1), number(0));
     const { step } = pipelineVerbs[call.intrinsic];
     switch (step) {
       case 'acquire':
       case 'copy':
-        return [mark(begins, read(head, range)), call, mark(ends, read(head, range))];
+        return [mark(begins, read(head)), call, mark(ends, read(head))];
       case 'commit':
         return [call, add(head)];
       case 'wait': {
-        const began = mark(begins, read(tail, range));
+        const began = mark(begins, read(tail));
         if ('prior' in call) {
-          const oldest = plus(read(head, range), -call.prior);
-          const moved = onlyIf(less(read(tail, range), oldest), [assign(tail, oldest, range)]);
-          return [began, call, moved, mark(ends, lastBefore(tail, range))];
+          const oldest = plus(head, -call.prior);
+          const isLater = words.compare('less', read(tail), oldest);
+          return [began, call, words.when(isLater, [words.assign(tail, oldest)]), mark(ends, lastBefore())];
         }
         // In thread scope it is the wait that moves on, if there is something to wait for.
-        const moved = isOwn ? [onlyIf(less(read(tail, range), read(head, range)), [add(tail)])] : [];
-        const ended = [mark(ends, read(tail, range)), ...moved];
+        const isThere = words.compare('less', read(tail), read(head));
+        const ended = [mark(ends, read(tail)), ...(isOwn ? [words.when(isThere, [add(tail)])] : [])];
         if (!('time' in call)) return [began, call, ...ended];
-        const result = call.result ?? this.#variable('waited', 'bool');
-        const waited: Expression = { kind: 'variable', id: result, type: 'bool', range };
-        return [began, { ...call, result }, onlyIf(waited, ended)];
+        const result = call.result ?? this.#frame.variable('waited', 'bool');
+        return [began, { ...call, result }, words.when(words.read(result, 'bool'), ended)];
       }
       case 'release': {
-        const batch = isOwn ? lastBefore(tail, range) : read(tail, range);
+        const batch = isOwn ? lastBefore() : read(tail);
         const marked = [mark(begins, batch), call, mark(ends, batch)];
         return isOwn ? marked : [...marked, add(tail)];
       }
@@ -111,50 +111,17 @@ class Marking {
     }
   }
 
-  #mark(at: number, pipeline: number, batch: Expression, range: Range): MarkCall {
-    const { group } = this.#program.pipelines[pipeline]!;
+  #mark(at: number, pipeline: number, batch: Expression, words: Words): MarkCall {
+    const { group } = this.#frame.program.pipelines[pipeline]!;
     return {
       kind: 'call',
       intrinsic: 'mark',
       at,
       of: pipeline,
-      made: read(this.#counters[pipeline]!.made, range),
+      made: words.read(this.#counters[pipeline]!.made, 'i32'),
       batch,
       once: this.#reported === 'together' && group.kind !== 'tile',
-      range,
+      range: words.range,
     };
   }
-}
-
-function read(id: number, range: Range): Expression {
-  return { kind: 'variable', id, type: 'i32', range };
-}
-
-function number(value: number, range: Range): Expression {
-  return { kind: 'constant', type: 'i32', value, range };
-}
-
-function plus(left: Expression, value: number): Expression {
-  const { range } = left;
-  return { kind: 'binary', operator: 'add', left, right: number(value, range), type: 'i32', range };
-}
-
-function less(left: Expression, right: Expression): Expression {
-  return { kind: 'compare', operator: 'less', left, right, type: 'bool', range: left.range };
-}
-
-/** The batch before the one that a counter is at, or the first. */
-function lastBefore(counter: number, range: Range): Expression {
-  const value = read(counter, range);
-  const otherwise = number(0, range);
-  const test = less(otherwise, value);
-  return { kind: 'conditional', test, then: plus(value, -1), otherwise, type: 'i32', range };
-}
-
-function assign(variable: number, value: Expression, range: Range): Statement {
-  return { kind: 'assign', variable, value, range };
-}
-
-function onlyIf(test: Expression, then: readonly Statement[]): Statement {
-  return { kind: 'if', test, then, otherwise: [], range: test.range };
 }

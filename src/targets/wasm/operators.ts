@@ -4,65 +4,13 @@
 import { bitFunctions } from '../../compiler/functions.ts';
 import type { BinaryOperator, CompareOperator, UnaryOperator, ValueType } from '../../compiler/ir.ts';
 import type { Code } from './encoder/code.ts';
-import type { PlainInstruction } from './encoder/opcodes.ts';
+import { instructionOf } from './instructions.ts';
 import { wasmType } from './types.ts';
 import type { Unit } from './unit.ts';
 
-type Instructions = { readonly [O in BinaryOperator | CompareOperator]?: PlainInstruction };
-
-const equality = { equal: 'eq', notEqual: 'ne' } as const;
-
-function integerInstructions(wasm: 'i32' | 'i64', sign: 's' | 'u'): Instructions {
-  return {
-    add: `${wasm}.add`,
-    subtract: `${wasm}.sub`,
-    multiply: `${wasm}.mul`,
-    divide: `${wasm}.div_${sign}`,
-    remainder: `${wasm}.rem_${sign}`,
-    and: `${wasm}.and`,
-    or: `${wasm}.or`,
-    xor: `${wasm}.xor`,
-    shiftLeft: `${wasm}.shl`,
-    shiftRight: `${wasm}.shr_${sign}`,
-    equal: `${wasm}.${equality.equal}`,
-    notEqual: `${wasm}.${equality.notEqual}`,
-    less: `${wasm}.lt_${sign}`,
-    lessEqual: `${wasm}.le_${sign}`,
-    greater: `${wasm}.gt_${sign}`,
-    greaterEqual: `${wasm}.ge_${sign}`,
-  };
-}
-
-function floatInstructions(wasm: 'f32' | 'f64'): Instructions {
-  return {
-    add: `${wasm}.add`,
-    subtract: `${wasm}.sub`,
-    multiply: `${wasm}.mul`,
-    divide: `${wasm}.div`,
-    min: `${wasm}.min`,
-    max: `${wasm}.max`,
-    equal: `${wasm}.eq`,
-    notEqual: `${wasm}.ne`,
-    less: `${wasm}.lt`,
-    lessEqual: `${wasm}.le`,
-    greater: `${wasm}.gt`,
-    greaterEqual: `${wasm}.ge`,
-  };
-}
-
-const instructions: { readonly [T in ValueType]: Instructions } = {
-  bool: integerInstructions('i32', 'u'),
-  i32: integerInstructions('i32', 's'),
-  u32: integerInstructions('i32', 'u'),
-  i64: integerInstructions('i64', 's'),
-  u64: integerInstructions('i64', 'u'),
-  f32: floatInstructions('f32'),
-  f64: floatInstructions('f64'),
-};
-
 /** Compares two values of a type; leaves a bool. */
 export function writeCompare(code: Code, operator: CompareOperator, type: ValueType): void {
-  code.op(instructions[type][operator]!);
+  code.op(instructionOf(operator, type)!);
 }
 
 /**
@@ -70,7 +18,7 @@ export function writeCompare(code: Code, operator: CompareOperator, type: ValueT
  * overflow: the divisor is neither 0 nor, for a signed `divide`, -1.
  */
 export function writeBinary(unit: Unit, code: Code, operator: BinaryOperator, type: ValueType): void {
-  const instruction = instructions[type][operator];
+  const instruction = instructionOf(operator, type);
   if (instruction !== undefined) {
     code.op(instruction);
     return;
@@ -107,20 +55,8 @@ function writeFloatRemainder(unit: Unit, code: Code, type: ValueType): void {
 export function writeUnary(code: Code, operator: UnaryOperator, type: ValueType): void {
   const wasm = wasmType(type);
   if (wasm === 'f32' || wasm === 'f64') {
-    switch (operator) {
-      case 'negate':
-        code.op(`${wasm}.neg`);
-        return;
-      case 'abs':
-      case 'sqrt':
-      case 'floor':
-      case 'ceil':
-      case 'trunc':
-        code.op(`${wasm}.${operator}`);
-        return;
-      default:
-        throw new TypeError(`${operator} is not defined on ${type}`);
-    }
+    code.op(instructionOf(operator, type)!);
+    return;
   }
   const literal = (value: number) => (wasm === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
   switch (operator) {

@@ -13,10 +13,10 @@ import { keyOf } from '../expression-key.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import { writeHalfLanes } from '../half.ts';
 import type { Hoisting } from '../hoisting.ts';
+import { type LaneType, laneInstruction } from '../instructions.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
-import { binaryInstruction, compareInstruction, type LaneType, unaryInstruction } from './instructions.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { pushGather, writeScatter } from './separate.ts';
 
@@ -138,7 +138,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
     }
     case 'unary': {
       push(expression.operand);
-      const instruction = unaryInstruction(expression.operator, expression.type);
+      const instruction = laneInstruction(expression.operator, expression.type);
       if (instruction) code.op(instruction);
       return;
     }
@@ -153,12 +153,12 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       } else {
         push(expression.right);
       }
-      code.op(binaryInstruction(expression.operator, expression.type)!);
+      code.op(laneInstruction(expression.operator, expression.type)!);
       return;
     case 'compare':
       push(expression.left);
       push(expression.right);
-      code.op(compareInstruction(expression.operator, expression.left.type)!);
+      code.op(laneInstruction(expression.operator, expression.left.type)!);
       return;
     case 'convert':
       push(expression.operand);

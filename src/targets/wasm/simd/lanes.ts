@@ -28,16 +28,9 @@ import {
   operandsOf,
 } from '../../analysis/walk.ts';
 import { type CopyCall, copyOf } from '../copies.ts';
+import { convertsInLanes, isLaneType, laneInstruction } from '../instructions.ts';
 import type { Unit } from '../unit.ts';
 import { Indices } from './indices.ts';
-import {
-  binaryInstruction,
-  compareInstruction,
-  convertsInLanes,
-  isLaneType,
-  unaryInstruction,
-} from './instructions.ts';
-
 /** How the elements lie that the lanes of a group access; `separate` is anywhere. */
 export type AccessShape = 'uniform' | 'contiguous' | 'separate';
 
@@ -194,17 +187,17 @@ export class Lanes {
         // What all lanes share, but atomics may change from one to the next, is for each alone.
         return this.shapeOf(expression.array, expression.index) !== 'uniform' && operands();
       case 'unary':
-        return unaryInstruction(expression.operator, expression.type) !== undefined && operands();
+        return laneInstruction(expression.operator, expression.type) !== undefined && operands();
       case 'binary': {
         const { operator, type, left, right } = expression;
         if (operator === 'shiftLeft' || operator === 'shiftRight') {
           return this.isUniform(right) && this.#canCompute(left);
         }
         if (isPowerOfTwoDivision(expression)) return this.#canCompute(left);
-        return binaryInstruction(operator, type) !== undefined && operands();
+        return laneInstruction(operator, type) !== undefined && operands();
       }
       case 'compare':
-        return compareInstruction(expression.operator, expression.left.type) !== undefined && operands();
+        return laneInstruction(expression.operator, expression.left.type) !== undefined && operands();
       case 'convert':
         return convertsInLanes(expression) && operands();
       case 'conditional':

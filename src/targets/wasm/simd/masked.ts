@@ -8,11 +8,11 @@
 import type { Expression, Statement } from '../../../compiler/ir.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
+import { laneInstruction } from '../instructions.ts';
 import { writeStatement } from '../statements.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses } from './checks.ts';
 import { eachVectorSharing, type GroupContext, placeOf, pushLanes, writeVectorStore } from './expressions.ts';
-import { binaryInstruction } from './instructions.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
@@ -134,7 +134,7 @@ export class MaskedWriter {
       if (added !== null) {
         code.get(local);
         pushLanes(this.#group, shared, added.right, vector);
-        code.get(mask![vector]!).op('v128.and', binaryInstruction(added.operator, added.type)!).set(local);
+        code.get(mask![vector]!).op('v128.and', laneInstruction(added.operator, added.type)!).set(local);
         return;
       }
       pushLanes(this.#group, shared, value, vector);
