@@ -9,12 +9,13 @@
 import type { WarpstageError } from '../diagnostics/error.ts';
 import type { Allocation } from './arrays.ts';
 import type { CopyWork, SetWork } from './copies.ts';
+import type { ForeignPoints, WaitWork } from './foreign-wait.ts';
 import type { GraphWork } from './graph-work.ts';
 import type { HostWork } from './host-call.ts';
 import type { LaunchWork } from './launch.ts';
 
 /** What a command does, with operands that were checked. */
-export type Work = CopyWork | SetWork | LaunchWork | HostWork | GraphWork;
+export type Work = CopyWork | SetWork | LaunchWork | HostWork | WaitWork | GraphWork;
 
 /** Carries commands out. */
 export interface Dispatcher {
@@ -26,6 +27,11 @@ export interface Dispatcher {
   watch(command: Command): void;
   /** Waits for commands for some microseconds, no longer than a turn of the event loop takes; whether they were settled by then. */
   waitBriefly?(commands: readonly Command[]): boolean;
+  /**
+   * Whether some of these commands wait for a host function, on this device or another: then it is no use to block for them.
+   * `clear`: commands of all devices that are known not to; those that are found not to are added.
+   */
+  isBehindFunction?(commands: readonly Command[], clear: Set<Command>): boolean;
   /** Whether a captured graph can be carried out as one command. */
   takesGraph?(graph: GraphWork): boolean;
   /** No more commands will come in this stream, and none is in flight. */
@@ -71,6 +77,8 @@ export class Command {
   ended = 0;
   /** The ids of what it waited for when it was issued. */
   readonly after: readonly number[];
+  /** What it waits for on another device; null once it is settled. */
+  across: ForeignPoints | null = null;
   #dependencies: readonly Command[];
   #uses: readonly Allocation[];
   /** Null as long as there are none: most commands have none. */
@@ -139,6 +147,7 @@ export class Command {
       this.#left = [...left];
     }
     this.#dependencies = noCommands;
+    this.across = null;
     for (const allocation of this.#uses) allocation.release();
     this.#uses = noAllocations;
     const listeners = this.#listeners;

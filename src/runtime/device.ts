@@ -147,9 +147,14 @@ export interface Stream extends AsyncDisposable {
    * recorded here joins in. Operands are those of the capture; a typed array is read at each launch.
    */
   capture(issue: () => void): Graph;
-  /** Marks this point of the stream. */
+  /** Marks this point of the stream. The event must be of its device (WS2005). */
   record(event: Event): void;
-  /** Later commands of this stream wait for the event, whichever stream it was recorded in. */
+  /**
+   * Later commands of this stream wait for the point where the event was recorded last, whichever stream that was in, also on
+   * another device; an event that was not recorded holds nothing up. They fail with what has failed there. GPUs wait for each other
+   * by themselves; a wait between devices of different kinds ends when the event loop turns, or one of them is asked. Virtual
+   * devices that wait for each other have one virtual time from then on. CUDA: `cudaStreamWaitEvent`.
+   */
   waitEvent(event: Event): void;
   /** True if everything issued so far is done. Throws the error of a command that failed. */
   query(): boolean;

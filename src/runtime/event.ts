@@ -62,9 +62,11 @@ export class CommandEvent implements Event {
     this.#recorded = { stream, points, captured, time, stamp };
   }
 
-  /** Has a stream wait for it. */
-  joinTo(stream: StreamState): void {
-    this.#queue.wait(stream, this.points, this.#recorded?.captured ?? null);
+  /** Has a stream of this queue wait for it. */
+  joinTo(stream: StreamState, queue: CommandQueue): void {
+    const captured = this.#recorded?.captured ?? null;
+    if (queue === this.#queue) queue.wait(stream, this.points, captured);
+    else queue.waitForeign(stream, this.#queue.foreign(this.points), captured);
   }
 
   /** Throws if it was recorded in a capture, where nothing is ever reached. */

@@ -47,8 +47,8 @@ export function refuseEarlyReads(
     for (const filling of fillings.get(read.buffer) ?? []) {
       const { command } = filling;
       if (command.status !== 'queued') continue;
-      if (filling.dispatcher === dispatcher && (command.stream === stream || comesAfter(before, command)))
-        continue;
+      const isOwn = filling.dispatcher === dispatcher;
+      if ((isOwn && command.stream === stream) || comesAfter(before, isOwn, filling)) continue;
       if (!overlap(filling, read)) continue;
       // It may be over, and only not noticed yet.
       filling.dispatcher.poll([command]);
@@ -88,16 +88,22 @@ function partOf({ memory, row, plane }: Side, box: Box): Part | null {
   return { buffer: memory.buffer, offset: memory.offset, row, plane, box };
 }
 
-/** Whether one of the commands is this one, or waits for it. */
-function comesAfter(commands: readonly Command[], target: Command): boolean {
+/** Whether one of the commands is that which fills this, or waits for it; `areOwn`: whether they are of the same device. */
+function comesAfter(commands: readonly Command[], areOwn: boolean, filling: Filling): boolean {
+  const target = filling.command;
   const seen = new Set<Command>();
-  const open = [...commands];
-  for (let command = open.pop(); command !== undefined; command = open.pop()) {
+  const open = commands.map((command) => ({ command, isOwn: areOwn }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { command, isOwn } = next;
     if (command === target) return true;
-    // What a command waits for was issued before it.
-    if (command.id < target.id || seen.has(command)) continue;
+    // What a command of the device waits for was issued before it.
+    if ((isOwn && command.id < target.id) || seen.has(command)) continue;
     seen.add(command);
-    open.push(...command.dependencies, ...command.left);
+    for (const before of command.dependencies) open.push({ command: before, isOwn });
+    for (const before of command.left) open.push({ command: before, isOwn });
+    if (command.across === null) continue;
+    const { dispatcher, commands: others } = command.across;
+    for (const other of others) open.push({ command: other, isOwn: dispatcher === filling.dispatcher });
   }
   return false;
 }

@@ -21,6 +21,7 @@ import type { Allocation } from './arrays.ts';
 import { Capture, type CapturedPoints, captureProblem } from './capture.ts';
 import { Command, type Dispatcher, failedOf, type Stamp, type Work } from './command.ts';
 import { Failures, unsettled, without } from './failures.ts';
+import type { ForeignPoints } from './foreign-wait.ts';
 import type { GraphWork } from './graph-work.ts';
 import { noteFilling, refuseEarlyReads } from './host-memory.ts';
 
@@ -37,6 +38,7 @@ export interface StreamState {
 }
 
 const nothing: readonly Command[] = [];
+const noAllocations: readonly Allocation[] = [];
 /** Up to so many commands are compared with each other sooner than a set of them is made. */
 const fewCommands = 8;
 
@@ -145,6 +147,7 @@ export class CommandQueue {
   ): Command {
     const failed = failedOf(before);
     const command = new Command(++this.#issued, stream, before, uses);
+    if (work.kind === 'wait') command.across = work.others;
     if (failed !== null) {
       command.settle(failed.failure, command.queued, command.queued);
       return command;
@@ -272,6 +275,22 @@ export class CommandQueue {
     this.join(stream, points);
     // Here it has come behind the present ends of other streams, which go on before anything waits for it.
     if (stream === this.defaultStream && this.#mode === 'legacy') this.mark(stream, false);
+  }
+
+  /** Points of this device, for a stream of another one to wait for. */
+  foreign(points: readonly Command[]): ForeignPoints {
+    return { dispatcher: this.#dispatcher, commands: outstanding(points) };
+  }
+
+  /** Has a stream wait for a recorded event of another device. */
+  waitForeign(stream: StreamState, others: ForeignPoints, captured: CapturedPoints | null): void {
+    if (captured !== null || this.#captureOf(stream) !== null) {
+      throw captureProblem(
+        'waitEvent: the event belongs to another device, and a graph that is captured is of one device',
+        'wait for it in the stream that the graph is launched in, before the launch',
+      );
+    }
+    if (others.commands.length > 0) this.issue(stream, { kind: 'wait', others }, noAllocations);
   }
 
   /** What a stream has still to do. Throws for one that is being captured, which does nothing. */

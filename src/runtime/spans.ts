@@ -48,6 +48,8 @@ function plainSpan(command: Command, work: Work, engine: string, times: SpanTime
       const name = work.run.name || 'host function';
       return { name, engine, stream, queued, started, ended, id, after };
     }
+    case 'wait':
+      return { name: 'waitEvent', engine, stream, queued, started, ended, id, after };
     case 'graph':
       return { name: 'graph', engine, stream, queued, started, ended, id, after };
     case 'launch': {

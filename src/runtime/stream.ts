@@ -3,6 +3,7 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import type { ElementType } from '../kernel/types.ts';
+import { inWords } from './arguments.ts';
 import { allocationsOf, copyBoxWork, copyWork, pieces, setWork } from './copies.ts';
 import type {
   Device,
@@ -131,24 +132,20 @@ export class CommandStream implements Stream {
 
   record(event: Event): void {
     this.#check('record');
-    this.#own(event, 'record').recordAt(this.#state);
+    const recorded = checkEvent(event, 'record');
+    if (recorded.device !== this.device) {
+      throw new WarpstageError({
+        code: 'WS2005',
+        message: 'record: the event belongs to another device',
+        hint: 'create the event on the device of the stream; streams of other devices may wait for it',
+      });
+    }
+    recorded.recordAt(this.#state);
   }
 
   waitEvent(event: Event): void {
     this.#check('waitEvent');
-    this.#own(event, 'waitEvent').joinTo(this.#state);
-  }
-
-  #own(event: Event, purpose: string): CommandEvent {
-    if (event instanceof CommandEvent && event.device === this.device) {
-      event.check(purpose);
-      return event;
-    }
-    throw new WarpstageError({
-      code: 'WS2005',
-      message: `${purpose}: the event belongs to another device`,
-      hint: 'create the event on the device of the stream',
-    });
+    checkEvent(event, 'waitEvent').joinTo(this.#state, this.#host.queue);
   }
 
   query(): boolean {
@@ -180,4 +177,16 @@ export class CommandStream implements Stream {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#destroyed) await this.destroy();
   }
+}
+
+function checkEvent(event: Event, purpose: string): CommandEvent {
+  if (!(event instanceof CommandEvent)) {
+    throw new WarpstageError({
+      code: 'WS4007',
+      message: `${purpose} takes an event, not ${inWords(event)}`,
+      hint: 'make one with device.createEvent()',
+    });
+  }
+  event.check(purpose);
+  return event;
 }

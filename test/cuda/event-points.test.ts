@@ -5,10 +5,16 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, type DeviceArray, type Event, open, type Stream } from 'warpstage';
+import { type Device, type Event, open, type Stream } from 'warpstage';
 import { addressOf } from '#warpstage/runtime/cuda/library.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
-import { type EventStep, eventSteps, orderOf } from '../support/stream-order.ts';
+import {
+  type DeviceStep,
+  deviceSteps,
+  type EventStep,
+  eventSteps,
+  orderOf,
+} from '../support/stream-order.ts';
 
 /** The operations before each, by the log of the driver: operation `n` sets `n + 1` bytes. */
 function orderInLog(words: BigUint64Array, count: number): ReadonlyMap<number, ReadonlySet<number>> {
@@ -42,37 +48,46 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.remove();
   });
 
-  /** What waits for what when a program is issued to a GPU that does nothing meanwhile. */
+  /** What waits for what when a program is issued to GPUs that do nothing meanwhile. */
   async function orderOnDriver(
-    device: Device,
-    data: DeviceArray,
+    devices: readonly Device[],
     timing: boolean,
-    steps: readonly EventStep[],
+    steps: readonly (EventStep & Partial<DeviceStep>)[],
   ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-    const streams: readonly Stream[] = [
-      device.defaultStream,
-      device.createStream(),
-      device.createStream({ priority: -1 }),
-      device.createStream({ nonBlocking: true }),
-    ];
-    const events: readonly Event[] = [0, 1, 2].map(() => device.createEvent({ timing }));
+    const made = devices.map((device) => ({
+      data: device.alloc('u8', 200),
+      streams: [
+        device.defaultStream,
+        device.createStream(),
+        device.createStream({ priority: -1 }),
+        device.createStream({ nonBlocking: true }),
+      ] as readonly Stream[],
+      events: [0, 1, 2].map(() => device.createEvent({ timing })) as readonly Event[],
+    }));
+    for (const device of devices) await device.synchronize();
+    for (const { data, streams } of made) for (const stream of streams) stream.memsetAsync(data, 0);
+    for (const device of devices) await device.synchronize();
     const words = new BigUint64Array(4 * 2000);
     fake.lag(1, 1);
     fake.pause(1);
     fake.log(addressOf(words), 2000);
     let operations = 0;
-    for (const { kind, stream: s, event: e } of steps) {
+    for (const { kind, stream: s, event: e, device = 0, eventDevice = 0 } of steps) {
+      const { data, streams, events } = made[device]!;
       const stream = streams[s]!;
       if (kind === 'operation') stream.memsetAsync(data.subarray(0, ++operations), 0);
       else if (kind === 'record') stream.record(events[e]!);
-      else stream.waitEvent(events[e]!);
+      else stream.waitEvent(made[eventDevice]!.events[e]!);
     }
     const order = orderInLog(words, fake.logged());
     fake.log(0, 0);
     fake.pause(0);
-    await device.synchronize();
-    for (const stream of streams.slice(1)) await stream.destroy();
-    for (const event of events) event.destroy();
+    for (const device of devices) await device.synchronize();
+    for (const { data, streams, events } of made) {
+      for (const stream of streams.slice(1)) await stream.destroy();
+      for (const event of events) event.destroy();
+      data.free();
+    }
     fake.lag(0, 0);
     return order;
   }
@@ -84,14 +99,26 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     ['perThread', true],
   ] as const)('default stream %s, events with a time: %s', async (defaultStream, timing) => {
     await using device = await open('cuda', { checked: false, defaultStream });
-    const data = device.alloc('u8', 200);
-    await device.synchronize();
     await fc.assert(
       fc.asyncProperty(eventSteps, async (steps) => {
-        const order = await orderOnDriver(device, data, timing, steps);
+        const order = await orderOnDriver([device], timing, steps);
         expect(sorted(order)).toEqual(sorted(orderOf(steps, defaultStream)));
       }),
       { numRuns: Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 60) },
     );
+  });
+
+  test('streams wait for events of other GPUs by themselves, for those points and nothing else', async () => {
+    fake.devices(2);
+    await using one = await open('cuda:0', { checked: false });
+    await using other = await open('cuda:1', { checked: false });
+    await fc.assert(
+      fc.asyncProperty(deviceSteps(2), fc.boolean(), async (steps, timing) => {
+        const order = await orderOnDriver([one, other], timing, steps);
+        expect(sorted(order)).toEqual(sorted(orderOf(steps, 'legacy')));
+      }),
+      { numRuns: Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 60) },
+    );
+    fake.devices(1);
   });
 });

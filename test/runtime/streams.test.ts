@@ -239,7 +239,7 @@ describe('events', () => {
     expect(() => device.defaultStream.record(event)).toThrow('WS4002: record: the event was destroyed');
     await using other = openHandMade();
     const foreign = other.createEvent();
-    expect(() => device.defaultStream.waitEvent(foreign)).toThrow('WS2005: waitEvent');
+    expect(() => device.defaultStream.record(foreign)).toThrow('WS2005: record');
   });
 });
 

@@ -23,16 +23,41 @@ const step: fc.Arbitrary<EventStep> = fc.record({
 
 export const eventSteps: fc.Arbitrary<readonly EventStep[]> = fc.array(step, { minLength: 3, maxLength: 60 });
 
+/** The same on several devices, each with such streams and events: any stream may wait for any event. */
+export interface DeviceStep extends EventStep {
+  readonly device: number;
+  /** Of a wait: whose event it is. A record is always of the stream's own device. */
+  readonly eventDevice: number;
+}
+
+export function deviceSteps(devices: number): fc.Arbitrary<readonly DeviceStep[]> {
+  const which = fc.nat(devices - 1);
+  const step: fc.Arbitrary<DeviceStep> = fc.record({
+    kind: fc.constantFrom('operation', 'operation', 'record', 'wait', 'wait'),
+    device: which,
+    stream: fc.nat(streamCount - 1),
+    eventDevice: which,
+    event: fc.nat(eventCount - 1),
+  });
+  return fc.array(step, { minLength: 3, maxLength: 50 });
+}
+
 /** The operations that must be over before each begins; operations are numbered from 0, in the order of issue. */
 export function orderOf(
-  steps: readonly EventStep[],
+  steps: readonly (EventStep & Partial<DeviceStep>)[],
   defaultStream: 'legacy' | 'perThread',
 ): ReadonlyMap<number, ReadonlySet<number>> {
-  /** What comes before the next operation of each stream, and what each event stands for; nothing before it is recorded. */
-  const streams = Array.from({ length: streamCount }, () => new Set<number>());
-  const events = Array.from({ length: eventCount }, (): ReadonlySet<number> => new Set());
+  const count =
+    1 + Math.max(0, ...steps.map(({ device = 0, eventDevice = 0 }) => Math.max(device, eventDevice)));
+  const devices = Array.from({ length: count }, () => ({
+    /** What comes before the next operation of each stream. */
+    streams: Array.from({ length: streamCount }, () => new Set<number>()),
+    /** What each event stands for; nothing before it is recorded. */
+    events: Array.from({ length: eventCount }, (): ReadonlySet<number> => new Set()),
+  }));
   const before = new Map<number, ReadonlySet<number>>();
-  for (const { kind, stream, event } of steps) {
+  for (const { kind, stream, event, device = 0, eventDevice = 0 } of steps) {
+    const { streams, events } = devices[device]!;
     const own = streams[stream]!;
     const join = (others: ReadonlySet<number>) => {
       for (const one of others) own.add(one);
@@ -42,7 +67,7 @@ export function orderOf(
       for (const other of streams.slice(0, nonBlocking)) join(other);
     if (defaultStream === 'legacy' && stream !== nonBlocking) join(streams[0]!);
     if (kind === 'record') events[event] = new Set(own);
-    else if (kind === 'wait') join(events[event]!);
+    else if (kind === 'wait') join(devices[eventDevice]!.events[event]!);
     else {
       before.set(before.size, new Set(own));
       own.add(before.size - 1);

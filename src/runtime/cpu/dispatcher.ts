@@ -10,6 +10,7 @@ import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed, isOfClosing } from '../closed.ts';
 import { type Command, type Dispatcher, failedOf, type Work } from '../command.ts';
 import { faultError } from '../faults.ts';
+import { failureOfWait, HostWaits, type WaitWork } from '../foreign-wait.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { callHost, type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
@@ -34,7 +35,7 @@ import { type Flight, waitsForFunction } from './flight.ts';
 import type { Order, RecordedStages, Report } from './messages.ts';
 
 /** Work that an engine does; a host function is called by the main thread, and a graph comes as its single commands. */
-export type EngineWork = Exclude<Work, HostWork | GraphWork>;
+export type EngineWork = Exclude<Work, HostWork | WaitWork | GraphWork>;
 
 /** What a command is turned into for its engine, and what the main thread does when it is settled. */
 export interface Assignment {
@@ -58,6 +59,9 @@ export interface DispatcherHost {
 /** Milliseconds after which a thread that has not started is taken for dead where the main thread is blocked. */
 const startLimit = 20_000;
 
+/** For so many milliseconds it is waited at a time while there are other devices to be asked. */
+const besideOthers = 1;
+
 /** The main thread sees what it has just completed itself; nobody needs to tell it. */
 const silently = () => {};
 
@@ -71,6 +75,7 @@ export class CpuDispatcher implements Dispatcher {
   /** The same by their tickets, for what the engines report: of a command that is settled nobody wants to know. */
   readonly #byTicket = new Map<number, Flight>();
   readonly #cancellations = new Cancellations();
+  readonly #waits = new HostWaits();
   #rung = false;
   /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
   readonly #keepAlive = new KeepAlive();
@@ -91,7 +96,7 @@ export class CpuDispatcher implements Dispatcher {
   dispatch(command: Command, work: Work): void {
     if (work.kind === 'graph') throw new TypeError('a graph of the CPU is launched as single commands');
     command.queued = performance.now();
-    const assignment = work.kind === 'host' ? null : this.#host.assign(work);
+    const assignment = work.kind === 'host' || work.kind === 'wait' ? null : this.#host.assign(work);
     let slot: number;
     try {
       slot = this.#takeSlot();
@@ -111,8 +116,9 @@ export class CpuDispatcher implements Dispatcher {
       const cancel = (reason: WarpstageError) => this.#cancel(flight, reason);
       flight.stopListening = this.#cancellations.add(work, work.signal, cancel);
     }
-    if (assignment === null) this.#callInTurn(flight, work as HostWork);
-    else {
+    if (work.kind === 'host') this.#callInTurn(flight, work);
+    else if (work.kind === 'wait') this.#waitInTurn(flight, work);
+    else if (assignment !== null) {
       if (assignment.landing !== undefined) this.#table.watchFromMain(flight.ticket);
       if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order!);
     }
@@ -146,6 +152,29 @@ export class CpuDispatcher implements Dispatcher {
       this.#table.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
     }
     this.poll();
+  }
+
+  /** Waits for another device when all before it is settled; what waits for it waits for that. */
+  #waitInTurn(flight: Flight, work: WaitWork): void {
+    const { command, ticket } = flight;
+    const over = () => {
+      if (!this.#table.advance(ticket, State.pending, State.running, silently)) return;
+      const now = performance.now();
+      this.#table.setTimes(ticket, now, now);
+      flight.thrown = failureOfWait(command, work);
+      const state = flight.thrown === null ? State.done : State.failed;
+      this.#table.advance(ticket, State.running, state, silently);
+      this.poll();
+    };
+    this.#waits.add(command, work, (one) => this.watch(one), over);
+    this.watch(command);
+  }
+
+  isBehindFunction(commands: readonly Command[], clear: Set<Command>): boolean {
+    return commands.some((command) => {
+      const flight = this.#flights.get(command);
+      return flight !== undefined && waitsForFunction(flight, clear);
+    });
   }
 
   #open(command: Command, work: Work, assignment: Assignment | null, slot: number): Flight {
@@ -219,7 +248,8 @@ export class CpuDispatcher implements Dispatcher {
     if (waitsForFunction(flight)) throw noRoomBehindFunction(this.#flights.size);
     const begin = performance.now();
     while (!isComplete(this.#table.state(flight.ticket))) {
-      this.#table.blockMain(flight.ticket, startLimit);
+      this.#table.blockMain(flight.ticket, this.#waits.isEmpty ? startLimit : besideOthers);
+      this.#waits.ask();
       // An engine whose thread cannot start is reported through the event loop, which is blocked here.
       const dead = engineNames.find((name, i) => this.#engines.isWanted(name) && !this.#table.isAlive(i));
       if (dead !== undefined && performance.now() - begin >= startLimit) {
@@ -232,6 +262,7 @@ export class CpuDispatcher implements Dispatcher {
   // Settling
 
   poll(): void {
+    this.#waits.ask();
     do {
       this.#rung = false;
       const complete = [...this.#flights.values()].filter(({ ticket }) =>
@@ -268,7 +299,8 @@ export class CpuDispatcher implements Dispatcher {
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
     if (flight.watched) this.#keepAlive.remove();
     command.settle(failure, started, ended);
-    if (ran) this.#host.finished(command, work, assignment?.engine ?? 'host', flight.stages);
+    if (ran && work.kind !== 'wait')
+      this.#host.finished(command, work, assignment?.engine ?? 'host', flight.stages);
   }
 
   /** The error of a complete command, null if there is none. A pageable destination is filled here. */

@@ -7,7 +7,12 @@ import { sizeInWords } from '../out-of-memory.ts';
 import { canTest, isUntrapped, untrapped } from './address-space.ts';
 import type { EngineName } from './command-table.ts';
 
-const spanNames = { set: 'memset', host: 'a host function', graph: 'a graph' } as const;
+const spanNames = {
+  set: 'memset',
+  host: 'a host function',
+  wait: 'a wait for an event',
+  graph: 'a graph',
+} as const;
 
 function inWords(work: Work): string {
   if (work.kind === 'launch') return kernelInWords(work.name);

@@ -9,7 +9,7 @@ import type { Order, RecordedStages } from './messages.ts';
 export interface Flight {
   readonly command: Command;
   readonly work: Work;
-  /** Null for a host function. */
+  /** Null for a host function, and for a wait for another device. */
   readonly assignment: Assignment | null;
   readonly ticket: number;
   readonly order: Extract<Order, { kind: 'command' }> | null;
@@ -31,12 +31,16 @@ export interface Flight {
 }
 
 /** Whether a host function comes before it, which the thread that would be blocked has to call. */
-export function waitsForFunction(flight: Flight): boolean {
+export function waitsForFunction(flight: Flight, clear: Set<Command> = new Set()): boolean {
   const seen = new Set([flight]);
-  for (const { assignment, dependencies, settled } of seen) {
-    if (settled) continue;
-    if (assignment === null) return true;
+  for (const { command, assignment, dependencies, settled, work } of seen) {
+    if (settled || clear.has(command)) continue;
+    if (work.kind === 'wait') {
+      const { dispatcher, commands } = work.others;
+      if (dispatcher.isBehindFunction?.(commands, clear)) return true;
+    } else if (assignment === null) return true;
     for (const dependency of dependencies) seen.add(dependency);
   }
+  for (const { command } of seen) clear.add(command);
   return false;
 }

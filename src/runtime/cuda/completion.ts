@@ -2,25 +2,34 @@
 //
 // Streams are asked one after the other, so a stream may say that a command is complete whose
 // dependency on a stream that was asked before is not known to be: it was not, then. As errors travel
-// along dependencies, each command is settled after those that it depends on.
+// along dependencies, each command is settled after those that it depends on: all by the order of issue. A wait for another
+// device is settled when that device has settled what it waited for, which may have this one settle earlier commands first.
 
-import type { DriverStream, Flight, Settle } from './driver-stream.ts';
+import type { Command } from '../command.ts';
+import type { Flight, Settle } from './driver-stream.ts';
+
+/** What is asked for what a command depends on. */
+interface Streams {
+  find(stream: string): { readonly completeTo: number; poll(settle: Settle): number } | undefined;
+}
 
 export class Completion {
+  readonly #streams: Streams;
+  /** Complete and not settled. */
   #complete: Flight[] = [];
+  /** The first of these that is left. */
+  #first = 0;
+  /** Up to where it is known that what they depend on is here, and that they are in order. */
+  #checked = 0;
   #wasAsked = false;
-  /** Whether they came in the order of issue, as those of one stream do. */
-  #isOrdered = true;
+
+  constructor(streams: Streams) {
+    this.#streams = streams;
+  }
 
   /** Takes what a stream says is complete. */
   readonly collect: Settle = (flights, asked) => {
-    let last = this.#complete.length === 0 ? 0 : this.#complete[this.#complete.length - 1]!.command.id;
-    for (const flight of flights) {
-      const { id } = flight.command;
-      if (id < last) this.#isOrdered = false;
-      last = id;
-      this.#complete.push(flight);
-    }
+    for (const flight of flights) this.#complete.push(flight);
     this.#wasAsked ||= asked;
   };
 
@@ -31,22 +40,45 @@ export class Completion {
     return was;
   }
 
-  /** Hands out what was collected, with what it depends on, by the order of issue. */
-  take(streamOf: (stream: string) => DriverStream | undefined): readonly Flight[] {
-    const flights = this.#complete;
-    if (flights.length === 0) return flights;
-    for (let i = 0; i < flights.length; ++i) {
-      const { command } = flights[i]!;
-      for (const before of command.dependencies) {
-        // What comes before it in its own stream was complete before it.
-        if (before.status !== 'queued' || before.stream === command.stream) continue;
-        const other = streamOf(before.stream);
-        if (other !== undefined && before.id > other.completeTo) other.poll(this.collect);
-      }
+  /** The next to be settled, in the order of issue; null if there is none up to this one. */
+  next(upTo: number): Flight | null {
+    this.#check();
+    const flight = this.#complete[this.#first];
+    if (flight === undefined || flight.command.id > upTo) return null;
+    this.#first += 1;
+    if (this.#first === this.#complete.length) {
+      this.#complete = [];
+      this.#first = 0;
+      this.#checked = 0;
     }
-    this.#complete = [];
-    if (!this.#isOrdered) flights.sort((a, b) => a.command.id - b.command.id);
-    this.#isOrdered = true;
-    return flights;
+    return flight;
   }
+
+  /** Adds what those that came last depend on, and puts all in order. */
+  #check(): void {
+    const complete = this.#complete;
+    if (this.#checked === complete.length) return;
+    for (let i = this.#checked; i < complete.length; ++i) this.#completeBefore(complete[i]!.command);
+    if (this.#first > 0) {
+      this.#complete = complete.slice(this.#first);
+      this.#first = 0;
+    }
+    if (!isOrdered(this.#complete)) this.#complete.sort((a, b) => a.command.id - b.command.id);
+    this.#checked = this.#complete.length;
+  }
+
+  #completeBefore({ stream, dependencies }: Command): void {
+    for (const before of dependencies) {
+      // What comes before it in its own stream was complete before it.
+      if (before.status !== 'queued' || before.stream === stream) continue;
+      const other = this.#streams.find(before.stream);
+      if (other !== undefined && before.id > other.completeTo) other.poll(this.collect);
+    }
+  }
+}
+
+function isOrdered(flights: readonly Flight[]): boolean {
+  for (let i = 1; i < flights.length; ++i)
+    if (flights[i]!.command.id < flights[i - 1]!.command.id) return false;
+  return true;
 }

@@ -1,4 +1,5 @@
-// What the driver is not given yet: commands behind a host function that has not returned.
+// What the driver is not given yet: commands behind a host function that has not returned, or behind a wait for another
+// device that only the host can notice the end of.
 //
 // Many calls of the driver may wait for all that its context was given: to load a kernel, to lock memory, to make
 // a graph. They are made on the thread that calls host functions; so a function must never be among what
@@ -71,7 +72,7 @@ export class DeferredCommands {
     return entry !== undefined;
   }
 
-  /** Defers a command; a function is deferred until it is over, anything else until its turn. */
+  /** Defers a command; a function, or a wait, is deferred until it is over, anything else until its turn. */
   defer(command: Command, work: Work, turn: Entry['turn']): void {
     const entry = this.#add({ command, work, stream: command.stream, turn }, command.dependencies);
     this.#entries.set(command, entry);
@@ -120,13 +121,13 @@ export class DeferredCommands {
       for (const next of one.behind) {
         if (--next.waitsFor > 0) continue;
         ready.push(next);
-        if (next.work?.kind !== 'host') left.push(next);
+        if (!isOfHost(next.work)) left.push(next);
       }
       one.behind = [];
     }
     ready.sort((a, b) => a.order - b.order);
     for (const next of ready) {
-      if (next.work?.kind !== 'host') this.#remove(next);
+      if (!isOfHost(next.work)) this.#remove(next);
       next.turn(next.isWatched);
     }
   }
@@ -161,4 +162,9 @@ export class DeferredCommands {
       if (command.status === 'queued') command.settle(failure, command.queued, performance.now());
     }
   }
+}
+
+/** Whether it is the host that ends it, after its turn: a function, or a wait for another device. */
+function isOfHost(work: Work | null): boolean {
+  return work?.kind === 'host' || work?.kind === 'wait';
 }

@@ -1,15 +1,15 @@
-// Carries commands out on a GPU: every stream of the queue is a stream of the driver.
+// Carries commands out on a GPU.
 //
-// The queue has made the order of streams into dependencies of commands, so the driver's streams
-// are all non-blocking ones; a dependency on another stream is an event that the stream waits for.
 // What comes behind a host function is deferred until that has returned (deferred-commands.ts): the driver
-// is given nothing that does not end by itself, so any call of it may wait for all that it was given.
+// is given nothing that does not end by itself, so any call of it may wait for all that it was given. Events of other GPUs are
+// waited for by the GPU itself, where the driver has been given what they stand behind; any other device by the host.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import { type Command, type Dispatcher, failedOf, type Stamp, type Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
+import { failureOfWait, type WaitWork } from '../foreign-wait.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { Channels } from './channels.ts';
@@ -17,8 +17,9 @@ import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
 import { DeferredCommands } from './deferred-commands.ts';
-import { type Driver, driverResults } from './driver.ts';
-import { DriverStream, EventPool, type Flight, type SharedEvent } from './driver-stream.ts';
+import type { Driver } from './driver.ts';
+import { type DriverStream, EventPool, type Flight } from './driver-stream.ts';
+import { DriverStreams, type StreamPlace } from './driver-streams.ts';
 import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
 import { HostFunctions } from './host-functions.ts';
@@ -27,16 +28,11 @@ import type { Launcher } from './launcher.ts';
 import { launchesOf, lostError } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
-import { SpanClock, type SpanMarks, type Standing } from './span-marks.ts';
+import { SpanClock } from './span-marks.ts';
 import { fills } from './staging.ts';
-import { StreamPool } from './stream-pool.ts';
 import { Waiting } from './waiting.ts';
 
 const nobody: readonly Command[] = [];
-const noMarks: Standing['waited'] = [];
-
-/** The stream that a point is one of. */
-type Point = Parameters<NonNullable<Dispatcher['mark']>>[0];
 
 /** What the dispatcher needs of its device. */
 export interface DispatcherHost {
@@ -55,8 +51,6 @@ export class CudaDispatcher implements Dispatcher {
   readonly #host: DispatcherHost;
   readonly #driver: Driver;
   readonly #pool: EventPool;
-  readonly #marks: EventPool;
-  readonly #streamPool: StreamPool;
   readonly #clock: GpuClock;
   readonly #spans: SpanClock;
   readonly #channels: Channels;
@@ -64,8 +58,8 @@ export class CudaDispatcher implements Dispatcher {
   readonly #deferred = new DeferredCommands();
   readonly #functions: HostFunctions;
   readonly #cancellations = new Cancellations();
-  readonly #completion = new Completion();
-  readonly #streams = new Map<string, DriverStream>();
+  readonly #streams: DriverStreams;
+  readonly #completion: Completion;
   readonly #waiting = new Waiting(() => this.poll());
   #lost: WarpstageError | null = null;
 
@@ -73,10 +67,11 @@ export class CudaDispatcher implements Dispatcher {
     this.#host = host;
     this.#driver = host.driver;
     this.#pool = new EventPool(host.driver, 'timed');
-    this.#marks = new EventPool(host.driver, 'untimed');
-    this.#streamPool = new StreamPool(host.driver);
     this.#clock = new GpuClock(host.driver, this.#pool);
     this.#spans = new SpanClock(this.#clock, this.#pool);
+    const { driver, recording } = host;
+    this.#streams = new DriverStreams({ driver, recording, spans: this.#spans, timed: this.#pool });
+    this.#completion = new Completion(this.#streams);
     this.#channels = new Channels(host.driver, host.memory, host.pinned, (line) => host.print(line));
     this.#issuer = new Issuer({
       driver: host.driver,
@@ -108,31 +103,6 @@ export class CudaDispatcher implements Dispatcher {
 
   // Issuing
 
-  #streamOf(name: string, priority: number): DriverStream {
-    let stream = this.#streams.get(name);
-    if (stream === undefined) {
-      const handle = this.#streamPool.take(priority);
-      stream = new DriverStream(this.#driver, this.#marks, this.#spans, { name, priority, handle });
-      this.#streams.set(name, stream);
-    }
-    return stream;
-  }
-
-  /** Has a stream wait for commands of other streams; the events of those, as far as they are recorded. */
-  #waitForOthers(stream: DriverStream, commands: readonly Command[]): Standing['waited'] {
-    let waited: (SpanMarks | null)[] | null = null;
-    for (const command of commands) {
-      if (command.stream === stream.name || command.status !== 'queued') continue;
-      const other = this.#streamOf(command.stream, command.priority);
-      const result = this.#driver.cuStreamWaitEvent(stream.handle, other.mark(command), 0);
-      if (result !== driverResults.success) this.#driver.check(result, 'waiting for another stream');
-      if (!this.#host.recording.isOn) continue;
-      waited ??= [];
-      waited.push(other.spanOf(command));
-    }
-    return waited ?? noMarks;
-  }
-
   dispatch(command: Command, work: Work): void {
     if (this.#lost !== null) throw this.#lost;
     this.#host.context.use();
@@ -149,16 +119,58 @@ export class CudaDispatcher implements Dispatcher {
     const failure = aborted(work);
     if (failure !== null) command.settle(failure, command.queued, command.queued);
     else if (work.kind === 'host') this.#functions.add(command, work);
+    else if (work.kind === 'wait') this.#waitForDevice(command, work, isHeld);
     else if (isHeld) this.#defer(command, work);
     else this.#issue(command, work, null);
   }
 
   #issue(command: Command, work: GpuWork, prepared: Prepared | null): void {
-    const stream = this.#streamOf(command.stream, command.priority);
+    const stream = this.#streams.ofCommand(command);
     stream.prepare();
     this.#host.memory.awaitZeroing(stream);
-    const waited = this.#waitForOthers(stream, command.dependencies);
+    const waited = this.#streams.waitFor(stream, command.dependencies);
     stream.add(this.#issuer.issue(command, work, stream, waited, prepared));
+  }
+
+  /** Has a stream wait for another device: for the driver's events if it is a GPU whose driver has been given what to wait for. */
+  #waitForDevice(command: Command, work: WaitWork, isHeld: boolean): void {
+    const { dispatcher, commands } = work.others;
+    const events = !isHeld && dispatcher instanceof CudaDispatcher ? dispatcher.#eventsOf(commands) : null;
+    this.#host.context.use();
+    if (events === null) {
+      this.#functions.addWait(command, work);
+      return;
+    }
+    const stream = this.#streams.ofCommand(command);
+    stream.prepare();
+    this.#streams.waitFor(stream, command.dependencies);
+    for (const event of events) this.#streams.waitForEvent(stream, event);
+    const land = () => {
+      for (const other of commands) (dispatcher as CudaDispatcher).#settleReached(other);
+      this.#host.context.use();
+      return failureOfWait(command, work);
+    };
+    stream.add({ command, work, land, span: null, activity: null });
+  }
+
+  /** Events behind these commands; null if the driver was not given all of them, or does nothing any more. */
+  #eventsOf(commands: readonly Command[]): readonly number[] | null {
+    const open = commands.filter(({ status }) => status === 'queued');
+    if (this.#lost !== null || open.some((command) => this.#deferred.has(command))) return null;
+    return this.#guarded(() => open.map((command) => this.#streams.ofCommand(command).mark(command)));
+  }
+
+  /** Settles a command that the GPU has reached, and what was issued before it. */
+  #settleReached(command: Command): void {
+    if (command.status !== 'queued' || this.#lost !== null) return;
+    this.#host.context.use();
+    const result = this.#streams.ofCommand(command).poll(this.#completion.collect);
+    this.#settleComplete(command.id);
+    if (result !== 0) this.#lose(result);
+  }
+
+  isBehindFunction(commands: readonly Command[]): boolean {
+    return commands.some((command) => this.#deferred.has(command));
   }
 
   /** Holds a command back that is behind a host function. */
@@ -200,7 +212,7 @@ export class CudaDispatcher implements Dispatcher {
 
   forget(name: string): void {
     if (this.#lost !== null) return;
-    const stream = this.#streams.get(name);
+    const stream = this.#streams.find(name);
     // Behind something that failed, commands are settled before those that the stream was given earlier.
     const last = this.#deferred.lastOf(name) ?? stream?.pending.at(-1)?.command;
     if (last !== undefined) {
@@ -210,13 +222,12 @@ export class CudaDispatcher implements Dispatcher {
     }
     if (stream === undefined) return;
     this.#host.context.use();
-    this.#streams.delete(name);
     this.#channels.forget(name);
     this.#host.recording.forget(stream.handle);
-    this.#streamPool.give(stream.handle, stream.priority);
+    this.#streams.remove(stream);
   }
 
-  mark(stream: Point, behind: readonly Command[], timed: boolean): Stamp | null {
+  mark(stream: StreamPlace, behind: readonly Command[], timed: boolean): Stamp | null {
     if (!timed && behind.length === 0) return null;
     const stamp = timed ? new EventStamp(this.#driver, this.#clock) : null;
     if (!this.#deferred.defers(stream.name, behind)) this.#place(stamp, stream, behind);
@@ -228,12 +239,12 @@ export class CudaDispatcher implements Dispatcher {
     return stamp;
   }
 
-  #place(stamp: EventStamp | null, stream: Point, behind: readonly Command[]): void {
+  #place(stamp: EventStamp | null, stream: StreamPlace, behind: readonly Command[]): void {
     if (this.#lost !== null) throw this.#lost;
     this.#host.context.use();
     try {
       if (stamp === null) this.#markEnds(behind);
-      else stamp.place(this.#timePoint(this.#streamOf(stream.name, stream.priority), behind));
+      else this.#placeStamp(stamp, this.#streams.of(stream.name, stream.priority), behind);
     } catch (error) {
       throw this.#blame(error);
     }
@@ -243,19 +254,13 @@ export class CudaDispatcher implements Dispatcher {
   #markEnds(commands: readonly Command[]): void {
     for (const command of commands) {
       if (command.status !== 'queued' || this.#deferred.has(command)) continue;
-      const own = this.#streamOf(command.stream, command.priority);
-      own.mark(command, false);
-      if (own.isFull) this.poll();
+      if (this.#streams.markEnd(command)) this.poll();
     }
   }
 
-  /** An event with the time at which a stream comes behind these commands. It marks the end of the stream too. */
-  #timePoint(own: DriverStream, behind: readonly Command[]): SharedEvent {
-    this.#waitForOthers(own, behind);
-    const event = this.#pool.recordShared(own.handle);
-    own.markBy(event);
+  #placeStamp(stamp: EventStamp, own: DriverStream, behind: readonly Command[]): void {
+    stamp.place(this.#streams.timePoint(own, behind));
     if (own.isFull) this.poll();
-    return event;
   }
 
   /** Commands under way: when these are settled, all are. */
@@ -266,13 +271,14 @@ export class CudaDispatcher implements Dispatcher {
 
   // Completion
 
-  #settleComplete(): void {
-    const flights = this.#completion.take((stream) => this.#streams.get(stream));
-    if (flights.length === 0) return;
+  /** Settles what is known to be complete, up to the command of this number. */
+  #settleComplete(upTo: number = Number.POSITIVE_INFINITY): void {
+    let flight = this.#completion.next(upTo);
+    if (flight === null) return;
     // What is only recorded does not have the main thread look more often than it would without.
     if (this.#completion.takeAsked()) this.#waiting.progressed();
     const now = performance.now();
-    for (const flight of flights) this.#settle(flight, now);
+    for (; flight !== null; flight = this.#completion.next(upTo)) this.#settle(flight, now);
     if (this.#host.recording.isOn) this.#clock.renew(now);
   }
 
@@ -292,10 +298,11 @@ export class CudaDispatcher implements Dispatcher {
 
   poll(asked: readonly Command[] = nobody): void {
     if (this.#lost !== null) return;
+    this.#functions.ask();
     this.#host.context.use();
     for (const command of asked) {
       if (command.status !== 'queued' || this.#deferred.has(command)) continue;
-      this.#streamOf(command.stream, command.priority).watch(command);
+      this.#streams.ofCommand(command).watch(command);
     }
     let result = 0;
     for (const stream of this.#streams.values()) {
@@ -310,13 +317,13 @@ export class CudaDispatcher implements Dispatcher {
   waitBriefly(commands: readonly Command[]): boolean {
     const [first] = commands;
     if (first === undefined || commands.length > 1 || this.#deferred.has(first)) return false;
-    this.#guarded(() => this.#streamOf(first.stream, first.priority).watch(first));
+    this.#guarded(() => this.#streams.ofCommand(first).watch(first));
     return this.#waiting.lookAtOnce(() => first.status !== 'queued');
   }
 
   watch(command: Command): void {
     if (command.status !== 'queued' || this.#deferred.watch(command)) return;
-    this.#guarded(() => this.#streamOf(command.stream, command.priority).watch(command));
+    this.#guarded(() => this.#streams.ofCommand(command).watch(command));
     this.#waiting.add();
     command.whenSettled(() => this.#waiting.remove());
   }
@@ -342,7 +349,7 @@ export class CudaDispatcher implements Dispatcher {
   }
 
   #finish(command: Command): void {
-    this.#check(this.#streamOf(command.stream, command.priority).block(command));
+    this.#check(this.#streams.ofCommand(command).block(command));
     this.poll();
   }
 
@@ -432,17 +439,14 @@ export class CudaDispatcher implements Dispatcher {
     for (const stream of this.#streams.values()) {
       stream.prepare();
       this.#completion.collect(stream.abandon(), true);
-      this.#driver.cuStreamDestroy_v2(stream.handle);
     }
     this.#settleComplete();
     for (const { handle } of this.#streams.values()) this.#host.recording.forget(handle);
-    this.#streams.clear();
-    this.#streamPool.close();
+    this.#streams.close();
     this.#channels.close();
     this.#issuer.close();
     this.#clock.close();
     this.#pool.close();
-    this.#marks.close();
   }
 }
 

@@ -1,8 +1,10 @@
 // Host functions in streams of a GPU: each is called when the commands before it are settled, so that what
-// they copied is in its place, and is over when it has returned and a promise that it gave is resolved.
+// they copied is in its place, and is over when it has returned and a promise that it gave is resolved. So are waits for
+// devices of which the driver knows nothing.
 
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import type { Command } from '../command.ts';
+import { failureOfWait, HostWaits, type WaitWork } from '../foreign-wait.ts';
 import { callHost, type HostWork } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
 import type { DeferredCommands } from './deferred-commands.ts';
@@ -21,6 +23,7 @@ export class HostFunctions {
   readonly #keepAlive = new KeepAlive();
   /** The commands whose functions have not returned. */
   readonly #called = new Set<Command>();
+  readonly #waits = new HostWaits();
 
   constructor(host: HostFunctionsHost) {
     this.#host = host;
@@ -41,6 +44,25 @@ export class HostFunctions {
       this.#host.deferred.over(command);
       throw error;
     }
+  }
+
+  /** Takes a wait for another device that comes next in its stream. */
+  addWait(command: Command, work: WaitWork): void {
+    this.#keepAlive.add();
+    command.whenSettled(() => this.#keepAlive.remove());
+    const over = () => {
+      const now = performance.now();
+      if (command.status === 'queued') command.settle(failureOfWait(command, work), now, now);
+      this.#host.deferred.over(command);
+    };
+    this.#host.deferred.defer(command, work, () => {
+      this.#waits.add(command, work, (one) => this.#host.watch(one), over);
+    });
+  }
+
+  /** Asks the devices that are waited for. */
+  ask(): void {
+    this.#waits.ask();
   }
 
   /** Calls it when what the GPU has still to do before it is done, and the caller of this has returned. */

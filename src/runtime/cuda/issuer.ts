@@ -4,6 +4,7 @@ import { sitesOf } from '../../targets/cuda/faults.ts';
 import type { Cancellations } from '../cancellations.ts';
 import type { Command, Work } from '../command.ts';
 import type { CopyWork } from '../copies.ts';
+import type { WaitWork } from '../foreign-wait.ts';
 import type { GraphWork } from '../graph-work.ts';
 import type { HostWork } from '../host-call.ts';
 import type { LaunchWork } from '../launch.ts';
@@ -18,8 +19,8 @@ import type { GpuRecording } from './recording.ts';
 import type { SpanClock, Standing } from './span-marks.ts';
 import { type Address, reachedAsItIs, StagedCopy, StagingPool } from './staging.ts';
 
-/** Work for the driver; a host function is none. */
-export type GpuWork = Exclude<Work, HostWork>;
+/** Work for the driver; a host function is none, nor a wait. */
+export type GpuWork = Exclude<Work, HostWork | WaitWork>;
 
 /** What was done of work that is deferred, when it was called for. */
 export interface Prepared {
@@ -137,7 +138,8 @@ export class Issuer {
         this.#copy(work, stream, null);
         break;
       case 'host':
-        throw new TypeError('a host function is not for the GPU');
+      case 'wait':
+        throw new TypeError(`a ${work.kind} is no work of the GPU`);
     }
   }
 

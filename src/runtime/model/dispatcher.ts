@@ -8,6 +8,8 @@
 // await something: nobody can say what, so other commands are settled meanwhile.
 
 import { Command, type Dispatcher, type Stamp, type Work } from '../command.ts';
+import type { WaitWork } from '../foreign-wait.ts';
+import { type Coupled, Coupling, type HostClock } from './coupling.ts';
 import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
 import type { OperationTimes, Staged } from './operation-times.ts';
 import { Simulation } from './simulation.ts';
@@ -44,7 +46,12 @@ const mostStaged = 256 * 2 ** 20;
 /** Bytes of the page-locked stretch that a copy takes. */
 const stretchOf = (bytes: number) => 2 ** Math.ceil(Math.log2(Math.max(bytes, 4096)));
 
-const isFunction = ({ work }: Flight) => work.kind === 'host';
+/** Whether it is the host that ends it, in its own time: a function, what waits for a real device, or for another's function. */
+function isFunction({ work }: Flight, clear: Set<Command> = new Set()): boolean {
+  if (work.kind !== 'wait') return work.kind === 'host';
+  const { dispatcher, commands } = work.others;
+  return !(dispatcher instanceof ModelDispatcher) || dispatcher.isBehindFunction(commands, clear);
+}
 
 /** Lets the event loop turn once. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -61,14 +68,14 @@ export class ModelDispatcher implements Dispatcher {
   readonly #awaited = new Set<Command>();
   /** Streams in which an event with a time was recorded last. */
   readonly #timed = new Set<string>();
-  /** The host's virtual time. */
-  #now = 0;
-  /** When it issued something last. */
-  #issued = 0;
-  /** Until then, it copies from page-locked memory. */
+  #clock: HostClock = { now: 0, issued: 0, slowUntil: 0 };
+  /** Until then, the host copies from page-locked memory. */
   #landed = 0;
-  /** Until then, issuing takes longer. */
-  #slowUntil = 0;
+  /** With the devices that wait for this one, or it for them. */
+  #coupling: Coupling | null = null;
+  readonly #coupled: Coupled;
+  /** Functions that await something. */
+  readonly #late = new Set<Command>();
   #waiting = false;
   /** Called when there may be something to settle again, while all that is awaited waits for functions. */
   #stir: () => void = () => {};
@@ -84,9 +91,28 @@ export class ModelDispatcher implements Dispatcher {
     this.#executor = executor;
     this.#finished = finished;
     this.#simulation = new Simulation(model);
+    const awaited = () => this.#awaitable().map(({ id }) => id);
+    const join = (coupling: Coupling) => {
+      this.#coupling = coupling;
+      this.#clock = coupling.clock;
+    };
+    this.#coupled = { simulation: this.#simulation, awaited, join };
+  }
+
+  /** The host's virtual time. */
+  get #now(): number {
+    return this.#clock.now;
+  }
+
+  set #now(time: number) {
+    this.#clock.now = time;
   }
 
   dispatch(command: Command, work: Work): void {
+    if (work.kind === 'wait' && work.others.dispatcher instanceof ModelDispatcher) {
+      this.#waitForDevice(command, work, work.others.dispatcher);
+      return;
+    }
     const { id, stream, priority, dependencies } = command;
     const before = dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
     const executed = new Command(
@@ -134,7 +160,67 @@ export class ModelDispatcher implements Dispatcher {
       this.#executor.finish(oldest.executed);
       this.#settle(oldest);
     }
-    if (when === 'issued') this.#now += time;
+    if (when !== 'issued') return;
+    this.#now += time;
+    this.#advance();
+  }
+
+  /** Has a stream wait for another virtual device: for what that executes, and in the time that both have from now on. */
+  #waitForDevice(command: Command, work: WaitWork, other: ModelDispatcher): void {
+    const { id, stream, priority, dependencies } = command;
+    this.#couple(other);
+    const before = dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
+    const waits = before.map((flight) => flight.executed);
+    const executed = new Command(id, { name: stream, priority }, waits, []);
+    const others = work.others.commands.flatMap((one) => other.#flights.get(one) ?? []);
+    const failed = work.others.commands.filter(({ status }) => status === 'failed');
+    const commands = [...failed, ...others.map((flight) => flight.executed)];
+    this.#executor.dispatch(executed, { kind: 'wait', others: { dispatcher: other.#executor, commands } });
+    this.#issueFor(other.#markTime(others) + this.#joinTime(stream, before) + this.#model.eventTime);
+    command.queued = this.#now;
+    this.#flights.set(command, { command, work, kind: 'none', executed, staged: undefined, isMarked: false });
+    const operation = {
+      id,
+      kind: 'none',
+      stream: this.#numberOf(stream),
+      duration: Number.POSITIVE_INFINITY,
+      dependencies: before.map((flight) => flight.command.id),
+    } as const;
+    this.#simulation.issue(operation, this.#now);
+    const ids = others.map((flight) => flight.command.id);
+    this.#coupling!.wait(this.#simulation, id, other.#simulation, ids);
+    this.#coupling!.advance(this.#now);
+  }
+
+  /** From now on both have one clock: the later one. */
+  #couple(other: ModelDispatcher): void {
+    if (this.#coupling !== null && this.#coupling === other.#coupling) return;
+    const later = this.#now >= other.#now ? this.#clock : other.#clock;
+    const coupling = new Coupling(later);
+    for (const one of [this, other]) {
+      if (one.#coupling === null) coupling.add(one.#coupled);
+      else coupling.addAll(one.#coupling);
+    }
+    for (const { join } of coupling.members) join(coupling);
+    coupling.advance(later.now);
+  }
+
+  isBehindFunction(commands: readonly Command[], clear: Set<Command>): boolean {
+    const seen = new Set(commands);
+    for (const command of seen) {
+      if (clear.has(command)) continue;
+      const flight = this.#flights.get(command);
+      if (flight !== undefined && isFunction(flight, clear)) return true;
+      for (const before of command.dependencies) seen.add(before);
+    }
+    for (const command of seen) clear.add(command);
+    return false;
+  }
+
+  /** What has still to be executed of functions and of all behind them. */
+  #held(): Set<Command> {
+    const clear = new Set<Command>();
+    return this.#behind((flight) => isFunction(flight, clear));
   }
 
   #numberOf(stream: string): number {
@@ -148,25 +234,36 @@ export class ModelDispatcher implements Dispatcher {
   /** Somebody asks: that takes a little time, and what is complete by then is settled. */
   poll(): void {
     this.#now += Math.max(queryTime, this.#model.issueTime);
-    this.#simulation.advance(this.#now);
+    this.#advance();
     this.#settleComplete();
   }
 
-  /** The host waits until the first of some commands is complete. */
-  #waitForFirst(ids: readonly number[]): void {
-    this.#simulation.completeFirst(ids);
+  #advance(): void {
+    if (this.#coupling === null) this.#simulation.advance(this.#now);
+    else this.#coupling.advance(this.#now);
+  }
+
+  /**
+   * The host waits until the first of some commands is complete. `orOther`: code that waits for another device goes on
+   * when that is sooner.
+   */
+  #waitForFirst(ids: readonly number[], orOther = false): void {
+    if (this.#coupling === null) this.#simulation.completeFirst(ids);
+    else this.#coupling.completeFirst(this.#simulation, ids, orOther);
     this.#now = Math.max(this.#now, this.#simulation.now);
   }
 
   /** The host's time goes on by what issuing takes. */
   #issueFor(time: number): void {
-    if (this.#now - this.#issued >= longWait) this.#slowUntil = this.#now + slowFor;
-    this.#now += this.#now < this.#slowUntil ? time * this.#model.issueAfterWait : time;
-    this.#issued = this.#now;
+    const clock = this.#clock;
+    if (clock.now - clock.issued >= longWait) clock.slowUntil = clock.now + slowFor;
+    clock.now += clock.now < clock.slowUntil ? time * this.#model.issueAfterWait : time;
+    clock.issued = clock.now;
+    this.#advance();
   }
 
   waitForOldest(): boolean {
-    const held = this.#behind(isFunction);
+    const held = this.#held();
     const oldest = [...this.#flights.values()].find(({ executed }) => !held.has(executed));
     if (oldest === undefined) return false;
     this.#waitForFirst([oldest.command.id]);
@@ -177,7 +274,7 @@ export class ModelDispatcher implements Dispatcher {
   /** Settles what is complete at the host's time, in the order of virtual time. */
   #settleComplete(): void {
     // A host function is called by the thread that asks here, when that is at leisure.
-    const held = this.#behind(isFunction);
+    const held = this.#held();
     for (const flight of this.#complete()) {
       if (held.has(flight.executed)) continue;
       this.#executor.finish(flight.executed);
@@ -211,12 +308,13 @@ export class ModelDispatcher implements Dispatcher {
     this.#simulation.forget(command.id);
     if (flight.staged?.when === 'complete') this.#land(flight.staged.time, ended);
     command.settle(executed.failure, started, ended);
-    if (executed.failure === null) this.#finished(command, work, engineOf(this.#model, kind));
+    if (executed.failure === null && work.kind !== 'wait')
+      this.#finished(command, work, engineOf(this.#model, kind));
   }
 
   /** The host copies what is complete from page-locked memory, while it waits for more, one after the other. */
   #land(time: number, complete: number): void {
-    this.#landed = Math.max(this.#landed, this.#issued, complete) + time;
+    this.#landed = Math.max(this.#landed, this.#clock.issued, complete) + time;
     this.#now = Math.max(this.#now, this.#landed);
   }
 
@@ -233,18 +331,19 @@ export class ModelDispatcher implements Dispatcher {
   }
 
   async #wait(): Promise<void> {
-    /** Functions that await something. */
-    const late = new Set<Command>();
     while (this.#awaited.size > 0) {
-      const behind = this.#behind(({ executed }) => late.has(executed));
-      const awaited = [...this.#awaited].filter((one) => !behind.has(this.#flights.get(one)!.executed));
+      const behind = this.#behind(({ executed }) => this.#late.has(executed));
+      const awaited = this.#awaitable();
       if (awaited.length === 0) {
         await new Promise<void>((resolve) => {
           this.#stir = resolve;
         });
         continue;
       }
-      this.#waitForFirst(awaited.map(({ id }) => id));
+      this.#waitForFirst(
+        awaited.map(({ id }) => id),
+        true,
+      );
       for (const flight of this.#complete()) {
         const { executed } = flight;
         const waits = executed.dependencies.some((one) => one.status === 'queued' && behind.has(one));
@@ -254,12 +353,20 @@ export class ModelDispatcher implements Dispatcher {
           continue;
         }
         behind.add(executed);
-        if (!waits) late.add(executed);
+        if (!waits) this.#late.add(executed);
       }
       // Whoever awaited goes on now, and issues more or awaits again.
       await turn();
     }
     this.#waiting = false;
+    this.#late.clear();
+  }
+
+  /** What the host waits for, and what comes behind no function that awaits something. */
+  #awaitable(): readonly Command[] {
+    if (this.#late.size === 0) return [...this.#awaited];
+    const behind = this.#behind(({ executed }) => this.#late.has(executed));
+    return [...this.#awaited].filter((one) => !behind.has(this.#flights.get(one)!.executed));
   }
 
   /** Resolves when the command was executed, or if it is a function, when that awaits something. */
@@ -318,5 +425,6 @@ export class ModelDispatcher implements Dispatcher {
       command.settle(executed.failure, this.#now, this.#now);
     }
     this.#awaited.clear();
+    this.#coupling?.remove(this.#coupled);
   }
 }

@@ -76,6 +76,7 @@ export class OperationTimes {
       case 'launch':
         return { ...this.#ofLaunch(work), kind: 'kernel', issue: this.#model.launchTime };
       case 'host':
+      case 'wait':
         // The host's own time, of which the device knows nothing.
         return { kind: 'none', duration: 0, issue: issueTime };
       case 'graph':

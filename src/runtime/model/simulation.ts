@@ -125,6 +125,27 @@ export class Simulation {
     if (until > this.now && until !== Number.POSITIVE_INFINITY) this.now = until;
   }
 
+  /** When something happens next by itself; infinite if nothing does. */
+  get next(): number {
+    this.#startWhatCan();
+    return this.#nextEnd();
+  }
+
+  /** Ends an operation without an end of its own (one of endless duration) now, or as soon as what comes before it is complete. */
+  release(id: number): void {
+    const entry = this.#entry(id);
+    entry.left = 0;
+    if (!this.#running.includes(entry)) return;
+    this.#settle();
+    this.#running = this.#running.filter((one) => one !== entry);
+    this.#end(entry);
+  }
+
+  /** What passes until others hear that it is complete. */
+  signalTimeOf({ kind }: Operation): number {
+    return engineOf(this.model, kind) === 'none' ? 0 : this.model.signalTime;
+  }
+
   /** Lets time go on until the first of these operations is complete, and says which that is. */
   completeFirst(ids: readonly number[]): number {
     const entries = ids.map((id) => this.#entry(id));

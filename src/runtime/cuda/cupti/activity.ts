@@ -200,6 +200,7 @@ function kindsOf(work: Work): readonly number[] {
       return launchKinds;
     case 'graph':
     case 'host':
+    case 'wait':
       throw new TypeError(`a ${work.kind} is left to events`);
   }
 }
