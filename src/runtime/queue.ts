@@ -291,6 +291,7 @@ export class CommandQueue {
       );
     }
     if (others.commands.length > 0) this.issue(stream, { kind: 'wait', others }, noAllocations);
+    else this.wait(stream, nothing, null);
   }
 
   /** What a stream has still to do. Throws for one that is being captured, which does nothing. */
