@@ -5,7 +5,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Koffi from 'koffi';
 import { WarpstageError } from '../../diagnostics/error.ts';
@@ -106,6 +106,24 @@ function keepLoaded(path: string): void {
     foreignFunctions().load(null).func('dlopen', 'void *', ['const char *', 'int'])(path, asItIs);
   } catch {
     // A C library without it: nothing is kept.
+  }
+}
+
+/**
+ * Loads the libraries beside another whose names begin so, and keeps them: one that it opens by its name alone is then found,
+ * wherever it lies.
+ */
+export function loadBeside(path: string, prefix: string): void {
+  const folder = dirname(path);
+  if (folder === '.' || !existsSync(folder)) return;
+  for (const file of readdirSync(folder)) {
+    if (!file.startsWith(prefix)) continue;
+    try {
+      foreignFunctions().load(join(folder, file));
+      keepLoaded(join(folder, file));
+    } catch {
+      // What needs it says that it is not there.
+    }
   }
 }
 

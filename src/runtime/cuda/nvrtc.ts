@@ -1,7 +1,7 @@
 // NVRTC: CUDA C++ to machine code at run time.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
-import { bind, callAside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
+import { bind, callAside, loadBeside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 import { toolkitFolders, wheelFolders } from './toolkit.ts';
 
 const out = '_Out_ uint64_t *';
@@ -84,6 +84,8 @@ export function openNvrtc(): Nvrtc {
       hint: 'install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or set WARPSTAGE_NVRTC to the path of libnvrtc',
     });
   }
+  // NVRTC opens its declarations by name, where the system looks for libraries: a wheel's folder is none of these places.
+  loadBeside(found.path, process.platform === 'win32' ? 'nvrtc-builtins' : 'libnvrtc-builtins.so');
   const functions = bind(found.library, prototypes);
   const check = (result: number, doing: string) => {
     if (result === 0) return;
@@ -121,10 +123,9 @@ export function openNvrtc(): Nvrtc {
         const log = Buffer.from(
           bytes(program, functions.nvrtcGetProgramLogSize, functions.nvrtcGetProgramLog),
         ).toString('utf8');
-        throw new WarpstageError({
-          code: 'WS1014',
-          message: `NVRTC could not compile ${name}:\n${log.replace(/\0+$/, '').trim()}`,
-        });
+        const said = log.replace(/\0+$/, '').trim();
+        if (said.includes('nvrtc-builtins')) throw withoutBuiltins(found.path, said);
+        throw new WarpstageError({ code: 'WS1014', message: `NVRTC could not compile ${name}:\n${said}` });
       }
       return take(program);
     } finally {
@@ -164,4 +165,13 @@ export function openNvrtc(): Nvrtc {
 
   opened = { asked, path: found.path, version, compile, compilePtx, compileBoth, warmUp };
   return opened;
+}
+
+/** The error of an NVRTC whose own declarations are not there. */
+function withoutBuiltins(path: string, said: string): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4003',
+    message: `NVRTC (${path}) cannot compile without its library nvrtc-builtins, which is not beside it: ${said.replace(/\s+/g, ' ')}`,
+    hint: 'install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` again, or set WARPSTAGE_NVRTC to the libnvrtc of a folder that has both',
+  });
 }

@@ -6,6 +6,7 @@ import { ModelDispatcher } from './dispatcher.ts';
 import type { EngineModel } from './engines.ts';
 import { idleExecutor } from './idle-executor.ts';
 import { noteModel } from './known.ts';
+import { limitsOf } from './limits.ts';
 import { type KernelTime, OperationTimes } from './operation-times.ts';
 
 interface ModelOptions {
@@ -41,5 +42,6 @@ function propertiesOf(model: EngineModel): Partial<DeviceProperties> {
     multiProcessorCount: model.multiProcessors,
     asyncEngineCount: model.copyEngines,
     concurrentKernels: model.kernelsAtOnce > 1,
+    ...limitsOf(model.computeCapability),
   };
 }
