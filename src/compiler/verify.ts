@@ -157,9 +157,11 @@ export function verifyProgram(program: Program): void {
   };
   /** What is done by a program that its block runs, and by no other. */
   const ofBlock = new Set(['stuckAtStage', 'stuckAtBarrier', 'pipelineMisused', 'barrierMisused']);
+  /** What threads do alone, in either. */
+  const alone = new Set(['copyNow', 'fence']);
   const core = ({ operation }: CoreCall): void => {
     const { kind } = operation;
-    if (program.level === 'block' ? kind !== 'copyNow' && !ofBlock.has(kind) : ofBlock.has(kind))
+    if (program.level === 'block' ? !alone.has(kind) && !ofBlock.has(kind) : ofBlock.has(kind))
       throw new Error(`${kind} in a program of ${program.level ?? 'threads'}`);
     if ('destination' in operation) {
       const { destination, source, count } = operation;
