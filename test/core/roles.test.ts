@@ -3,17 +3,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Kernel, kernel } from 'warpstage';
 import type { Program } from '#warpstage/compiler/ir.js';
-import { specialise } from '#warpstage/compiler/specialise.js';
-import type { Finding } from '#warpstage/targets/checker/finding.js';
-import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
-import { type Choice, chooseLowerings } from '#warpstage/targets/legalise/lowering.js';
-import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
-import { interpreter } from '../support/interpreter.ts';
-import { loweredFor } from '../support/lowered.ts';
-import { runProgram } from '../support/run-program.ts';
+import { choiceOf, compareLowered, programOfText } from '../support/rewritten.ts';
 
 /** How a kernel with roles is written. */
 interface Writing {
@@ -140,20 +132,9 @@ function programOf(writing: Writing): Program {
     order: 'readonly i32[]',
     batches: 'index',
     late: 'index',
-  } as const;
-  const made = kernel(schema, new Function(`return ${textOf(writing)}`)(), { name: 'roles' });
-  const [x, y] = typeof writing.block === 'number' ? [writing.block, 1] : writing.block;
-  const options = { block: [x, y, 1], indexType: 'i32', functions: {}, constants: {} } as const;
-  return specialise(made as unknown as Kernel, options).program;
-}
-
-function choiceOf(program: Program, alignment = 16): Choice {
-  const [choice] = chooseLowerings(program, {
-    architecture: 90,
-    alignments: program.parameters.map(() => alignment),
-    blockUniform: blockUniformPipelines(program),
-  });
-  return choice!;
+  };
+  const { block } = writing;
+  return programOfText(schema, textOf(writing), typeof block === 'number' ? [block, 1] : block);
 }
 
 function dataOf({ producers, each }: Writing) {
@@ -168,24 +149,8 @@ function dataOf({ producers, each }: Writing) {
   };
 }
 
-const deliveries: readonly Delivery[] = ['eager', 'late', 1];
-
-/** Runs a kernel as it is and as it becomes, and compares. */
 function compare(writing: Writing, program: Program): void {
-  const run = (target: Parameters<typeof runProgram>[0]) => {
-    const data = dataOf(writing);
-    const { fault } = runProgram(target, program, { grid: 1, arguments: data });
-    return { fault, out: data.out };
-  };
-  const expected = run(interpreter('late'));
-  expect(expected.fault).toBeNull();
-  expect(expected.out.every((value) => value === 0)).toBe(false);
-  for (const delivery of deliveries) {
-    const findings: Finding[] = [];
-    const lowered = loweredFor(90, delivery, (finding) => findings.push(finding));
-    expect({ ...run(lowered), delivery }, textOf(writing)).toEqual({ ...expected, delivery });
-    expect(findings.map(({ message }) => message)).toEqual([]);
-  }
+  compareLowered(program, () => dataOf(writing), textOf(writing));
 }
 
 describe('one thread copies for all producers', () => {

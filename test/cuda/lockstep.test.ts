@@ -121,7 +121,7 @@ describe('bulk copies', () => {
 });
 
 test('with thread scope each turn commits, and waits for a known number of groups', () => {
-  const { text } = generated(withStagingScopeThread, { constants: { stagesCount: 4 } });
+  const { text } = generated(withStagingScopeThread, { architecture: 80, constants: { stagesCount: 4 } });
   const entry = text.slice(text.indexOf('extern "C"'));
   expect(timesIn(loopOf(entry, 2), 'ws_wait_group<3>();')).toBe(4);
   const rest = loopOf(entry, 3);

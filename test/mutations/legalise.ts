@@ -92,16 +92,47 @@ export const mutations = [
       why: 'a bulk copy from such an address is a fault of the GPU',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/legalise/thread-scope.ts',
+    ['test/core/thread-scope.test.ts'],
+    [
+      {
+        name: 'stages may be read after their release',
+        from: 'const between = new Set(outer.body.slice(wait, release));',
+        to: 'const between = new Set(outer.body);',
+        why: 'the copy engine overwrites what a thread still reads',
+      },
+      {
+        name: 'syncs in branches stay unseen',
+        from: 'return !anyStatement(outer.body, (each) => isSync(each) && !outer.body.includes(each));',
+        to: 'return true;',
+        why: 'a block with bulk copies meets where the kernel has a sync of its own',
+        equivalent: 'a sync more orders more; it is left out because nothing is gained there',
+      },
+      {
+        name: 'a pipeline of the block has one stage',
+        from: 'stages: step.capacity,',
+        to: 'stages: 1,',
+        why: 'the block waits for ever for a stage that it has not released',
+      },
+      {
+        name: 'verbs elsewhere stay unseen',
+        from: 'if (verbs !== filling.length + 2) return false;',
+        to: '',
+        why: 'what is acquired before the loop is never committed, or stages are counted twice',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/legalise/parts.ts', roles, [
     {
       name: 'loops that begin apart count together',
-      from: 'start === startOf(filled, earlier) &&',
-      to: '',
+      from: 'if (start === null || start !== startOf(filled, before)) return null;',
+      to: 'if (start === null) return null;',
       why: 'the producers copy batches that nobody waits for, or too few',
     },
     {
       name: 'a loop that fills a pipeline ends where it likes',
-      from: 'isSame(statement.test!, renamed(bound, filled, used)) &&',
+      from: 'if (!isSame(outer.test!, renamed(bound, filled, used))) return null;',
       to: '',
       why: 'the producers copy batches that nobody waits for, or too few',
       equivalent:

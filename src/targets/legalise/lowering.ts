@@ -19,6 +19,7 @@ import { type Copy, copyAlignment, forEachCall, returnsAmongCopies } from './cal
 import type { Lowering } from './decisions.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
 import { partRoles } from './roles.ts';
+import { threadsAsBlock } from './thread-scope.ts';
 
 /** What the choice depends on beside the program. */
 export interface LoweringOptions {
@@ -55,7 +56,7 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
   const barriers = (why: string): Choice => ({ lowering: 'barriers', why });
   const groups = (why: string): Choice => ({ lowering: 'groups', why });
   return program.pipelines.map(({ scope, partition, group }: Pipeline, id): Choice => {
-    if (scope === 'thread') return { lowering: 'thread', why: 'it has thread scope' };
+    if (scope === 'thread') return ofThreads(program, id, options);
     if (timed.has(id)) return barriers('a wait for it may time out');
     if (partition !== 'unified') return ofRoles(program, id, options);
     if (group.kind !== 'block') return barriers('its threads are a tile of the block');
@@ -67,6 +68,19 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
     if (obstacle !== undefined) return groups(obstacle);
     return { lowering: 'bulk', why: 'each of its copies is fit for the copy engine' };
   });
+}
+
+/** For a pipeline of thread scope. */
+function ofThreads(program: Program, id: number, options: LoweringOptions): Choice {
+  const { architecture, alignments, blockUniform, checked } = options;
+  const thread: Choice = { lowering: 'thread', why: 'it has thread scope' };
+  if (architecture < 90 || checked === true || !blockUniform(id)) return thread;
+  if (!onlyCopiesMeet(program, alignments)) return thread;
+  const ofBlock = threadsAsBlock(program, id);
+  if (ofBlock === null) return thread;
+  const [choice] = chooseLowerings(ofBlock, { ...options, blockUniform: () => true });
+  if (choice!.lowering !== 'bulk') return thread;
+  return { lowering: 'bulk', why: 'its threads copy what the block would, in step', program: ofBlock };
 }
 
 /** For a pipeline whose threads have roles. */

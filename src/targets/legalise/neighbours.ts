@@ -9,6 +9,7 @@
 import type { Call, Expression, Program } from '../../compiler/ir.ts';
 import { isInteger } from '../../compiler/number-types.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
+import { mapExpression } from '../analysis/map.ts';
 
 type Copy = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 
@@ -77,4 +78,28 @@ function ownPart(expression: Expression, program: Program, factOf: FactOf): numb
     return least === most ? least : null;
   };
   return part(expression);
+}
+
+/**
+ * An expression as the thread of a rank evaluates it, for whichever thread: what differs from thread to thread is
+ * written as that one has it. Null where it is not known. Variables in `own` are assigned in the same way.
+ */
+export function asThread(
+  expression: Expression,
+  program: Program,
+  factOf: FactOf,
+  own: ReadonlySet<number> = new Set(),
+): Expression | null {
+  const { isUniform } = factsOf(program).among('block');
+  let isKnown = true;
+  const written = mapExpression(expression, {
+    expression: (each) => {
+      const isLeaf = each.kind === 'variable' || each.kind === 'builtin';
+      if (!isLeaf || isUniform(each) || (each.kind === 'variable' && own.has(each.id))) return each;
+      const { value } = factOf(each);
+      isKnown &&= value !== null;
+      return value === null ? each : { kind: 'constant', type: each.type, value, range: each.range };
+    },
+  });
+  return isKnown ? written : null;
 }

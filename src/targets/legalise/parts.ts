@@ -2,7 +2,7 @@
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
 import { mapExpression } from '../analysis/map.ts';
-import { assignedIn, expressionsOf, forEachOperand, forEachStatement } from '../analysis/walk.ts';
+import { expressionsOf, forEachOperand, forEachStatement } from '../analysis/walk.ts';
 import { readsOf, startOf } from './lockstep.ts';
 import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, mayLeave } from './loops.ts';
 import { countersOf } from './rotate.ts';
@@ -101,38 +101,49 @@ function isIdle(loop: Loop, reads: ReadonlyMap<number, number>): boolean {
 
 /**
  * The statements with each loop of which nothing is left but to fill a pipeline as the loop that fills it:
- * `for (c; c < n; ++c) for (; f < n && f < c + S; ++f) fill` is `for (; f < n; ++f) fill` where c and f begin
- * together and nothing else reads c: turn by turn, f comes to the end with c.
+ * `for (c; c < n; ++c) for (; f < n && f < c + S; ++f) fill` is `for (; f < n; ++f) fill` where c and f keep step
+ * and nothing else reads c: turn by turn, f comes to the end with c.
  */
 export function flattened(
   statements: readonly Statement[],
   before: readonly Statement[],
 ): readonly Statement[] {
   return statements.map((statement, position): Statement => {
-    if (statement.kind !== 'loop' || statement.body.length !== 1) return statement;
-    const [fill] = statement.body;
-    if (fill?.kind !== 'loop' || mayLeave(statement)) return statement;
-    const counters = countersOf(statement, fill);
-    if (counters === null) return statement;
-    const { used, filled, bounds, capacities } = counters;
-    const [bound, secondBound] = bounds;
-    const [capacity, secondCapacity] = capacities;
-    const earlier = [...before, ...statements.slice(0, position)];
-    const start = startOf(used, earlier);
-    const together =
-      bound !== undefined &&
-      secondBound === undefined &&
-      secondCapacity === undefined &&
-      capacity?.kind === 'constant' &&
-      Number(capacity.value) >= 1 &&
-      start !== null &&
-      start === startOf(filled, earlier) &&
-      isSame(statement.test!, renamed(bound, filled, used)) &&
-      readsOf(used, statements) === readsOf(used, [statement]) &&
-      readsOf(used, [fill]) === 1 &&
-      !assignedIn(fill.body).has(used);
-    return together ? { ...fill, test: bound } : statement;
+    const [fill] = statement.kind === 'loop' && statement.body.length === 1 ? statement.body : [];
+    if (statement.kind !== 'loop' || fill?.kind !== 'loop') return statement;
+    const step = stepOf(statement, [...before, ...statements.slice(0, position)]);
+    if (step === null) return statement;
+    const isOwn =
+      readsOf(step.used, statements) === readsOf(step.used, [statement]) && readsOf(step.used, [fill]) === 1;
+    return isOwn ? { ...fill, test: step.bound } : statement;
   });
+}
+
+/** What two loops keep step by: `for (c; c < n; ++c) { for (; f < n && f < c + S; ++f) … }`, begun together. */
+export interface Step {
+  /** c. */
+  readonly used: number;
+  /** f < n. */
+  readonly bound: Expression;
+  /** S, one at least. */
+  readonly capacity: number;
+}
+
+/** The step of a loop whose first statement is a loop that runs ahead; null where they may not keep it. */
+export function stepOf(outer: Loop, before: readonly Statement[]): Step | null {
+  const [fill] = outer.body;
+  if (fill?.kind !== 'loop' || mayLeave(outer)) return null;
+  const counters = countersOf(outer, fill);
+  if (counters === null) return null;
+  const { used, filled, bounds, capacities } = counters;
+  const [bound, secondBound] = bounds;
+  const [capacity, secondCapacity] = capacities;
+  if (bound === undefined || secondBound !== undefined || secondCapacity !== undefined) return null;
+  if (capacity?.kind !== 'constant' || Number(capacity.value) < 1) return null;
+  const start = startOf(used, before);
+  if (start === null || start !== startOf(filled, before)) return null;
+  if (!isSame(outer.test!, renamed(bound, filled, used))) return null;
+  return { used, bound, capacity: Number(capacity.value) };
 }
 
 function renamed(expression: Expression, from: number, to: number): Expression {

@@ -22,7 +22,7 @@ import { anyStatement, assignedIn, forEachStatement, listsOf, readIn } from '../
 import { type Copy, copyAlignment, returnsAmongCopies } from './calls.ts';
 import { Frame } from './frame.ts';
 import { copyStatements, newLabels, newLoopSchedule } from './loop-schedule.ts';
-import { type Together, together } from './neighbours.ts';
+import { asThread, type Together, together } from './neighbours.ts';
 import { flattened, partOf, withoutDead } from './parts.ts';
 import { asksForWarps, orderOf, rankIn, type ThreadOrder, withRank } from './thread-order.ts';
 import { Words } from './words.ts';
@@ -229,13 +229,11 @@ class Parting {
     const own = assignedIn(this.#span);
     const words = new Words(this.#span[0]!.range, this.#program.indexType);
     const part = mapStatements(partOf(this.#span, passes), {
-      // Another thread does it: what differs from thread to thread is written as this one has it.
       expression: (each) => {
         const isLeaf = each.kind === 'variable' || each.kind === 'builtin';
-        if (!isLeaf || isUniform(each) || (each.kind === 'variable' && own.has(each.id))) return each;
-        const { value } = factOf(each);
-        if (value === null) throw new Obstacle('its producers use what is known to each of them alone');
-        return { kind: 'constant', type: each.type, value, range: each.range };
+        const written = isLeaf ? asThread(each, this.#program, factOf, own) : each;
+        if (written === null) throw new Obstacle('its producers use what is known to each of them alone');
+        return written;
       },
       statement: (each, original) => {
         if (each.kind !== 'call' || each.intrinsic !== 'memcpyAsync') return each;

@@ -9,71 +9,159 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   int batch_3 = 0;
   int out_4 = 0;
   int staged_5 = 0;
-  unsigned pipeline_filled_6 = 0;
-  pipeline_filled_6 = 0u;
+  bool copying_warp_6 = 0;
+  unsigned pipeline_head_7 = 0;
+  unsigned pipeline_head_phase_8 = 0;
+  unsigned pipeline_tail_10 = 0;
+  unsigned pipeline_tail_phase_11 = 0;
+  unsigned pipeline_bytes_13 = 0;
+  bool elected_14 = 0;
+  int first_of_warp_15 = 0;
+  __shared__ ws_barrier m_pipeline_full_0[2];
+  first_of_warp_15 = __shfl_sync(4294967295u, (int)ws_thread_rank, 0 & 31, 32);
+  copying_warp_6 = (first_of_warp_15 == 0);
+  pipeline_head_7 = 0u;
+  pipeline_head_phase_8 = 0u;
+  pipeline_tail_10 = 0u;
+  pipeline_tail_phase_11 = 0u;
+  __syncthreads();
+  if (((int)ws_thread_rank == 0)) {
+    ws_init(&m_pipeline_full_0[0], 1u);
+    ws_init(&m_pipeline_full_0[1], 1u);
+    ws_fence_async_shared();
+  }
+  __syncthreads();
   computeBatch_0 = 0;
   fetchBatch_1 = 0;
   if ((computeBatch_0 < batchCount_2)) {
     while (((fetchBatch_1 < batchCount_2) ? (fetchBatch_1 < (int)((unsigned)computeBatch_0 + (unsigned)2)) : false)) {
+      __syncthreads();
       batch_2 = fetchBatch_1;
-      ws_copy_async<4>(s_shared_0 + (((int)((unsigned)fetchBatch_1 % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
-      ws_commit();
-      pipeline_filled_6 = (pipeline_filled_6 + 1u);
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_fence_async_shared();
+          ws_bulk_copy(s_shared_0 + (((int)((unsigned)fetchBatch_1 % (unsigned)2) * 256) + 0), g_globalIn_1 + ((((int)blockIdx.x * 256) + (((((int)gridDim.z * (int)gridDim.y) * (int)gridDim.x) * 256) * batch_2)) + 0), (unsigned)256 * 4u, &m_pipeline_full_0[(pipeline_head_7 % 2u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_7 % 2u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
+      pipeline_head_7 = (pipeline_head_7 + 1u);
+      if (((pipeline_head_7 % 2u) == 0u)) {
+        pipeline_head_phase_8 = (pipeline_head_phase_8 ^ 1u);
+      }
       continue_1:;
       fetchBatch_1 = (int)((unsigned)fetchBatch_1 + (unsigned)1);
     }
     break_1:;
-    while ((pipeline_filled_6 < 2u)) {
-      ws_commit();
-      continue_3:;
-      pipeline_filled_6 = (pipeline_filled_6 + 1u);
-    }
-    break_3:;
-    while ((((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2) : false)) {
-      ws_wait_group<1>();
-      __syncthreads();
+    while ((((int)((unsigned)computeBatch_0 + (unsigned)5) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)5) < batchCount_2) : false)) {
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 2u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)2) * (unsigned)256);
       g_globalOut_0[(out_4 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_5 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      __syncthreads();
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 2u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      ws_copy_async<4>(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
-      ws_commit();
-      ws_wait_group<1>();
       __syncthreads();
+      batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_prefetch(g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))) + 0), (unsigned)256 * 4u);
+        }
+      }
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_fence_async_shared();
+          ws_bulk_copy(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + 0), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + 0), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 2u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 2u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 2u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)2) * (unsigned)256);
       g_globalOut_0[(out_4 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_5 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      __syncthreads();
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 2u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
+      __syncthreads();
       batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      ws_copy_async<4>(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
-      ws_commit();
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_prefetch(g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3))) + 0), (unsigned)256 * 4u);
+        }
+      }
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_fence_async_shared();
+          ws_bulk_copy(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + 0), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + 0), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 2u)]);
+        }
+      }
+      pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+      if (copying_warp_6) {
+        elected_14 = ws_elect();
+        if (elected_14) {
+          ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 2u)], pipeline_bytes_13);
+        }
+      }
+      pipeline_bytes_13 = 0u;
       continue_2:;
     }
     break_2:;
     while (true) {
-      ws_wait_group<1>();
-      __syncthreads();
+      ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 2u)], pipeline_tail_phase_11);
       batch_3 = computeBatch_0;
       out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
       staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)2) * (unsigned)256);
       g_globalOut_0[(out_4 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_5 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      __syncthreads();
+      pipeline_tail_10 = (pipeline_tail_10 + 1u);
+      if (((pipeline_tail_10 % 2u) == 0u)) {
+        pipeline_tail_phase_11 = (pipeline_tail_phase_11 ^ 1u);
+      }
       computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;
       }
       if (((int)((unsigned)computeBatch_0 + (unsigned)1) < batchCount_2)) {
+        __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-        ws_copy_async<4>(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
-        ws_commit();
-      }
-      else {
-        ws_commit();
+        if (copying_warp_6) {
+          elected_14 = ws_elect();
+          if (elected_14) {
+            ws_fence_async_shared();
+            ws_bulk_copy(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + 0), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + 0), (unsigned)256 * 4u, &m_pipeline_full_0[((pipeline_tail_10 + 1u) % 2u)]);
+          }
+        }
+        pipeline_bytes_13 = (pipeline_bytes_13 + ((unsigned)256 * 4u));
+        if (copying_warp_6) {
+          elected_14 = ws_elect();
+          if (elected_14) {
+            ws_arrive_expecting(&m_pipeline_full_0[((pipeline_tail_10 + 1u) % 2u)], pipeline_bytes_13);
+          }
+        }
+        pipeline_bytes_13 = 0u;
       }
       continue_0:;
     }
