@@ -190,7 +190,7 @@ async function codeOf(
       if ('obstacle' in passed) {
         throw usageError(
           `this kernel does not get to the pass ${after}: ${passed.obstacle.reason}`,
-          'its threads run as state machines; --after structure shows the IR that those are made of',
+          'its threads run as state machines; --after cohorts shows what those are made of',
         );
       }
       return printProgram(passed.program);

@@ -24,6 +24,7 @@ import type { HalfFormat } from '../kernel/half.ts';
 import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
 import type { BitFunction, MathFunction } from './functions.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
+import type { CohortWay } from './ir-cohorts.ts';
 import type { CoreCall, MbarrierArray } from './ir-core.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
 import type { WarpCall, WarpOperator } from './ir-warps.ts';
@@ -74,9 +75,12 @@ export interface Program {
   readonly mbarriers?: readonly MbarrierArray[];
   /**
    * Whose way through the program the body is: each thread's, or that of the block as a whole. The block does a
-   * statement once, and lets its threads do what stands in regions.
+   * statement once, and lets its threads do what stands in regions. The body of a cohort's program is each
+   * thread's; its segments say what is done of it once (ir-cohorts.ts).
    */
-  readonly level?: 'block';
+  readonly level?: 'block' | 'cohort';
+  /** Of a program that was lowered to cohorts: how they carry out the body, by rank group. */
+  readonly cohorts?: readonly CohortWay[];
   readonly body: readonly Statement[];
 }
 

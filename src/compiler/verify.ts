@@ -4,9 +4,17 @@
 import { type Expression, elementValueType, type Program, type Statement, type View } from './ir.ts';
 import type { CoreCall } from './ir-core.ts';
 import { expressionsOf } from './operands.ts';
+import { type Rules, verifyCohorts } from './verify-cohorts.ts';
 
 /** Throws if a program breaks an invariant. */
 export function verifyProgram(program: Program): void {
+  const { index, statements } = rulesOf(program);
+  for (const { count } of program.sharedArrays) index(count);
+  statements(program.body, []);
+  for (const way of program.cohorts ?? []) verifyCohorts(way, rulesOf(way.program));
+}
+
+function rulesOf(program: Program): Rules & { readonly index: (one: Expression) => void } {
   const { indexType } = program;
   const isType = (expression: Expression, type: string, what: string) => {
     if (expression.type !== type) throw new Error(`${what} is ${expression.type}, not ${type}`);
@@ -234,6 +242,5 @@ export function verifyProgram(program: Program): void {
     }
   };
 
-  for (const { count } of program.sharedArrays) index(count);
-  block(program.body, []);
+  return { expression, index, statements: block };
 }

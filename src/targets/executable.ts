@@ -20,6 +20,7 @@
 // one range; there each block has an arena of its own, one after the other from the given address.
 
 import type { ArrayReference, Group, Program, ValueType } from '../compiler/ir.ts';
+import type { RankGroup } from '../compiler/ir-cohorts.ts';
 import type { WarpOperator } from '../compiler/ir-warps.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
@@ -65,13 +66,6 @@ export type Executable =
       /** What the numbers that the kernel tells mean; absent for one that tells nothing. */
       readonly sites?: readonly FaultSite[];
     };
-
-/** Threads of a block whose ranks lie at equal distances. */
-export interface RankGroup {
-  readonly first: number;
-  readonly stride: number;
-  readonly count: number;
-}
 
 /** A place in the program that can fault. */
 export interface FaultSite {

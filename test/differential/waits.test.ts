@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { printProgram } from '#warpstage/compiler/print.js';
 import type { Fault } from '#warpstage/targets/executable.js';
 import { interpreter } from '../support/interpreter.ts';
+import { interpreted, threadsOf } from '../support/lowered.ts';
 import { runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import { logLength, type WaitingProgram, waitingProgram } from './random-waits.ts';
@@ -25,7 +26,12 @@ function comparable(fault: Fault | null) {
 
 const oracle = interpreter('late');
 
-test.each([wasmStates, wasm, interpreter(1)])('$name agrees with the oracle', (target) => {
+/** What state machines are made of, in any order. */
+const cohorts = (['eager', 'late', 1] as const).map((delivery) =>
+  interpreted('cohorts', delivery, () => {}, threadsOf),
+);
+
+test.each([wasmStates, wasm, interpreter(1), ...cohorts])('$name agrees with the oracle', (target) => {
   const seen = { ended: 0, deadlock: 0, misuse: 0 };
   fc.assert(
     fc.property(tapes(150), (tape) => {
@@ -39,7 +45,7 @@ test.each([wasmStates, wasm, interpreter(1)])('$name agrees with the oracle', (t
       const kind = expected.fault?.kind ?? 'ended';
       if (kind === 'ended' || kind === 'deadlock' || kind === 'misuse') seen[kind] += 1;
     }),
-    randomRuns(250),
+    randomRuns(target.lower === undefined ? 250 : 40),
   );
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(5);
 });

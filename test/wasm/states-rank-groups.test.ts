@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Expression, Group, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
 import { prepare } from '#warpstage/targets/legalise/cpu/prepare.js';
-import { programOf, rankGroupsOf } from '#warpstage/targets/wasm/states/rank-groups.js';
+import { programOf, rankGroupsOf } from '#warpstage/targets/legalise/cpu/rank-groups.js';
 import { counting, expectStates } from '../support/agreement.ts';
 import {
   add,

@@ -5,6 +5,7 @@
 // element is nobody's promise. Nothing here looks at whether the bytes were moved. A copy is an actor
 // like a thread, by a number below zero.
 
+import type { Range } from '../../diagnostics/source.ts';
 import { membership } from '../interpreter/barrier.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { StageUse } from '../interpreter/observer.ts';
@@ -84,31 +85,29 @@ function hasSeen(thread: Knowledge, { block, component, time }: Completion): boo
   return thread.hasSeen(block, component, time);
 }
 
-/** Finds the shares of a group's copy together: the n-th time that each thread of the group comes to a call. */
+/**
+ * Finds the shares of a group's copy together: the n-th time that each thread of the group comes to a call. A call
+ * is known by its place, as threads of different rank groups have it in programs of their own.
+ */
 class CopyGroups {
-  readonly #rounds = new Map<PendingCopy['call'], Map<number, number>>();
-  readonly #open = new Map<PendingCopy['call'], Map<string, CopyGroup>>();
+  readonly #rounds = new Map<Range, Map<number, number>>();
+  readonly #open = new Map<Range, Map<string, CopyGroup>>();
 
   track(actor: number, copy: PendingCopy, issuer: ThreadClock): TrackedCopy {
     const { call, thread } = copy;
     const { index, size } = membership(call.group, thread.rank, thread.block.threads.length);
-    const group = size === 1 ? newGroup(1) : this.#groupOf(call, issuer.actor, issuer.block, index, size);
+    const group =
+      size === 1 ? newGroup(1) : this.#groupOf(call.range, issuer.actor, issuer.block, index, size);
     const tracked = new TrackedCopy(actor, copy, issuer, group);
     group.members.push(tracked);
     return tracked;
   }
 
-  #groupOf(
-    call: PendingCopy['call'],
-    actor: number,
-    block: BlockClocks,
-    index: number,
-    size: number,
-  ): CopyGroup {
-    const rounds = entryOf(this.#rounds, call, () => new Map<number, number>());
+  #groupOf(place: Range, actor: number, block: BlockClocks, index: number, size: number): CopyGroup {
+    const rounds = entryOf(this.#rounds, place, () => new Map<number, number>());
     const round = rounds.get(actor) ?? 0;
     rounds.set(actor, round + 1);
-    const open = entryOf(this.#open, call, () => new Map<string, CopyGroup>());
+    const open = entryOf(this.#open, place, () => new Map<string, CopyGroup>());
     const key = `${block.firstActor} ${index} ${round}`;
     const group = entryOf(open, key, () => newGroup(size));
     if (group.members.length === size - 1) open.delete(key);

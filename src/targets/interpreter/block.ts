@@ -13,6 +13,7 @@ import { warpSize } from '../lanes.ts';
 import { deadlockOf } from '../waiting.ts';
 import { GroupBarriers } from './barrier.ts';
 import { Clock } from './clock.ts';
+import type { Cohorts } from './cohorts.ts';
 import { Copies } from './copies.ts';
 import { KernelFault, misuse } from './fault.ts';
 import type { Grid } from './grid.ts';
@@ -27,6 +28,15 @@ import { Thread, type Wait } from './thread.ts';
 import { WarpMeetings } from './warp.ts';
 
 const nowhere: Range = { source: 0, start: 0, end: 0 };
+
+/** Threads that go on as one: a thread by itself, or a cohort. */
+export interface Runnable {
+  readonly members: readonly Thread[];
+  waiting: Wait | null;
+}
+
+/** What blocks run whose threads wait for one another. */
+export type WaitingBody = Extract<Sequence, { kind: 'coroutine' }> | Cohorts;
 
 export interface BlockOptions {
   readonly delivery: 'eager' | 'late' | number;
@@ -50,8 +60,8 @@ export class Block {
   readonly #random: Random | null;
   readonly #descends: boolean;
   readonly #syncs = new Map<number, GroupBarriers>();
-  /** Threads that have not returned. */
-  readonly #running = new Map<Thread, Generator<Wait, Completion, void>>();
+  /** Those that have not returned. */
+  readonly #running = new Map<Runnable, Generator<Wait, Completion, void>>();
   /** Ranks of the threads that have. */
   readonly #returned: number[] = [];
   /** Where lanes that return say so, by warp, in a program whose lanes exchange values through memory; else null. */
@@ -117,10 +127,10 @@ export class Block {
   }
 
   /** Runs all threads to their end. */
-  run(body: Sequence): void {
+  run(body: Sequence | Cohorts): void {
     const { observer } = this.launch;
     observer?.blockBegan(this);
-    if (this.launch.program.level === 'block') {
+    if (body.kind !== 'cohorts' && this.launch.program.level === 'block') {
       runByBlock(this, body);
     } else if (body.kind === 'plain') {
       for (const thread of this.#order([...this.threads])) {
@@ -136,7 +146,7 @@ export class Block {
   }
 
   /** Begins a block that runs in turns with others. */
-  begin(body: Extract<Sequence, { kind: 'coroutine' }>): void {
+  begin(body: WaitingBody): void {
     this.launch.observer?.blockBegan(this);
     this.#start(body);
   }
@@ -160,25 +170,36 @@ export class Block {
     return this.#returned.length;
   }
 
-  #start(body: Extract<Sequence, { kind: 'coroutine' }>): void {
-    for (const thread of this.threads) this.#running.set(thread, body.run(thread));
+  #start(body: WaitingBody): void {
+    if (body.kind === 'cohorts') body.start(this);
+    else for (const thread of this.threads) this.start(thread, body.run(thread));
+  }
+
+  /** Lets a thread or cohort run when its turn comes. */
+  start(runnable: Runnable, steps: Generator<Wait, Completion, void>): void {
+    this.#running.set(runnable, steps);
+  }
+
+  /** Whether a cohort parts of which not all can go on. It need not at once. */
+  partsNow(): boolean {
+    return this.#random === null || this.#random.oneIn(2);
   }
 
   #round(): boolean {
     let progress = false;
-    for (const thread of this.#order([...this.#running.keys()])) {
-      if (thread.waiting !== null && !thread.waiting.ready()) continue;
+    for (const runnable of this.#order([...this.#running.keys()])) {
+      if (runnable.waiting !== null && !runnable.waiting.ready()) continue;
       // A thread that is passed over could have gone on: no deadlock.
       progress = true;
       if (this.#random?.oneIn(4)) continue;
       this.copies.pass();
       this.hardware.flights.pass();
       this.clock.tick();
-      const { done, value } = this.#running.get(thread)!.next();
-      thread.waiting = done ? null : value;
+      const { done, value } = this.#running.get(runnable)!.next();
+      runnable.waiting = done ? null : value;
       if (!done) continue;
-      this.#running.delete(thread);
-      this.#leave(thread);
+      this.#running.delete(runnable);
+      for (const thread of runnable.members) this.#leave(thread);
     }
     return progress || this.hardware.flights.force() || this.#letTimePass();
   }
@@ -194,15 +215,15 @@ export class Block {
     return true;
   }
 
-  /** All threads, in an order that nobody may count on. */
-  inAnyOrder(): readonly Thread[] {
-    const threads = this.#order([...this.threads]);
+  /** Threads in an order that nobody may count on. */
+  inAnyOrder(all = this.threads): readonly Thread[] {
+    const threads = this.#order([...all]);
     return this.#descends ? threads.reverse() : threads;
   }
 
-  #order(threads: Thread[]): Thread[] {
-    this.#random?.shuffle(threads);
-    return threads;
+  #order<T>(all: T[]): T[] {
+    this.#random?.shuffle(all);
+    return all;
   }
 
   #leave(thread: Thread): void {
@@ -220,7 +241,8 @@ export class Block {
 
   /** No thread can go on: throws the fault that says where each waits. */
   reportDeadlock(): never {
-    const waiting = [...this.#running.keys()].map(({ rank, waiting }) => ({
+    const stuck = [...this.#running.keys()].flatMap(({ members }) => members).sort((a, b) => a.rank - b.rank);
+    const waiting = stuck.map(({ rank, waiting }) => ({
       rank,
       range: waiting!.range,
       what: waiting!.describe(),

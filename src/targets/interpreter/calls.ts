@@ -159,7 +159,7 @@ function compileMakePipeline(
     begin: (thread) => thread.block.makers[call.pipeline]!.begin(thread, producers(thread), call),
     end(thread) {
       const maker = thread.block.makers[call.pipeline]!;
-      thread.pipelines[call.pipeline] = maker.end(thread, producers(thread), call);
+      thread.pipelines[call.pipeline] = maker.end(thread, call);
     },
   };
 }

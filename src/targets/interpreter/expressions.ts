@@ -28,7 +28,7 @@ function compileLeaf(program: ObservedProgram, leaf: Leaf): Evaluate {
   switch (leaf.kind) {
     case 'variable': {
       const { id, range } = leaf;
-      if (program.level !== 'block') return (thread) => thread.variables[id]!;
+      if (program.level === undefined) return (thread) => thread.variables[id]!;
       return (thread) => {
         const value = thread.variables[id];
         if (value !== undefined) return value;
@@ -40,7 +40,7 @@ function compileLeaf(program: ObservedProgram, leaf: Leaf): Evaluate {
       return (thread) => thread.block.launch.scalars[id]!;
     }
     case 'builtin':
-      return ofIndexType(program, builtIn(leaf.name));
+      return ofIndexType(program, builtIn(program, leaf.name));
     case 'length': {
       const array = arrayOf(leaf.array);
       return ofIndexType(program, (thread) => array(thread).length);
@@ -130,9 +130,10 @@ function ofIndexType(program: Program, number: (thread: Thread) => number): Eval
   return program.indexType === 'i64' ? (thread) => BigInt(number(thread)) : number;
 }
 
-function builtIn(name: BuiltIn): (thread: Thread) => number {
+function builtIn({ ranks }: ObservedProgram, name: BuiltIn): (thread: Thread) => number {
   switch (name) {
     case 'threadRank':
+      if (ranks !== undefined) return (thread) => (thread.rank - ranks.first) / ranks.stride;
       return (thread) => thread.rank;
     case 'threadIdx.x':
       return (thread) => thread.index[0];

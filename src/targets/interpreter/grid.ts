@@ -4,8 +4,7 @@
 // will, as on the hardware.
 
 import { waitsForGrid } from '../waiting.ts';
-import type { Block } from './block.ts';
-import type { Sequence } from './step.ts';
+import type { Block, WaitingBody } from './block.ts';
 import type { Thread, Wait } from './thread.ts';
 
 type Range = Wait['range'];
@@ -17,7 +16,7 @@ export class Grid {
   #phase = 0;
 
   /** Runs blocks that were made for this grid to their end. */
-  run(blocks: readonly Block[], body: Extract<Sequence, { kind: 'coroutine' }>): void {
+  run(blocks: readonly Block[], body: WaitingBody): void {
     this.#blocks = blocks;
     for (const block of blocks) block.begin(body);
     let running = blocks;

@@ -31,6 +31,8 @@ export class PipelineMaker {
   readonly #makings: Making[] = [];
   /** What each thread takes part in, by rank: one that is ahead may be about to make it anew. */
   readonly #ownMakings: Making[] = [];
+  /** Whether each thread comes as a producer. */
+  readonly #produces: boolean[] = [];
 
   constructor(declaration: Pipeline, blockSize: number) {
     this.#declaration = declaration;
@@ -53,6 +55,7 @@ export class PipelineMaker {
       this.#makings[index] = making;
     }
     this.#ownMakings[thread.rank] = making;
+    this.#produces[thread.rank] = producers === true;
     if (producers === true) making.producers += 1;
     else if (typeof producers !== 'boolean' && producers !== null) making.counts.add(Number(producers));
     thread.observer?.arrived(thread, barrier, barrier.phase, call.range);
@@ -65,13 +68,13 @@ export class PipelineMaker {
   }
 
   /** All have arrived: the thread's handle. */
-  end(thread: Thread, producers: Value | null, call: MakeCall): PipelineHandle {
-    const handle = this.#handleOf(thread, producers, call);
+  end(thread: Thread, call: MakeCall): PipelineHandle {
+    const handle = this.#handleOf(thread, call);
     thread.observer?.made(thread, handle.pipeline, call.range);
     return handle;
   }
 
-  #handleOf(thread: Thread, producers: Value | null, call: MakeCall): PipelineHandle {
+  #handleOf(thread: Thread, call: MakeCall): PipelineHandle {
     const { scope, group, partition } = this.#declaration;
     if (scope === 'thread') return new ThreadPipeline(this.#declaration, thread);
     const barrier = this.#barriers.of(thread.rank);
@@ -79,7 +82,7 @@ export class PipelineMaker {
     const { size } = membership(group, thread.rank, this.#blockSize);
     const making = this.#ownMakings[thread.rank]!;
     making.state ??= this.#makeState(thread, size, making, call);
-    const role = partition !== 'role' ? null : producers === true ? 'producer' : 'consumer';
+    const role = partition !== 'role' ? null : this.#produces[thread.rank] ? 'producer' : 'consumer';
     return new BlockPipeline(making.state, thread, role);
   }
 

@@ -15,6 +15,7 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Expression, Group, Program } from '../../compiler/ir.ts';
+import type { RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import type { WarpOperator } from '../../compiler/ir-warps.ts';
 import type { Range } from '../../diagnostics/source.ts';
@@ -33,6 +34,8 @@ export interface ObservedProgram extends Program {
   readonly observer?: Observer;
   /** Integer arithmetic whose exact result matters: that it was not representable is reported. */
   readonly exact?: ReadonlySet<Expression>;
+  /** The threads among which `threadRank` counts, if they are not the block's. */
+  readonly ranks?: RankGroup;
 }
 
 /** A pipeline that a group has made: distinguished by identity. For thread scope each thread has one of its own. */

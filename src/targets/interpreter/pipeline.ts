@@ -25,6 +25,8 @@ export type WaitVerb = VerbOf<'wait'> | 'pipelineConsumerWaitPrior';
 export interface PipelineHandle {
   /** What was made, whoever holds it. */
   readonly pipeline: MadePipeline;
+  /** The thread's, where the pipeline was made with roles. */
+  readonly role: PipelineRole | null;
   /** What the thread must wait for before it may fill the head stage. */
   beginAcquire(range: Range): Wait | null;
   endAcquire(range: Range): void;
@@ -76,7 +78,7 @@ export class PipelineState {
 export class BlockPipeline implements PipelineHandle {
   readonly #state: PipelineState;
   readonly #thread: Thread;
-  readonly #role: PipelineRole | null;
+  readonly role: PipelineRole | null;
   // Uses so far: the stage is the cursor modulo the stages, its use the quotient.
   #head = 0;
   #tail = 0;
@@ -86,7 +88,7 @@ export class BlockPipeline implements PipelineHandle {
   constructor(state: PipelineState, thread: Thread, role: PipelineRole | null) {
     this.#state = state;
     this.#thread = thread;
-    this.#role = role;
+    this.role = role;
   }
 
   get pipeline(): MadePipeline {
@@ -210,7 +212,7 @@ export class BlockPipeline implements PipelineHandle {
       pipeline: this.#state,
       stage: cursor % this.#state.stages.length,
       batch: cursor,
-      role: this.#role,
+      role: this.role,
       range,
     };
   }
@@ -222,13 +224,14 @@ export class BlockPipeline implements PipelineHandle {
   #check(verb: string, range: Range, required: PipelineRole | null): void {
     const { name } = this.#state.declaration;
     if (!this.#active) throw pipelineMisuse(this.#thread, range, hasQuit(verb, name));
-    if (this.#role !== null && required !== null && this.#role !== required) {
-      throw pipelineMisuse(this.#thread, range, wrongRole(verb, name, this.#role));
+    if (this.role !== null && required !== null && this.role !== required) {
+      throw pipelineMisuse(this.#thread, range, wrongRole(verb, name, this.role));
     }
   }
 }
 
 export class ThreadPipeline implements PipelineHandle {
+  readonly role = null;
   readonly declaration: Pipeline;
   readonly #thread: Thread;
   #head = 0;

@@ -78,13 +78,14 @@ export function compileRegion(region: Region, body: Sequence): Step {
   };
 }
 
-function take(into: Value[], from: readonly Value[], id: number): void {
+/** A variable's value goes from one to the other, or that it has none. */
+export function take(into: Value[], from: readonly Value[], id: number): void {
   if (id in from) into[id] = from[id]!;
   else delete into[id];
 }
 
 /** What a variable is behind a region: as it was, if no thread gave it a value; else what all gave it, if they agree. */
-function agree(ofBlock: Value[], left: readonly (readonly Value[])[], id: number): void {
+export function agree(ofBlock: Value[], left: readonly (readonly Value[])[], id: number): void {
   if (left.every((variables) => !(id in variables))) return;
   const [first] = left;
   const all = left.every((variables) => id in variables && Object.is(variables[id], first![id]));

@@ -4,13 +4,14 @@ import type { Program } from '../../compiler/ir.ts';
 import type { BlockRunner, Executable, Fault, RunnerContext } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
 import { Block } from './block.ts';
+import { compileCohorts } from './cohorts.ts';
 import { KernelFault } from './fault.ts';
 import { Grid } from './grid.ts';
 import { readLaunch } from './launch.ts';
 import type { ObservedProgram } from './observer.ts';
 import { Random } from './random.ts';
 import { stageObserver } from './stage-observer.ts';
-import { compileProgram } from './statements.ts';
+import { compileStatements } from './statements.ts';
 
 export type InterpreterExecutable = Extract<Executable, { target: 'interpreter' }>;
 
@@ -41,14 +42,16 @@ export function createInterpreterRunner(
   const { delivery, steps } = executable;
   const stages = context.stages === undefined ? {} : { observer: stageObserver(context.stages) };
   const program: ObservedProgram = { ...executable.program, ...stages, ...observation };
-  const body = compileProgram(program);
+  const { cohorts } = program;
+  const body =
+    cohorts === undefined ? compileStatements(program, program.body) : compileCohorts(program, cohorts);
   return (record, arena, first, end) => {
     const launch = readLaunch(program, context, record, arena);
     const { observer } = launch;
     const fault = faultOf(() => {
       observer?.launchBegan(launch);
       const order = orderOfBlocks(first, end, observer === null ? 'eager' : delivery);
-      if (body.kind === 'coroutine' && synchronisesGrid(program)) {
+      if (body.kind !== 'plain' && synchronisesGrid(program)) {
         const grid = new Grid();
         grid.run(
           order.map((linear) => new Block(launch.ofBlock(linear), linear, { delivery, steps, grid })),

@@ -19,12 +19,7 @@ import {
 } from './step.ts';
 import type { Thread } from './thread.ts';
 
-/** All of a program's body. */
-export function compileProgram(program: ObservedProgram): Sequence {
-  return compileAll(program, program.body);
-}
-
-function compileAll(program: ObservedProgram, statements: readonly Statement[]): Sequence {
+export function compileStatements(program: ObservedProgram, statements: readonly Statement[]): Sequence {
   return sequence(statements.map((statement) => compileStatement(program, statement)));
 }
 
@@ -60,13 +55,13 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
     case 'if':
       return compileIf(
         expression(statement.test),
-        compileAll(program, statement.then),
-        compileAll(program, statement.otherwise),
+        compileStatements(program, statement.then),
+        compileStatements(program, statement.otherwise),
       );
     case 'loop':
       return compileLoop(program, statement);
     case 'block':
-      return compileBlock(compileAll(program, statement.body), breaks(statement.label));
+      return compileBlock(compileStatements(program, statement.body), breaks(statement.label));
     case 'break':
       return jump(breaks(statement.label));
     case 'continue':
@@ -74,7 +69,7 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
     case 'return':
       return jump(returns);
     case 'region':
-      return compileRegion(statement, compileAll(program, statement.body));
+      return compileRegion(statement, compileStatements(program, statement.body));
     case 'call':
       return compileCall(program, statement);
     default:
@@ -115,8 +110,8 @@ function compileLoop(program: ObservedProgram, loop: Statement & { readonly kind
   const breaksHere = breaks(label);
   const continuesHere = continues(label);
   const test = loop.test === null ? () => true : compileExpression(program, loop.test);
-  const body = compileAll(program, loop.body);
-  const update = compileAll(program, loop.update);
+  const body = compileStatements(program, loop.body);
+  const update = compileStatements(program, loop.update);
 
   const enters = (thread: Thread) => !testFirst || test(thread);
   // After the body and again after the update: whether the loop is left, and if so how.

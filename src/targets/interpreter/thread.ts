@@ -4,7 +4,7 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { notMade } from '../pipeline-misuse.ts';
-import type { Block } from './block.ts';
+import type { Block, Runnable } from './block.ts';
 import type { BlockBarrier } from './block-barrier.ts';
 import type { PendingCopy } from './copies.ts';
 import { CopyQueue } from './copy-queue.ts';
@@ -33,7 +33,7 @@ export interface Awaited {
   readonly all: boolean;
 }
 
-export class Thread {
+export class Thread implements Runnable {
   readonly block: Block;
   readonly rank: number;
   readonly index: Extent3;
@@ -49,6 +49,7 @@ export class Thread {
   /** Copies of the thread's own that may be in flight, in a program that binds such copies to barriers. */
   issued: PendingCopy[] = [];
   waiting: Wait | null = null;
+  readonly members: readonly Thread[] = [this];
 
   constructor(block: Block, rank: number, variables: Value[], localArrays: readonly Elements[]) {
     const [x, y] = block.launch.program.block;

@@ -5,6 +5,7 @@
 // sentence needs.
 
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
+import type { BarrierWaitCall } from '../../compiler/ir-cohorts.ts';
 import { constantOf } from '../analysis/elements.ts';
 import { barrierFaults } from '../barrier-misuse.ts';
 import type { Local } from './encoder/code.ts';
@@ -16,7 +17,6 @@ export const barrierRecordBytes = 16;
 
 export type BarrierUse = Extract<BarrierCall, { index: unknown }>;
 export type ArriveCall = Extract<BarrierCall, { intrinsic: 'barrierArrive' }>;
-export type BarrierWaitCall = Extract<BarrierCall, { intrinsic: 'barrierWait' }>;
 
 /** Where a thread finds the barriers that it has made. */
 export interface BarrierPlace {

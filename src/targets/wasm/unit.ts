@@ -2,10 +2,11 @@
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
 import type { ArrayReference, Call, MathFunction, Program } from '../../compiler/ir.ts';
+import type { RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
-import type { FaultSite, RankGroup } from '../executable.ts';
+import type { FaultSite } from '../executable.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';

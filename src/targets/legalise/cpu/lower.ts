@@ -8,6 +8,7 @@ import { factsOf } from '../../analysis/facts.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { expandCounts } from '../counts.ts';
 import { lowerInBlock } from './block.ts';
+import { planCohorts } from './cohorts.ts';
 import type { CpuPass, OptionalCpuPass } from './passes.ts';
 import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
@@ -43,12 +44,14 @@ export function lowerToRegions(
   return { program, uniformity: { block: facts.among('block'), row: facts.among('row') } };
 }
 
-/** The program as each thread runs it, where threads wait for one another. */
+/** The program as cohorts run it, where threads wait for one another. */
 export function lowerToStates(original: Program, options: PassOptions = {}): Program {
-  return madeReady(original, false, options);
+  const ready = madeReady(original, false, options);
+  const inRows = (options.without ?? []).includes('affine') ? (program: Program) => program : splitInRows;
+  return run('cohorts', ready, (program) => planCohorts(program, inRows), options);
 }
 
-/** The program after a pass on the way to regions; a program that cannot go that way, after one to states. */
+/** The program after a pass on the way to regions; one of cohorts, or that cannot go that way, after one to states. */
 export function programAfter(
   original: Program,
   pass: CpuPass,
@@ -57,7 +60,7 @@ export function programAfter(
   const seen = new Map<CpuPass, Program>();
   const after = (each: CpuPass, program: Program) => void seen.set(each, program);
   const lowered = lowerToRegions(original, { without, after });
-  if ('obstacle' in lowered) {
+  if ('obstacle' in lowered || pass === 'cohorts') {
     seen.clear();
     lowerToStates(original, { without, after });
   }
@@ -68,7 +71,7 @@ export function programAfter(
 }
 
 /** The same program in which an index that grows from thread to thread has a base that a row shares. */
-export function splitInRows(program: Program): Program {
+function splitInRows(program: Program): Program {
   return splitAffine(program, factsOf(program).among('row'));
 }
 

@@ -1,7 +1,7 @@
 // The names of the passes that bring a program down to what a CPU runs.
 
-/** To regions, in their order; to states, the first three. */
-export const cpuPasses = ['warps', 'prepare', 'structure', 'affine', 'regions', 'block'] as const;
+/** To regions, in their order but for the last; where threads wait for one another, the first three and that. */
+export const cpuPasses = ['warps', 'prepare', 'structure', 'affine', 'regions', 'block', 'cohorts'] as const;
 export type CpuPass = (typeof cpuPasses)[number];
 
 /** Those that only make the program better: the rest of the way is right without them. */

@@ -7,9 +7,9 @@
 
 import type { BarrierCall } from '../../../compiler/ir-barriers.ts';
 import { mostArrivals } from '../../../compiler/ir-barriers.ts';
+import type { BarrierWaitCall, MakeBarrierCall } from '../../../compiler/ir-cohorts.ts';
 import {
   type BarrierPlace,
-  type BarrierWaitCall,
   barrierRecord,
   barrierRecordBytes,
   withAwaitedPhase,
@@ -27,19 +27,17 @@ import { pushSlot } from './cohort.ts';
 import { awaitBytes, awaitFields, barrierFields, groupBarrierBytes, groupBarrierFields } from './layout.ts';
 import type { CohortState, CohortWriter } from './writer.ts';
 
-export type MakeBarrierCall = Extract<BarrierCall, { intrinsic: 'makeBarrier' }>;
+/** What each thread does at a call by itself. */
+type ThreadBarrierCall = Exclude<BarrierCall, { intrinsic: 'memcpyAsync' | 'makeBarrier' | 'barrierWait' }>;
 
-/** Writes what one thread does at a call that it does not wait at, or before it waits. */
+/** Writes what one thread does at a call that it does not wait at. */
 export function writeThreadBarrierCall(
   writer: CohortWriter,
   context: ThreadContext,
-  call: Exclude<BarrierCall, { intrinsic: 'memcpyAsync' }>,
+  call: ThreadBarrierCall,
   rank: Local,
 ): void {
   switch (call.intrinsic) {
-    case 'makeBarrier':
-      writeProposal(writer, context, call, rank);
-      return;
     case 'barrierArrive':
       writeArrival(context, call, placeOf(writer, call, rank));
       return;
@@ -51,9 +49,6 @@ export function writeThreadBarrierCall(
     // Copies are done when they are issued.
     case 'barrierBind':
       withBarrierIndex(context, call, pushMade(writer, call), () => {});
-      return;
-    case 'barrierWait':
-      writeAwait(writer, context, call, rank);
       return;
     default:
       call satisfies never;
@@ -86,7 +81,7 @@ function placeOf(writer: CohortWriter, call: BarrierCall, rank: Local): BarrierP
 }
 
 /** Before a thread meets the others: all must expect the same. */
-function writeProposal(
+export function writeProposal(
   { code, launch, layout, cohort }: CohortWriter,
   context: ThreadContext,
   call: MakeBarrierCall,
@@ -164,7 +159,12 @@ export function writeBarrierOpening(writer: CohortWriter, call: MakeBarrierCall)
 }
 
 /** Notes what a thread waits for. */
-function writeAwait(writer: CohortWriter, context: ThreadContext, call: BarrierWaitCall, rank: Local): void {
+export function writeAwait(
+  writer: CohortWriter,
+  context: ThreadContext,
+  call: BarrierWaitCall,
+  rank: Local,
+): void {
   const { code } = writer;
   withBarrier(context, call, placeOf(writer, call, rank), (barrier) => {
     withAwaitedPhase(context, call, barrier, (phase) => {

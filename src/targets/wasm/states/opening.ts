@@ -4,6 +4,7 @@
 // consumers its stages expect. Where threads bring roles or counts, each notes its own before it
 // arrives; a thread that returned has no note.
 
+import type { MakePipelineCall } from '../../../compiler/ir-cohorts.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -11,7 +12,6 @@ import { writeConversion } from '../operators.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { pushSlot } from './cohort.ts';
 import { groupSize, pipelineBytes, pipelineFields, stageBytes } from './layout.ts';
-import type { MakeCall, Region } from './segments.ts';
 import type { CohortWriter } from './writer.ts';
 
 /** The note of a thread that has returned. */
@@ -32,18 +32,18 @@ export function pushNote(
 export function writeNote(
   writer: CohortWriter,
   context: ThreadContext,
-  { value, noteFor }: NonNullable<Region['yields']>,
+  { pipeline, producers }: MakePipelineCall,
   rank: Local,
 ): void {
-  const { notes } = writer.layout.pipelines.get(noteFor!)!;
+  const { notes } = writer.layout.pipelines.get(pipeline)!;
   pushNote(writer, notes!, rank);
-  pushExpression(context, value);
-  writeConversion(writer.unit, writer.code, value.type, 'i64');
+  pushExpression(context, producers!);
+  writeConversion(writer.unit, writer.code, producers!.type, 'i64');
   writer.code.memory('i64.store');
 }
 
 /** Writes what comes after the wait: the state is set up if it is not yet, and the threads have handles of it. */
-export function writeOpening(writer: CohortWriter, call: MakeCall): void {
+export function writeOpening(writer: CohortWriter, call: MakePipelineCall): void {
   const { unit, code, launch, layout, cohort, uniform } = writer;
   const slots = layout.pipelines.get(call.pipeline)!;
   const { handle } = slots;
@@ -75,7 +75,7 @@ export function writeOpening(writer: CohortWriter, call: MakeCall): void {
 }
 
 /** Adds `open(scratch, state, first, size, block)` → 1 after a fault: sets up the state of the group from rank `first` on. */
-function addOpen({ unit, layout }: CohortWriter, call: MakeCall): FunctionReference {
+function addOpen({ unit, layout }: CohortWriter, call: MakePipelineCall): FunctionReference {
   const { stages, partition, name } = unit.program.pipelines[call.pipeline]!;
   const { notes } = layout.pipelines.get(call.pipeline)!;
   const code = new Code(

@@ -1,9 +1,11 @@
 // What the threads of a cohort do one by one: regions, and the codes by which they part.
 
 import type { Expression } from '../../../compiler/ir.ts';
+import type { CohortRegion, MakePipelineCall, NotedCall } from '../../../compiler/ir-cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { assignedIn, operandsOf } from '../../analysis/walk.ts';
+import type { CohortFacts } from '../../legalise/cpu/cohort-facts.ts';
 import { writeShareOfCopy } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -14,11 +16,9 @@ import { Lanes } from '../simd/lanes.ts';
 import { planLanes } from '../simd/region.ts';
 import { writeStatements } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import { writeThreadBarrierCall } from './barriers.ts';
+import { writeAwait, writeProposal, writeThreadBarrierCall } from './barriers.ts';
 import { writeMayCopy } from './calls.ts';
-import type { CohortFacts } from './facts.ts';
 import { pushNote, writeNote } from './opening.ts';
-import type { MakeCall, Region } from './segments.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 export interface RegionFacts {
@@ -46,7 +46,7 @@ export class RegionWriter {
   }
 
   /** Writes the codes of all threads, by a region or by their roles; `sum`, which is 0 before, gets their sum. */
-  writeCodes(by: Region | MakeCall, sum: Local): void {
+  writeCodes(by: CohortRegion | MakePipelineCall, sum: Local): void {
     if (by.kind === 'region') this.#writeRegion(by, sum);
     else this.#writeRoles(by.pipeline, sum);
   }
@@ -71,10 +71,10 @@ export class RegionWriter {
   }
 
   /** A region that all threads leave alike: while the rank group is whole, by rows and in lanes. */
-  write(region: Region): void {
+  write(region: CohortRegion): void {
     const { code, cohort } = this.#writer;
     const inRows = { ...region, resets: [] };
-    const canBeWhole = region.exits.length === 0 && region.yields === null;
+    const canBeWhole = region.exits.length === 0 && region.gives === null;
     if (canBeWhole && !this.#maySplit) {
       this.#writeRows(inRows);
     } else if (canBeWhole && planLanes(this.#lanes, inRows) !== null) {
@@ -108,7 +108,7 @@ export class RegionWriter {
   }
 
   /** All threads of the cohort carry out the region, one after the other; `sum` gets that of their codes. */
-  #writeRegion(region: Region, sum: Local | null): void {
+  #writeRegion(region: CohortRegion, sum: Local | null): void {
     const { code, cohort, variables, uniform } = this.#writer;
     const hoisting = new Hoisting(uniform, this.#facts, assignedIn(region.body));
     const threads = code.capture(() => {
@@ -119,10 +119,10 @@ export class RegionWriter {
           if (sum !== null) code.i32(0).set(threadCode);
           this.#writeWithExits(region, context, threadCode);
           for (const id of region.stores) variables.writeSpill(id, rank);
-          if (region.yields !== null && region.yields.noteFor !== null) {
-            writeNote(this.#writer, context, region.yields, rank);
-          } else if (region.yields !== null) {
-            pushExpression(context, region.yields.value);
+          if (region.gives?.kind === 'note') {
+            this.#writeNote(context, region.gives.call, rank);
+          } else if (region.gives?.kind === 'test') {
+            pushExpression(context, region.gives.test);
             code.op('i32.eqz').set(threadCode);
           }
           if (sum !== null) this.#writeCode(threadCode, position, sum);
@@ -133,8 +133,14 @@ export class RegionWriter {
     code.append(threads);
   }
 
+  #writeNote(context: ThreadContext, call: NotedCall, rank: Local): void {
+    if (call.intrinsic === 'makePipeline') writeNote(this.#writer, context, call, rank);
+    else if (call.intrinsic === 'makeBarrier') writeProposal(this.#writer, context, call, rank);
+    else writeAwait(this.#writer, context, call, rank);
+  }
+
   /** A jump out of the region leads behind it, and gives the thread the code of that exit. */
-  #writeWithExits({ body, exits }: Region, context: ThreadContext, threadCode: Local): void {
+  #writeWithExits({ body, exits }: CohortRegion, context: ThreadContext, threadCode: Local): void {
     const { code } = this.#writer;
     if (exits.length === 0) {
       writeStatements(context, body);
@@ -175,7 +181,11 @@ export class RegionWriter {
         } else if (call.intrinsic === 'memcpyAsync') {
           writeMayCopy(this.#writer, context, call);
           writeShareOfCopy(context, call);
-        } else if ('barrier' in call) {
+        } else if (
+          'barrier' in call &&
+          call.intrinsic !== 'makeBarrier' &&
+          call.intrinsic !== 'barrierWait'
+        ) {
           writeThreadBarrierCall(this.#writer, context, call, rank);
         } else {
           throw new Error(`${call.intrinsic} is a step of a segment`);

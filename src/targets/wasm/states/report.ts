@@ -1,14 +1,14 @@
 // `report(record, arena, block)`: tells the host where each thread of a block waits, and that
 // nobody can go on.
 
+import type { Head, Segment, WaitingCall } from '../../../compiler/ir-cohorts.ts';
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
 import { pushBarrierProgress } from './barriers.ts';
 import { Cohort } from './cohort.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
-import type { Head, Segment } from './segments.ts';
-import { pushProgress, type WaitingCall, waitingGroup } from './waits.ts';
+import { pushProgress, waitingGroup } from './waits.ts';
 
 export function addReport(
   layout: StatesLayout,

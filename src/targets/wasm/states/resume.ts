@@ -6,6 +6,8 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
+import type { End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { CohortFacts } from '../../legalise/cpu/cohort-facts.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -18,13 +20,11 @@ import { pushIsOver, writeAnswers, writeBarrierOpening } from './barriers.ts';
 import { writeCall, writeReturn } from './calls.ts';
 import { Cohort } from './cohort.ts';
 import type { CohortSplit } from './cohort-split.ts';
-import type { CohortFacts } from './facts.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import type { Meetings } from './meetings.ts';
 import { writeOpening } from './opening.ts';
 import { RegionWriter } from './regions.ts';
-import type { End, Head, Segment, Step } from './segments.ts';
-import { pushReady, type WaitingCall, waitingGroup } from './waits.ts';
+import { pushReady, waitingGroup } from './waits.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 /** What became of a cohort that was resumed: it could not go on, went on until it must wait, or lets others go on. */
@@ -63,7 +63,6 @@ class ResumeWriter implements CohortWriter {
   readonly #cohortSplit: CohortSplit;
   readonly #regions: RegionWriter;
   readonly #segments: readonly Segment[];
-  readonly #numbers: ReadonlyMap<Segment, number>;
   readonly #parts: Local;
   readonly #next: Local;
   readonly #progress: Local;
@@ -80,7 +79,6 @@ class ResumeWriter implements CohortWriter {
     this.meetings = meetings;
     this.#cohortSplit = cohortSplit;
     this.#segments = segments;
-    this.#numbers = new Map(segments.map((segment, number) => [segment, number]));
     this.#parts = parts;
     this.#next = this.code.local('i32', 'segment');
     this.#progress = this.code.local('i32', 'progress');
@@ -141,7 +139,7 @@ class ResumeWriter implements CohortWriter {
     const { head, steps, end } = this.#segments[number]!;
     if (head !== null) this.#writeHead(head);
     for (const step of steps) this.#writeStep(step);
-    this.#writeEnd(end!, number);
+    this.#writeEnd(end, number);
   }
 
   #writeHead({ wait, live }: Head): void {
@@ -158,7 +156,7 @@ class ResumeWriter implements CohortWriter {
   }
 
   #maySplitAt({ head, end }: Segment): boolean {
-    if (end!.kind === 'split') return true;
+    if (end.kind === 'split') return true;
     const wait = head?.wait ?? null;
     return wait !== null && this.#waitsApart(wait);
   }
@@ -215,6 +213,7 @@ class ResumeWriter implements CohortWriter {
         writeStatement(this.uniform, step.statement);
         return;
       case 'call':
+      case 'arrive':
         writeCall(this, step.call, (rank) => this.#regions.threadContext(rank, null));
         return;
       case 'open':
@@ -247,15 +246,12 @@ class ResumeWriter implements CohortWriter {
           () => this.#goTo(end.otherwise, number),
         );
         return;
-      case 'suspend': {
-        this.#writeValues(end.to.head!.live);
-        this.cohort.setField(cohortFields.segment, () => void code.i32(this.#numberOf(end.to)));
+      case 'suspend':
+        this.#writePlace(end.to);
         this.#goTo(end.to, number);
         return;
-      }
       case 'yield':
-        this.#writeValues(end.to.head!.live);
-        this.cohort.setField(cohortFields.segment, () => void code.i32(this.#numberOf(end.to)));
+        this.#writePlace(end.to);
         code.i32(outcomes.yielded).op('return');
         return;
       case 'split':
@@ -271,16 +267,22 @@ class ResumeWriter implements CohortWriter {
   }
 
   /** Goes on at a segment; what comes next in the code is reached without a jump. */
-  #goTo(to: Segment, from: number): void {
-    if (this.#numberOf(to) !== from + 1) this.#jumpTo(to);
+  #goTo(to: number, from: number): void {
+    if (to !== from + 1) this.#jumpTo(to);
   }
 
-  #jumpTo(to: Segment): void {
-    this.code.i32(this.#numberOf(to)).set(this.#next).br(this.#dispatch!);
+  #jumpTo(to: number): void {
+    this.code.i32(to).set(this.#next).br(this.#dispatch!);
   }
 
-  #numberOf(segment: Segment): number {
-    return this.#numbers.get(segment)!;
+  /** Keeps where the cohort enters next, and what it finds there. */
+  #writePlace(to: number): void {
+    this.#writeValues(this.#liveAt(to));
+    this.cohort.setField(cohortFields.segment, () => void this.code.i32(to));
+  }
+
+  #liveAt(segment: number): readonly number[] {
+    return this.#segments[segment]!.head!.live;
   }
 
   /** Keeps uniform variables in the cohort's record. */
@@ -306,7 +308,7 @@ class ResumeWriter implements CohortWriter {
             .op('i32.eq')
             .if(() => this.#jumpTo(exits[0]!.to));
         }
-        this.#writeValues(new Set(exits.flatMap(({ entry }) => entry.head.live)));
+        this.#writeValues(new Set(exits.flatMap(({ entry }) => this.#liveAt(entry))));
         code.withTemporary('i32', (other) => {
           exits.forEach(({ to, entry }, position) => {
             this.#pushSplit(position + 1);
@@ -316,7 +318,7 @@ class ResumeWriter implements CohortWriter {
               this.#jumpTo(to);
             });
             code.get(other).if(() => {
-              code.get(other).i32(this.#numberOf(entry)).memory('i32.store', cohortFields.segment);
+              code.get(other).i32(entry).memory('i32.store', cohortFields.segment);
             });
           });
         });

@@ -12,6 +12,7 @@
 // Where the grid synchronises, blocks run in turns (grid.ts): `advance(record, arena, block, begins)`
 // instead runs one, which begins or goes on, until it is `finished`, has `failed`, is `stuck`, or rests.
 
+import type { Segment } from '../../../compiler/ir-cohorts.ts';
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
@@ -19,7 +20,6 @@ import { returned } from './calls.ts';
 import { addGridFunctions, outcomesOfBlock } from './grid.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import { outcomes } from './resume.ts';
-import type { Segment } from './segments.ts';
 
 export interface ScheduledRankGroup {
   readonly unit: Unit;
@@ -37,7 +37,7 @@ export function addSchedule(
   report: FunctionReference,
 ): void {
   const { unit } = layout;
-  const yields = rankGroups.some(({ segments }) => segments.some(({ end }) => end?.kind === 'yield'));
+  const yields = rankGroups.some(({ segments }) => segments.some(({ end }) => end.kind === 'yield'));
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
   const [record, arena, block, end, begins] = [0, 1, 2, 3, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });

@@ -1,8 +1,8 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
-import type { Call, Group } from '../../../compiler/ir.ts';
+import type { Group } from '../../../compiler/ir.ts';
+import type { GroupWait, MeetingCall, WaitingCall } from '../../../compiler/ir-cohorts.ts';
 import type { StageCall, TimedWait } from '../../../compiler/ir-pipelines.ts';
-import type { BarrierWaitCall } from '../barriers.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
 import {
@@ -18,13 +18,6 @@ import {
 } from './layout.ts';
 import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
 import type { CohortState } from './writer.ts';
-
-type Meeting = Extract<Call, { intrinsic: 'sync' | 'makePipeline' | 'makeBarrier' }>;
-
-/** A call at which a thread may have to wait for others of its group. */
-export type GroupWait = Meeting | StageCall;
-/** A call at which a thread may have to wait. At a barrier each has a note of what it waits for. */
-export type WaitingCall = GroupWait | BarrierWaitCall;
 
 /** Pushes whether threads of one group need not wait any more. */
 export function pushReady(state: CohortState, call: GroupWait | TimedWait, threads: GroupThreads): void {
@@ -98,7 +91,7 @@ export function pushStage({ code, cohort }: CohortState, pipeline: Local, stage:
   code.i32(stageBytes).op('i32.mul', 'i32.add').i32(pipelineBytes).op('i32.add');
 }
 
-function isMeeting(call: GroupWait | TimedWait): call is Meeting {
+function isMeeting(call: GroupWait | TimedWait): call is MeetingCall {
   return call.intrinsic === 'sync' || call.intrinsic === 'makePipeline' || call.intrinsic === 'makeBarrier';
 }
 
@@ -110,7 +103,7 @@ export function waitingGroup(call: WaitingCall, layout: StatesLayout): Group {
     .group;
 }
 
-function isOfGrid(call: Meeting): boolean {
+function isOfGrid(call: MeetingCall): boolean {
   return call.intrinsic === 'sync' && call.group.kind === 'grid';
 }
 
@@ -132,7 +125,7 @@ function pushProgressInGrid(
 }
 
 /** Where threads meet, and the field that says how often they have come there. */
-function meetingOf({ layout }: CohortState, call: Meeting): { slots: GroupSlots; count: number } {
+function meetingOf({ layout }: CohortState, call: MeetingCall): { slots: GroupSlots; count: number } {
   if (call.intrinsic === 'sync') {
     const slots = layout.sync(call);
     return { slots, count: slots.count };

@@ -8,13 +8,13 @@
 
 import { binaryOperation, type Value } from '../../../compiler/arithmetic.ts';
 import type { BinaryOperator, Expression, Program, ValueType } from '../../../compiler/ir.ts';
+import type { RankGroup } from '../../../compiler/ir-cohorts.ts';
 import { isInteger } from '../../../compiler/number-types.ts';
 import { builtInOfRank, factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { mapStatements } from '../../analysis/map.ts';
 import { expressionsOf, forEachStatement, operandsOf } from '../../analysis/walk.ts';
-import type { RankGroup } from '../../executable.ts';
-import { CohortFacts } from './facts.ts';
+import { CohortFacts } from './cohort-facts.ts';
 
 /** More ways than these are left to be found out by the threads: each rank group's code is as long as the kernel's. */
 const mostRankGroups = 4;

@@ -1,71 +1,90 @@
-// The way of a cohort through the program: segments, and how one leads to the next.
+// Threads that wait for one another become cohorts: each rank group's body as segments (compiler/ir-cohorts.ts).
 //
 // What the cohort does as a whole is taken apart into segments without structure: each runs from
 // its first step to its end without waiting, and says where the cohort goes on. A cohort enters
-// a segment with a head from the scheduler: there it may have to wait, and there its uniform
-// variables are read back into locals. All else comes from another segment, with everything in
-// place.
+// a segment with a head from its schedule: there it may have to wait, and there its uniform
+// variables are found again. All else comes from another segment, with everything in place.
 //
 // What threads do one by one stays structured, as regions inside a segment. A region may end in
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
 import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import type {
+  CohortRegion,
+  End,
+  Exit,
+  GroupWait,
+  Head,
+  Jump,
+  MakePipelineCall,
+  NotedCall,
+  Segment,
+  Step,
+  WaitingCall,
+} from '../../../compiler/ir-cohorts.ts';
 import { waitsForStage } from '../../../compiler/ir-pipelines.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
-import type { CohortFacts } from './facts.ts';
-import {
-  type End,
-  type Exit,
-  emptySegment,
-  type Head,
-  type Jump,
-  type MakeCall,
-  type Region,
-  type Segment,
-} from './segments.ts';
-import type { WaitingCall } from './waits.ts';
+import { CohortFacts } from './cohort-facts.ts';
+import { programOf, rankGroupsOf } from './rank-groups.ts';
 
-/** The segments in the order in which they are written; the first is where every block begins. */
-export function flowOf(program: Program, facts: CohortFacts): readonly Segment[] {
-  return new Lowering(program, facts).lower(program.body);
+/** A pass over the program of a rank group, before it is taken apart. */
+type OfThreads = (program: Program) => Program;
+
+/** The same program with the way of its cohorts. */
+export function planCohorts(program: Program, prepare: OfThreads): Program {
+  const cohorts = rankGroupsOf(program).map((ranks) => {
+    const own: Program = { ...prepare(programOf(program, ranks)), level: 'cohort' };
+    return { ranks, program: own, segments: new Planner(own).plan() };
+  });
+  return { ...program, cohorts };
+}
+
+/** A segment that is being written: others are named by themselves. */
+interface Draft {
+  head: Head | null;
+  readonly steps: Step[];
+  end: End<Draft> | null;
 }
 
 interface Place {
-  readonly to: Segment;
+  readonly to: Draft;
   readonly live: VariableSet;
 }
 
-class Lowering {
+class Planner {
   readonly #variables: number;
   readonly #barriers: Program['barriers'];
   readonly #facts: CohortFacts;
   readonly #liveness: Liveness;
-  readonly #segments: Segment[] = [];
-  /** For threads that part; written after all others. */
-  readonly #entries: Segment[] = [];
-  readonly #finish = { head: { wait: null, live: [] }, steps: [], end: { kind: 'finish' } } satisfies Segment;
+  readonly #body: readonly Statement[];
+  readonly #segments: Draft[] = [];
+  /** For threads that part; they come after all others. */
+  readonly #entries: Draft[] = [];
+  readonly #finish: Draft = { head: { wait: null, live: [] }, steps: [], end: { kind: 'finish' } };
   readonly #jumps = new Map<number, { readonly break: Place; readonly continue: Place | null }>();
   /** Where code goes; null after a jump. */
-  #current: Segment | null = null;
+  #current: Draft | null = null;
   /** Statements for the next region. */
   #pending: Statement[] = [];
 
-  constructor(program: Program, facts: CohortFacts) {
-    const { variables, barriers } = program;
+  constructor(program: Program) {
+    const { variables, barriers, body } = program;
     this.#variables = variables.length;
     this.#barriers = barriers;
-    this.#facts = facts;
+    this.#body = body;
+    this.#facts = new CohortFacts(program);
     this.#liveness = factsOf(program).liveness;
   }
 
-  lower(body: readonly Statement[]): readonly Segment[] {
+  /** The segments in the order in which they are written; the first is where every block begins. */
+  plan(): readonly Segment[] {
     this.#place({ head: { wait: null, live: [] }, steps: [], end: null });
-    this.#list(body);
+    this.#list(this.#body);
     this.#jump(this.#finish);
-    return [...this.#segments, ...this.#entries, this.#finish];
+    return numbered([...this.#segments, ...this.#entries, this.#finish]);
   }
 
   #list(statements: readonly Statement[]): void {
@@ -113,7 +132,7 @@ class Lowering {
         this.#loop(statement);
         return;
       case 'block': {
-        const exit = emptySegment();
+        const exit = emptyDraft();
         const live = this.#liveness.after(statement);
         this.#jumps.set(statement.label, { break: { to: exit, live }, continue: null });
         this.#list(statement.body);
@@ -137,9 +156,9 @@ class Lowering {
   }
 
   #if(statement: Extract<Statement, { kind: 'if' }>): void {
-    const then = emptySegment();
-    const otherwise = emptySegment();
-    const after = emptySegment();
+    const then = emptyDraft();
+    const otherwise = emptyDraft();
+    const after = emptyDraft();
     const hasElse = statement.otherwise.length > 0;
     const live = this.#liveness.before(statement);
     this.#branch(statement.test, then, hasElse ? otherwise : after, live);
@@ -155,10 +174,10 @@ class Lowering {
   }
 
   #loop(loop: Extract<Statement, { kind: 'loop' }>): void {
-    const head = emptySegment();
-    const body = emptySegment();
-    const update = emptySegment();
-    const exit = emptySegment();
+    const head = emptyDraft();
+    const body = emptyDraft();
+    const update = emptyDraft();
+    const exit = emptyDraft();
     const after = this.#liveness.after(loop);
     const live = this.#liveness.before(loop) | after | readsOf(expressionsOf(loop));
     this.#jumps.set(loop.label, {
@@ -184,23 +203,20 @@ class Lowering {
   #call(call: Call): void {
     switch (call.intrinsic) {
       case 'makePipeline': {
-        const { producers, pipeline } = call;
-        if (producers !== null) {
-          const region = this.#region([], { value: producers, noteFor: pipeline });
-          this.#current!.steps.push({ kind: 'region', region });
-        }
+        const { producers } = call;
+        if (producers !== null) this.#note(call);
         this.#wait(call);
         this.#current!.steps.push({ kind: 'open', call });
         if (producers?.type === 'bool') this.#partByRole(call, producers);
         return;
       }
       case 'makeBarrier':
-        if (call.expected !== null) this.#alone(call);
+        if (call.expected !== null) this.#note(call);
         this.#wait(call);
         this.#current!.steps.push({ kind: 'open', call });
         return;
       case 'barrierWait':
-        this.#alone(call);
+        this.#note(call);
         if (call.limit === null) this.#suspend(call);
         else this.#current!.steps.push({ kind: 'answer', call });
         return;
@@ -209,7 +225,7 @@ class Lowering {
         return;
       case 'nanosleep': {
         const live = this.#uniform(this.#liveness.after(call));
-        const to: Segment = { head: { wait: null, yieldedAt: call.range, live }, steps: [], end: null };
+        const to: Draft = { head: { wait: null, yieldedAt: call.range, live }, steps: [], end: null };
         this.#end({ kind: 'yield', to });
         this.#place(to);
         return;
@@ -221,26 +237,26 @@ class Lowering {
   }
 
   /** What each thread does by itself at a call before the cohort does its part. */
-  #alone(call: Call): void {
-    this.#current!.steps.push({ kind: 'region', region: this.#region([call], null) });
+  #note(call: NotedCall): void {
+    this.#current!.steps.push({ kind: 'region', region: this.#region([], { kind: 'note', call }) });
   }
 
-  #wait(call: WaitingCall): void {
-    this.#current!.steps.push({ kind: 'call', call });
+  #wait(call: GroupWait): void {
+    this.#current!.steps.push({ kind: 'arrive', call });
     this.#suspend(call);
   }
 
   #suspend(call: WaitingCall): void {
     const live = this.#uniform(this.#liveness.after(call));
-    const to: Segment = { head: { wait: call, live }, steps: [], end: null };
+    const to: Draft = { head: { wait: call, live }, steps: [], end: null };
     this.#end({ kind: 'suspend', to });
     this.#place(to);
   }
 
-  #partByRole(call: MakeCall, isProducer: Expression): void {
-    const after = emptySegment();
+  #partByRole(call: MakePipelineCall, isProducer: Expression): void {
+    const after = emptyDraft();
     const live = this.#liveness.after(call);
-    const [producers, consumers] = (['producer', 'consumer'] as const).map((role): Segment => {
+    const [producers, consumers] = (['producer', 'consumer'] as const).map((role): Draft => {
       return { head: null, steps: [{ kind: 'role', call, role }], end: { kind: 'jump', to: after } };
     });
     if (this.#facts.isUniform(isProducer)) {
@@ -253,7 +269,7 @@ class Lowering {
   }
 
   /** The end of a segment at a test; the pending region may come with it. */
-  #branch(test: Expression, then: Segment, otherwise: Segment, live: VariableSet): void {
+  #branch(test: Expression, then: Draft, otherwise: Draft, live: VariableSet): void {
     if (this.#current === null) return;
     if (this.#facts.isUniform(test)) {
       this.#flush();
@@ -261,7 +277,7 @@ class Lowering {
       return;
     }
     if (exitsOf(this.#pending).length > 0) this.#flush();
-    const region = this.#region(this.#takePending(), { value: test, noteFor: null });
+    const region = this.#region(this.#takePending(), { kind: 'test', test });
     this.#end({ kind: 'split', by: region, next: then, exits: [this.#exit({ to: otherwise, live })] });
   }
 
@@ -274,7 +290,7 @@ class Lowering {
       this.#current!.steps.push({ kind: 'region', region });
       return;
     }
-    const next = emptySegment();
+    const next = emptyDraft();
     const exits = region.exits.map((jump) => this.#exit(this.#placeOf(jump)));
     this.#end({ kind: 'split', by: region, next, exits });
     this.#place(next);
@@ -286,11 +302,12 @@ class Lowering {
     return pending;
   }
 
-  #region(statements: readonly Statement[], yields: Region['yields']): Region {
+  #region(statements: readonly Statement[], gives: CohortRegion['gives']): CohortRegion {
     const exits = exitsOf(statements);
     const first = statements[0];
     const last = statements.at(-1);
-    const read = new Set([...readIn(statements), ...(yields === null ? [] : readBy(yields.value))]);
+    const given = gives === null ? [] : gives.kind === 'test' ? [gives.test] : expressionsOf(gives.call);
+    const read = new Set([...readIn(statements), ...given.flatMap((value) => [...readBy(value)])]);
     let liveAfter = last === undefined ? 0n : this.#liveness.after(last);
     for (const jump of exits) liveAfter |= this.#placeOf(jump).live;
     const varying = [...Array(this.#variables).keys()].filter((variable) => this.#facts.varies(variable));
@@ -302,13 +319,13 @@ class Lowering {
     const loads = varying.filter(
       (variable) => (read.has(variable) || stores.includes(variable)) && isLiveBefore(variable),
     );
-    return { kind: 'region', body: statements, yields, exits, loads, stores };
+    return { kind: 'region', body: statements, gives, exits, loads, stores };
   }
 
-  #exit({ to, live }: Place): Exit {
+  #exit({ to, live }: Place): Exit<Draft> {
     if (to === this.#finish) return { to, entry: this.#finish };
     const head: Head = { wait: null, live: this.#uniform(live) };
-    const entry = { head, steps: [], end: { kind: 'jump', to } } satisfies Segment;
+    const entry: Draft = { head, steps: [], end: { kind: 'jump', to } };
     this.#entries.push(entry);
     return { to, entry };
   }
@@ -324,18 +341,18 @@ class Lowering {
     return this.#jumps.get(jump.label)![jump.kind]!;
   }
 
-  #jump(to: Segment): void {
+  #jump(to: Draft): void {
     if (this.#current === null) return;
     this.#flush();
     this.#end({ kind: 'jump', to });
   }
 
-  #end(end: End): void {
+  #end(end: End<Draft>): void {
     this.#current!.end = end;
     this.#current = null;
   }
 
-  #place(segment: Segment): void {
+  #place(segment: Draft): void {
     this.#segments.push(segment);
     this.#current = segment;
   }
@@ -365,4 +382,29 @@ function readsOf(expressions: readonly Expression[]): VariableSet {
   let set = 0n;
   for (const expression of expressions) for (const variable of readBy(expression)) set |= bit(variable);
   return set;
+}
+
+function emptyDraft(): Draft {
+  return { head: null, steps: [], end: null };
+}
+
+/** The segments, which name each other by their numbers. */
+function numbered(drafts: readonly Draft[]): Segment[] {
+  const numbers = new Map(drafts.map((draft, number) => [draft, number]));
+  const of = (draft: Draft) => numbers.get(draft)!;
+  const endOf = (end: End<Draft>): End => {
+    switch (end.kind) {
+      case 'finish':
+        return end;
+      case 'branch':
+        return { ...end, then: of(end.then), otherwise: of(end.otherwise) };
+      case 'split': {
+        const exits = end.exits.map(({ to, entry }) => ({ to: of(to), entry: of(entry) }));
+        return { ...end, next: of(end.next), exits };
+      }
+      default:
+        return { ...end, to: of(end.to) };
+    }
+  };
+  return drafts.map(({ head, steps, end }) => ({ head, steps, end: endOf(end!) }));
 }

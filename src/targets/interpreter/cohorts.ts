@@ -1,0 +1,400 @@
+// A program that cohorts run: the segments of each rank group, and nothing of its body.
+//
+// The weakest behaviour that the segments allow is what is run. Cohorts go on in any order, threads of a
+// step in any order, and nothing orders them but what they wait for. Where only some can go on, the cohort
+// parts at once, or, under a seed, perhaps later. A uniform variable that a head does not keep has no value
+// there, nor has one on which the threads do not agree: to read it is an error of the lowering. What a cohort
+// does once, each of its threads does here, and all must come to the same.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { Call, Statement } from '../../compiler/ir.ts';
+import type {
+  CohortRegion,
+  CohortWay,
+  End,
+  GroupWait,
+  Head,
+  Jump,
+  MakePipelineCall,
+  NotedCall,
+  Step as SegmentStep,
+  WaitingCall,
+} from '../../compiler/ir-cohorts.ts';
+import { isStageCall, type StageCall } from '../../compiler/ir-pipelines.ts';
+import type { Range } from '../../diagnostics/source.ts';
+import { assignedBy, assignedIn } from '../analysis/walk.ts';
+import type { PipelineRole } from '../pipeline-misuse.ts';
+import type { Block, Runnable } from './block.ts';
+import { compileCall } from './calls.ts';
+import { compileExpression } from './expressions.ts';
+import { brokenRule } from './fault.ts';
+import type { ObservedProgram } from './observer.ts';
+import { agree, take } from './regions.ts';
+import { compileStatements } from './statements.ts';
+import { breaks, type Completion, continues, normal, returns, type Step } from './step.ts';
+import type { Thread, Wait } from './thread.ts';
+
+/** What the blocks of a launch run. */
+export interface Cohorts {
+  readonly kind: 'cohorts';
+  /** Begins a block: a cohort for each rank group. */
+  start(block: Block): void;
+}
+
+export function compileCohorts(program: ObservedProgram, ways: readonly CohortWay[]): Cohorts {
+  const compiled = ways.map((way) => new Way(program, way));
+  return {
+    kind: 'cohorts',
+    start(block) {
+      for (const way of compiled) way.start(block);
+    },
+  };
+}
+
+class Cohort implements Runnable {
+  members: readonly Thread[];
+  /** Of uniform variables; a hole where one has no value. */
+  readonly values: Value[];
+  /** By pipeline, where it was made with roles. */
+  readonly roles: Map<number, PipelineRole>;
+  waiting: Wait | null = null;
+
+  constructor(members: readonly Thread[], values: Value[], roles: ReadonlyMap<number, PipelineRole>) {
+    this.members = members;
+    this.values = values;
+    this.roles = new Map(roles);
+  }
+
+  get block(): Block {
+    return this.members[0]!.block;
+  }
+
+  get membersInAnyOrder(): readonly Thread[] {
+    return this.block.inAnyOrder(this.members);
+  }
+
+  /** Keeps these variables and no others. */
+  keep(live: readonly number[]): void {
+    for (const id of this.values.keys()) if (!live.includes(id)) delete this.values[id];
+  }
+}
+
+/** What a thread has of its own between steps. */
+interface Own {
+  /** Of variables with a value for each thread. */
+  readonly values: Value[];
+  /** Its variables when it noted what it brings to a call. */
+  noted: readonly Value[] | null;
+}
+
+type Run = (cohort: Cohort) => void;
+/** The number of the segment where a cohort goes on, when others have left it; null when its threads return. */
+type Turn = (cohort: Cohort) => number | null;
+
+interface CompiledSegment {
+  readonly wait: ((cohort: Cohort) => Generator<Wait, void, void>) | null;
+  /** What a head keeps. */
+  readonly live: readonly number[] | null;
+  readonly steps: readonly Run[];
+  readonly end: Turn;
+  readonly yieldsAt: Range | null;
+}
+
+/** What the cohorts of one rank group do, compiled. */
+class Way {
+  readonly #program: ObservedProgram;
+  readonly #way: CohortWay;
+  readonly #segments: readonly CompiledSegment[];
+  /** A call is one step, whatever of it a segment does. */
+  readonly #calls = new Map<Call, Step>();
+  readonly #own = new WeakMap<Thread, Own>();
+
+  constructor({ observer, exact }: ObservedProgram, way: CohortWay) {
+    const { ranks, program, segments } = way;
+    const observed = { ...(observer && { observer }), ...(exact && { exact }) };
+    this.#program = { ...program, ...observed, ranks };
+    this.#way = way;
+    this.#segments = segments.map(({ head, steps, end }, number) => ({
+      wait: head === null || head.wait === null ? null : this.#wait(head.wait, number),
+      live: head === null ? null : head.live,
+      steps: [...this.#after(head), ...steps.map((step) => this.#step(step))],
+      end: this.#end(end),
+      yieldsAt: end.kind === 'yield' ? segments[end.to]!.head!.yieldedAt! : null,
+    }));
+  }
+
+  start(block: Block): void {
+    const { first, stride, count } = this.#way.ranks;
+    const members = Array.from({ length: count }, (_, i) => block.threads[first + stride * i]!);
+    for (const member of members) this.#own.set(member, { values: [], noted: null });
+    this.#begin(new Cohort(members, [], new Map()), 0);
+  }
+
+  #begin(cohort: Cohort, segment: number): void {
+    cohort.block.start(cohort, this.#run(cohort, segment));
+  }
+
+  *#run(cohort: Cohort, first: number): Generator<Wait, Completion, void> {
+    const [start] = this.#program.body;
+    let number = first;
+    for (;;) {
+      const { wait, live, steps, end, yieldsAt } = this.#segments[number]!;
+      if (wait !== null) yield* wait(cohort);
+      if (live !== null) cohort.keep(live);
+      for (const run of steps) run(cohort);
+      const next = end(cohort);
+      if (next === null) return returns;
+      if (next <= number) cohort.block.spend(cohort.members[0]!, start!.range);
+      number = next;
+      if (yieldsAt !== null) yield { range: yieldsAt, ready: () => true, describe: () => 'nanosleep' };
+    }
+  }
+
+  /** Some threads go their own way, from a segment with a head on. */
+  #part(cohort: Cohort, leaving: readonly Thread[], segment: number): void {
+    const other = new Cohort(leaving, cohort.values.slice(), cohort.roles);
+    other.keep(this.#way.segments[segment]!.head!.live);
+    cohort.members = cohort.members.filter((member) => !leaving.includes(member));
+    this.#begin(other, segment);
+  }
+
+  /** A wait is over before the first step, but making something, which is a step of its own. */
+  #after(head: Head | null): Run[] {
+    const wait = head?.wait ?? null;
+    if (wait === null || wait.intrinsic === 'makePipeline' || wait.intrinsic === 'makeBarrier') return [];
+    return [this.#endOf(wait)];
+  }
+
+  /** Waits until some can go on at a segment; those who cannot part from them. */
+  #wait(wait: WaitingCall, number: number): CompiledSegment['wait'] {
+    const isReady = (thread: Thread) => {
+      if (thread.waiting !== null) return thread.waiting.ready();
+      throw brokenRule(thread, wait.range, 'a thread waits that has not arrived');
+    };
+    const part = (cohort: Cohort, late: readonly Thread[]) => this.#part(cohort, late, number);
+    return function* (cohort) {
+      for (;;) {
+        const ready = () => cohort.members.some(isReady);
+        yield { range: wait.range, ready, describe: () => wait.intrinsic };
+        const late = cohort.members.filter((thread) => !isReady(thread));
+        if (late.length > 0 && !cohort.block.partsNow()) continue;
+        if (late.length > 0) part(cohort, late);
+        return;
+      }
+    };
+  }
+
+  #step(step: SegmentStep): Run {
+    switch (step.kind) {
+      case 'region':
+        return this.#region(step.region);
+      case 'once':
+        return this.#once(step.statement);
+      case 'call':
+        return this.#call(step.call);
+      case 'arrive':
+        return this.#arrive(step.call);
+      case 'open': {
+        const end = this.#endOf(step.call);
+        return (cohort) => {
+          for (const thread of cohort.members) {
+            if (thread.waiting?.ready() === true) continue;
+            throw brokenRule(thread, step.call.range, 'a thread has not met its group');
+          }
+          end(cohort);
+          if (step.call.intrinsic === 'makePipeline') cohort.roles.delete(step.call.pipeline);
+        };
+      }
+      case 'answer':
+        return this.#endOf(step.call);
+      case 'role': {
+        const { role, call } = step;
+        return (cohort) => {
+          cohort.roles.set(call.pipeline, role);
+          for (const thread of cohort.members) this.#hasRole(thread, call, role);
+        };
+      }
+      default:
+        return step satisfies never;
+    }
+  }
+
+  /** Runs a region; gives each thread's code. */
+  #region({ body, loads, stores, exits, gives }: CohortRegion): (cohort: Cohort) => Map<Thread, number> {
+    const steps = compileStatements(this.#program, body);
+    if (steps.kind !== 'plain') throw new TypeError('threads of a region wait for nobody');
+    const assigned = [...assignedIn(body)];
+    const codes = new Map(exits.map((jump, i) => [completionOf(jump), i + 1]));
+    codes.set(normal, 0);
+    const test = gives?.kind === 'test' ? compileExpression(this.#program, gives.test) : () => true;
+    const note = gives?.kind === 'note' ? this.#note(gives.call) : () => {};
+    return (cohort) => {
+      const given = new Map<Thread, number>();
+      for (const thread of cohort.membersInAnyOrder) {
+        this.#enter(thread, cohort, loads);
+        const code = codes.get(steps.run(thread))!;
+        for (const id of stores) take(this.#own.get(thread)!.values, thread.variables, id);
+        given.set(thread, code === 0 && !test(thread) ? 1 : code);
+        note(thread);
+      }
+      for (const id of assigned) delete cohort.values[id];
+      return given;
+    };
+  }
+
+  /** What a thread notes: what it waits for, or all that it needs to say what it brings. */
+  #note(call: NotedCall): (thread: Thread) => void {
+    const step = this.#waitOf(call);
+    return (thread) => {
+      if (call.intrinsic === 'barrierWait') thread.waiting = step.begin(thread);
+      else this.#own.get(thread)!.noted = thread.variables.slice();
+    };
+  }
+
+  #once(statement: Statement): Run {
+    const steps = compileStatements(this.#program, [statement]);
+    if (steps.kind !== 'plain') throw new TypeError('a cohort waits in heads alone');
+    const assigned = [...assignedIn([statement])];
+    return (cohort) => {
+      const left: Value[][] = [];
+      for (const thread of cohort.membersInAnyOrder) {
+        this.#enter(thread, cohort);
+        steps.run(thread);
+        left.push(thread.variables.slice());
+      }
+      for (const id of assigned) agree(cohort.values, left, id);
+    };
+  }
+
+  #call(call: Call): Run {
+    const step = this.#callStep(call);
+    if (step.kind === 'coroutine') throw new TypeError('a cohort waits in heads alone');
+    const run = (thread: Thread) => {
+      if (step.kind === 'plain') {
+        step.run(thread);
+        return;
+      }
+      step.begin(thread);
+      step.end(thread);
+    };
+    return this.#ofEach(call, run);
+  }
+
+  #arrive(call: GroupWait): Run {
+    const step = this.#waitOf(call);
+    return this.#ofEach(call, (thread) => {
+      const own = this.#own.get(thread)!;
+      if (own.noted !== null) Object.assign(thread.variables, own.noted);
+      own.noted = null;
+      thread.waiting = step.begin(thread);
+    });
+  }
+
+  /** What a call gives when the wait for it is over. */
+  #endOf(call: WaitingCall): Run {
+    const step = this.#waitOf(call);
+    return this.#ofEach(call, (thread) => {
+      step.end(thread);
+      thread.waiting = null;
+    });
+  }
+
+  /** What each thread does at a call; what it gives is the thread's own. */
+  #ofEach(call: Call, run: (thread: Thread) => void): Run {
+    const result = assignedBy(call);
+    return (cohort) => {
+      for (const thread of cohort.membersInAnyOrder) {
+        if (isStageCall(call)) this.#knowsRole(thread, cohort, call);
+        this.#enter(thread, cohort);
+        run(thread);
+        if (result !== null) take(this.#own.get(thread)!.values, thread.variables, result);
+      }
+    };
+  }
+
+  #end(end: End): Turn {
+    switch (end.kind) {
+      case 'jump':
+      case 'suspend':
+      case 'yield':
+        return () => end.to;
+      case 'branch': {
+        const test = compileExpression(this.#program, end.test);
+        return (cohort) => {
+          const values = cohort.membersInAnyOrder.map((thread) => {
+            this.#enter(thread, cohort);
+            return test(thread);
+          });
+          if (values.some((value) => value !== values[0])) {
+            throw brokenRule(cohort.members[0]!, end.test.range, 'threads of a cohort go different ways');
+          }
+          return values[0] === true ? end.then : end.otherwise;
+        };
+      }
+      case 'split':
+        return this.#split(end);
+      case 'finish':
+        return () => null;
+      default:
+        return end satisfies never;
+    }
+  }
+
+  #split({ by, next, exits }: Extract<End, { kind: 'split' }>): Turn {
+    const codes = by.kind === 'region' ? this.#region(by) : (cohort: Cohort) => this.#rolesOf(cohort, by);
+    return (cohort) => {
+      const given = codes(cohort);
+      let to = next;
+      for (const [i, exit] of exits.entries()) {
+        const leaving = cohort.members.filter((member) => given.get(member) === i + 1);
+        if (leaving.length === 0) continue;
+        if (leaving.length === cohort.members.length) to = exit.to;
+        else this.#part(cohort, leaving, exit.entry);
+      }
+      return to;
+    };
+  }
+
+  #rolesOf({ members }: Cohort, call: MakePipelineCall): Map<Thread, number> {
+    const isConsumer = (thread: Thread) => thread.pipeline(call.pipeline, call.range).role === 'consumer';
+    return new Map(members.map((thread) => [thread, isConsumer(thread) ? 1 : 0]));
+  }
+
+  #hasRole(thread: Thread, { pipeline, range }: MakePipelineCall, role: PipelineRole): void {
+    if (thread.pipeline(pipeline, range).role === role) return;
+    throw brokenRule(thread, range, `a thread is no ${role}, as its cohort says`);
+  }
+
+  #knowsRole(thread: Thread, { roles }: Cohort, { pipeline, range }: StageCall): void {
+    const { partition, name } = this.#program.pipelines[pipeline]!;
+    if (partition !== 'role' || thread.pipelines[pipeline] === undefined || roles.has(pipeline)) return;
+    throw brokenRule(thread, range, `a cohort has no role in \`${name}\``);
+  }
+
+  /** A thread begins with what it finds. */
+  #enter(thread: Thread, { values }: Cohort, loads: readonly number[] = []): void {
+    thread.variables.length = 0;
+    Object.assign(thread.variables, values);
+    for (const id of loads) take(thread.variables, this.#own.get(thread)!.values, id);
+  }
+
+  #callStep(call: Call): Step {
+    let step = this.#calls.get(call);
+    if (step === undefined) {
+      step = compileCall(this.#program, call);
+      this.#calls.set(call, step);
+    }
+    return step;
+  }
+
+  #waitOf(call: Call): Extract<Step, { kind: 'wait' }> {
+    const step = this.#callStep(call);
+    if (step.kind === 'wait') return step;
+    throw new TypeError(`nobody waits at ${call.intrinsic}()`);
+  }
+}
+
+function completionOf(jump: Jump): Completion {
+  if (jump.kind === 'return') return returns;
+  return jump.kind === 'break' ? breaks(jump.label) : continues(jump.label);
+}

@@ -1,0 +1,115 @@
+// Takes away, one at a time, what a program says of its cohorts: arrivals, waits, what follows a meeting, calls,
+// ways to part, and variables that are kept.
+
+import type { Program } from '#warpstage/compiler/ir.js';
+import type { CohortRegion, CohortWay, End, Segment } from '#warpstage/compiler/ir-cohorts.js';
+
+/** A program that says less of its cohorts, and what was taken away. */
+export interface Omission {
+  readonly what: string;
+  readonly program: Program;
+}
+
+/** For each arrival, wait, call and way to part the program without it. */
+export function withoutOrder(program: Program): Omission[] {
+  return eachSegment(program, (segment, at, way) => {
+    const { head, steps, end } = segment;
+    const put = (what: string, changed: Partial<Segment>) => ({
+      what,
+      way: replaced(way, at, { ...segment, ...changed }),
+    });
+    const calls = steps.flatMap((step, i) => {
+      if (step.kind === 'region' || step.kind === 'once') return [];
+      const rest = steps.filter((_, other) => other !== i);
+      return [put(`${step.kind} ${step.call.intrinsic}`, { steps: rest })];
+    });
+    const waits =
+      head === null || head.wait === null
+        ? []
+        : [
+            {
+              what: `wait ${head.wait.intrinsic}`,
+              way: passed(replaced(way, at, { ...segment, head: { ...head, wait: null } }), at),
+            },
+          ];
+    if (end.kind !== 'split') return [...calls, ...waits];
+    // All of them go on as some should.
+    const region =
+      end.by.kind === 'region' ? [{ kind: 'region', region: { ...end.by, gives: null } } as const] : [];
+    const jump = (to: number): Partial<Segment> => ({
+      steps: [...steps, ...region],
+      end: { kind: 'jump', to },
+    });
+    return [
+      ...calls,
+      ...waits,
+      put(`split to ${end.exits.length} exits`, jump(end.next)),
+      ...end.exits.map(({ to }, i) => put(`split but for exit ${i + 1}`, jump(to))),
+    ];
+  });
+}
+
+/** For each variable that a head keeps, or that threads of a region find or leave, the program without it. */
+export function withoutKept(program: Program): Omission[] {
+  return eachSegment(program, (segment, at, way) => {
+    const { head, steps, end } = segment;
+    const name = (id: number) => way.program.variables[id]!.name;
+    const put = (what: string, changed: Partial<Segment>) => ({
+      what,
+      way: replaced(way, at, { ...segment, ...changed }),
+    });
+    const kept = (head?.live ?? []).map((id) =>
+      put(`keep ${name(id)}`, { head: { ...head!, live: head!.live.filter((other) => other !== id) } }),
+    );
+    const ofRegion = (region: CohortRegion, rebuild: (changed: CohortRegion) => Partial<Segment>) =>
+      (['loads', 'stores'] as const).flatMap((list) =>
+        region[list].map((id) =>
+          put(
+            `${list} ${name(id)}`,
+            rebuild({ ...region, [list]: region[list].filter((other) => other !== id) }),
+          ),
+        ),
+      );
+    const inSteps = steps.flatMap((step, i) =>
+      step.kind !== 'region'
+        ? []
+        : ofRegion(step.region, (region) => ({
+            steps: steps.map((other, at) => (at === i ? { kind: 'region', region } : other)),
+          })),
+    );
+    const inEnd =
+      end.kind !== 'split' || end.by.kind !== 'region'
+        ? []
+        : ofRegion(end.by, (by) => ({ end: { ...end, by } }));
+    return [...kept, ...inSteps, ...inEnd];
+  });
+}
+
+function eachSegment(
+  program: Program,
+  changes: (
+    segment: Segment,
+    at: number,
+    way: CohortWay,
+  ) => readonly { readonly what: string; readonly way: CohortWay }[],
+): Omission[] {
+  const cohorts = program.cohorts!;
+  return cohorts.flatMap((way, which) =>
+    way.segments.flatMap((segment, at) =>
+      changes(segment, at, way).map(({ what, way: changed }) => ({
+        what: `${which}.${at}: ${what}`,
+        program: { ...program, cohorts: cohorts.map((other, i) => (i === which ? changed : other)) },
+      })),
+    ),
+  );
+}
+
+function replaced(way: CohortWay, at: number, segment: Segment): CohortWay {
+  return { ...way, segments: way.segments.map((other, i) => (i === at ? segment : other)) };
+}
+
+/** Where a segment no longer waits, it is jumped to. */
+function passed(way: CohortWay, at: number): CohortWay {
+  const end = (one: End): End => (one.kind === 'suspend' && one.to === at ? { kind: 'jump', to: at } : one);
+  return { ...way, segments: way.segments.map((segment) => ({ ...segment, end: end(segment.end) })) };
+}

@@ -1,0 +1,175 @@
+// What kernels become for a CPU where threads wait for one another, before it is WebAssembly: cohorts. As a kernel
+// is clean, so is that, in any order, it ends and gives the same; and what orders and keeps values there, taken
+// away, is found.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Kernel, kernel as newKernel } from 'warpstage';
+import type { Program } from '#warpstage/compiler/ir.js';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
+import {
+  scratchLength,
+  stagingInputLength,
+  stagingKernelText,
+  stagingSchema,
+} from '../differential/random-staging.ts';
+import { randomLimit, randomRuns, tapes } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { interpreted, regionsOf, threadsOf } from '../support/lowered.ts';
+import { orderingKernels } from '../support/ordering-kernels.ts';
+import { type HostArray, type ProgramLaunch, runProgram, type Target } from '../support/run-program.ts';
+import { type Omission, withoutKept, withoutOrder } from './cohort-omissions.ts';
+
+const threads = 64;
+const deliveries: readonly Delivery[] = ['late', 1, 2, 'eager'];
+
+function programOf(kernel: unknown): Program {
+  const options = { block: [threads, 1, 1], indexType: 'i32', functions: {} } as const;
+  return specialise(kernel as Kernel, { ...options, constants: {} }).program;
+}
+
+function runOf(
+  target: Target,
+  program: Program,
+  data: ProgramLaunch['arguments'],
+  found: readonly string[],
+): string {
+  const given = Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, typeof value === 'object' ? value.slice() : value]),
+  );
+  const { fault } = runProgram(target, program, { grid: 1, arguments: given });
+  if (fault !== null) return 'message' in fault ? fault.message : fault.kind;
+  return (
+    found[0] ??
+    Object.values(given)
+      .filter((value) => typeof value === 'object')
+      .map((value) => String(value as HostArray))
+      .join(' ')
+  );
+}
+
+/** What a program of cohorts gives under a schedule, or what is wrong with it. */
+function outcome(cohorts: Program, original: Program, data: ProgramLaunch['arguments'], delivery: Delivery) {
+  const found: string[] = [];
+  const report = ({ message }: { readonly message: string }) => void found.push(message);
+  // What waits for nothing may go round for ever.
+  const target = interpreted('cohorts', delivery, report, () => cohorts, { steps: 100_000 });
+  return runOf(target, original, data, found);
+}
+
+/**
+ * What these kernels would do without: one of two waits for the same, what the cohort of the other role does in a
+ * program of both, a meeting of threads that are one cohort, and ways for threads that are late, which none is here.
+ */
+const unneeded: Readonly<Record<string, readonly string[]>> = {
+  'a stage half copied': ['0.4: wait producerAcquire', '1.4: wait producerAcquire'],
+  'stores seen across turns': [
+    '0.1: wait makePipeline',
+    '0.9: split to 1 exits',
+    '0.9: split but for exit 1',
+  ],
+  'a stage overwritten by a copy': ['0.9: wait consumerWait'],
+  'thread copies overwritten by a copy': ['0.6: wait consumerWait'],
+  'even threads copy': [
+    '0.3: role makePipeline',
+    '1.2: role makePipeline',
+    '1.9: split to 1 exits',
+    '1.9: split but for exit 1',
+  ],
+};
+
+describe.each(Object.entries(orderingKernels))('%s', (name, { kernel, scratch, threads: each }) => {
+  const original = programOf(kernel);
+  const cohorts = threadsOf(original);
+  const batches = 12;
+  const array = () => new Int32Array((threads / each) * batches);
+  const input = array().map((_, i) => 7 * i + 1);
+  const data = { out: array(), input, batches, late: 0, ...(scratch ? { scratch: array() } : {}) };
+  const right = runOf(interpreter('late'), original, data, []);
+  const unnoticed = (omissions: readonly Omission[]) => {
+    expect(omissions.length).toBeGreaterThan(2);
+    return omissions
+      .filter(({ program }) => deliveries.every((each) => outcome(program, original, data, each) === right))
+      .map(({ what }) => what);
+  };
+
+  test('is the same in any order', () => {
+    expect(right).toMatch(/^-?\d+(,-?\d+)*/);
+    for (const delivery of deliveries) expect(outcome(cohorts, original, data, delivery)).toBe(right);
+  });
+
+  test('arrivals, waits, calls and ways to part taken away are found', () => {
+    expect(unnoticed(withoutOrder(cohorts))).toEqual(unneeded[name] ?? []);
+  });
+
+  test('values that are not kept are missed', () => {
+    expect(unnoticed(withoutKept(cohorts))).toEqual([]);
+  });
+});
+
+test(
+  'random staging is clean as regions and as cohorts, and gives the same',
+  () => {
+    let regions = 0;
+    fc.assert(
+      fc.property(tapes(80), (tape) => {
+        const text = stagingKernelText(tape, threads);
+        const original = programOf(newKernel(stagingSchema, new Function(`return ${text}`)()));
+        const x = Int32Array.from({ length: stagingInputLength }, (_, i) => (i * 2_654_435_761) | 0);
+        const scratch = new Int32Array(scratchLength(threads));
+        const data = { out: new Int32Array(threads), scratch, x, batches: 5, who: -1, late: 0 };
+        const right = runOf(interpreter('late'), original, data, []);
+        const own = regionsOf(original);
+        if (own !== null) regions += 1;
+        for (const lowered of own === null ? [threadsOf(original)] : [own, threadsOf(original)]) {
+          for (const delivery of ['late', 1] as const)
+            expect(outcome(lowered, original, data, delivery), text).toBe(right);
+        }
+      }),
+      randomRuns(12),
+    );
+    expect(regions).toBeGreaterThan(0);
+  },
+  randomLimit(12),
+);
+
+test('a role is what a thread brought, whatever becomes of the memory that said it', () => {
+  const roles = newKernel(
+    { out: 'i32[]', input: 'readonly i32[]' },
+    new Function(`return ({ out, input }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const produces = cuda.sharedArray('i32', 64);
+      const staged = cuda.sharedArray('i32', 32);
+      produces[t] = t < 32 ? 1 : 0;
+      const pipe = cuda.makePipeline(
+        block, cuda.pipelineSharedState('block', 1), produces[t] === 1 ? 'producer' : 'consumer');
+      produces[63 - t] = 5;
+      if (t < 32) {
+        pipe.producerAcquire();
+        staged[t] = input[t];
+        pipe.producerCommit();
+      } else {
+        pipe.consumerWait();
+        out[t] = staged[63 - t];
+        pipe.consumerRelease();
+      }
+    }`)(),
+  );
+  const original = programOf(roles);
+  const input = Int32Array.from({ length: threads }, (_, i) => 3 * i + 2);
+  const data = { out: new Int32Array(threads), input };
+  const right = String(input.map((_, t) => (t < 32 ? 0 : input[63 - t]!)));
+  for (const delivery of deliveries) {
+    const found: string[] = [];
+    const source = interpreted(
+      'source',
+      delivery,
+      ({ message }) => void found.push(message),
+      (program) => program,
+    );
+    expect(runOf(source, original, data, found)).toBe(`${right} ${input}`);
+    expect(outcome(threadsOf(original), original, data, delivery)).toBe(`${right} ${input}`);
+  }
+});
