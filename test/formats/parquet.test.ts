@@ -212,6 +212,21 @@ describe('packed integers', () => {
     expect([...into]).toEqual([0, 0, 0, 0, 0]);
   });
 
+  test('that are cut short are refused, wherever', () => {
+    const whole = (read: (bytes: Uint8Array) => unknown, ...bytes: number[]) => {
+      expect(() => read(Uint8Array.from(bytes))).not.toThrow();
+      for (let end = 0; end < bytes.length; end++)
+        expect(() => read(Uint8Array.from(bytes.slice(0, end))), `${end}`).toThrow('ends too early');
+    };
+    // Twice 0x0201; and eight values of three bits.
+    whole((bytes) => readRuns(bytes, 16, new Int32Array(2)), 4, 1, 2);
+    whole((bytes) => readRuns(bytes, 3, new Int32Array(8)), 3, 0x88, 0xc6, 0xfa);
+    // Blocks of 32 values in 4 parts: 9 values from 1 on, the first part with steps of 8 bits.
+    const steps = [8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+    whole((bytes) => readDeltas(bytes, new Int32Array(9)), 32, 4, 9, 2, 0, ...steps);
+    whole((bytes) => readDeltas(bytes, new BigInt64Array(9)), 32, 4, 9, 2, 0, ...steps);
+  });
+
   test('of any bytes end', { timeout: randomLimit(3000) }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 0, max: 32 }), (bytes, width) => {

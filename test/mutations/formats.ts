@@ -378,6 +378,7 @@ export const mutations = [
         from: 'const length = Math.min(left, head.value / 2);',
         to: 'const length = head.value / 2;',
         why: 'a damaged run counts further than its page has values',
+        equivalent: 'to fill an array ends with the array, and so does the loop',
       },
       {
         name: 'a run of no values reads what is behind the page',
