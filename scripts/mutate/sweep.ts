@@ -5,7 +5,7 @@
 // machine lacks what it needs, a mutant that no other entry catches is left undecided.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEntry } from '../../test/mutations/entry.ts';
@@ -46,6 +46,8 @@ export async function sweep(mutants: readonly Mutant[], options: SweepOptions): 
   const pending = mutants.filter((mutant) => !isKnown(mutant));
   if (pending.length > 0) {
     const root = mkdtempSync(join(tmpdir(), 'wm-'));
+    // Some tests try what another user can do in the temporary folder.
+    chmodSync(root, 0o755);
     try {
       const count = Math.min(jobs, pending.length);
       const slots = Array.from({ length: count }, (_, at) => new Slot(join(root, `${at}`), tree, modules));

@@ -12,6 +12,60 @@ const values = (length: number, of: (i: number) => number) => Array.from({ lengt
 const out = (length = 64) => ({ out: new Int32Array(length) });
 
 describe('masks', () => {
+  // Lanes go through rounds alone before they meet: as many as are late do, and the others none.
+  test.each([
+    ['the first', 0b1],
+    ['the last', 0b1000_0000],
+    ['all but the first', 0b1111_1110],
+    ['one in the middle', 0b1_0000],
+    ['every second', 0b0101_0101],
+  ])('lanes wait for those that they name, also where %s comes late', (_, late) => {
+    const k = kernel({ out: 'i32[]', late: 'u32' }, ({ out, late }, cuda) => {
+      const t = cuda.threadIdx.x;
+      let v = 0;
+      if ((late >>> t) & 1) {
+        for (let round = 0; round < 5; round++) {
+          cuda.syncwarp(1 << t);
+          v = v + t * t;
+        }
+      } else v = 5 * t * t;
+      out[t] = cuda.shflSync(0xff, v, (t + 3) % 8);
+    });
+    const expected = values(8, (i) => 5 * ((i + 3) % 8) ** 2);
+    const launch = { grid: 1, block: 8, arguments: { out: new Int32Array(8), late } };
+    expect(outputOf(k, launch, 'states')).toEqual(expected);
+  });
+
+  // Lane 3 meets lanes 0 to 2 first, and then lane 4, which is there before: another mask is another meeting.
+  test.each([0, 1, 2, 4])(
+    'a lane meets those of one mask and then of another, where lane %i comes late',
+    (late) => {
+      const k = kernel({ out: 'i32[]', late: 'i32' }, ({ out, late }, cuda) => {
+        const t = cuda.threadIdx.x;
+        let v = t + 1;
+        if (t === late) {
+          for (let round = 0; round < 5; round++) {
+            cuda.syncwarp(1 << t);
+            v = v * 3;
+          }
+        }
+        for (let meeting = 0; meeting < 2; meeting++) {
+          const mask = meeting === 0 ? 0b0_1111 : 0b1_1000;
+          if ((mask >>> t) & 1) v = v + 10 * cuda.reduceAddSync(mask, v);
+        }
+        out[t] = v;
+      });
+      const v = values(5, (i) => (i + 1) * (i === late ? 3 ** 5 : 1));
+      const sum = (lanes: readonly number[]) => lanes.reduce((all, lane) => all + v[lane]!, 0);
+      const first = 10 * sum([0, 1, 2, 3]);
+      for (const lane of [0, 1, 2, 3]) v[lane]! += first;
+      const second = 10 * sum([3, 4]);
+      for (const lane of [3, 4]) v[lane]! += second;
+      const launch = { grid: 1, block: 5, arguments: { out: new Int32Array(5), late } };
+      expect(outputOf(k, launch, 'states')).toEqual(v);
+    },
+  );
+
   test('the lanes that a ballot names exchange values in a branch', () => {
     const k = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
       const t = cuda.threadIdx.x;
