@@ -97,13 +97,13 @@ test('a line with another number than it was written with does not count', () =>
 });
 
 test('a line that is not written to its end does not count', () => {
-  const [first, last] = [
-    { rows: 3, chunks: 1 },
-    { rows: 5, chunks: 2 },
+  const [first, last]: [Noted, Noted] = [
+    { rows: 3, chunks: 1, sums: ['a'] },
+    { rows: 5, chunks: 2, sums: ['b'] },
   ];
   const text = textOf(headLine({}), [first, last]);
   for (let missing = 1; missing <= markLine(last).length; missing++)
-    expect(readJournal(text.subarray(0, -missing))?.mark, `${missing}`).toEqual(first);
+    expect(lastOf(text.subarray(0, -missing)).noted, `${missing}`).toEqual(first);
 });
 
 test('a line behind the last one that says less does not count', () => {
