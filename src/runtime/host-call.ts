@@ -68,12 +68,12 @@ function functionThrew(cause: unknown): WarpstageError {
   );
 }
 
-/** The source of a copy has still to be filled by a copy that waits for a host function, for which nothing can wait. */
+/** The source of a copy has still to be filled by a copy that waits for a host function, or for another device, for which nothing can wait. */
 export function sourceBehindFunction(): WarpstageError {
   return new WarpstageError({
     code: 'WS4007',
     message:
-      'memcpy host to device: the source is still to be filled by a copy that waits for a host function',
+      'memcpy host to device: the source is still to be filled by a copy that waits for a host function or for another device',
     hint: 'await the stream of that copy first, or copy from and to a page-locked array: device.allocPinned(…)',
   });
 }

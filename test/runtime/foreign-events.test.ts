@@ -99,7 +99,9 @@ describe.each(pairs)('%s, waited for by %s', (firstKind, secondKind) => {
       const y = devices.map((device) => device.alloc('i32', size));
       const streams = devices.map((device) => device.createStream());
       const events = devices.map((device) => device.createEvent());
-      const host = first.allocPinned('i32', size);
+      // Page-locked for a GPU is what a GPU has locked; the CPU reaches it too.
+      const owner = devices.find(({ properties }) => properties.kind === 'cuda') ?? first;
+      const host = owner.allocPinned('i32', size);
       let expected = 0;
       for (let turn = 0; turn < 12; ++turn) {
         const at = turn % 2;
