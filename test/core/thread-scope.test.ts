@@ -18,11 +18,12 @@ interface Writing {
   readonly shift: number;
   /** Which element of the stage a thread reads: `t` is its rank, `last` the last thread's. */
   readonly read: string;
-  /** What stands before the loop, before the wait, after the wait, after the release. */
+  /** What stands before the loop, before the wait, after the wait, after the release, after the loop. */
   readonly first: string;
   readonly early: string;
   readonly used: string;
   readonly later: string;
+  readonly end: string;
   readonly start: number;
   readonly bound: string;
 }
@@ -40,6 +41,7 @@ const plain: Writing = {
   early: '',
   used: '',
   later: '',
+  end: '',
   start: 0,
   bound: 'batches',
 };
@@ -73,6 +75,7 @@ function textOf({ block, each, stages, ahead, from, to, shift, read, ...writing 
       ${writing.later}
       block.sync();
     }
+    ${writing.end}
   }`;
 }
 
@@ -137,6 +140,7 @@ describe('each thread copies on its own', () => {
     },
     'where a sync stands in a branch': { used: 'if (batches > 3) block.sync();' },
     'where a loop begins later': { first: 'pipe.producerAcquire();' },
+    'where more is waited for than is copied': { end: 'pipe.consumerWait();' },
     'where times are asked for': { early: 'pipe.consumerWaitFor(5);', stages: 2 },
   };
   test.each(Object.entries(writings))('%s', (_, part) => {

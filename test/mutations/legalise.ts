@@ -107,38 +107,17 @@ export const mutations = [
         from: 'return !anyStatement(outer.body, (each) => isSync(each) && !outer.body.includes(each));',
         to: 'return true;',
         why: 'a block with bulk copies meets where the kernel has a sync of its own',
-        equivalent: 'a sync more orders more; it is left out because nothing is gained there',
       },
       {
-        name: 'a pipeline of the block has one stage',
-        from: 'stages: step.capacity,',
-        to: 'stages: 1,',
-        why: 'the block waits for ever for a stage that it has not released',
-      },
-      {
-        name: 'verbs elsewhere stay unseen',
-        from: 'if (verbs !== filling.length + 2) return false;',
+        name: 'a loop that fills a pipeline ends where it likes',
+        from: 'if (!isSame(outer.test!, renamed(bound, filled, used))) return null;',
         to: '',
-        why: 'what is acquired before the loop is never committed, or stages are counted twice',
+        why: 'the producers copy batches that nobody waits for, or too few',
+        equivalent:
+          'it differs only for kernels that copy batches which no consumer waits for: what they do is not defined',
       },
     ],
   ),
-  ...mutationsOf('src/targets/legalise/parts.ts', roles, [
-    {
-      name: 'loops that begin apart count together',
-      from: 'if (start === null || start !== startOf(filled, before)) return null;',
-      to: 'if (start === null) return null;',
-      why: 'the producers copy batches that nobody waits for, or too few',
-    },
-    {
-      name: 'a loop that fills a pipeline ends where it likes',
-      from: 'if (!isSame(outer.test!, renamed(bound, filled, used))) return null;',
-      to: '',
-      why: 'the producers copy batches that nobody waits for, or too few',
-      equivalent:
-        'it differs only for kernels that copy batches which no consumer waits for: what they do is not defined',
-    },
-  ]),
   ...mutationsOf('src/targets/legalise/thread-order.ts', roles, [
     {
       name: 'consumers stay where they are',
