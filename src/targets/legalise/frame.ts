@@ -54,6 +54,15 @@ export class Frame {
     return { space: 'shared', id: this.#sharedArrays.push(array) - 1 };
   }
 
+  /** An array with a slot for each thread of the block, through which lanes exchange values. */
+  exchange(name: string, element: ElementType, range: Range): ArrayReference {
+    const count = this.words(range).index(this.blockSize);
+    return {
+      space: 'shared',
+      id: this.#sharedArrays.push({ name, element, count, exchanges: true, range }) - 1,
+    };
+  }
+
   label(): number {
     this.#label += 1;
     return this.#label;

@@ -15,41 +15,27 @@ import type {
   BinaryOperator,
   Expression,
   Program,
-  SharedArray,
   Statement,
   ValueType,
-  Variable,
 } from '../../../compiler/ir.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { ElementType } from '../../../kernel/types.ts';
-import { forEachStatement } from '../../analysis/walk.ts';
 import { type LaneMeeting, warpSize } from '../../lanes.ts';
+import { Frame } from '../frame.ts';
 
 export class ExchangeWriter {
-  protected readonly original: Program;
+  protected readonly frame: Frame;
   /** All threads of the block come to each exchange together. */
   protected readonly asRegions: boolean;
-  /** Of a block. */
-  protected readonly threads: number;
-  protected readonly variables: Variable[];
-  protected readonly sharedArrays: SharedArray[];
   readonly #exchanges = new Map<string, ArrayReference>();
   readonly #turns = new Map<string, number>();
-  #label = 0;
   protected range: Range;
   protected out: Statement[] = [];
 
   constructor(program: Program, asRegions: boolean) {
-    const [x, y, z] = program.block;
-    this.original = program;
+    this.frame = new Frame(program);
     this.asRegions = asRegions;
-    this.threads = x * y * z;
-    this.variables = [...program.variables];
-    this.sharedArrays = [...program.sharedArrays];
     this.range = program.body[0]!.range;
-    forEachStatement(program.body, (statement) => {
-      if ('label' in statement) this.#label = Math.max(this.#label, statement.label + 1);
-    });
   }
 
   /** The statements that `write` emits, for what stands at a place. */
@@ -58,10 +44,6 @@ export class ExchangeWriter {
     this.out = [];
     write();
     return this.out;
-  }
-
-  protected newLabel(): number {
-    return this.#label++;
   }
 
   /** An array with a slot for each thread. In regions two of a kind take turns. */
@@ -73,15 +55,7 @@ export class ExchangeWriter {
     const key = `${kind} ${turn}`;
     let array = this.#exchanges.get(key);
     if (array === undefined) {
-      const count = this.index(this.threads);
-      const exchange = {
-        name: meeting,
-        element: type as ElementType,
-        count,
-        exchanges: true,
-        range: this.range,
-      };
-      array = { space: 'shared', id: this.sharedArrays.push(exchange) - 1 };
+      array = this.frame.exchange(meeting, type as ElementType, this.range);
       this.#exchanges.set(key, array);
     }
     return array;
@@ -109,7 +83,7 @@ export class ExchangeWriter {
   }
 
   protected newVariable(name: string, type: ValueType): Expression {
-    return variable(this.variables.push({ name, type }) - 1, type, this.range);
+    return variable(this.frame.variable(name, type), type, this.range);
   }
 
   /** The value as it is now. */
@@ -123,7 +97,7 @@ export class ExchangeWriter {
   // Expressions
 
   protected rank(): Expression {
-    return builtin('threadRank', this.original.indexType, this.range);
+    return builtin('threadRank', this.frame.program.indexType, this.range);
   }
 
   protected lane(): Expression {
@@ -135,7 +109,7 @@ export class ExchangeWriter {
   }
 
   protected index(value: number): Expression {
-    return numberConstant(this.original.indexType, value, this.range);
+    return numberConstant(this.frame.program.indexType, value, this.range);
   }
 
   protected u32(value: number): Expression {

@@ -89,14 +89,9 @@ class Expansion extends ExchangeWriter {
 
   program(): Program {
     const start = this.range;
-    const body = replaceCalls(this.original.body, (call) => this.#call(call));
+    const body = replaceCalls(this.frame.program.body, (call) => this.#call(call));
     const begins = this.asRegions ? [] : this.written(start, () => this.#notePresence(0));
-    return {
-      ...this.original,
-      variables: this.variables,
-      sharedArrays: this.sharedArrays,
-      body: [...begins, ...body],
-    };
+    return this.frame.finish([...begins, ...body]);
   }
 
   #call(call: Call): readonly Statement[] {
@@ -152,7 +147,7 @@ class Expansion extends ExchangeWriter {
     this.#meet(subset);
     if (result === null) return;
     const low = binary('and', operand, numberConstant('i32', warpSize - 1, this.range), this.range);
-    const distance = this.kept('distance', convert(low, this.original.indexType, this.range));
+    const distance = this.kept('distance', convert(low, this.frame.program.indexType, this.range));
     const source = this.kept('source', this.#source(operator, distance, width));
     this.assign(result, load(slots, this.#presentOnly(subset, source), value.type, this.range));
   }
@@ -196,8 +191,8 @@ class Expansion extends ExchangeWriter {
       const first = this.operation('and', this.rank(), this.index(-size));
       index = this.choose('greaterEqual', rank, first, index, absent('unnamed'));
     }
-    if (this.threads % warpSize === 0) return index;
-    return this.choose('less', rank, this.index(this.threads), index, absent('missing'));
+    if (this.frame.blockSize % warpSize === 0) return index;
+    return this.choose('less', rank, this.index(this.frame.blockSize), index, absent('missing'));
   }
 
   /** All values in one: in regions the first lane of each tile does it for all of them. */
@@ -276,11 +271,11 @@ class Expansion extends ExchangeWriter {
     if (!meetsByMask(this.#masked, meeting, call.group, call.mask))
       return { meeting, size, lanes: null, call };
     const given = call.mask ?? this.u32(0xffffffff);
-    const rest = this.threads % warpSize;
+    const rest = this.frame.blockSize % warpSize;
     if (rest === 0) return { meeting, size, lanes: this.kept('lanes', given), call };
     // The last warp has fewer; who names more means those that there are.
     const there = binary('and', given, this.u32(2 ** rest - 1), this.range);
-    const whole = this.index(this.threads - rest);
+    const whole = this.index(this.frame.blockSize - rest);
     const lanes = this.choose('less', this.rank(), whole, given, there);
     return { meeting, size, lanes: this.kept('lanes', lanes), call };
   }
@@ -328,12 +323,12 @@ class Expansion extends ExchangeWriter {
   #forEachLane({ size, lanes }: WarpSubset, write: (rank: Expression) => void, start = 0): void {
     const range = this.range;
     const first = this.operation('and', this.rank(), this.index(-size));
-    const other = this.newVariable('other', this.original.indexType);
-    const end = this.newVariable('end', this.original.indexType);
+    const other = this.newVariable('other', this.frame.program.indexType);
+    const end = this.newVariable('end', this.frame.program.indexType);
     this.set(other, this.operation('add', first, this.index(start)));
     const whole = this.operation('add', first, this.index(size));
-    const isPartial = size === warpSize && this.threads % warpSize !== 0;
-    this.set(end, isPartial ? this.operation('min', whole, this.index(this.threads)) : whole);
+    const isPartial = size === warpSize && this.frame.blockSize % warpSize !== 0;
+    this.set(end, isPartial ? this.operation('min', whole, this.index(this.frame.blockSize)) : whole);
     const outer = this.out;
     this.out = [];
     const lane = () => this.operation('and', other, this.index(warpSize - 1));
@@ -346,7 +341,7 @@ class Expansion extends ExchangeWriter {
     const update = this.out;
     this.out = outer;
     const test = compare('less', other, end, range);
-    this.out.push({ kind: 'loop', label: this.newLabel(), test, testFirst: true, body, update, range });
+    this.out.push({ kind: 'loop', label: this.frame.label(), test, testFirst: true, body, update, range });
   }
 }
 
