@@ -6,7 +6,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Kernel, kernel as newKernel } from 'warpstage';
 import type { Program } from '#warpstage/compiler/ir.js';
+import type { Segment } from '#warpstage/compiler/ir-cohorts.js';
 import { specialise } from '#warpstage/compiler/specialise.js';
+import { verifyProgram } from '#warpstage/compiler/verify.js';
 import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
 import {
   scratchLength,
@@ -172,4 +174,26 @@ test('a role is what a thread brought, whatever becomes of the memory that said 
     expect(runOf(source, original, data, found)).toBe(`${right} ${input}`);
     expect(outcome(threadsOf(original), original, data, delivery)).toBe(`${right} ${input}`);
   }
+});
+
+test('the verifier refuses segments that cannot be entered as they say', () => {
+  const cohorts = threadsOf(programOf(orderingKernels['even threads copy']!.kernel));
+  const refused = (change: (segment: Segment, all: readonly Segment[]) => Segment) => {
+    const changed = cohorts.cohorts!.map((way) => ({
+      ...way,
+      segments: way.segments.map((segment) => change(segment, way.segments)),
+    }));
+    return () => verifyProgram({ ...cohorts, cohorts: changed });
+  };
+  expect(refused((segment) => segment)).not.toThrow();
+  expect(
+    refused((one) => ({ ...one, end: one.end.kind === 'jump' ? { kind: 'jump', to: 99 } : one.end })),
+  ).toThrow('no segment 99');
+  expect(
+    refused((one) => ({ ...one, end: one.end.kind === 'suspend' ? { ...one.end, kind: 'jump' } : one.end })),
+  ).toThrow('waits, and is reached by a jump');
+  expect(refused((one, all) => (one === all[0] ? { ...one, head: null } : one))).toThrow('without a head');
+  expect(refused((one) => ({ ...one, head: one.head && { ...one.head, live: [99] } }))).toThrow(
+    'no variable 99',
+  );
 });
