@@ -16,6 +16,21 @@ import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { temporaryDirectory } from '../overlap/support.ts';
 import { damage, damaged, readDamaged } from './damaged.ts';
 
+/** Does something with a file of these bytes. */
+async function opened<Result>(
+  bytes: Uint8Array,
+  use: (file: Awaited<ReturnType<typeof openParquet>>) => Result,
+): Promise<Result> {
+  const path = join(temporaryDirectory(), 'x.parquet');
+  writeFileSync(path, bytes);
+  const file = await openBytes(path);
+  try {
+    return use(await openParquet(file));
+  } finally {
+    await file.close();
+  }
+}
+
 /** All values of each numeric column. */
 async function columnsOf(
   bytes: Uint8Array,
@@ -164,6 +179,24 @@ test('decimals, floats of 16 bits, unsigned integers and times are the numbers t
     u64: [2n ** 64n - 1n, 7n],
     day: [1, 0],
   });
+  const types = await opened(bytes, ({ arrays }) => arrays.map(({ name, dtype }) => [name, dtype]));
+  expect(Object.fromEntries(types)).toEqual({
+    price: 'f64',
+    large: 'f64',
+    half: 'f16',
+    u32: 'u32',
+    u64: 'u64',
+    day: 'i32',
+  });
+});
+
+test('a column that would lie behind the end of its file is refused, and nothing is read for it', async () => {
+  const data = Array.from({ length: 5000 }, (_, i) => i * 1.5);
+  const column = { name: 'x', data, type: 'DOUBLE', encoding: 'PLAIN' } as const;
+  const bytes = Buffer.from(parquetWriteBuffer({ columnData: [column], codec: 'UNCOMPRESSED' }));
+  const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+  const left = Buffer.concat([bytes.subarray(0, 4), bytes.subarray(footer)]);
+  await expect(columnsOf(left)).rejects.toThrow(`of ${left.length}`);
 });
 
 describe('a page of the first kind', () => {

@@ -160,12 +160,63 @@ test('what decodes or opens badly is reported with the file', async () => {
   });
   broken(elements((unit) => (unit === 0 ? [1, 2] : [3])));
   await expectFailure(readAll(path), 'WS5003', 'has 1 values in rows 2 to 4');
+  broken(elements((unit) => (unit === 0 ? [1, 2] : [3, 4, 5])));
+  await expectFailure(readAll(path), 'WS5003', 'has 3 values in rows 2 to 4');
   broken(
     elements(() => {
       throw new Error('bad bits');
     }),
   );
   await expectFailure(readAll(path), 'WS5003', 'cannot be decoded in rows 0 to 2: bad bits');
+});
+
+test('what is skipped behind the last unit counts no element', async () => {
+  const { OpenInputs, wantedOf } = await import('#warpstage/overlap/inputs.js');
+  registerFormat({
+    name: 'test-short',
+    endings: ['.short'],
+    open: async () => ({
+      arrays: [
+        {
+          stored: 'x',
+          dtype: 'f32',
+          length: 8,
+          elements: () => ({
+            lengths: [2, 2],
+            decode: async (unit) =>
+              [
+                [1, 2],
+                [3, 4],
+              ][unit],
+          }),
+        },
+      ],
+    }),
+  });
+  const inputs = new OpenInputs();
+  const source = await inputs.open(file('x.short', Buffer.from('1')), wantedOf('x', 'f32', {}));
+  await source.skip!(7);
+  await expectFailure(source.read(new Float32Array(1)), 'WS5003', 'ended after 4 of 8 elements');
+  await inputs.close();
+});
+
+test('decoded booleans are 1 where they are true', async () => {
+  registerFormat({
+    name: 'test-yes',
+    endings: ['.yes'],
+    open: async () => ({
+      arrays: [
+        {
+          stored: 'yes or no',
+          dtype: 'bool',
+          elements: () => ({
+            decode: async (unit) => (unit === 0 ? [true, false, false, true] : undefined),
+          }),
+        },
+      ],
+    }),
+  });
+  expect((await readAll(file('x.yes', Buffer.from('1')), 'i32')).values).toEqual([1, 0, 0, 1]);
 });
 
 test.each([

@@ -250,7 +250,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/unit-source.ts',
-    ['test/overlap/parquet-columns.test.ts', 'test/formats/registered.test.ts'],
+    ['test/formats/registered.test.ts', 'test/overlap/parquet-columns.test.ts'],
     [
       {
         name: 'a skip leaves out a unit too many',
@@ -292,7 +292,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/threaded-source.ts',
-    ['test/overlap/parquet-columns.test.ts', 'test/formats/registered.test.ts'],
+    ['test/formats/registered.test.ts', 'test/overlap/parquet-columns.test.ts'],
     [
       {
         name: 'a decoding thread writes to the start of shared memory',
@@ -347,7 +347,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/parquet-file.ts',
-    ['test/overlap/parquet-columns.test.ts', 'test/formats/parquet.test.ts'],
+    ['test/formats/parquet.test.ts', 'test/overlap/parquet-columns.test.ts'],
     [
       {
         name: 'unsigned columns are signed',

@@ -46,8 +46,8 @@ export const mutations = [
     },
     {
       name: 'a masked sum reaches every lane',
-      from: "code.get(mask![vector]!).op('v128.and', binaryInstruction(added.operator, added.type)!).set(local);",
-      to: 'code.op(binaryInstruction(added.operator, added.type)!).set(local);',
+      from: "code.get(mask![vector]!).op('v128.and', laneInstruction(added.operator, added.type)!).set(local);",
+      to: 'code.op(laneInstruction(added.operator, added.type)!).set(local);',
       why: 'threads that do not count a turn count it',
     },
     {
