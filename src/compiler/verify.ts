@@ -3,13 +3,16 @@
 
 import { type Expression, elementValueType, type Program, type Statement, type View } from './ir.ts';
 import type { CoreCall } from './ir-core.ts';
-import { expressionsOf } from './operands.ts';
+import { expressionsOf, operandsOf } from './operands.ts';
 import { type Rules, verifyCohorts } from './verify-cohorts.ts';
 
 /** Throws if a program breaks an invariant. */
 export function verifyProgram(program: Program): void {
-  const { index, statements } = rulesOf(program);
-  for (const { count } of program.sharedArrays) index(count);
+  const { expression, index, statements } = rulesOf(program);
+  for (const { count } of program.sharedArrays) {
+    index(count);
+    expression(count);
+  }
   statements(program.body, []);
   for (const way of program.cohorts ?? []) verifyCohorts(way, rulesOf(way.program));
 }
@@ -54,47 +57,34 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
         break;
       case 'load':
         isType(one, elementValueType(elementOf(one.array)), 'a load');
-        isType(one.index, indexType, 'an index');
-        expression(one.index);
+        index(one.index);
         break;
       case 'unary':
         isType(one.operand, one.type, one.operator);
-        expression(one.operand);
         break;
       case 'binary':
         isType(one.left, one.type, `left of ${one.operator}`);
         isType(one.right, one.type, `right of ${one.operator}`);
-        expression(one.left);
-        expression(one.right);
         break;
       case 'compare':
         isType(one, 'bool', one.operator);
         isType(one.left, one.right.type, `left of ${one.operator}`);
-        expression(one.left);
-        expression(one.right);
         break;
       case 'convert':
         if (one.operand.type === one.type) throw new Error(`a conversion of ${one.type} to itself`);
-        expression(one.operand);
         break;
       case 'conditional':
         isType(one.test, 'bool', 'a condition');
         isType(one.then, one.type, 'a branch');
         isType(one.otherwise, one.type, 'a branch');
-        for (const part of [one.test, one.then, one.otherwise]) expression(part);
         break;
       case 'math':
         if (one.type !== 'f32' && one.type !== 'f64') throw new Error(`${one.function} of ${one.type}`);
-        for (const operand of one.operands) {
-          isType(operand, one.type, one.function);
-          expression(operand);
-        }
+        for (const operand of one.operands) isType(operand, one.type, one.function);
     }
+    for (const operand of operandsOf(one)) expression(operand);
   };
-  const index = (one: Expression) => {
-    isType(one, indexType, 'an index');
-    expression(one);
-  };
+  const index = (one: Expression) => isType(one, indexType, 'an index');
 
   const seen = new Set<Statement>();
   const labels = new Set<number>();
@@ -108,28 +98,23 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
   const statement = (one: Statement, around: readonly number[]): void => {
     if (seen.has(one)) throw new Error(`a statement (${one.kind}) stands at two places`);
     seen.add(one);
+    for (const each of expressionsOf(one)) expression(each);
     switch (one.kind) {
       case 'assign':
         isType(one.value, program.variables[one.variable]?.type ?? 'no variable', 'an assigned value');
-        expression(one.value);
         break;
       case 'store':
         index(one.index);
         isType(one.value, elementValueType(elementOf(one.array)), 'a stored value');
-        expression(one.value);
         break;
       case 'if':
         isType(one.test, 'bool', 'a condition');
-        expression(one.test);
         block(one.then, around);
         block(one.otherwise, around);
         break;
       case 'loop':
         open(one.label);
-        if (one.test !== null) {
-          isType(one.test, 'bool', 'a condition');
-          expression(one.test);
-        }
+        if (one.test !== null) isType(one.test, 'bool', 'a condition');
         block(one.body, [...around, one.label]);
         block(one.update, around);
         break;
@@ -184,7 +169,6 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
     if ('pipeline' in one && program.pipelines[one.pipeline] === undefined)
       throw new Error('no such pipeline');
     if ('barrier' in one && program.barriers[one.barrier] === undefined) throw new Error('no such barrier');
-    for (const each of expressionsOf(one)) expression(each);
     // There is nobody whom a block could wait for.
     if (program.level === 'block' && ['sync', 'warp', 'nanosleep'].includes(one.intrinsic))
       throw new Error(`${one.intrinsic} in a program that its block runs`);
@@ -211,8 +195,6 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
       case 'barrierWait':
         index(one.index);
         isType(one.phase, one.by === 'token' ? 'i64' : 'bool', 'a phase');
-        expression(one.phase);
-        if (one.limit !== null) expression(one.limit);
         break;
       case 'atomic': {
         const type = elementValueType(elementOf(one.array));
@@ -230,15 +212,8 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
       case 'nanosleep':
         isType(one.duration, 'f64', 'a duration');
         break;
-      case 'makePipeline':
-        if (one.producers !== null) expression(one.producers);
-        break;
       case 'assert':
         isType(one.test, 'bool', 'an assertion');
-        for (const each of expressionsOf(one)) expression(each);
-        break;
-      case 'print':
-        for (const part of one.parts) if (typeof part !== 'string') expression(part);
     }
   };
 
