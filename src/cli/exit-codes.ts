@@ -10,7 +10,7 @@ export const exitCodes = {
   3: 'an input that cannot be read, or whose data does not fit the job',
   4: 'results that differ from what they must be',
   74: 'an output that cannot be written: a full disk, no permission',
-  75: 'something that may pass: a device that is full or was lost, an output in use; try again',
+  75: 'something that may pass: a device that is full or was lost, an output in use, a deadline; try again',
   130: 'interrupted by Ctrl-C',
   143: 'ended by SIGTERM',
 } as const;

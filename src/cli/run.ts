@@ -28,6 +28,7 @@ import {
   appendValue,
   parseChunk,
   parseCount,
+  parseDuration,
   parseNumber,
   parsePosition,
   type Settings,
@@ -44,6 +45,9 @@ interface RunCommandOptions {
   readonly depth?: number;
   readonly rows?: number;
   readonly resume?: boolean;
+  readonly fsync?: boolean;
+  readonly clobber: boolean;
+  readonly deadline?: number;
   readonly raw?: boolean;
   readonly dtype?: Dtype;
   readonly convert?: Conversion;
@@ -88,6 +92,13 @@ export function runCommand(context: CommandContext): Command {
     .option(
       '--resume',
       'keep what is written if the run ends before its end, and go on from what a former run kept',
+    )
+    .option('--fsync', 'flush outputs to the disk before they appear: they are there after a loss of power')
+    .option('--no-clobber', 'fail if an output is there already')
+    .option(
+      '--deadline <duration>',
+      'stop after so long, for example 90s or 1h30m: exit code 75; with --resume, what is written is kept',
+      parseDuration,
     )
     .addOption(fileOptions.raw())
     .addOption(fileOptions.dtype())
@@ -272,13 +283,15 @@ async function stream(
     input: inputs,
     output: destinations,
     device: participants.map(({ device }) => device),
-    signal: interrupt.listen(options.resume ?? false),
+    signal: interrupt.listen({ kept: options.resume, deadline: options.deadline }),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),
     ...(options.convert === undefined ? {} : { convert: options.convert }),
     resume: options.resume ?? false,
+    fsync: options.fsync ?? false,
+    overwrite: options.clobber,
     trace: options.trace !== undefined,
     onProgress: ({ pass, passes, rows, resumedRows, bytes, totalBytes }) => {
       const title = passes > 1 ? `${name} (${pass} of ${passes})` : name;

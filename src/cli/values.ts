@@ -17,6 +17,23 @@ export function parseCount(text: string): number {
   return count;
 }
 
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+/** As long as timers run, in seconds. */
+const longestTimer = 24 * 86_400;
+
+/** Reads a duration in seconds: `90`, or `1h30m`. Seconds where no unit is said. */
+export function parseDuration(text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([smhd])/g)];
+  const whole = parts.map(([part]) => part).join('') === text && text !== '';
+  const seconds = whole
+    ? parts.reduce((sum, [, number, unit]) => sum + Number(number) * secondsOf[unit!]!, 0)
+    : /^\d+(\.\d+)?$/.test(text)
+      ? Number(text)
+      : 0;
+  if (seconds > 0 && seconds <= longestTimer) return seconds;
+  throw new InvalidArgumentError('It must be a duration of 24 days at most, for example 90s, 20m or 1h30m.');
+}
+
 /** Reads a port to serve on. */
 export function parsePort(text: string): number {
   const port = Number(text);

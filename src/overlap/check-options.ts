@@ -22,6 +22,7 @@ const runNames = {
   onProgress: true,
   trace: true,
   fsync: true,
+  overwrite: true,
 } as const satisfies Record<keyof RunOptions, true>;
 
 const planNames = {

@@ -117,8 +117,13 @@ export interface RunOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Collects a span of every operation. Default false. */
   readonly trace?: boolean;
-  /** Flushes output files to the disk before they get their names. Default false. */
+  /**
+   * Flushes output files to the disk before they get their names, and then their folders: what is there when the run
+   * has ended is there after a loss of power. Default false: it is there when the process dies.
+   */
   readonly fsync?: boolean;
+  /** Whether outputs take the place of files that are there. With false, such a file is an error (WS5006). Default true. */
+  readonly overwrite?: boolean;
 }
 
 /** The stages of a run, in the order in which data passes through them. */

@@ -2,6 +2,7 @@
 // when all are complete, or not at all; then a journal may say how far they are, for the next run.
 
 import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
@@ -17,7 +18,7 @@ import type { AnyDefinition, TypedArray } from './job.ts';
 import { type Flushed, Journal, type Target, unfinishedFiles } from './journal/journal.ts';
 import type { Facts, Mark } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import { needsShape, openFileSink } from './sinks/file.ts';
+import { type FileSinkOptions, isPresent, needsShape, openFileSink } from './sinks/file.ts';
 import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
 import { PinnedSink } from './sinks/pinned.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -87,19 +88,25 @@ export async function checkOutputs(
   throw problem('WS5006', `${path} is given for two outputs${also}`, 'give each its own name');
 }
 
+/** Refuses outputs that are there already. Devices and pipes are written directly, and always there. */
+export async function refusePresent(outputs: Iterable<OutputData>): Promise<void> {
+  for (const path of [...outputs].flatMap((data) => pathOf(data) ?? [])) {
+    const about = path === '-' ? undefined : await stat(path).catch(() => undefined);
+    if (about?.isFile()) throw isPresent(path);
+  }
+}
+
 /** Sinks that were opened for a run. */
 export class OpenOutputs {
   readonly #sinks: Sink[] = [];
   readonly #memory = new Map<string, MemorySink>();
-  readonly #fsync: boolean;
-  readonly #signal: AbortSignal;
+  readonly #how: Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'>;
   readonly #copy: CopyBytes;
   #journal: Journal | undefined;
 
-  /** `copy`: how typed arrays are filled. */
-  constructor(fsync: boolean, signal: AbortSignal, copy: CopyBytes = copyHere) {
-    this.#fsync = fsync;
-    this.#signal = signal;
+  /** `how` files are written, `copy`: how typed arrays are filled. */
+  constructor(how: Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'>, copy: CopyBytes = copyHere) {
+    this.#how = how;
     this.#copy = copy;
   }
 
@@ -173,8 +180,7 @@ export class OpenOutputs {
         encoding,
         shape,
         shapeKnown,
-        fsync: this.#fsync,
-        signal: this.#signal,
+        ...this.#how,
         partial: this.#journal?.partialOf(file),
       };
       return openFileSink(file, options);

@@ -24,7 +24,7 @@ import { runChunks } from './loop.ts';
 import { Meter } from './meter.ts';
 import { noJob } from './no-job.ts';
 import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
-import { assignOutputs, checkOutputs, OpenOutputs } from './outputs.ts';
+import { assignOutputs, checkOutputs, OpenOutputs, refusePresent } from './outputs.ts';
 import type { PlanRequest } from './plan.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
@@ -51,6 +51,7 @@ export async function run<V, O extends OutputArrays>(
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(jobs, data);
   await checkOutputs(destinations.values(), inputPaths(data.values()), options.resume ?? false);
+  if (options.overwrite === false) await refusePresent(destinations.values());
   if (options.resume) await checkResumable(jobs, data, destinations);
   if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
 
@@ -95,7 +96,10 @@ class WholeRun {
     this.#destinations = destinations;
     this.#copy = copy;
     this.#meter = new Meter(participants, options.trace ?? false);
-    this.#outputs = new OpenOutputs(options.fsync ?? false, this.#stop.signal, copy);
+    this.#outputs = new OpenOutputs(
+      { fsync: options.fsync ?? false, overwrite: options.overwrite ?? true, signal: this.#stop.signal },
+      copy,
+    );
     this.#report = {
       job: work.name,
       device: namesOfDevices(participants),

@@ -101,6 +101,30 @@ describe('the run after one', () => {
   });
 });
 
+test('a run that reaches its deadline says so, and the next one comes to the end', async () => {
+  const output = folder.file('late.npy');
+  const late = (...more: readonly string[]) =>
+    startWith([...argv(output), '--quiet', ...more], 'pipe', { ...process.env, HELD_FROM: '0' });
+  const { code, stderr } = await outcomeOf(late('--deadline', '0.2s'));
+  expect(stderr).toContain('WS5009: stopped before the end by its deadline; what it has written is kept');
+  expect({ code, there: folder.list().includes('late.npy') }).toEqual({ code: 75, there: false });
+  expect((await runHere(...argv(output), '--quiet', '--deadline', '1h')).code).toBe(0);
+  expect(readFileSync(output).equals(readFileSync(folder.file('whole.npy')))).toBe(true);
+});
+
+test('--no-clobber keeps what is there, and --fsync writes what is not', async () => {
+  const output = folder.file('there.npy', 'from before');
+  const refused = await runHere(...argv(output), '--no-clobber');
+  expect(refused.stderr).toContain('there.npy is there already, and is not to be overwritten');
+  expect({ code: refused.code, content: readFileSync(output, 'utf8') }).toEqual({
+    code: 74,
+    content: 'from before',
+  });
+  const other = folder.file('new.npy');
+  expect((await runHere(...argv(other), '--no-clobber', '--fsync', '--quiet')).code).toBe(0);
+  expect(readFileSync(other).equals(readFileSync(folder.file('whole.npy')))).toBe(true);
+});
+
 test('what cannot be resumed is reported before anything is written', async () => {
   const { code, stderr } = await runHere(...argv('-'));
   expect(code).toBe(1);

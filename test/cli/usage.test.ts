@@ -45,6 +45,8 @@ test.each([
     /^WS6001: option '--trace <file>' has no value: --quiet behind it is an option itself/,
   ],
   [['emit', 'examples/affine.ts', '--kernel', '--explain'], /'-k, --kernel <name>' has no value: --explain/],
+  [['run', 'examples/affine.ts', 'a', 'b', '--deadline', '1h30'], /It must be a duration of 24 days at most/],
+  [['run', 'examples/affine.ts', 'a', 'b', '--deadline', '0'], /for example 90s, 20m or 1h30m/],
   [['run', 'examples/affine.ts', 'a', 'b', '--set', 'a=two'], /The value must be a number, true or false/],
   [['run', 'examples/affine.ts', 'a', 'b', '--dtype', 'f99'], /'f99' is invalid\. Allowed choices are i8,/],
   [

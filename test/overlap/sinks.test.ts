@@ -15,6 +15,7 @@ const options = {
   shape: [6],
   shapeKnown: true,
   fsync: true,
+  overwrite: true,
   signal: undefined,
 } as const;
 
@@ -99,6 +100,22 @@ describe('a file', () => {
     );
     await sink.abandon();
     expect(namesIn(directory)).toEqual([]);
+  });
+
+  test('takes no place that another file took meanwhile, where it is not to overwrite', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'y.bin');
+    await writeTo(path, { overwrite: false });
+    expect(floatsIn(readFileSync(path))).toEqual([1, 2, 3, 4, 5, 6]);
+    rmSync(path);
+    const sink = await openFileSink(path, { ...options, overwrite: false });
+    await sink.write(first);
+    await sink.finish([4]);
+    writeFileSync(path, 'of another program');
+    expect(() => sink.publish()).toThrow(/y\.bin is there already, and is not to be overwritten/);
+    await sink.abandon();
+    expect(readFileSync(path, 'utf8')).toBe('of another program');
+    expect(namesIn(directory)).toEqual(['y.bin']);
   });
 
   test('appears when it is complete, and not before', async () => {

@@ -9,6 +9,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { count } from '../../diagnostics/count.ts';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
+import { unreadable } from '../../diagnostics/problem.ts';
 import { timeInWords } from '../../files/stamps.ts';
 import type { Conversion, Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
@@ -94,9 +95,13 @@ export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] 
  * written can be set back, as by `cp -p`.
  */
 async function fileFact(path: string, kind: string): Promise<string> {
-  const { size, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-  const times = `written ${timeInWords(mtimeNs)}, changed ${timeInWords(ctimeNs)}`;
-  return `${await realpath(path)} (${kind}, ${count(Number(size))} bytes, inode ${ino}, ${times})`;
+  try {
+    const { size, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    const times = `written ${timeInWords(mtimeNs)}, changed ${timeInWords(ctimeNs)}`;
+    return `${await realpath(path)} (${kind}, ${count(Number(size))} bytes, inode ${ino}, ${times})`;
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
 }
 
 function digest(data: string | Uint8Array): string {

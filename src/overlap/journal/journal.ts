@@ -266,7 +266,10 @@ async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> 
     await released;
   };
   for (const final of finals) {
-    const unlock = await lockPath(final, beside(final, 'lock'));
+    const unlock = await lockPath(final, beside(final, 'lock')).catch(async (cause: unknown) => {
+      await release();
+      throw unwritable(final, cause, hintOfFolder);
+    });
     if (unlock === null) {
       await release();
       throw problem(

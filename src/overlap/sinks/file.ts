@@ -3,9 +3,10 @@
 // regular file (a device such as /dev/null, a named pipe) is written directly. A file that a later run may go
 // on with has a temporary name that this run finds, and outlives the process.
 
-import { constants, openSync, renameSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
@@ -26,6 +27,8 @@ export interface FileSinkOptions {
   readonly shape: readonly number[];
   readonly shapeKnown: boolean;
   readonly fsync: boolean;
+  /** Whether it takes the place of a file that is there. */
+  readonly overwrite: boolean;
   /** Ends the wait for the reader of a named pipe. */
   readonly signal: AbortSignal | undefined;
   /** Where a file is written that is kept when the run ends before it is complete. Default: a name of its own, not kept. */
@@ -135,12 +138,15 @@ class FileSink implements Sink {
 
   publish(): void {
     try {
-      renameSync(this.#temporary, this.#final);
+      if (this.#options.overwrite) renameSync(this.#temporary, this.#final);
+      else nameAnew(this.#temporary, this.#final);
+      this.#published = true;
+      dropUnfinished(this.#temporary);
+      if (this.#options.fsync) flushFolder(dirname(this.#final));
     } catch (cause) {
-      throw unwritable(this.name, cause);
+      const { code } = cause as NodeJS.ErrnoException;
+      throw code === 'EEXIST' ? isPresent(this.name) : unwritable(this.name, cause);
     }
-    this.#published = true;
-    dropUnfinished(this.#temporary);
   }
 
   async sync(): Promise<void> {
@@ -183,6 +189,39 @@ class FileSink implements Sink {
     this.#closed = true;
     await this.#file.close();
   }
+}
+
+/** Gives a file a name that no other has. Where there are no links, another may take it in between. */
+function nameAnew(path: string, name: string): void {
+  try {
+    linkSync(path, name);
+    rmSync(path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code ?? '')) throw cause;
+    if (existsSync(name)) throw Object.assign(new Error(), { code: 'EEXIST' });
+    renameSync(path, name);
+  }
+}
+
+/** Flushes the names in a folder. Windows has no such call. */
+function flushFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** The error of an output that is not to take the place of a file. */
+export function isPresent(name: string): Error {
+  return problem(
+    'WS5006',
+    `${name} is there already, and is not to be overwritten`,
+    'give another name, or remove it',
+  );
 }
 
 /** Writes all bytes, at a position or, with null, where the file stands. */

@@ -1,0 +1,169 @@
+// The n-th operation on files fails, for n = 1, 2, … until a run goes through: once, or from then on. After each, the
+// output is what it was before or the whole new one, the error is one of ours, and the next run gives equal bytes.
+
+import fs, { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, open, run, WarpstageError } from 'warpstage';
+import { randomRuns } from '../differential/tape.ts';
+import { affine } from './jobs.ts';
+import { namesIn, npyFile, temporaryDirectory } from './support.ts';
+
+/** `npm run test:long` looks at each operation, `npm test` at some of them. */
+const stride = randomRuns(1).numRuns! > 1 ? 1 : 9;
+const rows = 1600;
+const x = Float32Array.from({ length: rows }, (_, i) => i);
+
+let device: Device;
+beforeAll(async () => {
+  device = await open('cpu', { threads: 1, memory: 16 << 20 });
+});
+afterAll(() => device.close());
+
+type Operation = (...args: unknown[]) => unknown;
+
+/** Operations on files, of which one fails. */
+class Faults {
+  readonly #undo: (() => void)[] = [];
+  readonly #first: number;
+  readonly #last: number;
+  /** What was done, in order. */
+  readonly done: string[] = [];
+
+  constructor(first: number, forEver: boolean) {
+    this.#first = first;
+    this.#last = forEver ? Infinity : first;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const undo of this.#undo) undo();
+    syncBuiltinESMExports();
+  }
+
+  static async begin(first: number, forEver: boolean): Promise<Faults> {
+    const faults = new Faults(first, forEver);
+    const file = await promises.open('/dev/null');
+    const handles = Object.getPrototypeOf(file) as Record<string, Operation>;
+    await file.close();
+    const ofHandles = [
+      'read',
+      'write',
+      'writeFile',
+      'readFile',
+      'stat',
+      'truncate',
+      'chmod',
+      'sync',
+      'datasync',
+      'close',
+    ];
+    for (const name of ofHandles) faults.#replace(handles, name);
+    for (const name of ['open', 'rm', 'stat', 'lstat', 'realpath']) {
+      faults.#replace(promises as unknown as Record<string, Operation>, name);
+    }
+    for (const name of ['renameSync', 'fsyncSync']) {
+      faults.#replace(fs as unknown as Record<string, Operation>, name);
+    }
+    syncBuiltinESMExports();
+    return faults;
+  }
+
+  /** The operation that failed first; undefined where none did. */
+  get failed(): string | undefined {
+    return this.done[this.#first - 1];
+  }
+
+  #replace(owner: Record<string, Operation>, name: string): void {
+    const original = owner[name]!;
+    const failing = (): Error | undefined => {
+      this.done.push(name);
+      const count = this.done.length;
+      if (count < this.#first || count > this.#last) return undefined;
+      return Object.assign(new Error(`EIO: i/o error, ${name}`), { code: 'EIO', errno: -5, syscall: name });
+    };
+    // What is closed is closed, also where the system says that it failed.
+    const replaced = name.endsWith('Sync')
+      ? function (this: unknown, ...args: unknown[]) {
+          const failure = failing();
+          if (failure !== undefined) throw failure;
+          return original.apply(this, args);
+        }
+      : async function (this: unknown, ...args: unknown[]) {
+          const failure = failing();
+          if (failure === undefined || name === 'close') await Promise.resolve();
+          if (failure === undefined) return await original.apply(this, args);
+          if (name === 'close') await original.apply(this, args);
+          throw failure;
+        };
+    owner[name] = replaced;
+    this.#undo.push(() => {
+      owner[name] = original;
+    });
+  }
+}
+
+describe.each([
+  ['once', false],
+  ['from then on', true],
+] as const)('when the n-th operation on files fails %s', (_, forEver) => {
+  test.each([
+    ['an output appears whole, or what was there stays', false],
+    ['a run that is resumed gives equal bytes', true],
+  ])('%s', { timeout: 120_000 }, async (_, resume) => {
+    const directory = temporaryDirectory();
+    const at = (name: string) => join(directory, name);
+    const [input, output] = [at('x.npy'), at('y.npy')];
+    writeFileSync(input, npyFile({ shape: [rows], data: x }));
+    const settings = { a: 2, b: 1 };
+    const options = { input, output, device, chunk: 100, depth: 2, settings, resume, fsync: resume };
+    await run(affine, options);
+    const whole = readFileSync(output);
+    const hidden = () => namesIn(directory).filter((name) => name.startsWith('.'));
+    expect(hidden()).toEqual([]);
+
+    let n = 0;
+    for (let passed = false; !passed; ) {
+      n += stride;
+      writeFileSync(output, 'from before');
+      let error: unknown;
+      let failed: string | undefined;
+      {
+        await using faults = await Faults.begin(n, forEver);
+        await run(affine, options).catch((reason: unknown) => {
+          error = reason;
+        });
+        failed = faults.failed;
+      }
+      passed = failed === undefined;
+      const told = `the ${n}th operation, ${failed}, failed; ${error}`;
+      const left = readFileSync(output);
+      if (error === undefined) expect(left.equals(whole), told).toBe(true);
+      else {
+        expect(error, told).toBeInstanceOf(WarpstageError);
+        if (!left.equals(whole)) expect(left.toString(), told).toBe('from before');
+      }
+      // What cannot be removed stays; what can, does not, unless the next run is to continue it.
+      if (!resume && !forEver && failed !== 'rm') expect(hidden(), told).toEqual([]);
+      await run(affine, options);
+      expect(readFileSync(output).equals(whole), told).toBe(true);
+      if (resume && failed !== 'rm') expect(hidden(), told).toEqual([]);
+      for (const name of hidden()) rmSync(at(name));
+    }
+    // As many as a run of 16 chunks has at least: a read and a write for each.
+    expect(n).toBeGreaterThan(32);
+  });
+});
+
+test('with fsync, a file is flushed before it has its name, and its name after that', async () => {
+  const directory = temporaryDirectory();
+  const options = { input: x, output: join(directory, 'y.npy'), device };
+  const orderOf = async (fsync: boolean) => {
+    await using faults = await Faults.begin(Infinity, false);
+    await run(affine, { ...options, fsync });
+    return faults.done.filter((name) => /sync$/i.test(name));
+  };
+  expect(await orderOf(true)).toEqual(['sync', 'renameSync', 'fsyncSync']);
+  expect(await orderOf(false)).toEqual(['renameSync']);
+});
