@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open } from 'warpstage';
+import { StagedCopy } from '#warpstage/runtime/cuda/staging.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 import { gpus } from '../support/gpu.ts';
 
@@ -62,5 +63,39 @@ describe.skipIf(!canFake || gpus > 0)('staging memory', () => {
     done();
     await device.synchronize();
     expect([result[0], result.at(-1)]).toEqual([19, 19]);
+  });
+
+  test('copies parts of arrays from wherever they begin in a word', async () => {
+    const length = 1000;
+    for (let begin = 0; begin < 9; ++begin) {
+      const data = device.alloc('u8', length);
+      const bytes = Uint8Array.from({ length: length + 16 }, (_, i) => (7 * i + begin) % 251);
+      const back = new Uint8Array(length + 16);
+      device.defaultStream.memcpyAsync(data, bytes.subarray(begin, begin + length));
+      device.defaultStream.memcpyAsync(back.subarray(9 - begin, 9 - begin + length), data);
+      await device.synchronize();
+      expect(back.subarray(9 - begin, 9 - begin + length)).toEqual(bytes.subarray(begin, begin + length));
+      expect([back[8 - begin], back[9 - begin + length]]).toEqual([0, 0]);
+      data.free();
+    }
+  });
+
+  test('lies in memory as what it stands for does, so that whole words are copied', () => {
+    const pool = { take: () => ({ bytes: new Uint8Array(64), address: 4096, size: 32 }), give() {} };
+    const box = { width: 16, height: 1, depth: 1 };
+    const layout = { row: 16, plane: 16 };
+    for (let begin = 0; begin < 16; ++begin) {
+      const bytes = new Uint8Array(64).subarray(begin, begin + 16).fill(1);
+      const work = {
+        kind: 'copy',
+        direction: 'host to device',
+        box,
+        peer: false,
+        source: { memory: { kind: 'pageable', bytes }, ...layout },
+        destination: { memory: { kind: 'device', address: 256 }, ...layout },
+      };
+      const staged = new StagedCopy(work as never, {} as never, pool as never, () => {});
+      expect(staged.from.address % 8).toBe(bytes.byteOffset % 8);
+    }
   });
 });

@@ -422,7 +422,7 @@ describe('a device file', () => {
   test('names every field that is missing', () =>
     refused({ name: 'mine' }, 'the field `copyEngines` is missing', 'or begin with "like": "h200"'));
   test('must be like something that is there', () =>
-    refused({ like: 'h100' }, '`like` must be one of c1060, c2050, k20c, h200, and is "h100"'));
+    refused({ like: 'h300' }, '`like` must be one of c1060, c2050, k20c, h200, h100, and is "h300"'));
   test('must be JSON', () => refused('{', 'is not JSON'));
   test('must be an object', () => refused('[]', 'a device file holds one JSON object'));
 

@@ -128,7 +128,7 @@ const operations = fc
   });
 const models = fc
   .record({
-    preset: fc.constantFrom('c1060', 'c2050', 'k20c', 'h200'),
+    preset: fc.constantFrom('c1060', 'c2050', 'k20c', 'h100', 'h200'),
     issueTime: fc.constantFrom(0, 0.5),
   })
   .map(({ preset, issueTime }): EngineModel => ({ ...presets[preset]!, issueTime }));

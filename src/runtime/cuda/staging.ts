@@ -17,9 +17,14 @@ const leastBytes = 4096;
 /** What copies in flight may take together before the next one waits for the oldest. */
 const mostBytes = 256 * 1024 * 1024;
 
+/** A stretch begins where what it stands for lies in a word, so it has as much more. */
+const wordBytes = 8;
+
 interface Stage {
   readonly bytes: Uint8Array;
   readonly address: number;
+  /** Bytes that it is for. */
+  readonly size: number;
 }
 
 /** Page-locked stretches that are used again, by size. */
@@ -41,16 +46,16 @@ export class StagingPool {
     while (this.#used + size > mostBytes && this.#settleOldest());
     let stage = this.#free.get(size)?.pop();
     if (stage === undefined) {
-      const { buffer, begin } = this.#pinned.allocateAligned(size);
+      const { buffer, begin } = this.#pinned.allocateAligned(size + wordBytes);
       const address = this.#pinned.addressOf(buffer)! + begin;
-      stage = { bytes: new Uint8Array(buffer, begin, size), address };
+      stage = { bytes: new Uint8Array(buffer, begin, size + wordBytes), address, size };
     }
     this.#used += size;
     return stage;
   }
 
   give(stage: Stage): void {
-    const size = stage.bytes.length;
+    const { size } = stage;
     this.#used -= size;
     const free = this.#free.get(size);
     if (free === undefined) this.#free.set(size, [stage]);
@@ -83,7 +88,7 @@ function pageable(memory: Memory, pinned: PinnedMemory): Uint8Array | null {
 
 /** How many bytes lie between a whole word and these. */
 function besideWord({ byteOffset }: Uint8Array): number {
-  return byteOffset % 8;
+  return byteOffset % wordBytes;
 }
 
 /** A copy whose sides the engines reach. */
@@ -129,7 +134,7 @@ export class StagedCopy {
     const reached = reachedAsItIs(side, pinned);
     if (reached !== null || bytes === null) return reached!;
     const { box } = this.#work;
-    const stage = this.#pool.take(boxBytes(box) + besideWord(bytes));
+    const stage = this.#pool.take(boxBytes(box));
     this.#stages.push(stage);
     return { onDevice: false, address: stage.address + besideWord(bytes), ...denseLayout(box) };
   }

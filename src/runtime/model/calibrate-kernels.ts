@@ -75,6 +75,9 @@ const block = 256;
 const fastestClock = 1e8;
 const longest = 1;
 
+/** A cache moves no more than so many times what a copy beyond it does. */
+const mostOfCopy = 2;
+
 /** Bytes of an array that no cache holds. */
 const leastUncached = 128 * 2 ** 20;
 
@@ -180,6 +183,24 @@ export class KernelBench {
     this.#fit('memoryLatency', cacheLatency, longest, measured!, () => this.#timeOf(whole, false));
   }
 
+  /** How much the cache holds, by the latency of memory, and its rate. */
+  async #cache(): Promise<void> {
+    const sizes = cacheSizes.filter((bytes) => bytes <= 4 * this.#y.length);
+    const shapes = sizes.map((bytes) => this.#wandering(this.#model.multiProcessors, block, bytes / 4));
+    const times = await this.#each(shapes);
+    const each = times.map((time, i) => time / sizes[i]!);
+    // Half of the way from what is held to what is not.
+    const bend = (Math.min(...each) + Math.max(...each)) / 2;
+    const first = each.findIndex((time) => time > bend);
+    const isFlat = Math.max(...each) < 1.5 * Math.min(...each);
+    const last = isFlat || first < 0 ? sizes.length - 1 : Math.max(first - 1, 0);
+    this.#set('cacheBytes', sizes[last] ?? 0);
+    const near = this.#moving(Math.floor((sizes[last] ?? 0) / 12));
+    if (last < 0) return;
+    const [time] = await this.#each([near]);
+    this.#fit('cacheRate', 1, 1e15, time!, () => this.#timeOf(near, true));
+  }
+
   #wandering(blocks: number, threads: number, elements: number): Shape {
     return this.#shape(wander, blocks, threads, { y: this.#y.subarray(0, elements) });
   }
@@ -194,11 +215,20 @@ export class KernelBench {
 
   /** What blocks take that have nothing to do. */
   async #blocks(): Promise<void> {
-    const waves = [8, 24].map((count) =>
-      this.#shape(nothing, 2 * count * this.#model.multiProcessors, 1024, { y: this.#y.subarray(0, 1) }),
-    );
+    // Waves of blocks that wait for one load: what a wave takes beyond that.
+    const waves = [4, 12].flatMap((count) => {
+      const blocks = 2 * count * this.#model.multiProcessors;
+      return 1024 * blocks <= this.#y.length ? [this.#moving(1024 * blocks, 1024)] : [];
+    });
     const [few, many] = await this.#each(waves);
-    this.#fit('blockTime', 0, longest, many! - few!, () => this.#timeOf(waves[1]!) - this.#timeOf(waves[0]!));
+    if (many !== undefined)
+      this.#fit(
+        'blockTime',
+        0,
+        longest,
+        many - few!,
+        () => this.#timeOf(waves[1]!, true) - this.#timeOf(waves[0]!, true),
+      );
     const shapes = [8192, 65_536].map((blocks) =>
       this.#shape(nothing, blocks, 32, { y: this.#y.subarray(0, 1) }),
     );
@@ -210,14 +240,7 @@ export class KernelBench {
   async #moves(): Promise<void> {
     const whole = this.#moving(this.#y.length);
     if (Number.isFinite(this.#model.clockRate)) {
-      const sizes = cacheSizes.filter((bytes) => bytes <= 8 * this.#y.length);
-      const shapes = sizes.map((bytes) => this.#moving(bytes / 8));
-      const times = await this.#each(shapes);
-      const rates = sizes.map((bytes, i) => bytes / times[i]!);
-      const last = rates.findLastIndex((rate) => rate > (3 / 4) * Math.max(...rates));
-      this.#set('cacheBytes', sizes[last] ?? 0);
-      const middle = sizes.findIndex((bytes) => bytes >= (sizes[last] ?? 0) / 3);
-      if (middle >= 0) this.#fit('cacheRate', 1, 1e15, times[middle]!, () => this.#timeOf(shapes[middle]!));
+      await this.#cache();
     }
     const [measured] = await this.#each([whole]);
     this.#fit('memoryRate', 1, 1e15, measured!, () => this.#timeOf(whole, false));
@@ -229,6 +252,9 @@ export class KernelBench {
     this.#set('copyRate', (2 * bytes) / beside(copied));
     const set = await this.#once('set', () => this.#row((stream) => stream.memsetAsync(this.#y, 0)));
     this.#set('setRate', bytes / beside(set));
+    // Where other limits hide it, what is measured has no bound.
+    if (Number.isFinite(this.#model.clockRate))
+      this.#set('cacheRate', Math.min(this.#model.cacheRate, mostOfCopy * this.#model.copyRate));
   }
 
   /** What a kernel takes beside its work, alone, in a row, and among those of other streams. */
@@ -274,9 +300,9 @@ export class KernelBench {
   }
 
   /** A kernel that moves so many elements from one array to the other. */
-  #moving(elements: number): Shape {
+  #moving(elements: number, threads = block): Shape {
     const args = { y: this.#y.subarray(0, elements), x: this.#x.subarray(0, elements) };
-    return this.#shape(plusOne, Math.ceil(elements / block), block, args);
+    return this.#shape(plusOne, Math.ceil(elements / threads), threads, args);
   }
 
   #launch({ kernel: of, blocks, threads, args }: Shape, stream = this.#stream): void {

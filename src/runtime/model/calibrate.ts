@@ -45,6 +45,8 @@ export async function calibrate(
   const overheads = { hostToDeviceOverhead: into.overhead, deviceToHostOverhead: out.overhead };
   const switchTime = ((await bench.switchTime('in')) + (await bench.switchTime('out'))) / 2;
   const both = await bench.bothWays(into, out);
+  const isGpu = properties.kind === 'cuda';
+  const elsewhere = isGpu ? ofOtherPlaces : 1;
   return {
     name: properties.name,
     computeCapability: properties.computeCapability,
@@ -54,12 +56,14 @@ export async function calibrate(
     copyQueues: 4,
     delayedSignal: false,
     ...both,
-    besideKernels: properties.kind === 'cuda' ? besideKernels : 1,
+    besideKernels: isGpu ? besideKernels : 1,
     bothWaysOverhead: await bench.bothWaysOverhead(into, out, { ...both, switchTime }),
-    hostToDevice: into.rate,
-    deviceToHost: out.rate,
+    hostToDevice: into.rate * elsewhere,
+    deviceToHost: out.rate * elsewhere,
     pageableHostToDevice: await bench.pageable('in', into),
     pageableDeviceToHost: await bench.pageable('out', out),
+    hostCacheBytes: isGpu ? hostCacheBytes : 0,
+    hostCacheRate: await bench.hostCacheRate(),
     ...overheads,
     ...kernels,
     switchTime,
@@ -93,15 +97,27 @@ async function issueTimesOf(device: Device, rounds: number): Promise<IssueTimes>
 /** Small operations to a large one. */
 const small = 64;
 
+/** Elements of a copy that is small wherever both directions run: 64 KiB. */
+const smallPart = 16 * 1024;
+
 /** Streams that take turns where it counts that each operation is in another than the one before. */
 const streamsInTurn = 8;
 type Direction = 'in' | 'out';
+
+/** Elements of pageable memory that a cache holds: 1 MiB. */
+const cachedPart = 256 * 1024;
 
 /** Copies of pageable memory that follow each other: as many as there is page-locked memory for. */
 const pageableParts = 16;
 
 /** Kernels slow copies down by what they move at the same time: by 2 to 10 % on an H200. */
 const besideKernels = 1.03;
+
+/** What copies of ever other places achieve of the rate of one that is repeated, on an H200. */
+const ofOtherPlaces = 0.982;
+
+/** Bytes of the host's that count as held by its processor's cache, of which this process has a part. */
+const hostCacheBytes = 28e6;
 
 /** A factor that a device file takes, whatever the clock said. */
 function factorOf(measured: number): number {
@@ -245,7 +261,7 @@ class Bench implements Disposable {
     const [stream, other] = this.#streams;
     using begun = this.#device.createEvent();
     const elements = this.#data.length;
-    const turns = 4;
+    const turns = 8;
     const [first, second] = await this.#watch.times(stream, (_, mark) => {
       stream.record(begun);
       other.waitEvent(begun);
@@ -281,7 +297,7 @@ class Bench implements Disposable {
     await using outs = new ScopedStreams(this.#device, streamsInTurn);
     using begun = this.#device.createEvent();
     const elements = this.#data.length;
-    const part = elements / small;
+    const part = Math.min(elements / small, smallPart);
     const count = 2 * small;
     const [inTime, outTime] = await this.#watch.times(
       ins.all[0]!,
@@ -303,7 +319,7 @@ class Bench implements Disposable {
     // The direction that ends first has had the other beside it all the time.
     const [time, { rate, overhead }, slower] =
       inTime! <= outTime! ? [inTime!, into, known.bothWays] : [outTime!, out, known.bothWaysOut];
-    return Math.max(0, time / count / slower - (this.#bytes / small / rate + overhead + known.switchTime));
+    return Math.max(0, time / count / slower - ((4 * part) / rate + overhead + known.switchTime));
   }
 
   /**
@@ -335,6 +351,30 @@ class Bench implements Disposable {
     const host = Math.max(median(times), leastTime);
     const first = direction === 'out' ? this.#bytes / pageableParts / rate : 0;
     return this.#bytes / (Math.max(host - first, leastTime) + this.#bytes / rate);
+  }
+
+  /** The rate of the host's copies in its processor's cache: one small copy, again and again. */
+  async hostCacheRate(): Promise<number> {
+    const memory = new Float32Array(Math.min(this.#data.length, cachedPart)).fill(1);
+    const data = this.#data.subarray(0, memory.length);
+    const [stream, idle] = this.#streams;
+    const several = async (count: number) => {
+      using start = this.#device.createEvent();
+      using stop = this.#device.createEvent();
+      idle.record(start);
+      for (let i = 0; i < count; ++i) stream.memcpyAsync(data, memory);
+      idle.record(stop);
+      await idle.synchronize();
+      await stream.synchronize();
+      return stop.elapsedTime(start);
+    };
+    const times: number[] = [];
+    for (let round = -1; round < this.#watch.rounds; ++round) {
+      const time = (await several(5)) - (await several(1));
+      if (round >= 0) times.push(time / 4);
+    }
+    // The shortest is the one for which the cache held all of it.
+    return memory.byteLength / Math.max(Math.min(...times), leastTime);
   }
 
   kernels(): Promise<KernelFields> {

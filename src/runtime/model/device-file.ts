@@ -90,6 +90,8 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   deviceToHost: rate,
   pageableHostToDevice: rate,
   pageableDeviceToHost: rate,
+  hostCacheBytes: ['a number of bytes, 0 or above', (value) => typeof value === 'number' && value >= 0],
+  hostCacheRate: rate,
   memoryRate: rate,
   operationRate: ['a number of operations a millisecond, above 0, or null for no limit', isRate],
   clockRate: [
@@ -129,7 +131,12 @@ const unlimited: ReadonlySet<string> = new Set<keyof EngineModel>([
 ]);
 
 /** What was not said in the first version, where it is not that of another field. */
-const firstVersion: Partial<EngineModel> = { besideKernels: 1, ...plainKernels };
+const firstVersion: Partial<EngineModel> = {
+  besideKernels: 1,
+  hostCacheBytes: 0,
+  hostCacheRate: 1,
+  ...plainKernels,
+};
 
 /** Checks what a device file says. */
 export function checkModel(path: string, given: unknown): EngineModel {

@@ -44,6 +44,9 @@ export interface EngineModel {
    */
   readonly pageableHostToDevice: number;
   readonly pageableDeviceToHost: number;
+  /** Bytes that the cache of the host's processor holds, and the rate of a copy there. */
+  readonly hostCacheBytes: number;
+  readonly hostCacheRate: number;
   /**
    * Bytes a millisecond that a kernel reads and writes, its operations a millisecond (additions of f32; what takes
    * the schedulers longer counts as several), and cycles of its clock: infinite where chains of operations take no time.

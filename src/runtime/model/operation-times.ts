@@ -4,17 +4,18 @@
 // unless the program that opened the device knows better.
 
 import type { Value } from '../../compiler/arithmetic.ts';
-import type { Parameter, Program } from '../../compiler/ir.ts';
-import { type Extent3, elementBytes } from '../../kernel/types.ts';
-import { workOfLaunch } from '../../targets/analysis/work.ts';
+import type { Program } from '../../compiler/ir.ts';
+import type { Extent3 } from '../../kernel/types.ts';
+import { type LaunchWorkload, workOfLaunch } from '../../targets/analysis/work.ts';
 import { DeviceMemoryArray } from '../arrays.ts';
 import { boxBytes } from '../box.ts';
 import type { Work } from '../command.ts';
-import type { CopyWork } from '../copies.ts';
+import type { CopyWork, Memory } from '../copies.ts';
 import { threadsOf } from '../extents.ts';
 import type { LaunchWork } from '../launch.ts';
 import type { EngineKind, EngineModel } from './engines.ts';
 import { clockOf, type KernelTiming, loadOfTime, timeOfKernel } from './kernel-times.ts';
+import { RecentMemory } from './recent-memory.ts';
 import { type KernelLoad, loadOfWhole } from './sharing.ts';
 
 /** A launch whose time is asked for. */
@@ -58,12 +59,17 @@ const setIssue = 0.6;
 export class OperationTimes {
   readonly #model: EngineModel;
   readonly #kernelTime: KernelTime | undefined;
+  /** What the device's cache holds, and what that of the host's processor does. */
+  readonly #cache: RecentMemory;
+  readonly #hostCache: RecentMemory;
   /** What launches had to do, by the program and what they knew: many are alike. */
-  readonly #workloads = new WeakMap<Program, Map<string, KernelTiming>>();
+  readonly #workloads = new WeakMap<Program, Map<string, LaunchWorkload>>();
 
   constructor(model: EngineModel, kernelTime?: KernelTime) {
     this.#model = model;
     this.#kernelTime = kernelTime;
+    this.#cache = new RecentMemory(model.cacheBytes);
+    this.#hostCache = new RecentMemory(model.hostCacheBytes / 2);
   }
 
   of(work: Work): OperationTime {
@@ -72,6 +78,7 @@ export class OperationTimes {
       case 'copy':
         return this.#ofCopy(work);
       case 'set':
+        this.#cache.touch(deviceMemory, work.address, work.bytes);
         return this.#inMemory(work.bytes / setRate, setIssue * issueTime);
       case 'launch':
         return { ...this.#ofLaunch(work), kind: 'kernel', issue: this.#model.launchTime };
@@ -93,10 +100,14 @@ export class OperationTimes {
   #ofCopy({ direction, box, source, destination }: CopyWork): OperationTime {
     const model = this.#model;
     const bytes = boxBytes(box);
+    for (const { memory } of [source, destination])
+      if (memory.kind === 'device') this.#cache.touch(deviceMemory, memory.address, bytes);
     const pageable = source.memory.kind === 'pageable' || destination.memory.kind === 'pageable';
     const copy = (kind: EngineKind, overhead: number, rate: number, whole: number) => {
       const when = kind === 'host to device' ? 'issued' : 'complete';
-      const time = Math.max(0, bytes / whole - bytes / rate);
+      const held = pageable ? this.#held(source.memory) + this.#held(destination.memory) : 0;
+      const cold = Math.max(0, bytes / whole - bytes / rate);
+      const time = held * Math.min(cold, bytes / model.hostCacheRate) + (1 - held) * cold;
       const staged: { staged?: Staged } = pageable ? { staged: { bytes, time, when } } : {};
       return { kind, duration: overhead + bytes / rate, issue: model.issueTime, ...staged };
     };
@@ -116,47 +127,61 @@ export class OperationTimes {
     }
   }
 
-  #ofLaunch({ name, grid, executable: { program }, values }: LaunchWork): KernelTiming {
-    const scalars = values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value));
-    const lengths = values.map((value) => (value instanceof DeviceMemoryArray ? value.length : 0));
-    const known = this.#workloads.get(program) ?? new Map<string, KernelTiming>();
-    this.#workloads.set(program, known);
-    const key = `${grid.join()};${scalars.join()};${lengths.join()}`;
-    let timing = known.get(key);
-    if (timing === undefined) {
-      timing = this.#timingOf(name, program, grid, scalars, lengths);
-      if (known.size >= mostKnown) known.clear();
-      if (this.#kernelTime === undefined) known.set(key, timing);
-    }
-    return timing;
+  /** The part of pageable memory that the host's cache holds: as much again is that of what it is copied from or to. */
+  #held(memory: Memory): number {
+    if (memory.kind !== 'pageable') return 0;
+    const { buffer, byteOffset, byteLength } = memory.bytes;
+    return this.#hostCache.touch(buffer, byteOffset, byteLength);
   }
 
-  #timingOf(
-    name: string,
-    program: Program,
-    grid: Extent3,
-    scalars: readonly (Value | undefined)[],
-    lengths: readonly number[],
-  ): KernelTiming {
+  #ofLaunch({ name, grid, executable: { program }, values }: LaunchWork): KernelTiming {
     const model = this.#model;
-    const workFor = (latency: number) => workOfLaunch(program, grid, scalars, lengths, latency);
+    const arrays = values.filter((value) => value instanceof DeviceMemoryArray);
+    const scalars = values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value));
+    const lengths = values.map((value) => (value instanceof DeviceMemoryArray ? value.length : 0));
+    const workFor = (latency: number) =>
+      this.#workload(program, grid, scalars, lengths, latency * clockOf(model));
+    const near = workFor(model.cacheLatency);
+    const reach = arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const held = arrays.reduce((sum, array) => sum + this.#touch(array, near.bytes) * array.byteLength, 0);
+    const cached = Math.min(near.bytes, reach) <= model.cacheBytes && 2 * held > reach;
+    const work = cached ? near : workFor(model.memoryLatency);
     const [blocks, threads] = [threadsOf(grid), threadsOf(program.block)];
-    const cached = workFor(model.cacheLatency * clockOf(model));
-    const reach = lengths.reduce((sum, length, i) => sum + length * bytesOf(program.parameters[i]!), 0);
-    const finds = Math.min(cached.bytes, reach) <= model.cacheBytes;
-    const work = finds ? cached : workFor(model.memoryLatency * clockOf(model));
-    const timing = timeOfKernel(model, { blocks, threads, ...work, cached: finds });
-    if (this.#kernelTime === undefined) return timing;
+    if (this.#kernelTime === undefined) return timeOfKernel(model, { blocks, threads, ...work, cached });
     const { bytes, operations } = work;
     const launch = { name, grid, block: program.block, bytes, operations };
     const time = Math.max(0, Number(this.#kernelTime(launch)) || 0);
     return { duration: model.kernelOverhead + time, load: loadOfTime(model, blocks, threads, time) };
   }
+
+  /** A kernel touches an array, of which it moves no more than so many bytes; the part that the cache held before. */
+  #touch({ address, byteLength }: DeviceMemoryArray, bytes: number): number {
+    return this.#cache.touch(deviceMemory, address, Math.min(byteLength, bytes));
+  }
+
+  /** What a launch has to do; many are alike. */
+  #workload(
+    program: Program,
+    grid: Extent3,
+    scalars: readonly (Value | undefined)[],
+    lengths: readonly number[],
+    latency: number,
+  ): LaunchWorkload {
+    const known = this.#workloads.get(program) ?? new Map<string, LaunchWorkload>();
+    this.#workloads.set(program, known);
+    const key = `${grid.join()};${scalars.join()};${lengths.join()};${latency}`;
+    let work = known.get(key);
+    if (work === undefined) {
+      work = workOfLaunch(program, grid, scalars, lengths, latency);
+      if (known.size >= mostKnown) known.clear();
+      known.set(key, work);
+    }
+    return work;
+  }
 }
+
+/** What addresses of the device's memory are of. */
+const deviceMemory = {};
 
 /** Launches that are remembered of a program. */
 const mostKnown = 1000;
-
-function bytesOf(parameter: Parameter): number {
-  return parameter.kind === 'array' ? elementBytes[parameter.element] : 0;
-}

@@ -1,0 +1,5 @@
+import type { Graph } from './random-graphs.mjs';
+
+export const sweeps: Readonly<
+  Record<'issued' | 'overlaps' | 'copies' | 'singleKernels', () => readonly Graph[]>
+>;
