@@ -110,6 +110,61 @@ describe.each(Object.entries(orderingKernels))('%s', (name, { kernel, scratch, t
   });
 });
 
+/** Kernels of what the ordering kernels do not have: barriers of an array, and lanes that masks name. */
+const others: Readonly<Record<string, string>> = {
+  'barriers of two roles': `const full = cuda.barrierArray(block, 2);
+      const empty = cuda.barrierArray(block, 2);
+      const staged = cuda.sharedArray('i32', 64);
+      for (let b = 0; b < batches; b++) {
+        const at = b % 2;
+        if (t < 32) {
+          if (b > 1) empty[at].waitParity(((b >> 1) + 1) % 2 === 1);
+          staged[32 * at + t] = input[32 * b + t];
+          full[at].arrive();
+          empty[at].arrive();
+        } else {
+          full[at].arrive();
+          full[at].waitParity((b >> 1) % 2 === 1);
+          out[32 * b + t - 32] = staged[32 * at + 63 - t];
+          empty[at].arrive();
+        }
+      }`,
+  'lanes by masks': `const shared = cuda.sharedArray('i32', 64);
+      for (let b = 0; b < batches; b++) {
+        if (t % 32 < 8) {
+          shared[t] = input[32 * b + t % 32];
+          cuda.syncwarp(0xff);
+          const other = shared[t ^ 7];
+          out[16 * b + t % 32 + 8 * (t >> 5)] = other + cuda.shflXorSync(0xff, other, 1);
+        }
+      }`,
+};
+
+test.each(Object.entries(others))('%s: what is taken away is found', (_, body) => {
+  const original = programOf(
+    newKernel(
+      { out: 'i32[]', input: 'readonly i32[]', batches: 'index' },
+      new Function(`return ({ out, input, batches }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const t = block.threadRank();
+        ${body}
+      }`)(),
+    ),
+  );
+  const input = Int32Array.from({ length: 160 }, (_, i) => 7 * i + 1);
+  const data = { out: new Int32Array(160), input, batches: 5 };
+  const right = runOf(interpreter('late'), original, data, []);
+  expect(right).toMatch(/^-?\d+(,-?\d+)*/);
+  const cohorts = threadsOf(original);
+  for (const delivery of deliveries) expect(outcome(cohorts, original, data, delivery)).toBe(right);
+  const omissions = [...withoutOrder(cohorts), ...withoutKept(cohorts)];
+  expect(omissions.length).toBeGreaterThan(15);
+  const unnoticed = omissions.filter(({ program }) =>
+    deliveries.every((each) => outcome(program, original, data, each) === right),
+  );
+  expect(unnoticed.map(({ what }) => what)).toEqual([]);
+});
+
 test(
   'random staging is clean as regions and as cohorts, and gives the same',
   () => {
