@@ -10,9 +10,9 @@ import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed, isOfClosing } from '../closed.ts';
 import { type Command, type Dispatcher, failedOf, type Work } from '../command.ts';
 import { faultError } from '../faults.ts';
-import { failureOfWait, HostWaits, type WaitWork } from '../foreign-wait.ts';
+import type { WaitWork } from '../foreign-wait.ts';
 import type { GraphWork } from '../graph-work.ts';
-import { callHost, type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
+import { type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
 import {
   type CommandTable,
@@ -32,6 +32,7 @@ import {
   noRoomWhileStopping,
 } from './errors.ts';
 import { type Flight, waitsForFunction } from './flight.ts';
+import { HostCommands } from './host-commands.ts';
 import type { Order, RecordedStages, Report } from './messages.ts';
 
 /** Work that an engine does; a host function is called by the main thread, and a graph comes as its single commands. */
@@ -75,7 +76,7 @@ export class CpuDispatcher implements Dispatcher {
   /** The same by their tickets, for what the engines report: of a command that is settled nobody wants to know. */
   readonly #byTicket = new Map<number, Flight>();
   readonly #cancellations = new Cancellations();
-  readonly #waits = new HostWaits();
+  readonly #hostCommands: HostCommands;
   #rung = false;
   /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
   readonly #keepAlive = new KeepAlive();
@@ -85,6 +86,11 @@ export class CpuDispatcher implements Dispatcher {
     this.#host = host;
     this.#table = table;
     this.#engines = createEngines(this);
+    this.#hostCommands = new HostCommands({
+      table,
+      watch: (command) => this.watch(command),
+      poll: () => this.poll(),
+    });
   }
 
   get engines(): Engines {
@@ -116,58 +122,12 @@ export class CpuDispatcher implements Dispatcher {
       const cancel = (reason: WarpstageError) => this.#cancel(flight, reason);
       flight.stopListening = this.#cancellations.add(work, work.signal, cancel);
     }
-    if (work.kind === 'host') this.#callInTurn(flight, work);
-    else if (work.kind === 'wait') this.#waitInTurn(flight, work);
+    if (work.kind === 'host') this.#hostCommands.callInTurn(flight, work);
+    else if (work.kind === 'wait') this.#hostCommands.waitInTurn(flight, work);
     else if (assignment !== null) {
       if (assignment.landing !== undefined) this.#table.watchFromMain(flight.ticket);
       if (!this.#engines.isStopping(assignment.engine)) this.#engines.post(assignment.engine, flight.order!);
     }
-  }
-
-  /** Calls a host function when all before it is settled; what waits for it waits for the call. */
-  #callInTurn(flight: Flight, work: HostWork): void {
-    const before = flight.command.dependencies.filter(({ status }) => status === 'queued');
-    let left = before.length;
-    const call = () => queueMicrotask(() => void this.#call(flight, work));
-    for (const command of before) {
-      command.whenSettled(() => {
-        if (--left === 0) call();
-      });
-      this.watch(command);
-    }
-    if (before.length === 0) call();
-    this.watch(flight.command);
-  }
-
-  async #call(flight: Flight, work: HostWork): Promise<void> {
-    const { command, ticket } = flight;
-    if (command.dependencies.some(({ status }) => status === 'failed')) {
-      this.#table.advance(ticket, State.pending, State.skipped, silently);
-    } else if (this.#table.advance(ticket, State.pending, State.running, silently)) {
-      const started = performance.now();
-      const called = callHost(work);
-      const failure = called instanceof Promise ? await called : called;
-      flight.thrown = failure;
-      this.#table.setTimes(ticket, started, performance.now());
-      this.#table.advance(ticket, State.running, failure === null ? State.done : State.failed, silently);
-    }
-    this.poll();
-  }
-
-  /** Waits for another device when all before it is settled; what waits for it waits for that. */
-  #waitInTurn(flight: Flight, work: WaitWork): void {
-    const { command, ticket } = flight;
-    const over = () => {
-      if (!this.#table.advance(ticket, State.pending, State.running, silently)) return;
-      const now = performance.now();
-      this.#table.setTimes(ticket, now, now);
-      flight.thrown = failureOfWait(command, work);
-      const state = flight.thrown === null ? State.done : State.failed;
-      this.#table.advance(ticket, State.running, state, silently);
-      this.poll();
-    };
-    this.#waits.add(command, work, (one) => this.watch(one), over);
-    this.watch(command);
   }
 
   isBehindFunction(commands: readonly Command[], clear: Set<Command>): boolean {
@@ -248,8 +208,8 @@ export class CpuDispatcher implements Dispatcher {
     if (waitsForFunction(flight)) throw noRoomBehindFunction(this.#flights.size);
     const begin = performance.now();
     while (!isComplete(this.#table.state(flight.ticket))) {
-      this.#table.blockMain(flight.ticket, this.#waits.isEmpty ? startLimit : besideOthers);
-      this.#waits.ask();
+      this.#table.blockMain(flight.ticket, this.#hostCommands.isAlone ? startLimit : besideOthers);
+      this.#hostCommands.ask();
       // An engine whose thread cannot start is reported through the event loop, which is blocked here.
       const dead = engineNames.find((name, i) => this.#engines.isWanted(name) && !this.#table.isAlive(i));
       if (dead !== undefined && performance.now() - begin >= startLimit) {
@@ -262,7 +222,7 @@ export class CpuDispatcher implements Dispatcher {
   // Settling
 
   poll(): void {
-    this.#waits.ask();
+    this.#hostCommands.ask();
     do {
       this.#rung = false;
       const complete = [...this.#flights.values()].filter(({ ticket }) =>
