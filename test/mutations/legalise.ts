@@ -108,16 +108,18 @@ export const mutations = [
         to: 'return true;',
         why: 'a block with bulk copies meets where the kernel has a sync of its own',
       },
-      {
-        name: 'a loop that fills a pipeline ends where it likes',
-        from: 'if (!isSame(outer.test!, renamed(bound, filled, used))) return null;',
-        to: '',
-        why: 'the producers copy batches that nobody waits for, or too few',
-        equivalent:
-          'it differs only for kernels that copy batches which no consumer waits for: what they do is not defined',
-      },
     ],
   ),
+  ...mutationsOf('src/targets/legalise/parts.ts', roles, [
+    {
+      name: 'a loop that fills a pipeline ends where it likes',
+      from: 'if (!isSame(outer.test!, renamed(bound, filled, used))) return null;',
+      to: '',
+      why: 'the producers copy batches that nobody waits for, or too few',
+      equivalent:
+        'it differs only for kernels that copy batches which no consumer waits for: what they do is not defined',
+    },
+  ]),
   ...mutationsOf('src/targets/legalise/thread-order.ts', roles, [
     {
       name: 'consumers stay where they are',
