@@ -264,11 +264,23 @@ export const mutations = [
         to: '',
         why: 'a fault is reported as an unknown reason',
       },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/cpu/host-commands.ts',
+    ['test/runtime/host-functions.test.ts', 'test/runtime/foreign-events.test.ts'],
+    [
       {
         name: 'host functions run before what they wait for',
         from: 'if (before.length === 0) call();',
         to: 'call();',
         why: 'a host function reads what is not copied yet, and is called twice',
+      },
+      {
+        name: 'a wait for another device is over without its failure',
+        from: 'flight.thrown = failureOfWait(command, work);',
+        to: 'flight.thrown = null;',
+        why: 'what comes behind an event of a device that failed is carried out',
       },
     ],
   ),
