@@ -30,7 +30,7 @@ export function readTrace(path: string, text: string): Trace {
   }
   const {
     traceEvents = content,
-    otherData = {},
+    otherData,
     wallMilliseconds: wall,
   } = (content ?? {}) as Record<string, unknown>;
   if (!Array.isArray(traceEvents)) throw notATrace(`${path} has no \`traceEvents\``);
@@ -55,7 +55,7 @@ export function readTrace(path: string, text: string): Trace {
   const shown = [...lanes.keys()].flatMap((track) => shownAs.get(track) ?? []);
   return {
     title: typeof title === 'string' ? title : path,
-    facts: otherData as Trace['facts'],
+    facts: (typeof otherData === 'object' ? (otherData ?? {}) : {}) as Trace['facts'],
     spans,
     lanes: [...new Set(shown)],
     ...(typeof wall === 'number' ? { wall } : {}),
@@ -87,8 +87,9 @@ function stagesOf(path: string, events: readonly TraceEvent[]): ReadonlyMap<numb
 }
 
 function spanOf(path: string, event: TraceEvent, lanes: ReadonlyMap<string, string>): Span {
-  const { name, cat, pid, tid, ts, dur = 0, args = {} } = event;
-  if (typeof ts !== 'number' || typeof dur !== 'number') {
+  const { name, cat, pid, tid, ts, dur = 0 } = event;
+  const args = event.args ?? {};
+  if (!isTime(ts) || !isTime(dur)) {
     throw notATrace(`${path} has an event \`${String(name)}\` without a time`);
   }
   const started = milliseconds(ts);
@@ -100,7 +101,7 @@ function spanOf(path: string, event: TraceEvent, lanes: ReadonlyMap<string, stri
       ? String(cat)
       : (lanes.get(`${pid} ${tid}`) ?? String(cat ?? `thread ${String(tid)}`)),
     stream: typeof stream === 'string' ? stream : `process ${String(pid)}`,
-    queued: milliseconds(ts - (typeof waited === 'number' ? waited * 1000 : 0)),
+    queued: milliseconds(ts - (isTime(waited) ? waited * 1000 : 0)),
     started,
     ended: milliseconds(ts + dur),
     ...(typeof id === 'number' ? { id } : {}),
@@ -109,6 +110,11 @@ function spanOf(path: string, event: TraceEvent, lanes: ReadonlyMap<string, stri
     ...(typeof channel === 'string' ? { channel } : {}),
     ...(blocks.length === 3 ? { grid: blocks as unknown as [number, number, number] } : {}),
   };
+}
+
+/** Whether microseconds are some that can be added and shown: within some three thousand years. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) < 1e17;
 }
 
 /** Microseconds of a file in milliseconds: whole nanoseconds, unless they count from so long ago that there are none. */

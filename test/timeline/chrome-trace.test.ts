@@ -2,7 +2,9 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { WarpstageError } from 'warpstage';
 import { chromeTrace } from '#warpstage/timeline/chrome-trace.js';
+import { tracePage } from '#warpstage/timeline/page.js';
 import { readTrace } from '#warpstage/timeline/read-trace.js';
 import type { Span } from '#warpstage/timeline/span.js';
 
@@ -189,5 +191,47 @@ test('what is read back has the same engines and times, to the nanosecond', () =
         }
       }
     }),
+  );
+});
+
+test('whatever is in a file of JSON, it is read and shown, or refused as no trace', () => {
+  const any = fc.oneof(
+    fc.constantFrom(null, true, 0, -1, 1e308, -1e308, '', 'X', '1, 2, 3', '2 x 1 x 1', [], {}, [null]),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+  const names = ['ph', 'name', 'cat', 'pid', 'tid', 'ts', 'dur', 'args'];
+  const inner = [
+    'of',
+    'block',
+    'kernel',
+    'stream',
+    'waited_ms',
+    'id',
+    'after',
+    'bytes',
+    'grid',
+    'channel',
+    'name',
+  ];
+  const objectOf = (keys: readonly string[], value: fc.Arbitrary<unknown>) =>
+    fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: keys.length });
+  const event = fc
+    .tuple(objectOf(names, any), objectOf(inner, any), fc.constantFrom('X', 'X', 'M'), fc.boolean())
+    .map(([outer, args, ph, whole]) => (whole ? { name: 'a', ts: 1, ...outer, args, ph } : { ...outer, ph }));
+  const content = fc.oneof(
+    any,
+    fc.array(fc.oneof(event, any)),
+    fc.record({ traceEvents: fc.array(event), otherData: any, wallMilliseconds: any }),
+  );
+  fc.assert(
+    fc.property(content, (value) => {
+      try {
+        tracePage([readTrace('t.json', JSON.stringify(value))]);
+      } catch (error) {
+        expect(error).toBeInstanceOf(WarpstageError);
+        expect((error as WarpstageError).code).toBe('WS5004');
+      }
+    }),
+    { numRuns: 300 },
   );
 });
