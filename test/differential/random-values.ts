@@ -30,14 +30,16 @@ class Writer {
       'const t = cuda.thisGrid().threadRank();',
       ...arrays.map(part),
       `let p = ${this.#array(0)}, q = a;`,
-      'const o = { x: t + 5, y: 1, inner: { z: 2 } };',
+      'const o = { x: t + 5, y: 1 };',
       'const many = [{ x: 7, y: t }, { ...o, y: 4 }];',
+      // What holds another object is copied nowhere: that would be a second name for the other.
+      'const deep = { inner: { z: 2 }, w: 3 };',
       'let made = { n: 1, of: { m: 2 } };',
       'let list = [3, 4];',
       'const move = (object, by) => { object.x = (object.x + by) | 0; return object.y; };',
       'const pair = (n) => { if (n & 1) return { x: n, y: 1 }; return { x: 2, y: n }; };',
       ...this.#statements(3),
-      `a[0] ^= p[1] ^ q[2] ^ o.x ^ o.y ^ many[0].x ^ many[1].x ^ many[1].y ^ o.inner.z ^ made.n ^ made.of.m ^ list[0] ^ list[1];`,
+      `a[0] ^= p[1] ^ q[2] ^ o.x ^ o.y ^ many[0].x ^ many[1].x ^ many[1].y ^ deep.inner.z ^ deep.w ^ made.n ^ made.of.m ^ list[0] ^ list[1];`,
     ];
     return `(data, cuda) => {\n${lines.join('\n')}\n}`;
   }
@@ -65,7 +67,7 @@ class Writer {
       case 4:
         return `${tape.pick(this.#objects)}.${tape.pick(['x', 'y'])} = ${this.#integer(2)};`;
       case 5:
-        return `o.inner.z = ${this.#integer(2)};`;
+        return `deep.${tape.pick(['inner.z', 'w'])} = ${this.#integer(2)};`;
       case 6:
         return `made = { n: ${this.#integer(2)}, of: { m: ${this.#integer(1)} } };`;
       case 7:
@@ -144,7 +146,7 @@ class Writer {
       case 4:
         return `${tape.pick(this.#objects)}.${tape.pick(['x', 'y'])}`;
       case 5:
-        return tape.pick(['made.n', 'made.of.m', 'o.inner.z']);
+        return tape.pick(['made.n', 'made.of.m', 'deep.inner.z', 'deep.w']);
       case 6:
         return `(${this.#array(depth - 1)}.length | 0)`;
       case 7:
