@@ -103,6 +103,7 @@ export class OpenOutputs {
   readonly #how: Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'>;
   readonly #copy: CopyBytes;
   #journal: Journal | undefined;
+  #interrupted = Promise.resolve();
 
   /** `how` files are written, `copy`: how typed arrays are filled. */
   constructor(how: Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'>, copy: CopyBytes = copyHere) {
@@ -145,10 +146,21 @@ export class OpenOutputs {
     await this.#journal?.remove();
   }
 
-  /** Removes what was not published, or leaves it to the next run. */
+  /** Ends what is written at this moment, so that nothing waits for it any more. Never throws. */
+  interrupt(): Promise<void> {
+    this.#interrupted = this.#interrupted.then(async () => {
+      await this.#journal?.settle();
+      await Promise.allSettled(this.#sinks.map((sink) => sink.abandon()));
+    });
+    return this.#interrupted;
+  }
+
+  /**
+   * Removes what was not published, or leaves it to the next run. Once, and as the last of all: the files are
+   * anybody's then, and nothing of this run may touch them.
+   */
   async abandon(): Promise<void> {
-    await this.#journal?.settle();
-    await Promise.allSettled(this.#sinks.map((sink) => sink.abandon()));
+    await this.interrupt();
     await this.#journal?.leave();
   }
 

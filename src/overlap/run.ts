@@ -180,7 +180,7 @@ class WholeRun {
     const { signal } = this.#stop;
     const release = () => {
       void inputs.close();
-      void this.#outputs.abandon();
+      void this.#outputs.interrupt();
     };
     signal.addEventListener('abort', release);
     try {

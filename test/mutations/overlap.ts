@@ -4,6 +4,18 @@ import { mutationsOf } from './mutation.ts';
 
 export const mutations = [
   ...mutationsOf(
+    'src/overlap/outputs.ts',
+    ['test/overlap/afterwards.test.ts'],
+    [
+      {
+        name: 'what an abort began is not waited for',
+        from: 'this.#interrupted = this.#interrupted.then(async () => {',
+        to: 'this.#interrupted = Promise.resolve().then(async () => {',
+        why: 'a run that was stopped still closes and removes files when its promise is settled',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/overlap/journal/text.ts',
     ['test/overlap/journal-text.test.ts'],
     [

@@ -1,13 +1,12 @@
 // The n-th operation on files fails, for n = 1, 2, … until a run goes through: once, or from then on. After each, the
 // output is what it was before or the whole new one, the error is one of ours, and the next run gives equal bytes.
 
-import fs, { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import promises from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open, run, WarpstageError } from 'warpstage';
 import { randomRuns } from '../differential/tape.ts';
+import { FileOperations } from './file-operations.ts';
 import { affine } from './jobs.ts';
 import { namesIn, npyFile, temporaryDirectory } from './support.ts';
 
@@ -22,85 +21,37 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-type Operation = (...args: unknown[]) => unknown;
-
 /** Operations on files, of which one fails. */
 class Faults {
-  readonly #undo: (() => void)[] = [];
+  readonly #operations: FileOperations;
   readonly #first: number;
-  readonly #last: number;
   /** What was done, in order. */
   readonly done: string[] = [];
 
   constructor(first: number, forEver: boolean) {
     this.#first = first;
-    this.#last = forEver ? Infinity : first;
+    const last = forEver ? Infinity : first;
+    this.#operations = new FileOperations((name) => {
+      this.done.push(name);
+      const count = this.done.length;
+      if (count < first || count > last) return;
+      throw Object.assign(new Error(`EIO: i/o error, ${name}`), { code: 'EIO', errno: -5, syscall: name });
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const undo of this.#undo) undo();
-    syncBuiltinESMExports();
+    this.#operations.restore();
   }
 
   static async begin(first: number, forEver: boolean): Promise<Faults> {
     const faults = new Faults(first, forEver);
-    const file = await promises.open('/dev/null');
-    const handles = Object.getPrototypeOf(file) as Record<string, Operation>;
-    await file.close();
-    const ofHandles = [
-      'read',
-      'write',
-      'writeFile',
-      'readFile',
-      'stat',
-      'truncate',
-      'chmod',
-      'sync',
-      'datasync',
-      'close',
-    ];
-    for (const name of ofHandles) faults.#replace(handles, name);
-    for (const name of ['open', 'rm', 'stat', 'lstat', 'realpath']) {
-      faults.#replace(promises as unknown as Record<string, Operation>, name);
-    }
-    for (const name of ['renameSync', 'fsyncSync']) {
-      faults.#replace(fs as unknown as Record<string, Operation>, name);
-    }
-    syncBuiltinESMExports();
+    await faults.#operations.replace();
     return faults;
   }
 
   /** The operation that failed first; undefined where none did. */
   get failed(): string | undefined {
     return this.done[this.#first - 1];
-  }
-
-  #replace(owner: Record<string, Operation>, name: string): void {
-    const original = owner[name]!;
-    const failing = (): Error | undefined => {
-      this.done.push(name);
-      const count = this.done.length;
-      if (count < this.#first || count > this.#last) return undefined;
-      return Object.assign(new Error(`EIO: i/o error, ${name}`), { code: 'EIO', errno: -5, syscall: name });
-    };
-    // What is closed is closed, also where the system says that it failed.
-    const replaced = name.endsWith('Sync')
-      ? function (this: unknown, ...args: unknown[]) {
-          const failure = failing();
-          if (failure !== undefined) throw failure;
-          return original.apply(this, args);
-        }
-      : async function (this: unknown, ...args: unknown[]) {
-          const failure = failing();
-          if (failure === undefined || name === 'close') await Promise.resolve();
-          if (failure === undefined) return await original.apply(this, args);
-          if (name === 'close') await original.apply(this, args);
-          throw failure;
-        };
-    owner[name] = replaced;
-    this.#undo.push(() => {
-      owner[name] = original;
-    });
   }
 }
 

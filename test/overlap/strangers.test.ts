@@ -144,8 +144,6 @@ describe.each(['.y.bin.partial', '.y.bin.journal'])('under %s', (name) => {
   ])('%s', (_, prepare) => {
     test.each([...plants, ...(strangerRuns ? plantsOfOthers : [])])(
       '%s is refused',
-      // On a busy machine the stopped run may have left nothing that the next one would go on with.
-      { retry: 3 },
       async (_, plant, why) => {
         await prepare();
         plant(at(name));
