@@ -21,6 +21,7 @@ interface Writing {
   /** What stands before the loop, before the wait, after the wait, after the release, after the loop. */
   readonly first: string;
   readonly early: string;
+  readonly wait: string;
   readonly used: string;
   readonly later: string;
   readonly end: string;
@@ -39,6 +40,7 @@ const plain: Writing = {
   read: 'last - t',
   first: '',
   early: '',
+  wait: 'pipe.consumerWait();',
   used: '',
   later: '',
   end: '',
@@ -65,7 +67,7 @@ function textOf({ block, each, stages, ahead, from, to, shift, read, ...writing 
         pipe.producerCommit();
       }
       ${writing.early}
-      pipe.consumerWait();
+      ${writing.wait}
       block.sync();
       ${writing.used}
       let sum = 0;
@@ -142,6 +144,8 @@ describe('each thread copies on its own', () => {
     'where a loop begins later': { first: 'pipe.producerAcquire();' },
     'where more is waited for than is copied': { end: 'pipe.consumerWait();' },
     'where times are asked for': { early: 'pipe.consumerWaitFor(5);', stages: 2 },
+    'where the wait may time out': { wait: 'if (!pipe.consumerWaitFor(1e9)) return;' },
+    'where it may time out, and that it did is not asked': { wait: 'pipe.consumerWaitFor(1e9);' },
   };
   test.each(Object.entries(writings))('%s', (_, part) => {
     const writing = { ...plain, ...part };

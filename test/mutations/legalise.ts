@@ -110,6 +110,24 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/legalise/verbs.ts',
+    ['test/core/thread-scope.test.ts', 'test/cuda/lockstep.test.ts'],
+    [
+      {
+        name: 'verbs elsewhere stay unseen',
+        from: 'uses === filling.length + using.length',
+        to: 'uses >= filling.length',
+        why: 'what is acquired before the loop is never committed, or stages are counted twice',
+      },
+      {
+        name: 'a wait that may time out is a wait',
+        from: 'if (isStageCall(call)) return',
+        to: "if (call.intrinsic.startsWith('consumerWait')) return 'wait';\n  if (isStageCall(call)) return",
+        why: 'a thread that stopped waiting reads a stage as if it were there',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/legalise/parts.ts', roles, [
     {
       name: 'a loop that fills a pipeline ends where it likes',

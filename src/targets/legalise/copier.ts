@@ -27,18 +27,7 @@ export class Copier {
     const words = this.#frame.words();
     const leader = this.#frame.variable('first_of_warp', 'i32');
     return [
-      {
-        kind: 'call',
-        intrinsic: 'warp',
-        operator: 'shfl',
-        group: { kind: 'tile', size: 32 },
-        mask: words.u32(0xffffffff),
-        value: words.convert(words.threadRank, 'i32'),
-        lane: words.constant('i32', 0),
-        width: 32,
-        result: leader,
-        range: words.range,
-      },
+      words.firstOfWarp(leader),
       words.assign(this.warp, words.compare('equal', words.read(leader, 'i32'), words.constant('i32', 0))),
     ];
   }

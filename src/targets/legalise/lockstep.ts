@@ -10,9 +10,9 @@
 // In a round the stage of each batch is a constant, and with it every address of shared memory and
 // of a barrier. A light kernel on an H200 issues 38 instructions a batch and warp without this, 10 with it.
 
-import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { mapExpression, mapStatements } from '../analysis/map.ts';
-import { assignedIn, countStatements, forEachExpression, forEachStatement } from '../analysis/walk.ts';
+import { assignedIn, countStatements, forEachExpression } from '../analysis/walk.ts';
 import { copyStatements } from './loop-schedule.ts';
 import {
   conjunctionOf,
@@ -25,8 +25,7 @@ import {
 } from './loops.ts';
 import { batchesUnderWay, laterOffset } from './prefetch.ts';
 import type { Counters, Surroundings } from './rotate.ts';
-
-type PipelineCall = Extract<Call, { pipeline: number }>;
+import { usesStageEachTurn, type Verb } from './verbs.ts';
 
 /** A round may be so many turns, and so many statements. */
 const mostTurns = 8;
@@ -57,7 +56,9 @@ export function stepTogether(
   if (start === null || start !== startOf(filled, before) || stages < 1) return null;
   if (readsOf(filled, program.body) !== readsOf(filled, [fill])) return null;
 
-  const pipelines = pipelinesInLockstep(outer, fill, program);
+  const pipelines = [...program.pipelines.keys()].filter((pipeline) =>
+    usesStageEachTurn(outer, fill, pipeline, program),
+  );
   const flow = flowOf(fill, stages, pipelines, around);
   const { inFlight } = flow;
   for (const statement of outer.body) {
@@ -197,31 +198,7 @@ function mayBeLate(fill: Loop, pipelines: readonly number[], program: Program): 
   return late;
 }
 
-/** Pipelines that commit once a fill and are waited for and released once a turn, and are used nowhere else. */
-function pipelinesInLockstep(outer: Loop, fill: Loop, program: Program): readonly number[] {
-  return program.pipelines.flatMap((_, pipeline) => {
-    const own = (statements: readonly Statement[]) =>
-      statements.filter((statement) => isCallOf(statement, [pipeline])).map(({ intrinsic }) => intrinsic);
-    let uses = 0;
-    forEachStatement(program.body, (statement) => {
-      if (!isCallOf(statement, [pipeline]) || statement.intrinsic === 'makePipeline') return;
-      // To quit without asking for the result does nothing here.
-      if (statement.intrinsic !== 'quit' || statement.result !== null) ++uses;
-    });
-    const filling = own(fill.body);
-    const using = own(outer.body);
-    const copies = filling.slice(1, -1).every((intrinsic) => intrinsic === 'memcpyAsync');
-    const lockstep =
-      filling[0] === 'producerAcquire' &&
-      copies &&
-      filling.at(-1) === 'producerCommit' &&
-      using.join() === 'consumerWait,consumerRelease' &&
-      uses === filling.length + using.length;
-    return lockstep ? [pipeline] : [];
-  });
-}
-
-function isCallOf(statement: Statement, pipelines: readonly number[]): statement is PipelineCall {
+function isCallOf(statement: Statement, pipelines: readonly number[]): statement is Verb {
   return statement.kind === 'call' && 'pipeline' in statement && pipelines.includes(statement.pipeline);
 }
 

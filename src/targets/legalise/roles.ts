@@ -15,7 +15,7 @@
 // together, and so do all consumers; where copies are all that has to be ordered (only-copies.ts); and
 // where nothing that is assigned there is read afterwards.
 
-import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { anyStatement, assignedIn, forEachStatement, listsOf, readIn } from '../analysis/walk.ts';
@@ -25,12 +25,11 @@ import { copyStatements, newLabels, newLoopSchedule } from './loop-schedule.ts';
 import { asThread, type Together, together } from './neighbours.ts';
 import { flattened, partOf, withoutDead } from './parts.ts';
 import { asksForWarps, orderOf, rankIn, type ThreadOrder, withRank } from './thread-order.ts';
+import { stageStepOf, type Verb } from './verbs.ts';
 import { Words } from './words.ts';
 
 /** Threads of a warp. */
 const warp = 32;
-
-type Verb = Extract<Call, { pipeline: number }>;
 
 /** The program with the parts of a pipeline's producers and consumers written apart, or why they cannot be. */
 export type Parted = { readonly program: Program } | { readonly obstacle: string };
@@ -157,23 +156,22 @@ class Parting {
 
   /** Checks that all threads that have a role come to all of its verbs; gives which are producers. */
   #producersOf(verbs: ReadonlyMap<Verb, Threads>): Threads {
-    const ofVerb = (intrinsic: Verb['intrinsic']) =>
-      [...verbs].filter(([verb]) => verb.intrinsic === intrinsic).map(([, threads]) => threads);
+    const at = (step: ReturnType<typeof stageStepOf>) =>
+      [...verbs].filter(([verb]) => stageStepOf(verb) === step).map(([, threads]) => threads);
     const roles = {
-      producer: [...ofVerb('producerAcquire'), ...ofVerb('producerCommit')],
-      consumer: [...ofVerb('consumerWait'), ...ofVerb('consumerRelease')],
+      producer: [...at('acquire'), ...at('commit')],
+      consumer: [...at('wait'), ...at('release')],
     };
     const [producers] = roles.producer;
-    if (producers === undefined || roles.consumer.length === 0 || ofVerb('memcpyAsync').length === 0)
+    if (producers === undefined || roles.consumer.length === 0 || at('copy').length === 0)
       throw new Obstacle('it has no copies, or nobody to wait for them');
     const apart =
       roles.producer.every((threads) => threads.every((one, rank) => one === producers[rank])) &&
       roles.consumer.every((threads) => threads.every((one, rank) => one !== producers[rank]));
     if (!apart || !this.#isCounted(producers))
       throw new Obstacle('not all threads of a role come to its verbs');
-    for (const { intrinsic, ...verb } of verbs.keys()) {
-      const isTimed = intrinsic === 'consumerWaitFor' || intrinsic === 'consumerWaitUntil';
-      if (isTimed || ('result' in verb && verb.result !== null))
+    for (const verb of verbs.keys()) {
+      if ('time' in verb || ('result' in verb && verb.result !== null))
         throw new Obstacle('a thread asks it for more than a stage');
     }
     return producers;
@@ -243,7 +241,8 @@ class Parting {
     });
     const isTheirs = (each: Statement) => {
       if (each.kind !== 'call') return each.kind !== 'store' && each.kind !== 'return';
-      return this.#isVerb(each) && each.intrinsic !== 'consumerWait' && each.intrinsic !== 'consumerRelease';
+      const step = stageStepOf(each);
+      return this.#isVerb(each) && step !== 'wait' && step !== 'release';
     };
     const alive = withoutDead(flattened(withoutDead(part), this.#program.body.slice(0, this.#begin)));
     if (anyStatement(alive, (each) => !isTheirs(each))) throw new Obstacle('its producers do more than copy');
@@ -286,19 +285,7 @@ class Parting {
       ),
       ...body.slice(this.#end),
     ];
-    const ofWarp: Statement = {
-      kind: 'call',
-      intrinsic: 'warp',
-      operator: 'shfl',
-      group: { kind: 'tile', size: 32 },
-      mask: words.u32(0xffffffff),
-      value: words.convert(words.threadRank, 'i32'),
-      lane: words.constant('i32', 0),
-      width: 32,
-      result: leader,
-      range: words.range,
-    };
-    const begin: Statement[] = [ofWarp];
+    const begin = [words.firstOfWarp(leader)];
     let rest: readonly Statement[] = all;
     if (!order.isSame) {
       const rank = frame.variable('rank', this.#program.indexType);

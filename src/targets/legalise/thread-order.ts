@@ -8,6 +8,7 @@
 import type { BuiltIn, CallName, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { anyStatement } from '../analysis/walk.ts';
+import { stageStepOf } from './verbs.ts';
 import type { Words } from './words.ts';
 
 /** Of every `period` ranks, `width` from `first` on. */
@@ -47,15 +48,10 @@ function runOf(produces: readonly boolean[], role: boolean, period: number): Run
   return { period, first, width: ranks.length };
 }
 
-/** Calls that are the same whichever thread of the hardware makes them. */
+/** Calls, beside the steps of a stage, that are the same whichever thread of the hardware makes them. */
 const regardless: ReadonlySet<string> = new Set<CallName>([
   'sync',
   'makePipeline',
-  'producerAcquire',
-  'memcpyAsync',
-  'producerCommit',
-  'consumerWait',
-  'consumerRelease',
   'quit',
   'nanosleep',
   'clock64',
@@ -69,7 +65,8 @@ export function asksForWarps({ pipelines, barriers, body }: Program): boolean {
     return true;
   return anyStatement(body, (each) => {
     if (each.kind !== 'call') return false;
-    return !regardless.has(each.intrinsic) || ('group' in each && isTile(each.group));
+    const asks = !regardless.has(each.intrinsic) && stageStepOf(each) === null;
+    return asks || ('group' in each && isTile(each.group));
   });
 }
 

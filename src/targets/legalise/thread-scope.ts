@@ -11,7 +11,7 @@
 // between the wait and the release alone. No thread waits in another order than before: at an acquire it
 // has released the stage itself.
 
-import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { factsOf } from '../analysis/facts.ts';
 import { mapStatements } from '../analysis/map.ts';
@@ -20,26 +20,20 @@ import { type Copy, forEachCall, returnsAmongCopies } from './calls.ts';
 import type { Loop } from './loops.ts';
 import { asThread, together } from './neighbours.ts';
 import { stepOf } from './parts.ts';
+import { isVerbOf, usesStageEachTurn, type Verb } from './verbs.ts';
 import { Words } from './words.ts';
-
-type Verb = Extract<Call, { pipeline: number }>;
 
 /** The program with a pipeline of thread scope as one of the block; null where that is not known to be the same. */
 export function threadsAsBlock(program: Program, id: number): Program | null {
   const { body, pipelines } = program;
-  const isVerb = (statement: Statement): statement is Verb =>
-    statement.kind === 'call' &&
-    'pipeline' in statement &&
-    statement.pipeline === id &&
-    statement.intrinsic !== 'makePipeline' &&
-    !(statement.intrinsic === 'quit' && statement.result === null);
+  const isVerb = isVerbOf(id);
   const position = body.findIndex((each) => anyStatement([each], isVerb));
   const outer = body[position];
   if (outer?.kind !== 'loop' || returnsAmongCopies(body)) return null;
   const step = stepOf(outer, body.slice(0, position));
   const fill = outer.body[0] as Loop;
   if (step === null || step.capacity > 255) return null;
-  if (!isInStep(program, outer, fill, isVerb)) return null;
+  if (!usesStageEachTurn(outer, fill, id, program) || !isReadInBetween(program, outer, isVerb)) return null;
 
   const copies = blockCopies(program, fill, isVerb);
   if (copies === null) return null;
@@ -62,29 +56,17 @@ export function threadsAsBlock(program: Program, id: number): Program | null {
   return { ...program, pipelines: pipelines.map((each, n) => (n === id ? ofBlock : each)), body: rewritten };
 }
 
-/** Whether the pipeline is used once a turn, and what it fills is read in between. */
-function isInStep(
+/** Whether what copies fill is read between the wait and the release alone, and threads meet there where all come. */
+function isReadInBetween(
   program: Program,
   outer: Loop,
-  fill: Loop,
   isVerb: (statement: Statement) => statement is Verb,
 ): boolean {
-  const names = (list: readonly Statement[]) => list.filter(isVerb).map(({ intrinsic }) => intrinsic);
-  const filling = names(fill.body);
-  if (names(outer.body).join() !== 'consumerWait,consumerRelease') return false;
-  if (filling[0] !== 'producerAcquire' || filling.at(-1) !== 'producerCommit' || filling.length < 3)
-    return false;
-  if (!filling.slice(1, -1).every((verb) => verb === 'memcpyAsync')) return false;
-  let verbs = 0;
   const filled = new Set<number>();
   forEachCall(program.body, (call) => {
-    if (isVerb(call)) verbs += 1;
     if (call.intrinsic === 'memcpyAsync') filled.add(call.destination.array.id);
   });
-  if (verbs !== filling.length + 2) return false;
-
-  const wait = outer.body.findIndex((each) => isVerb(each) && each.intrinsic === 'consumerWait');
-  const release = outer.body.findIndex((each) => isVerb(each) && each.intrinsic === 'consumerRelease');
+  const [wait, release] = [...outer.body.keys()].filter((at) => isVerb(outer.body[at]!));
   const isRead = ({ array, kind }: Partial<Extract<Expression, { kind: 'load' }>>) =>
     kind === 'load' && array!.space === 'shared' && filled.has(array!.id);
   const between = new Set(outer.body.slice(wait, release));
@@ -138,5 +120,5 @@ function blockCopies(
       count: new Words(copy.range, program.indexType).index(all!.count!),
     });
   });
-  return areOne ? copies : null;
+  return areOne && copies.size > 0 ? copies : null;
 }

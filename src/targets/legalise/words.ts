@@ -83,6 +83,22 @@ export class Words {
     return { kind: 'call', intrinsic: 'sync', group, ...(apart ? { apart } : {}), range: this.range };
   }
 
+  /** Gives all threads of a whole warp the rank of its first, an i32. */
+  firstOfWarp(result: number): Statement {
+    return {
+      kind: 'call',
+      intrinsic: 'warp',
+      operator: 'shfl',
+      group: { kind: 'tile', size: 32 },
+      mask: this.u32(0xffffffff),
+      value: this.convert(this.threadRank, 'i32'),
+      lane: this.constant('i32', 0),
+      width: 32,
+      result,
+      range: this.range,
+    };
+  }
+
   store(array: ArrayReference, index: Expression, value: Expression): Statement {
     return { kind: 'store', array, index, value, range: this.range };
   }
