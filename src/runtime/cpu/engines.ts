@@ -1,12 +1,21 @@
 // The engines' threads, seen from the main thread: started when they are first needed, given
 // orders, and, for the compute engine, stopped as a whole and started afresh.
+//
+// A kernel needs its lead alone; each helper makes it faster, as far as there are processors. So what starting a
+// helper costs is never waited for: beyond what the machine runs at a time they start one after another, while
+// launches come, and one that the system does not let start is done without.
 
+import { availableParallelism } from 'node:os';
 import type { Executable } from '../../targets/executable.ts';
 import type { CommandTable, EngineName } from './command-table.ts';
 import { engineNames } from './command-table.ts';
+import { reasonOf } from './engine-loop.ts';
 import type { Order, Report, Role, ThreadData } from './messages.ts';
 import { Thread } from './thread.ts';
 import { createWorkerPoolMemory } from './worker-pool.ts';
+
+/** Threads of the pool that start together: a start takes some 20 ms of the main thread and of a processor. */
+const atOnce = Math.max(8, availableParallelism());
 
 /** What all threads are started with. */
 export type CommonData = Omit<ThreadData, 'role' | 'port' | 'pool'>;
@@ -33,6 +42,9 @@ export class Engines {
   readonly #unreachable = new FinalizationRegistry<number>((id) => this.#forget(id));
   #announced = 0;
   #pool = createWorkerPoolMemory(1);
+  /** Helpers that were started, and whether more may be. */
+  #helpers = 0;
+  #mayGrow = true;
 
   constructor(common: () => CommonData, table: CommandTable, members: number, events: EngineEvents) {
     this.#common = common;
@@ -71,30 +83,68 @@ export class Engines {
 
   /** Starts an engine's thread, if it has none, so that it is ready when the first command comes. */
   warmUp(engine: EngineName): void {
-    const threads = this.#threads[engine];
-    if (threads.length > 0 || this.#stopping.has(engine)) return;
-    if (engine === 'compute') this.#pool = createWorkerPoolMemory(this.#members);
-    threads.push(this.#start(engine, engine));
+    this.#startLead(engine);
   }
 
-  /** Gives an engine a command. */
+  /** Gives an engine a command. Where its thread cannot start, the engine is lost. */
   post(engine: EngineName, order: Extract<Order, { kind: 'command' }>): void {
-    this.warmUp(engine);
-    const threads = this.#threads[engine];
-    if (order.task.kind === 'launch' && order.task.blocks > 1) {
-      while (threads.length < this.#members) threads.push(this.#start(engine, { helper: threads.length }));
+    const failure = this.#startLead(engine);
+    if (failure !== null) {
+      this.#events.lost(engine, failure);
+      return;
     }
-    threads[0]!.post(order);
+    if (order.task.kind === 'launch' && order.task.blocks > 1) this.#startHelpers();
+    this.#threads[engine][0]!.post(order);
     this.#table.signal(engineNames.indexOf(engine));
   }
 
-  #start(engine: EngineName, role: Role): Thread {
+  /** Why it could not be started, if it could not. */
+  #startLead(engine: EngineName): string | null {
+    const threads = this.#threads[engine];
+    if (threads.length > 0 || this.#stopping.has(engine)) return null;
+    if (engine === 'compute') {
+      this.#pool = createWorkerPoolMemory(this.#members);
+      this.#helpers = 0;
+      this.#mayGrow = true;
+    }
+    try {
+      threads.push(this.#start(engine, engine, (reason) => this.#events.lost(engine, reason)));
+      return null;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  }
+
+  #startHelpers(): void {
+    const threads = this.#threads.compute;
+    while (this.#mayGrow && this.#helpers + 1 < this.#members) {
+      if (threads.length >= atOnce && !threads.at(-1)!.hasBegun) return;
+      this.#helpers++;
+      try {
+        const thread = this.#start('compute', { helper: this.#helpers }, (reason) => {
+          // One that has run may have left a launch half done.
+          if (thread.hasBegun) this.#events.lost('compute', reason);
+          else this.#doWithout(thread);
+        });
+        threads.push(thread);
+      } catch {
+        this.#mayGrow = false;
+      }
+    }
+  }
+
+  #doWithout(helper: Thread): void {
+    this.#threads.compute = this.#threads.compute.filter((one) => one !== helper);
+    this.#mayGrow = false;
+  }
+
+  #start(engine: EngineName, role: Role, lost: (reason: string) => void): Thread {
     const thread = new Thread(
       { ...this.#common(), role, pool: this.#pool },
       {
         report: (report) => this.#events.report(report),
         arrived: () => this.#events.arrived(),
-        lost: (reason) => this.#events.lost(engine, reason),
+        lost,
       },
     );
     if (engine === 'compute') {

@@ -21,6 +21,7 @@ export class Thread {
   readonly #events: ThreadEvents;
   readonly #exited: Promise<void>;
   #stopping = false;
+  #begun = false;
   #reason = 'it ended by itself';
 
   constructor(data: Omit<ThreadData, 'port'>, events: ThreadEvents) {
@@ -36,6 +37,9 @@ export class Thread {
       // The process's own flags may name loaders, which would be loaded again by every thread.
       execArgv: [],
       name: typeof data.role === 'string' ? `warpstage ${data.role}` : `warpstage helper ${data.role.helper}`,
+    });
+    this.#worker.once('online', () => {
+      this.#begun = true;
     });
     this.#worker.on('error', (error: unknown) => {
       this.#reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -54,6 +58,11 @@ export class Thread {
     });
     this.#port.unref();
     this.#worker.unref();
+  }
+
+  /** Whether it has begun to run, as the event loop has seen. */
+  get hasBegun(): boolean {
+    return this.#begun;
   }
 
   post(order: Order): void {
