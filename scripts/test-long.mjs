@@ -1,4 +1,5 @@
-// npm run test:long: the tests of random programs, with eight times as many programs and from another seed.
+// npm run test:long: the tests of random programs, with eight times as many programs and from another seed, and
+// the tests that look at a part in `npm test`, whole.
 //
 // `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
 // further arguments go to vitest.
@@ -9,8 +10,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 const files = readdirSync('test', { recursive: true })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`)
-  .filter((name) => readFileSync(name, 'utf8').includes('randomRuns('));
-if (files.length === 0) throw new Error('no test runs random programs');
+  .filter((name) => readFileSync(name, 'utf8').match(/\b(randomRuns\(|testCompiling\(|atLength|partOf\()/));
+if (files.length === 0) throw new Error('no test runs at length');
 
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...files, ...process.argv.slice(2)];
 const { status } = spawnSync(process.execPath, vitest, {

@@ -133,7 +133,7 @@ export class HostPipeline implements Disposable {
   }
 
   /**
-   * Ends this thread's part. True in exactly one thread: the last to quit.
+   * Ends this thread's part. True in exactly one of all the threads that the state was made for: the last to quit.
    *
    * @see cuda::pipeline::quit
    */
@@ -270,7 +270,6 @@ export function makePipeline(state: PipelineSharedState, role?: PipelineRole): H
   for (let member = first; member < end; ++member) {
     // Threads are counted from 0, and 0 means a free place.
     if (Atomics.compareExchange(words, word.members + member, 0, threadId + 1) === 0) {
-      Atomics.add(words, word.active, 1);
       return new HostPipeline(state, role ?? null, member);
     }
   }

@@ -2,8 +2,8 @@
 // of a block, between worker threads over one SharedArrayBuffer.
 //
 // It is plain data: post it to a worker and make a pipeline of it there. In the buffer, as 32-bit words: the
-// index of a member that died (or -1), how many members are active, a slot for each member (the id of its
-// thread plus 1; 0 before it joins, -1 after it quit), and for each stage two barriers, `produced` and
+// index of a member that died (or -1), how many members have not quit, joined or not, a slot for each member (the
+// id of its thread plus 1; 0 before it joins, -1 after it quit), and for each stage two barriers, `produced` and
 // `consumed`.
 
 import { WarpstageError } from '../diagnostics/error.ts';
@@ -77,6 +77,7 @@ export function pipelineSharedState(stages: number, participants: Participants):
   const state = { ...shape, buffer: new SharedArrayBuffer(4 * words) };
   const view = new Int32Array(state.buffer);
   view[word.deadMember] = -1;
+  view[word.active] = memberCount(state);
   for (let stage = 0; stage < stages; ++stage) {
     initialiseBarrier(view, barrierOffset(state, stage, 'produced'), producers);
     initialiseBarrier(view, barrierOffset(state, stage, 'consumed'), consumers);

@@ -1,6 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { makePipeline, pipelineSharedState, watchWorker } from '#warpstage/host/index.js';
+import {
+  makePipeline,
+  type PipelineRole,
+  type PipelineSharedState,
+  pipelineSharedState,
+  watchWorker,
+} from '#warpstage/host/index.js';
+import { atLength } from '../support/thorough.ts';
 
 interface Answer {
   readonly result?: unknown;
@@ -19,11 +26,19 @@ function start(workerData: Record<string, unknown>): { worker: Worker; answer: P
 
 const data = (elements: number) => new SharedArrayBuffer(4 * elements);
 
+test('the last to quit is the last of all, also of those that join when others have quit', () => {
+  const quits = (state: PipelineSharedState, roles: readonly (PipelineRole | undefined)[]) =>
+    roles.map((role) => makePipeline(state, role).quit());
+  expect(quits(pipelineSharedState(2, 3), [undefined, undefined, undefined])).toEqual([false, false, true]);
+  const partitioned = pipelineSharedState(2, { producers: 2, consumers: 1 });
+  expect(quits(partitioned, ['producer', 'consumer', 'producer'])).toEqual([false, false, true]);
+});
+
 describe('between worker threads', () => {
   test.each([1, 2, 3, 8, 255])(
     'a producer and a consumer hand over every batch in order, %i stages',
     async (stages) => {
-      const [batches, width] = [600, 32];
+      const [batches, width] = [atLength ? 600 : 200, 32];
       const common = {
         state: pipelineSharedState(stages, { producers: 1, consumers: 1 }),
         data: data(stages * width),
@@ -46,7 +61,7 @@ describe('between worker threads', () => {
     const common = {
       state: pipelineSharedState(stages, members),
       data: data(stages * members),
-      batches: 400,
+      batches: atLength ? 400 : 150,
       members,
     };
     const threads = Array.from({ length: members }, (_, member) =>
@@ -64,7 +79,7 @@ describe('between worker threads', () => {
     [3, 1],
     [2, 3],
   ])('%i producers fill a stage together, and all of %i consumers read it', async (producers, consumers) => {
-    const [stages, batches] = [2, 300];
+    const [stages, batches] = [2, atLength ? 300 : 120];
     const state = pipelineSharedState(stages, { producers, consumers });
     const common = { state, data: data(stages * producers), batches, members: producers };
     const filling = Array.from({ length: producers }, (_, member) =>

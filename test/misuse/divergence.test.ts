@@ -105,10 +105,10 @@ test(
           expect(adviceOf(around(parted), { grid: 2, block: 64 })).toEqual([code]);
         },
       ),
-      randomRuns(25),
+      randomRuns(12),
     );
   },
-  randomLimit(25),
+  randomLimit(12),
 );
 
 test(
@@ -119,10 +119,10 @@ test(
         const text = warpKernelText(tape);
         expect(adviceOf(text, { grid: 1, block: 64 })).toEqual(text.includes('return;') ? ['WS7106'] : []);
       }),
-      randomRuns(25),
+      randomRuns(12),
     );
   },
-  randomLimit(25),
+  randomLimit(12),
 );
 
 test('a shuffle that reads from a lane that has returned is an error, and no advice beside it', () => {

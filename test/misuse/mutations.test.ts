@@ -58,7 +58,7 @@ test('right pipelines are clean, and the same on both targets', () => {
       expect(resultOf(interpreter('late'), shape, kernel)).toEqual(right);
       expect(resultOf(wasm, shape, kernel)).toEqual(right);
     }),
-    randomRuns(25),
+    randomRuns(15),
   );
 });
 
@@ -74,7 +74,7 @@ test('mutations are found, but for those that are right as well', () => {
       } else if (verdict === 'findings') outcomes.found += 1;
       else outcomes.missed.push(textOf(shape, mutation));
     }),
-    randomRuns(80),
+    randomRuns(40),
   );
   const { found, missed, harmless } = outcomes;
   if (process.env.WARPSTAGE_RANDOM_RUNS !== undefined) {

@@ -91,6 +91,12 @@ export const mutations = [
   ]),
   ...mutationsOf('src/host/state.ts', tests, [
     {
+      name: 'one fewer than all threads of a pipeline may quit',
+      from: 'view[word.active] = memberCount(state);',
+      to: 'view[word.active] = memberCount(state) - 1;',
+      why: 'the last but one to quit is taken for the last',
+    },
+    {
       name: 'the barriers of a host stage overlap',
       from: "(2 * stage + (kind === 'produced' ? 0 : 1)) * barrierWords",
       to: "(2 * stage + (kind === 'produced' ? 0 : 1)) * (barrierWords - 1)",
