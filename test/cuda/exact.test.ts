@@ -5,14 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Kernel, kernel, open } from 'warpstage';
 import { hostArrays } from '#warpstage/kernel/types.js';
-import {
-  kernelCounterLength,
-  kernelInputLength,
-  kernelOwnElements,
-  type RandomKernel,
-  randomKernel,
-} from '../differential/random-kernel.ts';
-import { kernelElements } from '../differential/random-text.ts';
+import { kernelArguments } from '../differential/kernel-arguments.ts';
+import { randomKernel } from '../differential/random-kernel.ts';
 import { randomRuns, tapes } from '../differential/tape.ts';
 import { gpus } from '../support/gpu.ts';
 import { interpreter } from '../support/interpreter.ts';
@@ -163,7 +157,7 @@ describe.skipIf(gpus === 0)('a GPU agrees with the interpreter to the bit', () =
         const random = randomKernel(tape, { exact: true });
         const { text, schema, grid, block } = random;
         const made = kernel(schema, new Function(`return ${text}`)(), { name: 'random' }) as Kernel;
-        const args = argumentsFor(random);
+        const args = kernelArguments(random);
         expect(await onGpu(device, made, grid, block, args), text).toEqual(
           onInterpreter(made, grid, block, args),
         );
@@ -192,23 +186,3 @@ describe.skipIf(gpus === 0)('a GPU agrees with the interpreter to the bit', () =
     expect(results.map(({ y }) => y)).toEqual([bitsOf(separate), bitsOf(fused)]);
   });
 });
-
-function argumentsFor({ grid, block }: RandomKernel): Arguments {
-  const arrays: Record<string, HostArray> = {};
-  for (const element of kernelElements) {
-    const values = Array.from({ length: kernelInputLength }, (_, i) =>
-      element.startsWith('f') ? (i * 37 - 4000) / 8 : (i * 2_654_435_761) | 0,
-    );
-    arrays[`in_${element}`] = new hostArrays[element](values);
-    arrays[`out_${element}`] = new hostArrays[element](grid * block * kernelOwnElements);
-  }
-  const scalars = { scalar_i32: -7, scalar_u32: 4_000_000_000, scalar_f32: Math.fround(0.7) };
-  return {
-    count: 3,
-    ...scalars,
-    scalar_f64: -1e9 / 7,
-    scalar_bool: true,
-    ...arrays,
-    counters: new Uint32Array(kernelCounterLength),
-  };
-}

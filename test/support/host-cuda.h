@@ -115,6 +115,17 @@ template <typename T> static T atomicCAS(T* at, T compare, T value) {
 template <typename T> static T atomicExch(T* at, T value) { return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST); }
 template <typename T> static T atomicAdd(T* at, T value) { return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); }
 template <typename T> static T atomicSub(T* at, T value) { return __atomic_fetch_sub(at, value, __ATOMIC_SEQ_CST); }
+template <typename T, typename Combine> static T ws_update(T* at, Combine combine) {
+  T seen = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+  while (!__atomic_compare_exchange_n(at, &seen, combine(seen), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+  return seen;
+}
+template <typename T> static T atomicAnd(T* at, T value) { return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); }
+template <typename T> static T atomicOr(T* at, T value) { return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); }
+template <typename T> static T atomicXor(T* at, T value) { return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); }
+template <typename T> static T atomicMin(T* at, T value) { return ws_update(at, [=](T seen) { return seen < value ? seen : value; }); }
+template <typename T> static T atomicMax(T* at, T value) { return ws_update(at, [=](T seen) { return seen > value ? seen : value; }); }
+static int __clz(int value) { return value == 0 ? 32 : __builtin_clz((unsigned)value); }
 static int __popc(unsigned value) { return __builtin_popcount(value); }
 static int __ffs(unsigned value) { return __builtin_ffs((int)value); }
 static unsigned __float_as_uint(float value) { unsigned bits; std::memcpy(&bits, &value, 4); return bits; }

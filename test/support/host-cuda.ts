@@ -117,12 +117,13 @@ ${arrays.map(({ length }, position) => `  std::vector<int> ${names[position]}(${
 }`;
 }
 
-function forgottenMacros(text: string): string {
+/** What lets the next text define its macros anew. */
+export function forgottenMacros(text: string): string {
   return [...text.matchAll(/^#define (\w+)/gm)].map(([, name]) => `#undef ${name}`).join('\n');
 }
 
 /** The text with what only a GPU's compiler knows replaced. */
-function forHost(text: string): string {
+export function forHost(text: string): string {
   return text
     .replaceAll('extern "C" ', '')
     .replaceAll(/extern __shared__ __align__\(\d+\)/g, 'extern')

@@ -17,6 +17,7 @@ import type {
   ValueType,
 } from '../../compiler/ir.ts';
 import { isBigint, isFloat } from '../../compiler/number-types.ts';
+import { unknown } from '../analysis/values.ts';
 import type { Checks } from './checks.ts';
 import { positionText } from './positions.ts';
 import { arrayName, identifier, lengthName, literal, member, valueTypes } from './types.ts';
@@ -112,21 +113,11 @@ export class ExpressionWriter {
         return this.#unary(expression.operator, expression.type, this.write(expression.operand));
       case 'binary': {
         const { operator, type, left } = expression;
-        const divides = operator === 'divide' || operator === 'remainder';
-        const right =
-          divides && !isFloat(type)
-            ? this.checks.divisor(this.write(expression.right), expression.right, expression.range)
-            : this.write(expression.right);
-        // A remainder of what is not negative is unsigned: a mask, where the divisor is a power of two.
-        if (
-          isSigned(type) &&
-          operator === 'remainder' &&
-          this.checks.factOf(left).least >= 0 &&
-          this.checks.factOf(expression.right).least >= 0
-        ) {
-          const unsigned = unsignedOf[type];
-          return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${right})`;
-        }
+        if ((operator !== 'divide' && operator !== 'remainder') || isFloat(type))
+          return this.#binary(operator, type, this.write(left), this.write(expression.right));
+        const divisor = this.write(expression.right);
+        const right = this.checks.divisor(divisor, expression.right, expression.range);
+        if (isSigned(type)) return this.#signedDivision(operator, type, left, expression.right, right);
         return this.#binary(operator, type, this.write(left), right);
       }
       case 'compare':
@@ -195,6 +186,26 @@ export class ExpressionWriter {
       return `(${valueTypes[type]})((${unsigned})${left} ${infix[operator]} (${unsigned})${right})`;
     }
     return `(${left} ${infix[operator]} ${right})`;
+  }
+
+  /** `written` is the divisor as it stands in the text. */
+  #signedDivision(
+    operator: 'divide' | 'remainder',
+    type: 'i32' | 'i64',
+    left: Expression,
+    right: Expression,
+    written: string,
+  ): string {
+    const [dividend, divisor] = [this.checks.factOf(left), this.checks.factOf(right)];
+    // A remainder of what is not negative is unsigned: a mask, where the divisor is a power of two.
+    if (operator === 'remainder' && dividend.least >= 0 && divisor.least >= 0) {
+      const unsigned = unsignedOf[type];
+      return `(${valueTypes[type]})((${unsigned})${this.write(left)} % (${unsigned})${written})`;
+    }
+    // The least number by -1 leaves the type.
+    const fits = divisor.least > -1 || divisor.most < -1 || dividend.least > unknown(type).least;
+    if (fits) return this.#binary(operator, type, this.write(left), written);
+    return `ws_${operator === 'divide' ? 'quotient' : 'remainder'}(${this.write(left)}, ${written})`;
   }
 
   #convert(from: ValueType, to: ValueType, operand: string): string {

@@ -29,6 +29,13 @@ WS_DEVICE unsigned long long ws_min(unsigned long long a, unsigned long long b) 
 WS_DEVICE unsigned long long ws_max(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
 WS_DEVICE int ws_abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }
 WS_DEVICE long long ws_abs(long long a) { return a < 0 ? (long long)(0ull - (unsigned long long)a) : a; }
+// By -1 the least number leaves its type: its negative is itself.
+WS_DEVICE int ws_quotient(int a, int b) { return b == -1 ? (int)(0u - (unsigned)a) : a / b; }
+WS_DEVICE long long ws_quotient(long long a, long long b) {
+  return b == -1 ? (long long)(0ull - (unsigned long long)a) : a / b;
+}
+WS_DEVICE int ws_remainder(int a, int b) { return b == -1 ? 0 : a % b; }
+WS_DEVICE long long ws_remainder(long long a, long long b) { return b == -1 ? 0 : a % b; }
 WS_DEVICE bool ws_truthy(float a) { return a == a && a != 0.0f; }
 WS_DEVICE bool ws_truthy(double a) { return a == a && a != 0.0; }
 // Truncated, then modulo 2^32, as \`| 0\` does: the low word of a 64-bit integer, or of what is left beyond its range.
