@@ -23,6 +23,7 @@ import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';
 import { traceCommand } from './trace.ts';
+import { verifyCommand } from './verify.ts';
 
 export { processTerminal, type Terminal } from './terminal.ts';
 
@@ -70,6 +71,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(calibrateCommand(context))
     .addCommand(infoCommand(context))
     .addCommand(headCommand(context))
+    .addCommand(verifyCommand(context))
     .addCommand(devicesCommand(context));
   return program.addCommand(completionCommand(context, program)).addCommand(helpCommand(context, program));
 }

@@ -27,6 +27,7 @@ const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS5003: 3,
   WS5004: 3,
   WS5005: 3,
+  WS5014: 4,
   WS5006: 74,
   WS4001: 75,
   WS4006: 75,

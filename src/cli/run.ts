@@ -47,6 +47,7 @@ interface RunCommandOptions {
   readonly resume?: boolean;
   readonly fsync?: boolean;
   readonly clobber: boolean;
+  readonly checksum?: boolean;
   readonly deadline?: number;
   readonly raw?: boolean;
   readonly dtype?: Dtype;
@@ -95,6 +96,10 @@ export function runCommand(context: CommandContext): Command {
     )
     .option('--fsync', 'flush outputs to the disk before they appear: they are there after a loss of power')
     .option('--no-clobber', 'fail if an output is there already')
+    .option(
+      '--checksum',
+      'write the checksums of outputs and inputs beside each output (y.npy.sums), for `warpstage verify`',
+    )
     .option(
       '--deadline <duration>',
       'stop after so long, for example 90s or 1h30m: exit code 75; with --resume, what is written is kept',
@@ -246,16 +251,19 @@ async function checkFiles(
   modulePath: string,
   files: readonly string[],
   outputs: readonly string[],
-  { trace, resume }: RunCommandOptions,
+  { trace, resume, checksum }: RunCommandOptions,
 ): Promise<void> {
-  const [{ checkWritable, refuseOverwriting }, { unfinishedFiles }] = await Promise.all([
+  const [{ checkWritable, refuseOverwriting }, { unfinishedFiles }, { sumsPath }] = await Promise.all([
     import('./write-whole.ts'),
     import('../overlap/journal/journal.ts'),
+    import('../overlap/sums.ts'),
   ]);
-  for (const output of outputs) await refuseOverwriting(output, 'the output', { reads: [modulePath] });
+  const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
+  for (const output of [...outputs, ...sums])
+    await refuseOverwriting(output, 'the output', { reads: [modulePath] });
   if (trace === undefined) return;
   const inputs = files.slice(0, files.length - outputs.length);
-  const writes = [...outputs, ...(resume ? await unfinishedFiles(outputs) : [])];
+  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs) : [])];
   await checkWritable(trace, '--trace', { reads: [modulePath, ...inputs], writes });
 }
 
@@ -292,6 +300,7 @@ async function stream(
     resume: options.resume ?? false,
     fsync: options.fsync ?? false,
     overwrite: options.clobber,
+    checksum: options.checksum ?? false,
     trace: options.trace !== undefined,
     onProgress: ({ pass, passes, rows, resumedRows, bytes, totalBytes }) => {
       const title = passes > 1 ? `${name} (${pass} of ${passes})` : name;

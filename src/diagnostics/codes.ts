@@ -67,6 +67,7 @@ export const codes = {
   WS5011: 'an output that another run is writing',
   WS5012: 'an output in a format that is not written',
   WS5013: 'an unfinished output that this run cannot go on with',
+  WS5014: 'a file that is not what its checksums say',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
+import type { Content } from '../files/sum-of-file.ts';
 import type { Encoding } from '../formats/format.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import { parseSchema } from '../kernel/parameters.ts';
@@ -37,6 +38,8 @@ import { WindowReader } from './window.ts';
 /** What a job is bound to. */
 export interface BindRequest {
   readonly data: ReadonlyMap<string, InputData>;
+  /** What input files hold, by their paths, where they are identified by that. */
+  readonly contents: ReadonlyMap<string, Content>;
   readonly destinations: ReadonlyMap<string, OutputData>;
   readonly settings: Settings;
   /** How values become another type, whatever the job says of its inputs. */
@@ -244,7 +247,7 @@ class Binder {
 
   /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
   async #resume({ inputs, outputs, shapes, ...bound }: Resumed): Promise<Mark> {
-    const { data, destinations, head, convert, outputs: open } = this.#request;
+    const { data, contents, destinations, head, convert, outputs: open } = this.#request;
     const given = outputs.map((output, position) => {
       const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
       return { ...output, file, format, shape: shapes[position]! };
@@ -259,7 +262,8 @@ class Binder {
       inputs: inputs.map(({ name, reader }) => {
         const from = data.get(name) as string | InputFile;
         const path = typeof from === 'string' ? from : from.file;
-        return { name, path, format: formatOf(from), dtype: reader.source.dtype };
+        const content = contents.get(path);
+        return { name, path, format: formatOf(from), dtype: reader.source.dtype, content };
       }),
       outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
     });

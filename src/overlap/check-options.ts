@@ -23,6 +23,7 @@ const runNames = {
   trace: true,
   fsync: true,
   overwrite: true,
+  checksum: true,
 } as const satisfies Record<keyof RunOptions, true>;
 
 const planNames = {

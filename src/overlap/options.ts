@@ -122,6 +122,12 @@ export interface RunOptions {
    * has ended is there after a loss of power. Default false: it is there when the process dies.
    */
   readonly fsync?: boolean;
+  /**
+   * Writes the checksums of each output file beside it (`y.npy.sums` for `y.npy`), for `warpstage verify`, and with them
+   * those of the inputs, which are read once more for that. With `resume`, inputs are identified by their content then,
+   * and not by inode and times. Default false.
+   */
+  readonly checksum?: boolean;
   /** Whether outputs take the place of files that are there. With false, such a file is an error (WS5006). Default true. */
   readonly overwrite?: boolean;
 }

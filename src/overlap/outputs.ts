@@ -7,6 +7,7 @@ import { extname } from 'node:path';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
+import { PartSums, partBytes } from '../files/part-sums.ts';
 import type { Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfName } from '../formats/registry.ts';
 import { unsupportedName } from '../formats/unsupported.ts';
@@ -23,6 +24,7 @@ import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
 import { PinnedSink } from './sinks/pinned.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
+import { dropSums, type Sums, sumsPath, sumsText } from './sums.ts';
 
 /** One output, as its sink needs to know it. */
 export interface OutputShape {
@@ -67,18 +69,23 @@ export function assignOutputs(
 export async function checkOutputs(
   outputs: Iterable<OutputData>,
   inputs: Iterable<string>,
-  resume: boolean,
+  { resume = false, checksum = false }: Pick<RunOptions, 'resume' | 'checksum'>,
 ): Promise<void> {
   const given = [...outputs];
   for (const data of given) if (typeof data === 'string' || 'file' in data) outputFile(data);
   const paths = given.flatMap((data) => pathOf(data) ?? []);
   const unfinished = resume ? await unfinishedFiles(paths) : [];
-  const found = await findOverwriting(inputs, [...paths, ...unfinished]);
+  const beside = checksum ? paths.filter((path) => path !== '-').map(sumsPath) : [];
+  const found = await findOverwriting(inputs, [...paths, ...unfinished, ...beside]);
   if (found === undefined) return;
   const { path, other, kind } = found;
   const also = path === other ? '' : ` (${other})`;
   if (kind === 'read') {
-    const what = paths.includes(path) ? 'its output' : 'where its output waits until it is complete';
+    const what = paths.includes(path)
+      ? 'its output'
+      : beside.includes(path)
+        ? 'where the checksums of its output are'
+        : 'where its output waits until it is complete';
     throw problem(
       'WS5006',
       `${path} is an input of the job${also}, and cannot be ${what} as well`,
@@ -89,24 +96,32 @@ export async function checkOutputs(
 }
 
 /** Refuses outputs that are there already. Devices and pipes are written directly, and always there. */
-export async function refusePresent(outputs: Iterable<OutputData>): Promise<void> {
-  for (const path of [...outputs].flatMap((data) => pathOf(data) ?? [])) {
-    const about = path === '-' ? undefined : await stat(path).catch(() => undefined);
+export async function refusePresent(outputs: Iterable<OutputData>, checksum: boolean): Promise<void> {
+  const files = [...outputs].flatMap((data) => pathOf(data) ?? []).filter((path) => path !== '-');
+  for (const path of [...files, ...(checksum ? files.map(sumsPath) : [])]) {
+    const about = await stat(path).catch(() => undefined);
     if (about?.isFile()) throw isPresent(path);
   }
 }
 
+/** How files are written. */
+type HowWritten = Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'> & { readonly checksum?: boolean };
+
 /** Sinks that were opened for a run. */
 export class OpenOutputs {
   readonly #sinks: Sink[] = [];
+  /** The files among the outputs. */
+  readonly #files: string[] = [];
+  /** Where the checksums of outputs go, and what they are. */
+  readonly #sums: { readonly sink: Sink; readonly parts: PartSums }[] = [];
   readonly #memory = new Map<string, MemorySink>();
-  readonly #how: Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'>;
+  readonly #how: HowWritten;
   readonly #copy: CopyBytes;
   #journal: Journal | undefined;
   #interrupted = Promise.resolve();
 
   /** `how` files are written, `copy`: how typed arrays are filled. */
-  constructor(how: Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'>, copy: CopyBytes = copyHere) {
+  constructor(how: HowWritten, copy: CopyBytes = copyHere) {
     this.#how = how;
     this.#copy = copy;
   }
@@ -138,11 +153,22 @@ export class OpenOutputs {
     return sink;
   }
 
-  /** Everything was written: gives all outputs their final names. */
-  async publish(shapes: ReadonlyMap<Sink, readonly number[]>): Promise<void> {
+  /** Everything was written: gives all outputs their final names. `origin`: what they come from, where that is noted. */
+  async publish(
+    shapes: ReadonlyMap<Sink, readonly number[]>,
+    origin?: Pick<Sums, 'job' | 'settings' | 'inputs'>,
+  ): Promise<void> {
     await this.#journal?.stop();
     for (const sink of this.#sinks) await sink.finish(shapes.get(sink)!);
+    for (const { sink, parts } of origin === undefined ? [] : this.#sums) {
+      const text = sumsText({ bytes: parts.bytes, partBytes, sums: parts.sums, ...origin! });
+      await sink.write(Buffer.from(text));
+      await sink.finish([]);
+    }
+    // Those of a former output go first: there may be none for a moment, but none of another output.
+    for (const file of this.#files) dropSums(file);
     for (const sink of this.#sinks) sink.publish();
+    for (const { sink } of this.#sums) sink.publish();
     await this.#journal?.remove();
   }
 
@@ -150,7 +176,8 @@ export class OpenOutputs {
   interrupt(): Promise<void> {
     this.#interrupted = this.#interrupted.then(async () => {
       await this.#journal?.settle();
-      await Promise.allSettled(this.#sinks.map((sink) => sink.abandon()));
+      const sinks = [...this.#sinks, ...this.#sums.map(({ sink }) => sink)];
+      await Promise.allSettled(sinks.map((sink) => sink.abandon()));
     });
     return this.#interrupted;
   }
@@ -167,6 +194,17 @@ export class OpenOutputs {
   /** The outputs that are in memory. */
   get arrays(): Record<string, TypedArray> {
     return Object.fromEntries([...this.#memory].map(([name, sink]) => [name, sink.result()]));
+  }
+
+  /** Where the checksums of an output are written when it is complete: found now, if it cannot be. */
+  async #openSums(file: string, output: Sink, parts: PartSums): Promise<void> {
+    try {
+      const options = { encoding: {}, shape: [], shapeKnown: true, ...this.#how };
+      this.#sums.push({ sink: await openFileSink(sumsPath(file), options), parts });
+    } catch (error) {
+      await output.abandon();
+      throw error;
+    }
   }
 
   #inMemory(
@@ -188,14 +226,13 @@ export class OpenOutputs {
     const { file, format } = outputFile(data);
     const encoding = encodingOf(file, format, element);
     if (file !== '-') {
-      const options = {
-        encoding,
-        shape,
-        shapeKnown,
-        ...this.#how,
-        partial: this.#journal?.partialOf(file),
-      };
-      return openFileSink(file, options);
+      const parts = this.#how.checksum ? new PartSums() : undefined;
+      const partial = this.#journal?.partialOf(file);
+      const sink = await openFileSink(file, { encoding, shape, shapeKnown, ...this.#how, partial, parts });
+      this.#files.push(file);
+      // A device or pipe keeps nothing that could be verified.
+      if (parts !== undefined && sink.sync !== undefined) await this.#openSums(file, sink, parts);
+      return sink;
     }
     if (encoding.needsShape && !shapeKnown) throw needsShape('standard output');
     return StreamSink.open('standard output', process.stdout, encoding, shape, false);

@@ -91,7 +91,7 @@ export async function plan<V, O extends OutputArrays>(
   const began = performance.now();
   const jobs = jobsOf(work);
   const destinations = assignOutputs(jobs[0]!.definition, options.output);
-  await checkOutputs(destinations.values(), inputPaths(assignInputs(jobs, options.input).values()), false);
+  await checkOutputs(destinations.values(), inputPaths(assignInputs(jobs, options.input).values()), {});
   const { device, close } = await openFor(options.device);
   try {
     const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>

@@ -5,11 +5,13 @@
 // kernel's fault, the caller's signal) takes the same way out. Only a run that is to be resumed leaves what
 // it has written, beside the name of the output, for the next one.
 
+import { resolve } from 'node:path';
 import type { Code } from '../diagnostics/codes.ts';
 import { counted } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { FileStamps } from '../files/stamps.ts';
+import { type Content, contentOf } from '../files/sum-of-file.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
@@ -50,8 +52,8 @@ export async function run<V, O extends OutputArrays>(
   const data = assignInputs(jobs, options.input);
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(jobs, data);
-  await checkOutputs(destinations.values(), inputPaths(data.values()), options.resume ?? false);
-  if (options.overwrite === false) await refusePresent(destinations.values());
+  await checkOutputs(destinations.values(), inputPaths(data.values()), options);
+  if (options.overwrite === false) await refusePresent(destinations.values(), options.checksum ?? false);
   if (options.resume) await checkResumable(jobs, data, destinations);
   if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
 
@@ -75,6 +77,8 @@ class WholeRun {
   readonly #stop = new AbortController();
   readonly #outputs: OpenOutputs;
   readonly #ranOn = new Set<string>();
+  /** What the input files hold, where that is noted. */
+  #contents: ReadonlyMap<string, Content> = new Map();
   readonly #shares: { rows: number; chunks: number }[];
   #report: Omit<JobReport, 'wall' | 'stages' | 'bound' | 'ranOn' | 'passes' | 'devices'>;
 
@@ -97,7 +101,12 @@ class WholeRun {
     this.#copy = copy;
     this.#meter = new Meter(participants, options.trace ?? false);
     this.#outputs = new OpenOutputs(
-      { fsync: options.fsync ?? false, overwrite: options.overwrite ?? true, signal: this.#stop.signal },
+      {
+        fsync: options.fsync ?? false,
+        overwrite: options.overwrite ?? true,
+        checksum: options.checksum ?? false,
+        signal: this.#stop.signal,
+      },
       copy,
     );
     this.#report = {
@@ -120,14 +129,16 @@ class WholeRun {
     const onAbort = () => this.#stop.abort(interrupted(signal!, this.#options.resume ?? false));
     signal?.addEventListener('abort', onAbort);
     try {
-      const stamps = await FileStamps.of(inputPaths(this.#data.values()));
+      const paths = inputPaths(this.#data.values());
+      const stamps = await FileStamps.of(paths);
+      if (this.#options.checksum) this.#contents = await contentsOf(paths, this.#stop.signal);
       let value: unknown;
       let shapes: ReadonlyMap<Sink, readonly number[]> = new Map();
       for (const [position, job] of jobsOf(this.#work).entries()) {
         ({ value, shapes } = await this.#pass(job, position, this.#settings(job, position, value)));
       }
       await stamps.check();
-      await this.#outputs.publish(shapes);
+      await this.#outputs.publish(shapes, this.#origin);
       this.#meter.stop();
       return {
         value,
@@ -148,6 +159,16 @@ class WholeRun {
       signal?.removeEventListener('abort', onAbort);
       this.#meter[Symbol.dispose]();
     }
+  }
+
+  /** What the outputs are noted to come from. */
+  get #origin(): Parameters<OpenOutputs['publish']>[1] {
+    const settings = Object.entries(this.#options.settings ?? {}).map(([name, value]) => [
+      name,
+      String(value),
+    ]);
+    const inputs = [...this.#contents].map(([path, content]) => ({ path: resolve(path), ...content }));
+    return { job: this.#work.name, settings: Object.fromEntries(settings) as Record<string, string>, inputs };
   }
 
   #reportDevices(): readonly DeviceReport[] {
@@ -186,6 +207,7 @@ class WholeRun {
     try {
       const binding = await bindJob(job, {
         data: this.#data,
+        contents: this.#contents,
         destinations: this.#destinations,
         settings,
         convert: this.#options.convert,
@@ -262,6 +284,19 @@ class WholeRun {
       await inputs.close();
     }
   }
+}
+
+/** What regular files hold, by their paths. */
+async function contentsOf(
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Content>> {
+  const contents = new Map<string, Content>();
+  for (const path of new Set(paths)) {
+    const content = path === '-' ? undefined : await contentOf(path, signal);
+    if (content !== undefined) contents.set(path, content);
+  }
+  return contents;
 }
 
 function checkRows(rows: unknown): void {

@@ -149,7 +149,7 @@ export const mutations = [
       },
       {
         name: 'a resumed file keeps what is behind its mark',
-        from: 'if (begin > 0) await file.truncate(begin);',
+        from: 'await file.truncate(begin);',
         to: 'if (begin < 0) await file.truncate(begin);',
         why: 'an output is longer than its input where the last chunk is shorter than what was half written',
       },

@@ -75,11 +75,11 @@ describe('a file', () => {
       own,
       own.replace(`-${process.pid}-`, `-${parent}-`),
       left.replace(/[0-9a-f]{8}-/, '00000000-'),
-      left.replace('.y.bin.', '.y.bin.gz.'),
       `${left}.bak`,
       left.replace(/[0-9a-f]{8}\.partial/, '01234567.partial'),
     ];
-    for (const name of [left, ...kept.slice(1, -1)]) writeFileSync(join(directory, name), '');
+    const ofAnother = left.replace('.y.bin.', '.z.bin.');
+    for (const name of [left, ofAnother, ...kept.slice(1, -1)]) writeFileSync(join(directory, name), '');
     mkdirSync(join(directory, kept.at(-1)!));
     await writeTo(path);
     expect(namesIn(directory)).toEqual([...kept, 'y.bin'].sort());

@@ -11,6 +11,7 @@ import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
 import { unreadable } from '../../diagnostics/problem.ts';
 import { timeInWords } from '../../files/stamps.ts';
+import type { Content } from '../../files/sum-of-file.ts';
 import type { Conversion, Dtype } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
 import type { Settings } from '../settings.ts';
@@ -34,6 +35,8 @@ export interface Identified {
     readonly path: string;
     readonly format: string;
     readonly dtype: Dtype;
+    /** What the file holds, where it is identified by that and not by its inode and times. */
+    readonly content: Content | undefined;
   }[];
   /** How values of another type become the kernel's, where the run says it. */
   readonly convert: Conversion | undefined;
@@ -63,8 +66,11 @@ export async function factsOf(run: Identified): Promise<Facts> {
   for (const [name, value] of Object.entries(run.settings)) {
     facts[`setting '${name}'`] = valueText(value);
   }
-  for (const { name, path, format, dtype } of run.inputs) {
-    facts[`input '${name}'`] = await fileFact(path, `${format}, ${dtype}`);
+  for (const { name, path, format, dtype, content } of run.inputs) {
+    facts[`input '${name}'`] =
+      content === undefined
+        ? await fileFact(path, `${format}, ${dtype}`)
+        : `${await realpath(path)} (${format}, ${dtype}, ${count(content.bytes)} bytes, checksum ${content.sum})`;
   }
   for (const [name, { buffer, byteOffset, byteLength }] of run.constants) {
     facts[`array '${name}'`] = digest(new Uint8Array(buffer, byteOffset, byteLength));

@@ -16,6 +16,7 @@ import { problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
+import { readThrough } from '../../files/sum-of-file.ts';
 import { differencesOf } from './facts.ts';
 import { lockPath } from './lock.ts';
 import {
@@ -347,9 +348,6 @@ async function intactPart(
   return { mark: noted, length: end, checksums: found.map((checksums) => checksums[intact - 1]!) };
 }
 
-/** Bytes that are read at once. */
-const portion = 1 << 20;
-
 /** The checksums of a file up to each place, as far as they are those that were noted. */
 async function intactSums(
   file: FileHandle,
@@ -357,15 +355,10 @@ async function intactSums(
 ): Promise<Checksum[]> {
   const intact: Checksum[] = [];
   const checksum = new Checksum();
-  const buffer = new Uint8Array(portion);
   let at = 0;
   for (const { bytes, sum } of noted) {
-    while (at < bytes) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(portion, bytes - at), at);
-      if (bytesRead === 0) return intact;
-      checksum.update(buffer.subarray(0, bytesRead));
-      at += bytesRead;
-    }
+    at += await readThrough(file, at, bytes, (part) => checksum.update(part));
+    if (at < bytes) return intact;
     if (checksum.value !== sum) break;
     intact.push(checksum.copy());
   }

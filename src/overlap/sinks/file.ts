@@ -10,8 +10,11 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
+import { Checksum } from '../../files/checksum.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
+import { type PartSums, partBytes } from '../../files/part-sums.ts';
 import { placeOf } from '../../files/place.ts';
+import { readThrough } from '../../files/sum-of-file.ts';
 import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 import type { PartialFile } from '../journal/journal.ts';
@@ -33,6 +36,8 @@ export interface FileSinkOptions {
   readonly signal: AbortSignal | undefined;
   /** Where a file is written that is kept when the run ends before it is complete. Default: a name of its own, not kept. */
   readonly partial?: PartialFile | undefined;
+  /** Takes the checksums of what is written to a regular file. Default: nobody wants them. */
+  readonly parts?: PartSums | undefined;
 }
 
 /** Opens a path for writing. */
@@ -84,20 +89,22 @@ class FileSink implements Sink {
     if (modeBefore !== undefined) await (await open(final, constants.O_WRONLY)).close();
     const { partial } = options;
     const temporary = partial?.path ?? unfinishedName(final);
-    await removeLeftovers(final);
+    await removeLeftovers(dirname(final));
     if (partial === undefined) addUnfinished(temporary);
     try {
       const begin = partial?.bytes ?? 0;
       if (partial !== undefined && begin === 0) await rm(temporary, { force: true });
       // What waits for another run is this user's alone until it is complete.
       const mode = partial === undefined ? (modeBefore ?? 0o666) : ownMode;
-      const file = begin === 0 ? await open(temporary, 'wx', mode) : await openOwn(temporary);
+      const file = begin === 0 ? await open(temporary, 'wx+', mode) : await openOwn(temporary);
       if (file === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
       const sink = new FileSink(name, final, temporary, file, modeBefore, options);
       try {
         sink.#position = begin;
-        if (begin > 0) await file.truncate(begin);
-        else await sink.#append(options.encoding.begin?.(options.shape) ?? nothing);
+        if (begin > 0) {
+          await file.truncate(begin);
+          await readThrough(file, 0, begin, (bytes) => options.parts?.update(bytes));
+        } else await sink.#append(options.encoding.begin?.(options.shape) ?? nothing);
       } catch (cause) {
         await sink.abandon();
         throw cause;
@@ -172,6 +179,9 @@ class FileSink implements Sink {
       throw new Error(`its beginning takes ${begin.length} bytes, and there is room for ${room}`);
     }
     await writeAll(this.#file, begin, 0);
+    const first = new Checksum();
+    await readThrough(this.#file, 0, Math.min(partBytes, this.#position), (bytes) => first.update(bytes));
+    this.#options.parts?.replaceFirst(first);
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
@@ -181,6 +191,7 @@ class FileSink implements Sink {
       throw unwritable(this.name, cause);
     }
     this.#options.partial?.checksum.update(bytes);
+    this.#options.parts?.update(bytes);
     this.#position += bytes.length;
   }
 

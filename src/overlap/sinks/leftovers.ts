@@ -13,28 +13,21 @@ import { basename, dirname, join } from 'node:path';
 /** A name beside an output for what is written of it, which no other process has. */
 export function unfinishedName(final: string): string {
   const unique = randomBytes(4).toString('hex');
-  return join(dirname(final), `${prefixOf(final)}${process.pid}-${unique}.partial`);
+  return join(dirname(final), `.${basename(final)}.${place}-${process.pid}-${unique}.partial`);
 }
 
-/** Removes what killed runs of this user left of an output. What cannot be removed stays: never throws. */
-export async function removeLeftovers(final: string): Promise<void> {
-  const folder = dirname(final);
-  const prefix = prefixOf(final);
+/** Removes what killed runs of this user left in a folder, of any output. What cannot be removed stays: never throws. */
+export async function removeLeftovers(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
-    const [, pid] =
-      /^(\d+)-[0-9a-f]{8}\.partial$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '') ?? [];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    const [, where, pid] = /^\..+\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.partial$/.exec(name) ?? [];
+    if (where !== place || isAlive(Number(pid))) continue;
     const path = join(folder, name);
     const about = await lstat(path).catch(() => undefined);
     if (about?.isFile() && about.uid === (process.geteuid?.() ?? about.uid)) {
       await rm(path, { force: true }).catch(() => {});
     }
   }
-}
-
-function prefixOf(final: string): string {
-  return `.${basename(final)}.${place}-`;
 }
 
 /** Where numbers of processes mean the same. */
