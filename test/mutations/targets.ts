@@ -16,8 +16,8 @@ export const mutations = [
   ...mutationsOf('src/targets/wasm/simd/masked.ts', lanes, [
     {
       name: 'lanes outside a masked loop join in',
-      from: 'else code.get(mask[vector]!).set(local);\n      }',
-      to: 'else code.get(this.#group.constants.integer(-1)).set(local);\n      }',
+      from: 'code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(local);',
+      to: 'code.get(constants.integer(-1)).set(local);',
       why: 'threads that skip a loop run it, and keep what it computes',
     },
     {
@@ -37,6 +37,18 @@ export const mutations = [
       from: "if (instruction === 'v128.and' && mask === null) return local;",
       to: "if (instruction === 'v128.and') return local;",
       why: 'threads that an outer branch leaves out take the inner one',
+    },
+    {
+      name: 'a lane that jumps stays in the loop',
+      from: "code.get(local).get(mask[vector]!).op('v128.andnot').set(local);",
+      to: 'code.get(local).set(local);',
+      why: 'threads that break out of a loop go on in it',
+    },
+    {
+      name: 'a lane that ends its round leaves the loop',
+      from: "(kind === 'break' ? left : ended) === label,",
+      to: '(left ?? ended) === label,',
+      why: 'threads that continue have fewer rounds than they should',
     },
     {
       name: 'a masked value reaches every lane',

@@ -1,5 +1,6 @@
 // WebAssembly as a target of `runProgram`, and a look into the modules that it makes.
 
+import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js';
 import { compileWasm, compileWithStages, type WasmExecutable } from '#warpstage/targets/wasm/compile.js';
 import { createWasmRunner } from '#warpstage/targets/wasm/runner.js';
 import type { Target } from './run-program.ts';
@@ -11,6 +12,15 @@ export const wasm: Target = {
     return createWasmRunner(executable as WasmExecutable, context);
   },
 };
+
+/** Without a pass for the CPU. */
+export function wasmWithout(pass: OptionalCpuPass): Target {
+  return {
+    ...wasm,
+    name: `wasm without ${pass}`,
+    compile: (program) => compileWasm(program, { without: [pass] }),
+  };
+}
 
 /** Every program by resumable state machines, also those that could do without. */
 export const wasmStates: Target = {

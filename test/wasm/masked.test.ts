@@ -1,5 +1,5 @@
-// Lanes that part: random branches, loops of different lengths and stores inside each other, of which some lanes
-// of a vector take part and some do not; WebAssembly gives in lanes what the interpreter gives thread by thread.
+// Lanes that part: random branches, loops of different lengths, jumps and stores inside each other, of which some
+// lanes of a vector take part and some do not; WebAssembly gives in lanes what the interpreter gives thread by thread.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
-import { wasm } from '../support/wasm.ts';
+import { wasm, wasmWithout } from '../support/wasm.ts';
 
 const arrays = { out: 'i32[]', other: 'i32[]', kept: 'i32[]', x: 'readonly i32[]' } as const;
 const schema = { ...arrays, divisor: 'i32', n: 'i32' } as const;
@@ -16,10 +16,14 @@ const schema = { ...arrays, divisor: 'i32', n: 'i32' } as const;
 /** The text of a kernel all of whose lanes' ways can be masked: it accesses each thread's own elements alone. */
 class Writer {
   readonly #tape: Tape;
+  readonly #jumps: boolean;
   #loops = 0;
+  /** The labels of the loops and blocks around, by whether a round of theirs can be ended. */
+  readonly #around: { readonly label: string; readonly isLoop: boolean }[] = [];
 
-  constructor(tape: Tape) {
+  constructor(tape: Tape, jumps: boolean) {
     this.#tape = tape;
+    this.#jumps = jumps;
   }
 
   kernel(): string {
@@ -29,6 +33,7 @@ class Writer {
       let a = x[i];
       let b = x[i + 1];
       let p = cuda.i32(1);
+      ${this.#jumps ? this.#loop(0) : ''}
       ${this.#statements(0)}
       out[i] = a * 31 + b;
       other[i] = p;
@@ -45,6 +50,12 @@ class Writer {
   #statement(depth: number): string {
     const tape = this.#tape;
     const name = tape.pick(['a', 'b', 'p']);
+    if (this.#jumps && this.#around.length > 0 && tape.chance(1, 4)) return this.#jump();
+    if (this.#jumps && depth < 3 && tape.chance(1, 12)) {
+      this.#loops += 1;
+      const label = `b${this.#loops}`;
+      return `${label}: { ${this.#within({ label, isLoop: false }, depth)} }`;
+    }
     switch (tape.below(depth < 3 ? 9 : 5)) {
       case 0:
       case 1:
@@ -68,12 +79,31 @@ class Writer {
   #loop(depth: number): string {
     this.#loops += 1;
     const round = `r${this.#loops}`;
+    const label = `l${this.#loops}`;
     const more = this.#tape.pick([
       `${round} < (a & 7)`,
       `${round} < t % 5`,
       `${round} < 4 && ${this.#test()}`,
     ]);
-    return `for (let ${round} = 0; ${more}; ${round}++) { ${this.#statements(depth + 1)} }`;
+    const body = this.#within({ label, isLoop: true }, depth);
+    return `${this.#jumps ? `${label}: ` : ''}for (let ${round} = 0; ${more}; ${round}++) { ${body} }`;
+  }
+
+  #within(around: { readonly label: string; readonly isLoop: boolean }, depth: number): string {
+    this.#around.push(around);
+    let statements = this.#statements(depth + 1);
+    // In the middle, where it is neither a loop's test nor its end.
+    if (this.#jumps) statements += `\n${this.#jump()}\n${this.#statements(depth + 1)}`;
+    this.#around.pop();
+    return statements;
+  }
+
+  /** Out of a loop or a block, or to the next round, now and then for all threads. */
+  #jump(): string {
+    const { label, isLoop } = this.#tape.pick(this.#around);
+    const verb = isLoop && this.#tape.chance(1, 2) ? 'continue' : 'break';
+    const before = this.#tape.chance(1, 3) ? `kept[i] = ${this.#value()};` : '';
+    return `if (${this.#test()}) { ${before} ${verb} ${label}; }`;
   }
 
   #test(): string {
@@ -115,15 +145,19 @@ function outcome(target: Target, given: Kernel, block: number, divisor: number) 
   return { fault, executable, results: `${out}; ${other}; ${kept}` };
 }
 
-test('random kernels whose lanes part', () => {
+test.each([
+  ['part', false, wasm],
+  ['jump', true, wasm],
+  ['jump, without the pass for it', true, wasmWithout('jumps')],
+])('random kernels whose lanes %s', (_, jumps, target) => {
   let vectorised = 0;
   let runs = 0;
   fc.assert(
     fc.property(tapes(60), fc.constantFrom(8, 4, 16, 23), fc.constantFrom(0, 7), (tape, block, divisor) => {
-      const text = new Writer(tape).kernel();
+      const text = new Writer(tape, jumps).kernel();
       const random = kernel(schema, new Function(`return ${text}`)()) as unknown as Kernel;
       const expected = outcome(interpreter('eager'), random, block, divisor);
-      const actual = outcome(wasm, random, block, divisor);
+      const actual = outcome(target, random, block, divisor);
       expect([actual.fault, expected.fault], text).toEqual([null, null]);
       expect(actual.results, text).toBe(expected.results);
       runs += 1;
@@ -131,5 +165,5 @@ test('random kernels whose lanes part', () => {
     }),
     randomRuns(120),
   );
-  expect(vectorised).toBeGreaterThan(runs / 2);
+  if (target === wasm) expect(vectorised).toBeGreaterThan(runs / 2);
 });

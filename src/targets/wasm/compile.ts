@@ -65,13 +65,13 @@ function writeModule(program: Program, { mode, without = [] }: WasmOptions): Mod
 function regionsModule(program: Program, options: PassOptions): Module | null {
   const lowered = lowerToRegions(program, options);
   if ('obstacle' in lowered) return null;
-  const unit = new Unit(lowered.program);
+  const unit = new Unit(lowered.program, options.without);
   const { vectorised } = writeRegions(unit, lowered.uniformity);
   return finished(unit, 'regions', vectorised);
 }
 
 function statesModule(program: Program, options: PassOptions): Module {
-  const { unit, vectorised } = writeStates(lowerToStates(program, options));
+  const { unit, vectorised } = writeStates(lowerToStates(program, options), options.without);
   return finished(unit, 'states', vectorised);
 }
 

@@ -7,6 +7,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
 import type { FaultSite } from '../executable.ts';
+import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
@@ -24,9 +25,11 @@ class Whole {
   readonly ownArrays = new Map<number, number>();
   readonly ownFunctions = new Map<string, FunctionReference>();
   scratchBytes = 0;
+  readonly without: readonly OptionalCpuPass[];
 
-  constructor({ block: [x, y, z] }: Program) {
+  constructor({ block: [x, y, z] }: Program, without: readonly OptionalCpuPass[]) {
     this.threads = x * y * z;
+    this.without = without;
   }
 }
 
@@ -38,7 +41,13 @@ export class Unit {
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
 
-  constructor(program: Program, rankGroup: RankGroup | null = null, whole = new Whole(program)) {
+  /** `without`: passes to leave out. */
+  constructor(
+    program: Program,
+    without: readonly OptionalCpuPass[] = [],
+    rankGroup: RankGroup | null = null,
+    whole = new Whole(program, without),
+  ) {
     this.program = program;
     this.rankGroup = rankGroup;
     this.#whole = whole;
@@ -46,7 +55,12 @@ export class Unit {
 
   /** The unit of what a rank group does, in the same module. */
   ofRankGroup(rankGroup: RankGroup, program: Program): Unit {
-    return new Unit(program, rankGroup, this.#whole);
+    return new Unit(program, [], rankGroup, this.#whole);
+  }
+
+  /** Whether a pass is not to be left out. */
+  does(pass: OptionalCpuPass): boolean {
+    return !this.#whole.without.includes(pass);
   }
 
   /** Threads of a block, of all rank groups together. */

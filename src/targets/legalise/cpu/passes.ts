@@ -4,6 +4,13 @@
 export const cpuPasses = ['warps', 'prepare', 'structure', 'affine', 'regions', 'block', 'cohorts'] as const;
 export type CpuPass = (typeof cpuPasses)[number];
 
+/** What lanes of a vector do beyond the plainest, as WebAssembly is written from the program (wasm/simd). */
+export const lanePasses = ['jumps'] as const;
+export type LanePass = (typeof lanePasses)[number];
+
 /** Those that only make the program better: the rest of the way is right without them. */
-export const optionalCpuPasses = ['structure', 'affine'] as const satisfies readonly CpuPass[];
+export const optionalCpuPasses = ['structure', 'affine', ...lanePasses] as const satisfies readonly (
+  | CpuPass
+  | LanePass
+)[];
 export type OptionalCpuPass = (typeof optionalCpuPasses)[number];

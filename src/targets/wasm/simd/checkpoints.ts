@@ -137,7 +137,7 @@ export class Checkpoints {
         return;
       }
       case 'block':
-        this.#list(statement.body, enclosing, masked);
+        this.#list(statement.body, enclosing, masked || this.#lanes.modeOf(statement) === 'masked');
         return;
       default:
     }

@@ -35,13 +35,14 @@ import { Indices } from './indices.ts';
 export type AccessShape = 'uniform' | 'contiguous' | 'separate';
 
 /**
- * How lanes go through a branch or a loop. `uniform`: together, as one thread would. `masked`: all through
+ * How lanes go through a branch, a loop or a block. `uniform`: together, as one thread would. `masked`: all through
  * all of it, those that are not there without effect. `branch`: together while all agree; else by `masked`
  * code where that can be, or one by one.
  */
 export type Mode = 'uniform' | 'masked' | 'branch';
 
 type List = readonly Statement[];
+type Structure = Extract<Statement, { kind: 'if' | 'loop' | 'block' }>;
 type Loop = Extract<Statement, { kind: 'loop' }>;
 
 /** Operations of a branch up to which carrying it out for nothing is cheaper than to jump over it. */
@@ -107,11 +108,12 @@ export class Lanes {
     return this.program.indexType === 'i32' && this.#canAll(statements) && this.#gains(statements);
   }
 
-  #canAll(statements: readonly Statement[]): boolean {
-    return statements.every((statement) => this.#can(statement));
+  /** `masked`: under a mask, where lanes may jump without the others. */
+  #canAll(statements: readonly Statement[], masked = false): boolean {
+    return statements.every((statement) => this.#can(statement, masked));
   }
 
-  #can(statement: Statement): boolean {
+  #can(statement: Statement, masked: boolean): boolean {
     switch (statement.kind) {
       case 'assign':
         if (!this.varies(statement.variable)) return true;
@@ -126,17 +128,22 @@ export class Lanes {
             return this.#canCompute(statement.index) && this.#canCompute(statement.value);
         }
       case 'if':
-        if (!this.#canAll(statement.then) || !this.#canAll(statement.otherwise)) return false;
-        return this.isUniform(statement.test) || (this.#canCompute(statement.test) && !leaves([statement]));
+        if (!listsOf(statement).every((list) => this.#canAll(list, masked))) return false;
+        if (this.isUniform(statement.test)) return true;
+        return this.#canCompute(statement.test) && (masked || !leaves([statement]));
       case 'loop': {
-        if (!this.#canAll(statement.body) || !this.#canAll(statement.update)) return false;
-        const { test, testFirst } = statement;
-        if (test === null || this.isUniform(test)) return true;
-        if (!this.#canCompute(test) || leaves([statement])) return false;
-        return testFirst || this.modeOf(statement) === 'masked';
+        const mode = this.modeOf(statement);
+        const { test, testFirst, body, update } = statement;
+        const inside = masked || mode === 'masked';
+        if (!this.#canAll(body, inside) || !this.#canAll(update, inside)) return false;
+        if (test !== null && !this.#canCompute(test)) return false;
+        if (inside || mode === 'uniform') return true;
+        return test !== null && testFirst && !this.isUniform(test) && !leaves([statement]);
       }
-      case 'block':
-        return this.#canAll(statement.body);
+      case 'block': {
+        const mode = this.modeOf(statement);
+        return (masked || mode !== 'branch') && this.#canAll(statement.body, masked || mode === 'masked');
+      }
       case 'break':
       case 'continue':
         return true;
@@ -210,8 +217,8 @@ export class Lanes {
     }
   }
 
-  /** How lanes go through a branch or a loop. */
-  modeOf(statement: Extract<Statement, { kind: 'if' | 'loop' }>): Mode {
+  /** How lanes go through a branch, a loop or a block. */
+  modeOf(statement: Structure): Mode {
     let mode = this.#modes.get(statement);
     if (mode === undefined) {
       mode = this.#chooseMode(statement);
@@ -220,9 +227,11 @@ export class Lanes {
     return mode;
   }
 
-  #chooseMode(statement: Extract<Statement, { kind: 'if' | 'loop' }>): Mode {
-    if (statement.test === null || this.isUniform(statement.test)) return 'uniform';
-    if (statement.kind === 'loop') return this.canMask([statement]) ? 'masked' : 'branch';
+  #chooseMode(statement: Structure): Mode {
+    const parts = this.#uniformity.divergent.has(statement);
+    const test = statement.kind === 'block' ? null : statement.test;
+    if (!parts && (test === null || this.isUniform(test))) return 'uniform';
+    if (statement.kind !== 'if') return this.canMask([statement]) ? 'masked' : 'branch';
     const lists = listsOf(statement);
     if (!lists.every((list) => this.canMask(list))) return 'branch';
     return lists.every((list) => this.isCheap(list)) ? 'masked' : 'branch';
@@ -231,7 +240,8 @@ export class Lanes {
   /** Whether statements can be carried out under a mask. */
   canMask(list: List): boolean {
     const maskable = ['assign', 'store', 'if', 'loop'];
-    if (anyStatement(list, ({ kind }) => !maskable.includes(kind))) return false;
+    if (this.#unit.does('jumps')) maskable.push('block', 'break', 'continue');
+    if (anyStatement(list, ({ kind }) => !maskable.includes(kind)) || leaves(list)) return false;
     if (anyExpression(list, (each) => each.kind === 'binary' && mayFail(each))) return false;
     let can = true;
     const assigned = assignedIn(list);

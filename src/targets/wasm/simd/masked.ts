@@ -3,9 +3,12 @@
 //
 // A value is kept where the mask is off. A store touches only the elements of lanes that are
 // there, since those beside them may be other threads'. A loop goes round as long as any lane is
-// in it. Nothing is jumped over, so nothing here may fail.
+// in it. Nothing is jumped over, so nothing here may fail. A lane that jumps is taken out of the masks of all
+// lists that it leaves.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
+import { constantOf } from '../../analysis/elements.ts';
+import { anyStatement } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { laneInstruction } from '../instructions.ts';
@@ -20,9 +23,20 @@ type List = readonly Statement[];
 /** The locals that hold the mask of each vector. */
 export type Mask = readonly Local[];
 
+/** A mask that lanes inside it may be taken out of. */
+interface Leavable {
+  readonly mask: Mask;
+  /** The loop or block that a lane has left when it is out of this mask; null for a branch. */
+  readonly left: number | null;
+  /** The loop whose round a lane has ended when it is out of this mask. */
+  readonly ended: number | null;
+}
+
 export class MaskedWriter {
   readonly #group: GroupContext;
   readonly #checkpoints: Checkpoints;
+  /** From the outermost. */
+  readonly #leavable: Leavable[] = [];
 
   constructor(group: GroupContext, checkpoints: Checkpoints) {
     this.#group = group;
@@ -45,6 +59,14 @@ export class MaskedWriter {
         case 'loop':
           this.#loop(statement, mask);
           break;
+        case 'block':
+          this.#block(statement, mask);
+          break;
+        case 'break':
+        case 'continue':
+          this.#jump(statement, mask!);
+          // What follows is for nobody.
+          return;
         default:
           throw new Error(`a ${statement.kind} cannot stand under a mask`);
       }
@@ -78,26 +100,71 @@ export class MaskedWriter {
       if (list.length === 0) continue;
       code.withTemporaries((take) => {
         const own = tested.map((local, vector) => {
+          // Where no mask is around, no lane can jump out of here.
           if (instruction === 'v128.and' && mask === null) return local;
           const both = take('v128');
           if (mask === null) code.get(local).op('v128.not').set(both);
           else code.get(mask[vector]!).get(local).op(instruction).set(both);
           return both;
         });
-        this.write(list, own);
+        this.#inside({ mask: own, left: null, ended: null }, () => this.write(list, own));
       });
     }
   }
 
-  /** All lanes go round as long as any of them does. */
-  #loop({ test, testFirst, body, update }: Structure<'loop'>, mask: Mask | null): void {
+  #inside(leavable: Leavable, write: () => void): void {
+    this.#leavable.push(leavable);
+    write();
+    this.#leavable.pop();
+  }
+
+  /** Takes the lanes of a mask out of all that they leave. */
+  #jump({ kind, label }: Structure<'break' | 'continue'>, mask: Mask): void {
     const { code } = this.#group;
-    code.withTemporaries((take) => {
-      const live = Array.from({ length: this.#group.vectors }, () => take('v128'));
-      for (const [vector, local] of live.entries()) {
-        if (mask === null) code.get(this.#group.constants.integer(-1)).set(local);
-        else code.get(mask[vector]!).set(local);
+    const target = this.#leavable.findLastIndex(
+      ({ left, ended }) => (kind === 'break' ? left : ended) === label,
+    );
+    // The list's own mask is the innermost; it comes last, since the others need it.
+    for (const { mask: outer } of this.#leavable.slice(target)) {
+      for (const [vector, local] of outer.entries()) {
+        code.get(local).get(mask[vector]!).op('v128.andnot').set(local);
       }
+    }
+  }
+
+  /** A copy of a mask, or all lanes. */
+  #copyOf(mask: Mask | null, take: (type: 'v128') => Local): Mask {
+    const { code, constants, vectors } = this.#group;
+    return Array.from({ length: vectors }, (_, vector) => {
+      const local = take('v128');
+      code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(local);
+      return local;
+    });
+  }
+
+  #block({ label, body }: Structure<'block'>, mask: Mask | null): void {
+    this.#group.code.withTemporaries((take) => {
+      const own = this.#copyOf(mask, take);
+      this.#inside({ mask: own, left: label, ended: null }, () => this.write(body, own));
+    });
+  }
+
+  /** All lanes go round as long as any of them does. */
+  #loop({ label, test, testFirst, body, update }: Structure<'loop'>, mask: Mask | null): void {
+    const { code } = this.#group;
+    const endsRounds = anyStatement(body, (each) => each.kind === 'continue' && each.label === label);
+    code.withTemporaries((take) => {
+      const live = this.#copyOf(mask, take);
+      const writeBody = () => {
+        if (!endsRounds) {
+          this.write(body, live);
+          return;
+        }
+        code.withTemporaries((takeInside) => {
+          const round = this.#copyOf(live, takeInside);
+          this.#inside({ mask: round, left: null, ended: label }, () => this.write(body, round));
+        });
+      };
       const writeTest = (exit: Label) => {
         if (test !== null) {
           eachVectorSharing(this.#group, (vector, shared) => {
@@ -112,7 +179,7 @@ export class MaskedWriter {
         code.loop((top) => {
           if (testFirst) writeTest(exit);
           writeAddresses(this.#group.first, this.#checkpoints, body);
-          this.write(body, live);
+          this.#inside({ mask: live, left: label, ended: null }, writeBody);
           this.write(update, live);
           if (!testFirst) writeTest(exit);
           code.br(top);
@@ -133,6 +200,11 @@ export class MaskedWriter {
       const local = this.#group.variable(variable, vector);
       if (added !== null) {
         code.get(local);
+        if (added.operator === 'add' && constantOf(added.right) === 1) {
+          // A mask is -1 where a lane is there.
+          code.get(mask![vector]!).op('i32x4.sub').set(local);
+          return;
+        }
         pushLanes(this.#group, shared, added.right, vector);
         code.get(mask![vector]!).op('v128.and', laneInstruction(added.operator, added.type)!).set(local);
         return;

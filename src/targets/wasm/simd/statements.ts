@@ -126,6 +126,10 @@ export class LaneWriter {
         this.#loop(statement);
         return;
       case 'block':
+        if (lanes.modeOf(statement) === 'masked') {
+          this.#masked.write([statement], null);
+          return;
+        }
         code.block((exit) => {
           first.labels.set(statement.label, { break: exit, continue: null });
           this.writeList(statement.body);

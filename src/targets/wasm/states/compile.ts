@@ -9,6 +9,7 @@
 
 import type { Program } from '../../../compiler/ir.ts';
 import { CohortFacts } from '../../legalise/cpu/cohort-facts.ts';
+import type { OptionalCpuPass } from '../../legalise/cpu/passes.ts';
 import { Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { StatesLayout } from './layout.ts';
@@ -18,9 +19,12 @@ import { addResume } from './resume.ts';
 import { addSchedule } from './schedule.ts';
 
 /** Writes the module of a program with the way of its cohorts; returns whether any of it is run in lanes. */
-export function writeStates(program: Program): { readonly unit: Unit; readonly vectorised: boolean } {
+export function writeStates(
+  program: Program,
+  without: readonly OptionalCpuPass[] = [],
+): { readonly unit: Unit; readonly vectorised: boolean } {
   const ways = program.cohorts!;
-  const whole = new Unit(ways.length === 1 ? ways[0]!.program : program);
+  const whole = new Unit(ways.length === 1 ? ways[0]!.program : program, without);
   const layout = new StatesLayout(whole);
   const cohortSplit = new CohortSplit(whole.module, layout);
   const meetings = new Meetings(whole.module);
