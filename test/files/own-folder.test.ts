@@ -118,6 +118,12 @@ describe.runIf(strangerRuns)('against another user', () => {
     expect(ownFolder(at('theirs'))).toBeNull();
     expect(ownFolder(at('theirs', 'new'))).toBeNull();
     expect(existsSync(at('theirs', 'new'))).toBe(false);
+    folder(at('sticky'), 0o1777);
+    folder(at('sticky', 'mine'));
+    expect(ownFolder(at('sticky', 'mine'))).toBe(at('sticky', 'mine'));
+    chownSync(at('sticky'), stranger, stranger);
+    // The owner of a sticky folder may rename what others have in it.
+    expect(ownFolder(at('sticky', 'mine'))).toBeNull();
     folder(at('shared'), 0o1777);
     folder(at('mine'));
     const asThem = { uid: stranger, gid: stranger };

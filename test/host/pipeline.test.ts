@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import { phaseWord } from '#warpstage/host/barrier.js';
 import {
   makePipeline,
   type PipelineRole,
@@ -7,6 +9,7 @@ import {
   pipelineSharedState,
   watchWorker,
 } from '#warpstage/host/index.js';
+import { barrierOffset } from '#warpstage/host/state.js';
 import { atLength } from '../support/thorough.ts';
 
 interface Answer {
@@ -25,6 +28,13 @@ function start(workerData: Record<string, unknown>): { worker: Worker; answer: P
 }
 
 const data = (elements: number) => new SharedArrayBuffer(4 * elements);
+
+/** Returns when so many threads sleep in a wait for stage 0. */
+async function asleep(state: PipelineSharedState, threads: number): Promise<void> {
+  const words = new Int32Array(state.buffer);
+  // Threads that are woken look at the stage, and sleep again.
+  while (Atomics.notify(words, phaseWord(barrierOffset(state, 0, 'produced'))) < threads) await setTimeout(1);
+}
 
 test('the last to quit is the last of all, also of those that join when others have quit', () => {
   const quits = (state: PipelineSharedState, roles: readonly (PipelineRole | undefined)[]) =>
@@ -125,6 +135,7 @@ describe('between worker threads', () => {
   test('a worker that dies holding a stage is an error in those that wait for it', async () => {
     const state = pipelineSharedState(2, { producers: 1, consumers: 2 });
     const waiting = [1, 2].map(() => start({ task: 'waitForever', role: 'consumer', state }));
+    await asleep(state, waiting.length);
     const dying = start({ task: 'dieHoldingAStage', role: 'producer', state });
     dying.answer.catch(() => undefined);
     watchWorker(state, dying.worker);

@@ -222,6 +222,7 @@ export const mutations = [
         from: "if (!options.blockUniform(id)) return barriers('not all threads of the block reach its calls together');\n",
         to: '',
         why: 'a barrier of the block in a branch that some threads do not take: they wait for ever',
+        tests: ['test/core/block-in-parts.test.ts'],
       },
       {
         name: 'times of a wait are ignored',

@@ -296,6 +296,7 @@ export const mutations = [
       from: '[...(cancellations ?? [])].reverse()',
       to: '[...(cancellations ?? [])]',
       why: 'a launch that is to be cancelled begins when the one before it is stopped',
+      tests: ['test/runtime/cancellations.test.ts'],
     },
   ]),
 ];

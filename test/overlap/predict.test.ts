@@ -70,6 +70,22 @@ test('the best cut is the fastest, or the first that is as good', () => {
   expect(best.depth).toBe(4);
 });
 
+test('of cuts that differ by less than a hundredth the first is taken', () => {
+  // Only reading takes time, so that each depth is as good.
+  const each = costs([1, 0, 0, 0, 0]);
+  const cuts = [1, 2, 4].map((depth) => ({ chunkBytes: 10, depth }));
+  expect(bestCut(each, 400, cuts)).toMatchObject({ depth: 1 });
+  expect(bestCut(each, 400, cuts.toReversed())).toMatchObject({ depth: 4 });
+  // Each chunk costs as much as `fixed` bytes more.
+  const walls = (fixed: number) =>
+    bestCut({ ...each, read: { fixed, perByte: 1 } }, 400, [
+      { chunkBytes: 10, depth: 1 },
+      { chunkBytes: 20, depth: 1 },
+    ]);
+  expect(walls(0.1)).toMatchObject({ chunkBytes: 10 });
+  expect(walls(0.5)).toMatchObject({ chunkBytes: 20 });
+});
+
 describe('the whole by a sample', () => {
   /** A pipeline that is full after `late` milliseconds, and then lets a chunk of 10 rows through every so often. */
   const marksOf = (late: number, times: readonly number[]) => {
