@@ -1,4 +1,4 @@
-// Compiles a module as it stands in a user's project: strict, against the published types, everything checked.
+// Compiles modules as they stand in a user's project: strict, against the published types, everything checked.
 
 import { resolve } from 'node:path';
 import ts from 'typescript';
@@ -10,7 +10,17 @@ const libraries = new Map<string, ts.SourceFile | undefined>();
 
 /** Compiles a module of a strict project that has no types of the DOM or of Node; gives its errors and declarations. */
 export function compileProject(text: string, options: ts.CompilerOptions = {}, extension = 'ts') {
-  const path = `${root}/test/types/project.${extension}`;
+  return compile(new Map([[`project.${extension}`, text]]), options);
+}
+
+/** Compiles modules that import each other by their names, in a strict project of Node. */
+export function compileFiles(files: ReadonlyMap<string, string>) {
+  const options = { types: ['node'], noEmit: true, declaration: false, allowImportingTsExtensions: true };
+  return compile(files, options);
+}
+
+function compile(files: ReadonlyMap<string, string>, options: ts.CompilerOptions) {
+  const texts = new Map(Array.from(files, ([name, text]) => [`${root}/test/types/${name}`, text]));
   const all: ts.CompilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
@@ -26,21 +36,25 @@ export function compileProject(text: string, options: ts.CompilerOptions = {}, e
     ...options,
   };
   const host = ts.createCompilerHost(all);
-  const { getSourceFile, fileExists, readFile } = host;
+  const { getSourceFile, fileExists, readFile, directoryExists } = host;
   host.getSourceFile = (name, ...rest) => {
-    if (name === path) return ts.createSourceFile(name, text, rest[0]);
+    const text = texts.get(name);
+    if (text !== undefined) return ts.createSourceFile(name, text, rest[0]);
     if (!name.includes('/node_modules/')) return getSourceFile(name, ...rest);
     const parsed = libraries.get(name) ?? getSourceFile(name, ...rest);
     libraries.set(name, parsed);
     return parsed;
   };
-  host.fileExists = (name) => name === path || fileExists(name);
-  host.readFile = (name) => (name === path ? text : readFile(name));
+  host.fileExists = (name) => texts.has(name) || fileExists(name);
+  const paths = [...texts.keys()];
+  host.directoryExists = (name) =>
+    paths.some((path) => path.startsWith(`${name}/`)) || (directoryExists?.(name) ?? false);
+  host.readFile = (name) => texts.get(name) ?? readFile(name);
   let declarations = '';
   host.writeFile = (name, written) => {
     if (/\.d\.[cm]?ts$/.test(name)) declarations = written;
   };
-  const program = ts.createProgram([path], all, host);
+  const program = ts.createProgram(paths, all, host);
   const { diagnostics } = program.emit();
   const errors = [...ts.getPreEmitDiagnostics(program), ...diagnostics].map(
     ({ file, start = 0, messageText }) => {
