@@ -13,6 +13,34 @@ const lanes = [
 const text = ['test/cuda/arithmetic-on-host.test.ts', 'test/cuda/golden.test.ts'];
 
 export const mutations = [
+  ...mutationsOf('src/targets/wasm/simd/elements.ts', lanes, [
+    {
+      name: 'elements of 8 and 16 bits have no sign in lanes',
+      from: "kind === 'i8' || kind === 'i16' ? 's' : 'u'",
+      to: "'u'",
+      why: 'negative elements of an i8 or i16 array are read as large numbers',
+    },
+    {
+      name: 'lanes store the upper bytes of 16 bits',
+      from: '(bytes === 2 ? [4 * lane, 4 * lane + 1] : [4 * lane])',
+      to: '(bytes === 2 ? [4 * lane + 2, 4 * lane + 3] : [4 * lane])',
+      why: 'elements of 16 bits are stored as the upper half of a value',
+    },
+    {
+      name: 'vectors of narrow elements overlap',
+      from: 'return 4 * elementBytes[element];',
+      to: 'return 2 * elementBytes[element];',
+      why: 'threads read and write the elements of others',
+    },
+  ]),
+  ...mutationsOf('src/targets/wasm/lane-functions.ts', lanes, [
+    {
+      name: 'some lanes of narrow elements are stored as words',
+      from: 'code.memory(store, bytes * lane);',
+      to: "code.memory('i32.store', bytes * lane);",
+      why: 'a thread that stores a byte overwrites those of threads that do not',
+    },
+  ]),
   ...mutationsOf('src/targets/wasm/simd/masked.ts', lanes, [
     {
       name: 'lanes outside a masked loop join in',

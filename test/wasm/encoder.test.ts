@@ -6,6 +6,8 @@ import { Code, type WasmType } from '#warpstage/targets/wasm/encoder/code.js';
 import { ModuleWriter } from '#warpstage/targets/wasm/encoder/module.js';
 import {
   type LaneInstruction,
+  type LaneMemoryInstruction,
+  laneMemoryOpcodes,
   laneOpcodes,
   type MemoryInstruction,
   memoryOpcodes,
@@ -68,11 +70,15 @@ test('every instruction is known to the engine by its number and to a disassembl
   for (const name of Object.keys(memoryOpcodes) as MemoryInstruction[])
     code.memory(name, 8).op('unreachable');
   for (const name of Object.keys(laneOpcodes) as LaneInstruction[]) code.lane(name, 3).op('unreachable');
+  for (const name of Object.keys(laneMemoryOpcodes) as LaneMemoryInstruction[])
+    code.memoryLane(name, 1, 8).op('unreachable');
+  code.shuffle(Array.from({ length: 16 }, (_, byte) => 31 - byte)).op('drop', 'unreachable');
   code.i32x4([1, -2, 3, -4]).op('drop', 'unreachable').memoryCopy().op('unreachable').memoryFill();
   const bytes = writer.encode();
   expect(WebAssembly.validate(bytes)).toBe(true);
   const text = disassemble(bytes);
-  for (const name of [...names, ...Object.keys(memoryOpcodes), ...Object.keys(laneOpcodes)]) {
+  const others = [memoryOpcodes, laneMemoryOpcodes, laneOpcodes].flatMap((table) => Object.keys(table));
+  for (const name of [...names, ...others, 'i8x16.shuffle']) {
     expect(text).toMatch(new RegExp(`\\b${name.replaceAll('.', '\\.')}\\b`));
   }
 });

@@ -7,7 +7,7 @@ import type { Fault } from '#warpstage/targets/executable.js';
 import { randomRuns, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
-import { wasm } from '../support/wasm.ts';
+import { wasm, wasmWithout } from '../support/wasm.ts';
 import { type LaneProgram, margin, randomLanes } from './random-lanes.ts';
 
 /** `missing`: elements that the inputs lack at their end. */
@@ -20,13 +20,19 @@ function outcome(target: Target, { program, grid, threads }: LaneProgram, missin
   };
   const narrow = {
     in_u8: Uint8Array.from({ length: n - missing }, (_, i) => i * 37),
+    in_i8: Int8Array.from({ length: n - missing }, (_, i) => i * 53),
     in_i16: Int16Array.from({ length: n - missing }, (_, i) => i * 12_345),
+    in_u16: Uint16Array.from({ length: n - missing }, (_, i) => i * 23_456),
   };
   const outputs = {
     mirror: new Int16Array(n),
     out_i32: new Int32Array(n),
     out_u32: new Uint32Array(n),
     out_f32: new Float32Array(n),
+    out_u8: new Uint8Array(n),
+    out_i8: new Int8Array(n),
+    out_u16: new Uint16Array(n),
+    out_i16: new Int16Array(n),
   };
   const { fault, executable } = runProgram(target, program, {
     grid,
@@ -49,14 +55,18 @@ function placeOf(fault: Fault | null) {
 
 const oracle = interpreter('eager');
 
-test.each([0, margin + 2])('random programs, with inputs that lack %i elements', (missing) => {
+test.each([
+  { missing: 0, target: wasm },
+  { missing: margin + 2, target: wasm },
+  { missing: 0, target: wasmWithout('narrow') },
+])('random programs, with inputs that lack $missing elements, by $target.name', ({ missing, target }) => {
   let vectorised = 0;
   let runs = 0;
   fc.assert(
     fc.property(tapes(300), (tape) => {
       const random = randomLanes(tape);
       const expected = outcome(oracle, random, missing);
-      const actual = outcome(wasm, random, missing);
+      const actual = outcome(target, random, missing);
       const text = printProgram(random.program);
       // Which of a block's threads is the first to fail depends on the order in which they run.
       expect(placeOf(actual.fault), text).toEqual(placeOf(expected.fault));

@@ -10,8 +10,8 @@ import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
 import { wasm, wasmWithout } from '../support/wasm.ts';
 
-const arrays = { out: 'i32[]', other: 'i32[]', kept: 'i32[]', x: 'readonly i32[]' } as const;
-const schema = { ...arrays, divisor: 'i32', n: 'i32' } as const;
+const outputs = { out: 'i32[]', other: 'i32[]', kept: 'i32[]', bytes: 'u8[]', words: 'i16[]' } as const;
+const schema = { ...outputs, x: 'readonly i32[]', divisor: 'i32', n: 'i32' } as const;
 
 /** The text of a kernel all of whose lanes' ways can be masked: it accesses each thread's own elements alone. */
 class Writer {
@@ -27,7 +27,7 @@ class Writer {
   }
 
   kernel(): string {
-    return `({ out, other, kept, x, divisor, n }, cuda) => {
+    return `({ out, other, kept, bytes, words, x, divisor, n }, cuda) => {
       const t = cuda.threadIdx.x;
       const i = cuda.blockIdx.x * cuda.blockDim.x + t;
       let a = x[i];
@@ -64,7 +64,7 @@ class Writer {
         return `${name} = ${this.#value()};`;
       case 3:
       case 4:
-        return `${tape.pick(['kept', 'other'])}[i] = ${this.#value()};`;
+        return `${tape.pick(['kept', 'other', 'bytes', 'words'])}[i] = ${this.#value()};`;
       case 5:
       case 6:
         return `if (${this.#test()}) { ${this.#statements(depth + 1)} }`;
@@ -128,6 +128,8 @@ class Writer {
       `${1 + tape.below(9)}`,
       `(a >> ${1 + tape.below(9)})`,
       // Where it is asked for, there is a quotient.
+      'words[i]',
+      'bytes[i]',
       '(divisor === 0 ? a : Math.trunc(n / divisor))',
     ]);
   }
@@ -136,13 +138,15 @@ class Writer {
 function outcome(target: Target, given: Kernel, block: number, divisor: number) {
   const length = 2 * block;
   const [out, other, kept] = [1, 2, 3].map((first) => new Int32Array(length).fill(first));
+  const bytes = new Uint8Array(length).fill(200);
+  const words = new Int16Array(length).fill(-300);
   const x = Int32Array.from({ length: length + 1 }, (_, i) => (i * 2_654_435_761) >> (i % 32));
   const { fault, executable } = runKernel(target, given, {
     grid: 2,
     block,
-    arguments: { out: out!, other: other!, kept: kept!, x, divisor, n: 100 },
+    arguments: { out: out!, other: other!, kept: kept!, bytes, words, x, divisor, n: 100 },
   });
-  return { fault, executable, results: `${out}; ${other}; ${kept}` };
+  return { fault, executable, results: [out, other, kept, bytes, words].join('; ') };
 }
 
 test.each([

@@ -1,4 +1,4 @@
-// Random programs that lanes can run: accesses side by side, arithmetic of 32 bits, branches and
+// Random programs that lanes can run: accesses side by side of 8, 16 and 32 bits, arithmetic of 32 bits, branches and
 // loops that differ from thread to thread, in blocks of many shapes.
 //
 // Each thread writes its own elements alone, and shared memory is parted by syncs; so the result
@@ -47,6 +47,7 @@ const shapes = [
 
 type LaneType = 'i32' | 'u32' | 'f32';
 const laneTypes: readonly LaneType[] = ['i32', 'f32', 'u32'];
+export const narrowTypes = ['u8', 'i16', 'i8', 'u16'] as const;
 
 export interface LaneProgram {
   readonly program: Program;
@@ -75,6 +76,7 @@ class Generator {
   readonly #outputs: Record<LaneType, ArrayHandle>;
   readonly #shared: Record<LaneType, ArrayHandle>;
   readonly #narrow: readonly ArrayHandle[];
+  readonly #narrowOutputs: readonly ArrayHandle[];
   readonly #mirror: ArrayHandle;
   readonly #copied: ArrayHandle;
   readonly #pipeline: number;
@@ -100,7 +102,8 @@ class Generator {
     this.#inputs = each((type) => p.array(`in_${type}`, type, 'readonly'));
     this.#outputs = each((type) => p.array(`out_${type}`, type));
     this.#shared = each((type) => p.shared(`shared_${type}`, type, this.#threads));
-    this.#narrow = [p.array('in_u8', 'u8', 'readonly'), p.array('in_i16', 'i16', 'readonly')];
+    this.#narrow = narrowTypes.map((type) => p.array(`in_${type}`, type, 'readonly'));
+    this.#narrowOutputs = narrowTypes.map((type) => p.array(`out_${type}`, type));
     this.#mirror = p.array('mirror', 'i16');
     this.#copied = p.shared('copied', 'i32', this.#threads);
     this.#pipeline = p.pipeline('pipeline', 0);
@@ -150,6 +153,9 @@ class Generator {
         return [tape.pick(this.#varying[type]).set(this.#expression(type, 3))];
       }
       case 3: {
+        if (tape.chance(1, 3)) {
+          return [store(tape.pick(this.#narrowOutputs), this.#own.value, this.#expression('i32', 2))];
+        }
         const type = tape.pick(laneTypes);
         return [store(this.#outputs[type], this.#own.value, this.#expression(type, 2))];
       }

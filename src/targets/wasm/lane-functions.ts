@@ -19,7 +19,8 @@ export function addTruncateFunction(unit: Unit): FunctionReference {
 }
 
 /** Adds `storeLanes(address, value, lanes)`: stores those lanes whose bit is set, and touches nothing else. */
-export function addStoreFunction(unit: Unit): FunctionReference {
+export function addStoreFunction(unit: Unit, bytes: number): FunctionReference {
+  const store = bytes === 4 ? 'i32.store' : bytes === 2 ? 'i32.store16' : 'i32.store8';
   const code = new Code([
     { name: 'address', type: 'i32' },
     { name: 'value', type: 'v128' },
@@ -30,8 +31,13 @@ export function addStoreFunction(unit: Unit): FunctionReference {
     code.get(lanes).i32(1 << lane);
     code.op('i32.and').if(() => {
       code.get(address).get(value).lane('i32x4.extract_lane', lane);
-      code.memory('i32.store', 4 * lane);
+      code.memory(store, bytes * lane);
     });
   }
-  return unit.module.function('storeLanes', code, ['i32', 'v128', 'i32'], []);
+  return unit.module.function(
+    bytes === 4 ? 'storeLanes' : `storeLanes${8 * bytes}`,
+    code,
+    ['i32', 'v128', 'i32'],
+    [],
+  );
 }

@@ -203,9 +203,10 @@ export class Unit {
     return this.ownFunction('truncate', () => addTruncateFunction(this));
   }
 
-  /** The module's own function that stores some lanes of a vector. */
-  storeFunction(): FunctionReference {
-    return this.ownFunction('store', () => addStoreFunction(this));
+  /** The module's own function that stores some lanes of a vector, as elements of a width. */
+  storeFunction(element: ElementType): FunctionReference {
+    const bytes = elementBytes[element];
+    return this.ownFunction(`store ${bytes}`, () => addStoreFunction(this, bytes));
   }
 
   /** A function of the module that is added when it is first asked for. */

@@ -4,8 +4,11 @@
 export const cpuPasses = ['warps', 'prepare', 'structure', 'affine', 'regions', 'block', 'cohorts'] as const;
 export type CpuPass = (typeof cpuPasses)[number];
 
-/** What lanes of a vector do beyond the plainest, as WebAssembly is written from the program (wasm/simd). */
-export const lanePasses = ['jumps'] as const;
+/**
+ * What lanes of a vector do beyond the plainest, as WebAssembly is written from the program (wasm/simd): they jump out
+ * of loops one by one, and access elements of 8 and 16 bits together.
+ */
+export const lanePasses = ['jumps', 'narrow'] as const;
 export type LanePass = (typeof lanePasses)[number];
 
 /** Those that only make the program better: the rest of the way is right without them. */

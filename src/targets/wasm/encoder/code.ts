@@ -12,6 +12,8 @@ import { pushFloat32, pushFloat64, pushSigned, pushSigned64, pushSized, pushUnsi
 import {
   atomicFence,
   type LaneInstruction,
+  type LaneMemoryInstruction,
+  laneMemoryOpcodes,
   laneOpcodes,
   type MemoryInstruction,
   memoryCopy,
@@ -19,6 +21,7 @@ import {
   memoryOpcodes,
   type PlainInstruction,
   plainOpcodes,
+  shuffle,
   v128Const,
 } from './opcodes.ts';
 
@@ -148,8 +151,23 @@ export class Code {
   memory(instruction: MemoryInstruction, offset = 0, alignment?: number): this {
     const [opcode, bytes] = memoryOpcodes[instruction];
     this.#opcode(opcode);
-    pushUnsigned(this.#items as number[], Math.log2(alignment ?? bytes));
-    pushUnsigned(this.#items as number[], offset);
+    return this.#memoryImmediate(offset, alignment ?? bytes);
+  }
+
+  /** Stores one lane of a vector. */
+  memoryLane(instruction: LaneMemoryInstruction, lane: number, offset: number, alignment?: number): this {
+    const [opcode, bytes] = laneMemoryOpcodes[instruction];
+    this.#opcode(opcode);
+    this.#memoryImmediate(offset, alignment ?? bytes);
+    this.#items.push(lane);
+    return this;
+  }
+
+  /** Pops two vectors and pushes 16 of their bytes: those of the first are 0 to 15, those of the second 16 to 31. */
+  shuffle(bytes: readonly number[]): this {
+    if (bytes.length !== 16) throw new Error('a vector has 16 bytes');
+    this.#opcode(shuffle);
+    this.#items.push(...bytes);
     return this;
   }
 
@@ -285,6 +303,12 @@ export class Code {
     const position = this.#labels.lastIndexOf(label);
     if (position < 0) throw new Error('a branch must stand inside the block that it leaves');
     return this.#labels.length - 1 - position;
+  }
+
+  #memoryImmediate(offset: number, alignment: number): this {
+    pushUnsigned(this.#items as number[], Math.log2(alignment));
+    pushUnsigned(this.#items as number[], offset);
+    return this;
   }
 
   #opcode(opcode: number): void {

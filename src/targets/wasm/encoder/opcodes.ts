@@ -144,6 +144,10 @@ export const plainOpcodes = {
   'v128.xor': simd + 0x51,
   'v128.bitselect': simd + 0x52,
   'v128.any_true': simd + 0x53,
+  'i16x8.extend_low_i8x16_s': simd + 0x87,
+  'i16x8.extend_low_i8x16_u': simd + 0x89,
+  'i32x4.extend_low_i16x8_s': simd + 0xa7,
+  'i32x4.extend_low_i16x8_u': simd + 0xa9,
   'i32x4.abs': simd + 0xa0,
   'i32x4.neg': simd + 0xa1,
   'i32x4.all_true': simd + 0xa3,
@@ -192,7 +196,10 @@ export const memoryOpcodes = {
   'i32.store8': [0x3a, 1],
   'i32.store16': [0x3b, 2],
   'v128.load': [simd + 0x00, 16],
+  'v128.load16x4_s': [simd + 0x03, 8],
+  'v128.load16x4_u': [simd + 0x04, 8],
   'v128.load32_splat': [simd + 0x09, 4],
+  'v128.load32_zero': [simd + 0x5c, 4],
   'v128.store': [simd + 0x0b, 16],
   'i32.atomic.load': [thread + 0x10, 4],
   'i64.atomic.load': [thread + 0x11, 8],
@@ -220,6 +227,13 @@ export const laneOpcodes = {
   'f32x4.replace_lane': simd + 0x20,
 } as const;
 
+/** Instructions with a memory immediate and a lane, and the number of bytes that each accesses. */
+export const laneMemoryOpcodes = {
+  'v128.store32_lane': [simd + 0x5a, 4],
+  'v128.store64_lane': [simd + 0x5b, 8],
+} as const;
+
+export const shuffle = simd + 0x0d;
 export const v128Const = simd + 0x0c;
 export const memoryCopy = bulk + 0x0a;
 export const memoryFill = bulk + 0x0b;
@@ -227,4 +241,5 @@ export const atomicFence = thread + 0x03;
 
 export type PlainInstruction = keyof typeof plainOpcodes;
 export type MemoryInstruction = keyof typeof memoryOpcodes;
+export type LaneMemoryInstruction = keyof typeof laneMemoryOpcodes;
 export type LaneInstruction = keyof typeof laneOpcodes;

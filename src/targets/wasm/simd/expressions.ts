@@ -17,6 +17,7 @@ import { type LaneType, laneInstruction } from '../instructions.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
+import { vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { pushGather, writeScatter } from './separate.ts';
 
@@ -133,7 +134,9 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
         return;
       }
       const { address, offset } = placeOf(group, shared, expression);
-      code.get(address).memory('v128.load', offset + 16 * vector, 4);
+      const element = group.unit.elementOf(expression.array);
+      code.get(address);
+      writeLaneLoad(code, element, offset + vectorBytes(element) * vector);
       return;
     }
     case 'unary': {
@@ -329,9 +332,10 @@ export function writeVectorStore(
     return;
   }
   const { address, offset } = placeOf(group, shared, statement);
+  const element = group.unit.elementOf(statement.array);
   group.code.get(address);
   pushLanes(group, shared, value, vector);
-  group.code.memory('v128.store', offset + 16 * vector, 4);
+  writeLaneStore(group.code, element, offset + vectorBytes(element) * vector);
 }
 
 /** Writes a statement for each vector of a group; `shared` is what they share. */

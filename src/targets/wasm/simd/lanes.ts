@@ -30,7 +30,9 @@ import {
 import { type CopyCall, copyOf } from '../copies.ts';
 import { convertsInLanes, isLaneType, laneInstruction } from '../instructions.ts';
 import type { Unit } from '../unit.ts';
+import { fitsLanes } from './elements.ts';
 import { Indices } from './indices.ts';
+
 /** How the elements lie that the lanes of a group access; `separate` is anywhere. */
 export type AccessShape = 'uniform' | 'contiguous' | 'separate';
 
@@ -75,21 +77,23 @@ export class Lanes {
     return this.#uniformity.varies(variable);
   }
 
-  /** How the lanes' elements lie. */
+  /** How the elements lie that lanes access. */
   shapeOf(array: ArrayReference, index: Expression): AccessShape {
-    const narrow = elementBytes[this.#unit.elementOf(array)] !== 4;
-    if (array.space === 'local') return this.isUniform(index) && !narrow ? 'contiguous' : 'separate';
+    const element = this.#unit.elementOf(array);
+    if (array.space === 'local') {
+      return this.isUniform(index) && elementBytes[element] === 4 ? 'contiguous' : 'separate';
+    }
     switch (this.#forms.of(index)?.coefficient) {
       case 0:
         return 'uniform';
       case 1:
-        return narrow ? 'separate' : 'contiguous';
+        return fitsLanes(this.#unit, element) ? 'contiguous' : 'separate';
       default:
         return 'separate';
     }
   }
 
-  /** Whether the lanes' elements are loaded or stored by one instruction. */
+  /** Whether lanes load or store their elements together. */
   isSideBySide({ array, index }: { readonly array: ArrayReference; readonly index: Expression }): boolean {
     return this.shapeOf(array, index) === 'contiguous';
   }
@@ -167,7 +171,8 @@ export class Lanes {
 
   /** A copy in which each thread copies its own element, from one kind of memory to another. */
   #canCopy({ group, count, destination, source, zeroFill, alignment }: CopyCall): boolean {
-    const isBeside = ({ array, offset }: View) => this.isSideBySide({ array, index: offset });
+    const isBeside = ({ array, offset }: View) =>
+      elementBytes[this.#unit.elementOf(array)] === 4 && this.isSideBySide({ array, index: offset });
     return (
       group.kind === 'thread' &&
       constantOf(count) === 1 &&

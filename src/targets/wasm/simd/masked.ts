@@ -15,6 +15,7 @@ import { laneInstruction } from '../instructions.ts';
 import { writeStatement } from '../statements.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses } from './checks.ts';
+import { vectorBytes, writeLaneStore } from './elements.ts';
 import { eachVectorSharing, type GroupContext, placeOf, pushLanes, writeVectorStore } from './expressions.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
@@ -218,6 +219,7 @@ export class MaskedWriter {
   /** Stores only the lanes of the mask: memory beside them may be another thread's. */
   #store(statement: Structure<'store'>, mask: Mask | null): void {
     const { code, unit } = this.#group;
+    const element = unit.elementOf(statement.array);
     eachVectorSharing(this.#group, (vector, shared) => {
       if (mask === null) {
         writeVectorStore(this.#group, shared, statement, vector);
@@ -227,19 +229,18 @@ export class MaskedWriter {
       const lanes = shared.locals.get('value') ?? shared.take('v128');
       shared.locals.set('mask', there).set('value', lanes);
       const { address, offset } = placeOf(this.#group, shared, statement);
+      const at = offset + vectorBytes(element) * vector;
       pushLanes(this.#group, shared, statement.value, vector);
       code.set(lanes).get(mask[vector]!).op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');
       code.if(
         () => {
-          code
-            .get(address)
-            .get(lanes)
-            .memory('v128.store', offset + 16 * vector, 4);
+          code.get(address).get(lanes);
+          writeLaneStore(code, element, at);
         },
         () => {
           code.get(address);
-          if (offset + 16 * vector > 0) code.i32(offset + 16 * vector).op('i32.add');
-          code.get(lanes).get(there).call(unit.storeFunction());
+          if (at > 0) code.i32(at).op('i32.add');
+          code.get(lanes).get(there).call(unit.storeFunction(element));
         },
       );
     });
