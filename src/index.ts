@@ -119,6 +119,7 @@ export {
 } from './overlap/job.ts';
 export { type MapOutputs, map } from './overlap/map.ts';
 export type {
+  ChunkReport,
   DeviceReport,
   FileFormat,
   InputData,

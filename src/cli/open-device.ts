@@ -20,7 +20,8 @@ export function printAside(device: Device, { errors }: Terminal): void {
 export async function openDevices(
   names: string,
   options: Pick<OpenOptions, 'threads' | 'checked'>,
+  maxMemory?: string,
 ): Promise<OpenDevices> {
   const { OpenDevices } = await import('../overlap/devices.ts');
-  return OpenDevices.open(names, options);
+  return OpenDevices.open(names, options, maxMemory);
 }

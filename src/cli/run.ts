@@ -13,6 +13,7 @@ import { jobsOf } from '../overlap/sequence.ts';
 import { timesInWords } from '../runtime/recording.ts';
 import { reportText } from '../timeline/report.ts';
 import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
+import { ChunkLog } from './chunk-log.ts';
 import { type CommandContext, examplesText, fileOptions, newCommand } from './command.ts';
 import { describeJob } from './describe-job.ts';
 import { usageError } from './failure.ts';
@@ -44,6 +45,7 @@ interface RunCommandOptions {
   readonly chunk?: number | string;
   readonly depth?: number;
   readonly rows?: number;
+  readonly maxMemory?: string;
   readonly resume?: boolean;
   readonly fsync?: boolean;
   readonly clobber: boolean;
@@ -56,6 +58,7 @@ interface RunCommandOptions {
   readonly nulls?: number;
   readonly job?: string;
   readonly trace?: string;
+  readonly log?: string;
   readonly stages?: Extent3;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -91,6 +94,10 @@ export function runCommand(context: CommandContext): Command {
     .option('--depth <count>', 'chunks in flight; 1 is without overlap (default: auto)', parseCount)
     .option('--rows <count>', 'only the first rows of the inputs', parseCount)
     .option(
+      '--max-memory <size>',
+      'what the process may hold resident, for example 300MiB: chunks are smaller, and threads fewer',
+    )
+    .option(
       '--resume',
       'keep what is written if the run ends before its end, and go on from what a former run kept',
     )
@@ -115,6 +122,7 @@ export function runCommand(context: CommandContext): Command {
     )
     .option('--nulls <value>', 'what stands for nulls in columns (default: a null is an error)', parseNumber)
     .option('--trace <file>', 'write a timeline: a page (.html), or JSON that ui.perfetto.dev opens')
+    .option('--log <file>', 'write a line for each chunk as it is through: tab-separated values, with a head')
     .option(
       '--stages <block>',
       "with --trace, record the stages of this block's pipelines too, on a CPU device: 0, or 3,0,1",
@@ -176,10 +184,14 @@ async function runJob(
   context: CommandContext,
 ): Promise<void> {
   const { threads, checked } = options;
-  const opening = openDevices(options.device, {
-    ...(threads === undefined ? {} : { threads }),
-    ...(checked === undefined ? {} : { checked }),
-  });
+  const opening = openDevices(
+    options.device,
+    {
+      ...(threads === undefined ? {} : { threads }),
+      ...(checked === undefined ? {} : { checked }),
+    },
+    options.maxMemory,
+  );
   // Looked at below; until then the module may fail first, and then this failure does not matter.
   opening.catch(() => {});
   try {
@@ -251,7 +263,7 @@ async function checkFiles(
   modulePath: string,
   files: readonly string[],
   outputs: readonly string[],
-  { trace, resume, checksum }: RunCommandOptions,
+  { trace, log, resume, checksum }: RunCommandOptions,
 ): Promise<void> {
   const [{ checkWritable, refuseOverwriting }, { unfinishedFiles }, { sumsPath }] = await Promise.all([
     import('./write-whole.ts'),
@@ -261,10 +273,14 @@ async function checkFiles(
   const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
   for (const output of [...outputs, ...sums])
     await refuseOverwriting(output, 'the output', { reads: [modulePath] });
-  if (trace === undefined) return;
   const inputs = files.slice(0, files.length - outputs.length);
   const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs) : [])];
-  await checkWritable(trace, '--trace', { reads: [modulePath, ...inputs], writes });
+  const reads = [modulePath, ...inputs];
+  if (trace !== undefined) await checkWritable(trace, '--trace', { reads, writes });
+  if (log !== undefined) {
+    const others = [...writes, ...(trace === undefined ? [] : [trace])];
+    await checkWritable(log, '--log', { reads, writes: others });
+  }
 }
 
 /** What is said of a table's columns would be passed over in silence where no input is a table. */
@@ -287,6 +303,7 @@ async function stream(
   { terminal, interrupt }: CommandContext,
 ): Promise<JobResult> {
   using progress = options.quiet ? null : new Progress(name, terminal);
+  using log = options.log === undefined ? null : new ChunkLog(options.log);
   return await run(work, {
     input: inputs,
     output: destinations,
@@ -296,12 +313,14 @@ async function stream(
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),
+    ...(options.maxMemory === undefined ? {} : { maxMemory: options.maxMemory }),
     ...(options.convert === undefined ? {} : { convert: options.convert }),
     resume: options.resume ?? false,
     fsync: options.fsync ?? false,
     overwrite: options.clobber,
     checksum: options.checksum ?? false,
     trace: options.trace !== undefined,
+    ...(log === null ? {} : { onChunk: log.line }),
     onProgress: ({ pass, passes, rows, resumedRows, bytes, totalBytes }) => {
       const title = passes > 1 ? `${name} (${pass} of ${passes})` : name;
       const before = (bytes / rows) * resumedRows;

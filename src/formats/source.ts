@@ -17,6 +17,8 @@ export interface Source {
   readonly shape: readonly number[] | undefined;
   /** Elements; undefined if only the end tells. */
   readonly length: number | undefined;
+  /** Bytes that reading takes, beside what it reads into. Default: hardly any. */
+  readonly decodingBytes?: number;
   /**
    * Fills `into` with the next elements and resolves with how many they were: fewer than asked
    * for only at the end. One call at a time.

@@ -45,12 +45,16 @@ export function inThread(
   );
 }
 
+/** What a thread that decodes holds: seen are 35 MiB. */
+const threadBytes = 40 * 2 ** 20;
+
 /** Has a thread read an array. */
 export class ThreadedSource implements Source {
   readonly name: string;
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
+  readonly decodingBytes: number;
   readonly #worker: Worker;
   #settle: ((answer: DecodingAnswer | Error) => void) | undefined;
   #failure: Error | undefined;
@@ -61,6 +65,7 @@ export class ThreadedSource implements Source {
     this.dtype = here.dtype;
     this.shape = here.shape;
     this.length = here.length;
+    this.decodingBytes = threadBytes + (here.decodingBytes ?? 0);
     this.#worker = new Worker(thread, { workerData: task });
     this.#worker.on('message', (answer: DecodingAnswer) => this.#settle?.(answer));
     this.#worker.on('error', (error) => this.#fail(error));

@@ -18,6 +18,7 @@ export class UnitSource implements Source {
   readonly length: number | undefined;
   /** How many units there are, where that is known. */
   readonly units: number | undefined;
+  readonly decodingBytes: number;
   readonly #wanted: Wanted;
   readonly #elements: ElementsInUnits;
   readonly #block = new Float64Array(blockLength);
@@ -35,6 +36,8 @@ export class UnitSource implements Source {
     this.shape = array.shape;
     this.length = lengthOf(array) ?? elements.lengths?.reduce((sum, length) => sum + length, 0);
     this.units = elements.lengths?.length;
+    // A unit as it is stored, unpacked, and as values.
+    this.decodingBytes = 24 * (elements.lengths?.reduce((most, length) => Math.max(most, length), 0) ?? 0);
     this.#elements = elements;
     this.#wanted = wanted;
   }

@@ -28,9 +28,10 @@ import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import { factsOf } from './journal/facts.ts';
 import { finalOf } from './journal/journal.ts';
 import { type Mark, nothingWritten } from './journal/text.ts';
+import { bytesForChunks, hostBytesOfRow, isHere, memoryLimit } from './memory-limit.ts';
 import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from './options.ts';
 import { encodingOf, type OpenOutputs, outputFile } from './outputs.ts';
-import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
+import { granularityOf, type HostMemory, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import type { Sink } from './sinks/sink.ts';
 import { WindowReader } from './window.ts';
@@ -52,6 +53,7 @@ export interface BindRequest {
   readonly depth: NonNullable<RunOptions['depth']>;
   /** Whether to keep a journal, and to go on where that of a former run ends. */
   readonly resume: boolean;
+  readonly maxMemory: RunOptions['maxMemory'];
   /** Of the devices. */
   readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free' | 'transferRate'>;
   readonly inputs: OpenInputs;
@@ -121,8 +123,12 @@ class Binder {
     const rows = head === undefined || totalRows === undefined ? totalRows : Math.min(head, totalRows);
     const kept = rows === undefined ? undefined : rowsKept(rows, outputs, definition.remainder);
     const streams = [
-      ...inputs.map((input) => ({ rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo })),
-      ...outputs.map((output) => ({ rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 })),
+      ...inputs.map((input) => ({
+        ...{ role: 'input' as const, rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo },
+      })),
+      ...outputs.map((output) => ({
+        ...{ role: 'output' as const, rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 },
+      })),
     ];
     const planned = this.#request.asSample ? totalRows : rows;
     const plan = planChunks({
@@ -132,6 +138,7 @@ class Binder {
       chunk,
       depth,
       processors: availableParallelism(),
+      host: this.#hostMemory(streams, inputs, operands),
     });
 
     const known = { settings, rows: kept, chunkRows: plan.chunkRows };
@@ -178,6 +185,24 @@ class Binder {
         outputs.reduce((sum, output) => sum + rowsOut(total, output.ratio) * rowBytes(output), 0),
       shapes: (total) => new Map(shapes(total).map((shape, position) => [bound[position]!.sink, shape])),
     };
+  }
+
+  /** What chunks may take of the host's memory, where that is limited. */
+  #hostMemory(
+    streams: Parameters<typeof hostBytesOfRow>[0],
+    inputs: readonly BoundInput[],
+    operands: ReadonlyMap<string, TypedArray>,
+  ): HostMemory | undefined {
+    const limit = memoryLimit(this.#request.maxMemory);
+    if (limit === undefined) return undefined;
+    const devices = this.#request.residents.map(({ device }) => device);
+    const here = devices.some(isHere);
+    const bytes = bytesForChunks(limit, {
+      devices,
+      decoding: inputs.reduce((sum, { reader }) => sum + (reader.source.decodingBytes ?? 0), 0),
+      resident: here ? [...operands.values()].reduce((sum, { byteLength }) => sum + byteLength, 0) : 0,
+    });
+    return { bytes, ...hostBytesOfRow(streams, here) };
   }
 
   /** How many of the first rows run. */

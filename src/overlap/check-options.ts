@@ -20,10 +20,12 @@ const runNames = {
   resume: true,
   signal: true,
   onProgress: true,
+  onChunk: true,
   trace: true,
   fsync: true,
   overwrite: true,
   checksum: true,
+  maxMemory: true,
 } as const satisfies Record<keyof RunOptions, true>;
 
 const planNames = {

@@ -4,7 +4,7 @@ import { problem } from '../diagnostics/problem.ts';
 import type { Source } from '../formats/source.ts';
 import { newArray } from '../formats/typed-arrays.ts';
 import type { ElementType } from '../kernel/types.ts';
-import type { DeviceArray, Stream } from '../runtime/device.ts';
+import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
 import type { Participant } from './devices.ts';
 import { arrayProblem } from './fields.ts';
@@ -21,6 +21,10 @@ export class ResidentArrays {
   constructor(participant: Participant) {
     this.#participant = participant;
     this.stream = participant.device.createStream({ nonBlocking: true });
+  }
+
+  get device(): Device {
+    return this.#participant.device;
   }
 
   /** Uploads the constant arrays of a job, and makes its accumulators. */

@@ -4,9 +4,11 @@
 // A name may stand for several: `cuda:0,cuda:1`, and `cuda:*` is every GPU of the machine. Each gets a
 // name of its own, by which reports and timelines tell them apart.
 
+import { availableParallelism } from 'node:os';
 import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import { type OpenOptions, open } from '../runtime/open.ts';
+import { memoryLimit, threadsWithin } from './memory-limit.ts';
 import type { RunOptions } from './options.ts';
 
 /** A device that takes part in a run. */
@@ -29,9 +31,15 @@ export class OpenDevices implements AsyncDisposable {
   /** Opens the devices that are named; all of them, or none. */
   static async open(
     wanted: RunOptions['device'] = 'cpu',
-    options: Pick<OpenOptions, 'threads' | 'checked'> = {},
+    given: Pick<OpenOptions, 'threads' | 'checked'> = {},
+    maxMemory?: RunOptions['maxMemory'],
   ): Promise<OpenDevices> {
     const list = await expand(wanted);
+    const limit = memoryLimit(maxMemory);
+    const options =
+      limit === undefined
+        ? given
+        : { ...given, threads: threadsWithin(limit / list.length, given.threads ?? availableParallelism()) };
     // At the same time: drivers make the contexts of several GPUs on threads of their own.
     const settled = await Promise.allSettled(
       list.map((one) => (typeof one === 'object' ? one : open(one, options))),

@@ -19,6 +19,7 @@ import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { elementBytes } from '../kernel/types.ts';
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
 import type { Meter } from './meter.ts';
+import type { ChunkReport } from './options.ts';
 import { granularityOf, type Plan, rowsOut } from './plan.ts';
 import { PinnedSink } from './sinks/pinned.ts';
 import type { Slot } from './slot.ts';
@@ -32,6 +33,7 @@ export interface LoopContext {
   /** Aborted to stop everything, by the caller or by a slot that failed. */
   readonly stop: AbortController;
   readonly onRows: (rows: number) => void;
+  readonly onChunk?: ((chunk: Omit<ChunkReport, 'pass'>) => void) | undefined;
 }
 
 /** What went through, in all and through each device. */
@@ -152,9 +154,24 @@ class Loop {
           return;
         }
         const index = this.#next(worker);
-        const rows = await this.#reads.run(index, () => this.#readAndIssue(worker, slot));
+        const { meter } = this.#context;
+        const at = { readBegan: 0, readEnded: 0, computed: 0, writeBegan: 0, firstRow: 0 };
+        const rows = await this.#reads.run(index, async () => {
+          at.readBegan = meter.elapsed;
+          at.firstRow = this.#rows;
+          const read = await this.#readAndIssue(worker, slot);
+          at.readEnded = meter.elapsed;
+          return read;
+        });
         if (rows !== null) await slot.streams.synchronize();
-        await this.#writes.run(index, () => this.#write(slot, rows ?? 0));
+        at.computed = meter.elapsed;
+        await this.#writes.run(index, async () => {
+          at.writeBegan = meter.elapsed;
+          await this.#write(slot, rows ?? 0);
+          if (rows === null) return;
+          const { name } = worker.place;
+          this.#context.onChunk?.({ chunk: index, device: name, rows, ...at, writeEnded: meter.elapsed });
+        });
         if (rows === null) return;
         this.#startSlots(worker);
       }

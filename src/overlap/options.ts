@@ -78,6 +78,24 @@ export interface Progress {
   readonly elapsed: number;
 }
 
+/** A chunk that is through. Times are milliseconds since the run began. */
+export interface ChunkReport {
+  /** Counted from 1. */
+  readonly pass: number;
+  /** Counted from 0, in each pass. */
+  readonly chunk: number;
+  /** As the timeline calls it: `cuda:1`. */
+  readonly device: string;
+  readonly firstRow: number;
+  readonly rows: number;
+  /** When reading began and ended, all of its results had left the device, and writing began and ended. */
+  readonly readBegan: number;
+  readonly readEnded: number;
+  readonly computed: number;
+  readonly writeBegan: number;
+  readonly writeEnded: number;
+}
+
 /** The options of `run()`. */
 export interface RunOptions {
   /**
@@ -111,10 +129,19 @@ export interface RunOptions {
    * Where what was kept is of another run, that is an error (WS5013). Default false.
    */
   readonly resume?: boolean;
+  /**
+   * What the process may hold resident, in bytes or with a unit (`'300MiB'`), as far as the run decides on it: its chunks
+   * are as small and as few as that takes, and devices that are opened for it have fewer threads. Where it cannot be kept,
+   * that is an error before anything is read (WS5008). Arrays of the program's are counted, as what is there already.
+   * Default: not limited.
+   */
+  readonly maxMemory?: number | string;
   /** Stops the run: outputs are removed, unless it is to be resumed, and the promise rejects with WS5009. */
   readonly signal?: Cancelling;
   /** Called after every chunk. */
   readonly onProgress?: (progress: Progress) => void;
+  /** Called when the outputs of a chunk are written, in the order of the chunks. */
+  readonly onChunk?: (chunk: ChunkReport) => void;
   /** Collects a span of every operation. Default false. */
   readonly trace?: boolean;
   /**

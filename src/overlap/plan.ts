@@ -15,6 +15,7 @@
 
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
+import { sizeOf } from './sizes.ts';
 
 /** Rows of a stream for rows of input. */
 export type Ratio = readonly [rowsOut: number, rowsIn: number];
@@ -45,6 +46,15 @@ export interface PlanRequest {
   readonly transferRate?: number | undefined;
   /** How many threads the machine runs at a time. */
   readonly processors: number;
+  /** What the host's memory may hold of all chunks in flight, where that is limited, and what it holds of one. */
+  readonly host?: HostMemory | undefined;
+}
+
+export interface HostMemory {
+  readonly bytes: number;
+  readonly perRow: number;
+  /** Whatever its rows. */
+  readonly ofChunk: number;
 }
 
 export interface Plan {
@@ -94,7 +104,10 @@ export function planChunks(request: PlanRequest): Plan {
     const bytes = Math.min(usually.chunk, Math.max(leastChunk, total / (2 * sharing * devices)));
     const rowOfAll = streams.reduce((sum, stream) => sum + perRow(stream), 0);
     const affordable = Math.min(usualMemory, free / 4) / (sharing * rowOfAll);
-    chunkRows = roundTo(granularity, Math.min(bytes / widest, affordable));
+    chunkRows = roundTo(
+      granularity,
+      Math.min(bytes / widest, affordable, hostRows(request.host, sharing * devices)),
+    );
   } else {
     chunkRows = roundTo(granularity, wish);
   }
@@ -103,16 +116,18 @@ export function planChunks(request: PlanRequest): Plan {
     chunkRows = Math.min(chunkRows, Math.max(1, Math.ceil(rows / granularity)) * granularity);
   const chunks = rows === undefined ? Infinity : Math.max(1, Math.ceil(rows / chunkRows));
   const ofDevice = Math.ceil(chunks / devices);
+  const hosted = hostChunks(request.host, chunkRows) / devices;
   const chunkBytes = bytesOfChunk(streams, chunkRows);
   const auto = { chunk: wish === undefined, depth: request.depth === 'auto' };
   const plan = {
     chunkRows,
-    depth: Math.min(depth, ofDevice),
+    depth: Math.min(depth, ofDevice, auto.depth ? Math.max(1, Math.floor(hosted)) : depth),
     chunkBytes,
     auto,
     why: auto.chunk || auto.depth ? usually.why : 'as asked',
-    affordable: Math.floor(Math.min(usualMemory, free / 4) / chunkBytes),
+    affordable: Math.floor(Math.min(Math.min(usualMemory, free / 4) / chunkBytes, hosted)),
   };
+  checkHost(plan, hosted);
   checkMemory(plan, request);
   return plan;
 }
@@ -156,6 +171,25 @@ function roundTo(granularity: number, rows: number): number {
   return Math.max(1, Math.floor(rows / granularity)) * granularity;
 }
 
+/** Rows of as many chunks that the host's memory may hold. */
+function hostRows(host: HostMemory | undefined, chunks: number): number {
+  return host === undefined ? Number.POSITIVE_INFINITY : (host.bytes / chunks - host.ofChunk) / host.perRow;
+}
+
+/** Chunks of so many rows that it may hold. */
+function hostChunks(host: HostMemory | undefined, rows: number): number {
+  return host === undefined ? Number.POSITIVE_INFINITY : host.bytes / (rows * host.perRow + host.ofChunk);
+}
+
+function checkHost({ depth, chunkRows }: Pick<Plan, 'depth' | 'chunkRows'>, hosted: number): void {
+  if (depth <= hosted) return;
+  throw problem(
+    'WS5008',
+    `there is memory for ${count(Math.floor(hosted))} chunks of ${count(chunkRows)} rows under the limit, and ${depth} are to be in flight`,
+    'choose a smaller --chunk or --depth, leave them to be chosen, or raise --max-memory',
+  );
+}
+
 function checkMemory(
   { chunkRows, depth, chunkBytes }: Pick<Plan, 'chunkRows' | 'depth' | 'chunkBytes'>,
   { free }: PlanRequest,
@@ -175,23 +209,6 @@ function checkDepth(depth: number): number {
   throw problem('WS5008', `the depth must be a whole number from 1 to ${greatestDepth}, and is ${depth}`);
 }
 
-const units: Readonly<Record<string, number>> = {
-  '': 1,
-  b: 1,
-  k: 2 ** 10,
-  m: 2 ** 20,
-  g: 2 ** 30,
-  ki: 2 ** 10,
-  mi: 2 ** 20,
-  gi: 2 ** 30,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-};
-
 /** The rows that were asked for, or undefined where the choice is ours. */
 function parseChunk(chunk: number | string, widest: number): number | undefined {
   if (chunk === 'auto') return undefined;
@@ -206,17 +223,16 @@ function parseChunk(chunk: number | string, widest: number): number | undefined 
 
 /** A number of rows, or with a unit the rows that fit into a size: at least one, unless it is 0. */
 function parseRows(text: string, widest: number): number {
-  const [, digits, unit] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
-  const scale = unit === undefined ? undefined : units[unit.toLowerCase()];
-  if (scale === undefined) {
+  const size = sizeOf(text);
+  if (size === undefined) {
     throw problem(
       'WS5008',
       `the chunk must be a number of rows or a size, and is '${text}'`,
       'write for example 8MiB',
     );
   }
-  const amount = Number(digits) * scale;
-  return unit === '' || amount === 0 ? amount : Math.max(1, Math.floor(amount / widest));
+  const { amount, hasUnit } = size;
+  return !hasUnit || amount === 0 ? amount : Math.max(1, Math.floor(amount / widest));
 }
 
 function leastCommonMultiple(a: number, b: number): number {

@@ -57,7 +57,7 @@ export async function run<V, O extends OutputArrays>(
   if (options.resume) await checkResumable(jobs, data, destinations);
   if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
 
-  await using devices = await OpenDevices.open(options.device);
+  await using devices = await OpenDevices.open(options.device, {}, options.maxMemory);
   const { participants } = devices;
   if (participants.length > 1) for (const { definition } of jobs) checkCombinable(definition);
   const copy = copiesFor(participants);
@@ -216,6 +216,7 @@ class WholeRun {
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
         resume: this.#options.resume ?? false,
+        maxMemory: this.#options.maxMemory,
         target: targetOf(this.#participants),
         inputs,
         outputs: this.#outputs,
@@ -244,6 +245,7 @@ class WholeRun {
           this.#outputs.written(more);
           this.#options.onProgress?.(progress(rows));
         },
+        onChunk: (chunk) => this.#options.onChunk?.({ pass: position + 1, ...chunk }),
       });
       for (const [position, { rows, chunks }] of passed.shares.entries()) {
         const share = this.#shares[position]!;

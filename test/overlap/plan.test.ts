@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { WarpstageError } from 'warpstage';
 import { type PlanRequest, planChunks } from '#warpstage/overlap/plan.js';
 import { expectFailure } from './support.ts';
 
@@ -101,6 +102,36 @@ describe('by itself', () => {
       ),
     );
   });
+});
+
+test('what the host may hold of chunks in flight is never exceeded', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        bytes: fc.integer({ min: MiB, max: 512 * MiB }),
+        perRow: fc.integer({ min: 1, max: 4096 }),
+        ofChunk: fc.nat(MiB),
+      }),
+      fc.oneof(fc.constant('auto' as const), fc.integer({ min: 1, max: 64 })),
+      fc.oneof(fc.constant('auto' as const), fc.integer({ min: 1, max: 1_000_000 })),
+      fc.integer({ min: 1, max: 3 }),
+      fc.option(fc.integer({ min: 1, max: 10_000_000 }), { nil: undefined }),
+      (host, depth, chunk, devices, rows) => {
+        let chosen: ReturnType<typeof plan>;
+        try {
+          chosen = plan({ host, depth, chunk, devices, rows });
+        } catch (error) {
+          // A row of each chunk must fit, and what was asked for.
+          expect((error as WarpstageError).code).toMatch(/^WS(5008|4001)$/);
+          if (depth === 'auto' && chunk === 'auto') expect(host.ofChunk * 12).toBeGreaterThan(host.bytes / 2);
+          return;
+        }
+        const inFlight = chosen.depth * devices;
+        expect(inFlight * (chosen.chunkRows * host.perRow + host.ofChunk)).toBeLessThanOrEqual(host.bytes);
+        expect(chosen.affordable).toBeGreaterThanOrEqual(chosen.auto.depth ? 1 : 0);
+      },
+    ),
+  );
 });
 
 describe('as asked', () => {
