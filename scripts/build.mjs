@@ -15,6 +15,7 @@ import { writeChunks } from './chunks.mjs';
 import { programTexts, readable, textConstant } from './program-texts.mjs';
 
 const entries = { index: 'index', check: 'checker/index', host: 'host/index' };
+const typed = { ...entries, browser: 'browser' };
 /** What the types need beside a project's own `lib`: any target's, and no DOM. */
 const libraries = ['es2020', 'esnext.disposable'].map((lib) => `/// <reference lib="${lib}" />\n`).join('');
 
@@ -66,9 +67,7 @@ async function writeCommonJs() {
 
 async function rollTypes() {
   const bundle = await rollup({
-    input: Object.fromEntries(
-      Object.entries(entries).map(([name, module]) => [name, `build/${module}.d.ts`]),
-    ),
+    input: Object.fromEntries(Object.entries(typed).map(([name, module]) => [name, `build/${module}.d.ts`])),
     external: /^node:/,
     plugins: [dts()],
   });

@@ -4,7 +4,7 @@
 // roots share with others. So no chunk imports from a later one. What is imported by a call later and belongs to no
 // chunk of this list has one of its own.
 //
-//   dist/chunks/NAME.js       the code
+//   dist/chunks/NAME.js       the code; NAME-portable.js the part of it that a browser loads too, where it is a part
 //   dist/PATH.js              what the outside names: the entries of package.json, and files that threads start with
 //   dist/internals/PATH.js    every module by its path, for tests alone; they run the code of the chunks
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,15 +15,18 @@ import { rollup } from 'rollup';
 /** Modules that act when they are loaded: no chunk may have them. */
 const programs = ['cli/main', 'formats/decoding-thread'];
 /** What has a file of its name in dist/. */
-export const named = ['index', 'checker/index', 'host/index', 'formats/parquet', ...programs];
+export const named = ['index', 'browser', 'checker/index', 'host/index', 'formats/parquet', ...programs];
+/** What a browser loads: its chunks hold nothing of Node. */
+const forBrowsers = ['browser', 'checker/index', 'diagnostics/problem'];
 
 const command = ['cli/command-line'];
 const compiler = ['compiler/specialise'];
-const cpu = ['runtime/cpu/device', 'runtime/cpu/targets', 'targets/wasm/compile'];
+const cpu = ['runtime/cpu/device', 'runtime/cpu/targets', 'runtime/cpu/threads', 'targets/wasm/compile'];
+const runners = ['targets/wasm/runner', 'runtime/cpu/calling-thread'];
 const run = ['overlap/run', 'overlap/devices', 'overlap/journal/journal', 'cli/write-whole'];
 const checker = ['checker/index', 'checker/trace-stages'];
 const cuda = ['runtime/cuda/device', 'runtime/cuda/warm-up', 'runtime/cuda/compiler', 'runtime/cuda/nvrtc'];
-const model = ['runtime/model/device', 'runtime/model/device-file', 'runtime/model/calibrate'];
+const model = ['runtime/model/device', 'runtime/model/find-model', 'runtime/model/calibrate'];
 
 /** The chunks: a name, roots, and roots with which these must share what the chunk has. */
 const chunks = [
@@ -40,7 +43,7 @@ const chunks = [
   ['command', command],
   ['compiler', compiler],
   // A GPU needs nothing of the CPU's device, nor of the interpreter.
-  ['runtime', cuda, [...cpu, ...run, ...checker]],
+  ['runtime', [...cuda, 'runtime/model/virtual'], [...cpu, ...run, ...checker, ...runners]],
   ['cpu', cpu],
   ['run', run],
   ['interpreter', ['targets/interpreter/runner']],
@@ -123,14 +126,21 @@ function reachable(imports, roots, kinds) {
 function assignChunks(imports, published) {
   const chunkOf = new Map();
   const loadedWith = (roots) => reachable(imports, roots, ['import-statement']);
+  const inBrowsers = reachable(imports, forBrowsers, ['import-statement', 'dynamic-import']);
   const take = (name, roots, others) => {
     const shared = others && loadedWith(others);
     for (const path of loadedWith(roots))
       if (!chunkOf.has(path) && !programs.includes(path) && (!shared || shared.has(path)))
-        chunkOf.set(path, name);
+        chunkOf.set(path, inBrowsers.has(path) ? `${name}-portable` : name);
   };
   for (const chunk of chunks) take(...chunk);
   for (const path of published) if (!chunkOf.has(path)) take(path.replaceAll('/', '-'), [path]);
+  // What is portable as a whole has the plain name.
+  const used = new Set(chunkOf.values());
+  for (const [path, name] of chunkOf) {
+    const plain = name.replace(/-portable$/, '');
+    if (!used.has(plain)) chunkOf.set(path, plain);
+  }
   return chunkOf;
 }
 

@@ -175,7 +175,8 @@ export type {
 } from './runtime/device.ts';
 export type { KernelTime, TimedLaunch } from './runtime/model/operation-times.ts';
 export type { PresetName } from './runtime/model/presets.ts';
-export { type DeviceName, type OpenOptions, open } from './runtime/open.ts';
+export { open } from './runtime/open.ts';
+export type { DeviceName, OpenOptions } from './runtime/open-options.ts';
 export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
 export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';

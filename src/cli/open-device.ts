@@ -2,7 +2,7 @@
 
 import type { OpenDevices } from '../overlap/devices.ts';
 import type { Device } from '../runtime/device.ts';
-import type { OpenOptions } from '../runtime/open.ts';
+import type { OpenOptions } from '../runtime/open-options.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Opens the device of that name. */

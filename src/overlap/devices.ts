@@ -7,7 +7,8 @@
 import { availableParallelism } from 'node:os';
 import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
-import { type OpenOptions, open } from '../runtime/open.ts';
+import { open } from '../runtime/open.ts';
+import type { OpenOptions } from '../runtime/open-options.ts';
 import { memoryLimit, threadsWithin } from './memory-limit.ts';
 import type { RunOptions } from './options.ts';
 

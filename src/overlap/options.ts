@@ -3,7 +3,7 @@
 import type { Conversion, Dtype } from '../formats/dtype.ts';
 import type { Cancelling } from '../runtime/abort-signal.ts';
 import type { Device, PinnedArray } from '../runtime/device.ts';
-import type { DeviceName } from '../runtime/open.ts';
+import type { DeviceName } from '../runtime/open-options.ts';
 import type { Span } from '../timeline/span.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
 import type { CutStep } from './tuner.ts';

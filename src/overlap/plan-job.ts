@@ -9,7 +9,8 @@
 
 import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
-import { type DeviceName, open } from '../runtime/open.ts';
+import { open } from '../runtime/open.ts';
+import type { DeviceName } from '../runtime/open-options.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
 import { assignInputs, inputPaths } from './inputs.ts';

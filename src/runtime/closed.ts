@@ -17,14 +17,10 @@ export function deviceClosed(purpose: string): WarpstageError {
 
 /** Warns that work was cancelled which nothing waited for: what it was to copy or compute is not there. */
 export function warnOfCancelled(): void {
-  process.emitWarning(
-    'close() cancelled work of a device that nothing waited for: its results are not there',
-    {
-      type: 'WarpstageWarning',
-      code: 'WS4006',
-      detail: 'await stream.synchronize() or device.synchronize() before the device is closed',
-    },
-  );
+  const message = 'close() cancelled work of a device that nothing waited for: its results are not there';
+  const detail = 'await stream.synchronize() or device.synchronize() before the device is closed';
+  if (globalThis.process?.emitWarning === undefined) console.warn(`WS4006: ${message}\n${detail}`);
+  else process.emitWarning(message, { type: 'WarpstageWarning', code: 'WS4006', detail });
 }
 
 /** Whether an error says only that the device was closed, which its owner knows. */

@@ -1,6 +1,7 @@
 // Host functions: a function of JavaScript at its place in a stream, as cudaLaunchHostFunc.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { nextTurn } from './turn.ts';
 
 /** Runs on the main thread when all before it in the stream is done; what comes behind waits for it. */
 export type HostFunction = () => unknown;
@@ -51,9 +52,7 @@ async function settled(result: PromiseLike<unknown>): Promise<WarpstageError | n
  * microtasks, all of which run before the event loop takes its next turn.
  */
 export function thrownIsKnown(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  return nextTurn();
 }
 
 function functionThrew(cause: unknown): WarpstageError {

@@ -2,7 +2,8 @@
 
 import { linkSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findModel, modelText } from '#warpstage/runtime/model/device-file.js';
+import { modelText } from '#warpstage/runtime/model/device-file.js';
+import { findModel } from '#warpstage/runtime/model/find-model.js';
 import { Folder, npy, numbers, root, runHere } from './support.ts';
 
 const folder = new Folder();

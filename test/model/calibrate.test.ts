@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { type Device, open } from 'warpstage';
 import { calibrate } from '#warpstage/runtime/model/calibrate.js';
-import { checkModel, findModel, modelText } from '#warpstage/runtime/model/device-file.js';
+import { checkModel, modelText } from '#warpstage/runtime/model/device-file.js';
+import { findModel } from '#warpstage/runtime/model/find-model.js';
 import { IssueMeter, median } from '#warpstage/runtime/model/issue-times.js';
 import { presets } from '#warpstage/runtime/model/presets.js';
 

@@ -186,6 +186,12 @@ export const mutations = [
         why: 'it never sleeps: a thread spins for as long as the device is open',
         equivalent: 'what it costs is time alone; no result depends on it',
       },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/cpu/engine-queue.ts',
+    [...steps, ...streams],
+    [
       {
         name: 'commands of one priority come in the reverse order',
         from: 'queue[at - 1]!.priority > order.priority',
@@ -213,7 +219,7 @@ export const mutations = [
       },
       {
         name: 'an engine runs what was cancelled',
-        from: 'if (!table.advance(next.ticket, State.pending, State.running, notifyMain)) continue;',
+        from: 'if (!table.advance(next.ticket, State.pending, State.running, notifyMain)) return true;',
         to: 'table.advance(next.ticket, State.pending, State.running, notifyMain);',
         why: 'a cancelled launch writes its arrays all the same',
         tests: withDelays,

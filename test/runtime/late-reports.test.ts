@@ -23,11 +23,12 @@ test('what is reported late of a cancelled command is not reported of the next o
   const memory = createCommandTableMemory();
   const table = new CommandTable(memory);
   const orders: Extract<Order, { kind: 'command' }>[] = [];
-  const engines: Pick<Engines, 'isStopping' | 'isWanted' | 'post' | 'drain' | 'stop'> = {
+  const engines: Pick<Engines, 'isStopping' | 'isWanted' | 'post' | 'drain' | 'advance' | 'stop'> = {
     isStopping: () => false,
     isWanted: () => false,
     post: (_, order) => void orders.push(order),
     drain: () => {},
+    advance: () => {},
     stop: async () => {},
   };
   const recorded: unknown[] = [];

@@ -41,12 +41,16 @@ function loadedWith(file: string): readonly string[] {
   return [...found].sort();
 }
 
-const chunks = (...names: string[]) => names.map((name) => `chunks/${name}.js`);
+/** Files of chunks. `name+`: that chunk in its two parts. */
+const chunks = (...names: string[]) =>
+  names
+    .flatMap((name) => (name.endsWith('+') ? [`${name.slice(0, -1)}-portable`, name.slice(0, -1)] : [name]))
+    .map((name) => `chunks/${name}.js`);
 
 test('the package loads no device, and of the compiler what reads a function of rows', () => {
   expect(loadedWith('index.js')).toEqual([
     'acorn',
-    ...chunks('diagnostics', 'formats', 'warpstage'),
+    ...chunks('diagnostics', 'formats+', 'warpstage+'),
     'index.js',
   ]);
 });
@@ -55,7 +59,7 @@ test('the command line loads the package, and nothing that runs a kernel', () =>
   expect(loadedWith('cli/main.js')).toEqual([...chunks('start'), 'cli/main.js']);
   expect(loadedWith('chunks/command.js')).toEqual([
     'acorn',
-    ...chunks('command', 'common', 'diagnostics', 'formats', 'start', 'warpstage'),
+    ...chunks('command', 'common+', 'diagnostics', 'formats+', 'start', 'warpstage+'),
     'commander',
   ]);
 });
@@ -81,8 +85,8 @@ test('a run on the CPU loads neither the checker, nor other devices, nor the pag
   const here = `${pathToFileURL(dist).href}/`;
   const own = scripts.filter((url) => url.startsWith(here)).map((url) => url.slice(here.length));
   expect([...new Set(own)].sort()).toEqual([
-    ...chunks('command', 'common', 'compiler', 'cpu', 'diagnostics', 'driver', 'formats'),
-    ...chunks('run', 'runtime', 'start', 'warpstage'),
+    ...chunks('command', 'common+', 'compiler', 'cpu+', 'diagnostics', 'driver', 'formats+'),
+    ...chunks('run', 'runtime+', 'start', 'warpstage+'),
     'cli/main.js',
     'index.js',
   ]);
@@ -95,23 +99,14 @@ test('the driver is started before the compiler and the device are loaded', () =
 test('a GPU loads nothing of the CPU, of the interpreter and of files', () => {
   expect(loadedWith('chunks/cuda.js')).toEqual([
     'acorn',
-    ...chunks(
-      'common',
-      'compiler',
-      'cuda',
-      'diagnostics',
-      'driver',
-      'formats',
-      'runtime',
-      'start',
-      'warpstage',
-    ),
+    ...chunks('common-portable', 'compiler', 'cuda', 'diagnostics', 'driver', 'formats-portable'),
+    ...chunks('runtime+', 'start', 'warpstage-portable'),
   ]);
 });
 
 test('a thread that decodes loads formats alone', () => {
   expect(loadedWith('formats/decoding-thread.js')).toEqual([
-    ...chunks('diagnostics', 'formats'),
+    ...chunks('diagnostics', 'formats+'),
     'formats/decoding-thread.js',
   ]);
 });

@@ -2,7 +2,7 @@
 
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import { runHelper, type Workshop } from '#warpstage/runtime/cpu/computing.js';
+import { type HelperWorkshop, runHelper } from '#warpstage/runtime/cpu/helper-loop.js';
 import { createWorkerPoolMemory, type PoolLaunch, WorkerPool } from '#warpstage/runtime/cpu/worker-pool.js';
 import { inEveryOrder } from '../support/interleavings.ts';
 
@@ -158,7 +158,7 @@ describe('a helper', () => {
       const { port1, port2 } = new MessageChannel();
       for (const id of [1, 2]) port1.postMessage({ kind: 'executable', id, executable: { id } });
       const ran: { readonly by: number; readonly of: number }[] = [];
-      const workshop: Workshop = {
+      const workshop: HelperWorkshop = {
         memory: new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }),
         port: port2,
         now: () => 0,

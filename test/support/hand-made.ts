@@ -6,6 +6,7 @@ import { type Kernel, kernel } from 'warpstage';
 import { createKernelSource } from '#warpstage/diagnostics/source.js';
 import { parseSchema } from '#warpstage/kernel/parameters.js';
 import { CpuDevice, type CpuSettings, type CpuTarget } from '#warpstage/runtime/cpu/device.js';
+import { threads } from '#warpstage/runtime/cpu/threads.js';
 
 const body = () => {};
 
@@ -43,6 +44,7 @@ export function openHandMade(settings: Partial<CpuSettings> = {}): CpuDevice {
     memory: 64 * 1024 * 1024,
     threads: Math.max(2, availableParallelism()),
     defaultStream: 'legacy',
+    surroundings: threads,
     specialise: (made: Kernel, { block, indexType }) => ({
       program: {
         name: made.name,

@@ -7,6 +7,9 @@
 // has fewer threads.
 
 import { readFileSync } from 'node:fs';
+import { WarpstageError } from '../../diagnostics/error.ts';
+import { sizeInWords } from '../out-of-memory.ts';
+import type { DeviceSize } from './surroundings.ts';
 
 const MiB = 2 ** 20;
 /** What V8 reserves for a memory, unless code tests its accesses. */
@@ -20,15 +23,6 @@ const least = 64 * MiB;
 
 /** Node's flag, which has code test its accesses. */
 export const untrapped = '--disable-wasm-trap-handler';
-
-/** What a device is to have. */
-export interface DeviceSize {
-  /** Bytes of its memory, and of that for staging. */
-  readonly memory: number;
-  readonly staging: number;
-  /** Threads that run blocks. */
-  readonly threads: number;
-}
 
 /** Bytes of address space that the process has left; infinite where that is not limited, or not known. */
 export function addressSpaceLeft(): number {
@@ -64,4 +58,16 @@ export function sizeThatFits(wanted: DeviceSize, left: number, hasGuards: boolea
   const free = left - ofProgram - (threads + 2) * ofThread;
   const staging = Math.max(least, Math.min(wanted.staging, free / 4));
   return { memory: Math.min(wanted.memory, free - staging), staging, threads };
+}
+
+/** What is left of the address space holds no device. */
+export function noAddressSpace(left: number): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4001',
+    message: `the CPU device needs more address space than the ${sizeInWords(Math.max(0, left))} that this process has left`,
+    hint:
+      !isUntrapped() && canTest()
+        ? `set the environment variable NODE_OPTIONS=${untrapped}, with which a device takes less, or raise the limit (ulimit -v)`
+        : 'raise the limit (ulimit -v)',
+  });
 }

@@ -8,9 +8,9 @@ import type { LaunchWork } from '../launch.ts';
 import { encodeRecord } from '../launch-record.ts';
 import type { EngineName } from './command-table.ts';
 import type { Assignment, EngineWork } from './dispatcher.ts';
-import type { Engines } from './engines.ts';
 import type { LaunchArea } from './launch-area.ts';
 import { StagedCopy, type StagingHost } from './staging.ts';
+import type { EngineSet } from './surroundings.ts';
 
 /** Each direction has its engine; what stays on one side goes where it is least in the way of the next kernel. */
 const engineOf: Readonly<Record<Direction, EngineName>> = {
@@ -23,7 +23,7 @@ const engineOf: Readonly<Record<Direction, EngineName>> = {
 export interface Resources {
   readonly stagingHost: StagingHost;
   readonly area: LaunchArea;
-  readonly engines: Engines;
+  readonly engines: EngineSet;
   /** Whether and how the stages of a block's pipelines are to be recorded. */
   readonly stagesOf: (work: LaunchWork) => { readonly block: number; readonly executable: Executable } | null;
 }

@@ -15,6 +15,8 @@
 // Whoever makes the first step away from `pending` or `running` owns the next one: an engine that
 // finds its running command `cancelling` is about to be terminated and touches nothing more.
 
+import { sharedBytes } from '../../targets/shared-bytes.ts';
+
 /** How far a command is. */
 export const State = {
   pending: 0,
@@ -51,8 +53,8 @@ export interface CommandTableMemory {
 
 export function createCommandTableMemory(): CommandTableMemory {
   return {
-    words: new SharedArrayBuffer(4 * (firstSlotWord + slotCount)),
-    times: new SharedArrayBuffer(16 * slotCount),
+    words: sharedBytes(4 * (firstSlotWord + slotCount)),
+    times: sharedBytes(16 * slotCount),
   };
 }
 

@@ -1,11 +1,10 @@
 // What the compute engine does: kernels, run by the lead and its helpers.
 
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { BlockRunner, Executable, RunnerContext } from '../../targets/executable.ts';
 import { StageClock } from '../../targets/stage-marks.ts';
-import { reasonOf, type TaskHandler } from './engine-loop.ts';
+import { type ReportPort, reasonOf, type TaskHandler } from './engine-queue.ts';
 import { MemoryView } from './linear-memory.ts';
-import type { Order, Report } from './messages.ts';
+import type { Report } from './messages.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** Makes runners of one target's executables. */
@@ -14,7 +13,7 @@ export type RunnerFactory = (executable: Executable, context: RunnerContext) => 
 /** What a thread runs kernels with. */
 export interface Workshop {
   readonly memory: WebAssembly.Memory;
-  readonly port: MessagePort;
+  readonly port: ReportPort;
   readonly create: RunnerFactory;
   /** The main thread's time. */
   readonly now: () => number;
@@ -27,7 +26,7 @@ interface StageRunner {
 }
 
 /** A thread's executables, each made ready to run when it is first wanted. */
-class Runners {
+export class Runners {
   readonly #workshop: Workshop;
   readonly #context: RunnerContext;
   readonly #executables = new Map<number, Executable>();
@@ -87,7 +86,7 @@ function work(
   member: number,
   runners: Runners,
   runner: BlockRunner,
-  port: MessagePort,
+  port: ReportPort,
 ): void {
   const record = pool.recordAddress;
   const arena = pool.arenaOf(member);
@@ -113,7 +112,7 @@ function recorded(
   { recording, run }: StageRunner,
   block: number,
   pool: WorkerPool,
-  port: MessagePort,
+  port: ReportPort,
 ): BlockRunner {
   return (record, arena, first, end) => {
     if (block < first || block >= end) return plain(record, arena, first, end);
@@ -156,24 +155,8 @@ export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandle
   };
 }
 
-/** Runs a helper, for ever. */
-export function runHelper(member: number, pool: WorkerPool, workshop: Workshop): never {
-  const { port } = workshop;
-  const runners = new Runners(workshop);
-  for (;;) {
-    const seen = pool.calls;
-    for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
-      const order = received.message as Order;
-      if (order.kind === 'executable') runners.announce(order.id, order.executable);
-      if (order.kind === 'forget') runners.forget(order.id);
-    }
-    help(member, pool, runners, port);
-    pool.awaitCall(seen);
-  }
-}
-
 /** Takes part in the launch that is open, if one is. */
-function help(member: number, pool: WorkerPool, runners: Runners, port: MessagePort): void {
+export function help(member: number, pool: WorkerPool, runners: Runners, port: ReportPort): void {
   const executable = pool.executable;
   if (executable === 0) return;
   // The runner is made before entering: it may take a while, and the lead waits for whoever is inside.

@@ -1,7 +1,7 @@
 // What the copy engines do: boxes of bytes, and memory set to one byte.
 
 import { copyBox, fillBytes } from '../box.ts';
-import type { TaskHandler } from './engine-loop.ts';
+import type { TaskHandler } from './engine-queue.ts';
 import { MemoryView } from './linear-memory.ts';
 import type { Target, Task } from './messages.ts';
 

@@ -1,10 +1,10 @@
 // The CPU as a device: WebAssembly memory, three engines in worker threads, streams and events.
 
-import { cpus } from 'node:os';
 import type { Program } from '../../compiler/ir.ts';
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
+import { sharedBytes } from '../../targets/shared-bytes.ts';
 import { spansOfMarks } from '../../targets/stage-marks.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
@@ -42,19 +42,16 @@ import {
 } from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
-import { addressSpaceLeft, type DeviceSize, isUntrapped, sizeThatFits } from './address-space.ts';
+import { inNextTurn } from '../turn.ts';
 import { assign } from './assignments.ts';
-import { clockOffset } from './clock.ts';
 import { CommandTable, createCommandTableMemory } from './command-table.ts';
 import { CpuDispatcher } from './dispatcher.ts';
-import { Engines } from './engines.ts';
-import { noAddressSpace } from './errors.ts';
-import { arrayFreed, collectGarbage, deviceFreed } from './garbage.ts';
 import { LaunchArea } from './launch-area.ts';
 import { LinearMemory } from './linear-memory.ts';
 import type { RecordedStages, RunnerSource } from './messages.ts';
 import { StageExecutables } from './stage-executables.ts';
 import type { StagingHost } from './staging.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** What runs kernels on the CPU. */
 export interface CpuTarget {
@@ -75,6 +72,8 @@ export interface CpuSettings {
   readonly defaultStream: DefaultStreamMode;
   readonly target: CpuTarget;
   readonly specialise: LaunchCompiler['specialise'];
+  /** Where its engines work. */
+  readonly surroundings: Surroundings;
   /** What a virtual device has of its own; the CPU still does its work. */
   readonly virtual?: {
     readonly properties: Partial<DeviceProperties>;
@@ -112,6 +111,7 @@ export class CpuDevice implements Device {
     },
   };
   readonly #staging: LinearMemory;
+  readonly #surroundings: Surroundings;
   readonly #dispatcher: CpuDispatcher;
   /** What the queue gives its commands to: the dispatcher, or that of a virtual device before it. */
   readonly #front: VirtualDispatcher;
@@ -129,23 +129,22 @@ export class CpuDevice implements Device {
   #closed: Promise<void> | null = null;
 
   constructor(settings: CpuSettings) {
-    const { memory, staging, threads } = sizeOf(settings);
+    const { surroundings, target, virtual } = settings;
+    const { memory, staging, threads } = surroundings.sizeOf({
+      memory: settings.memory,
+      staging: stagingBytes,
+      threads: target.parallel ? settings.threads : 1,
+    });
+    this.#surroundings = surroundings;
     this.#memory = new LinearMemory(memory);
     this.#staging = new LinearMemory(staging);
-    const { virtual } = settings;
-    this.properties = { ...propertiesOf(threads, this.#memory.allocator.total), ...virtual?.properties };
+    const own = propertiesOf(surroundings.processor, threads, this.#memory.allocator.total);
+    this.properties = { ...own, ...virtual?.properties };
     const tableMemory = createCommandTableMemory();
     const table = new CommandTable(tableMemory);
-    const common = () => ({
-      table: tableMemory,
-      device: this.#memory.memory,
-      staging: this.#staging.memory,
-      runners: settings.target.runners,
-      clockOffset: clockOffset(),
-    });
     this.times = { source: virtual === undefined ? 'engines' : 'model', note: null };
     this.#stages = new StageExecutables(
-      (executable) => settings.target.withStages(executable),
+      (executable) => target.withStages(executable),
       () => this.recorder !== null && virtual === undefined,
     );
     this.#area = new LaunchArea(threads, (bytes) => this.#takeArea(bytes));
@@ -169,7 +168,15 @@ export class CpuDevice implements Device {
         },
       },
       table,
-      (events) => new Engines(common, table, threads, events),
+      (events) =>
+        surroundings.createEngines({
+          table,
+          tableMemory,
+          memories: () => ({ device: this.#memory.memory, staging: this.#staging.memory }),
+          runners: target.runners,
+          threads,
+          events,
+        }),
     );
     this.#front =
       virtual?.dispatcher(this.#dispatcher, (command, work, engine) => this.#record(command, work, engine)) ??
@@ -177,7 +184,7 @@ export class CpuDevice implements Device {
     this.#queue = new CommandQueue(this.#front, settings.defaultStream);
     const binder = new LaunchBinder(this, {
       specialise: settings.specialise,
-      compile: ({ program }) => settings.target.compile(program),
+      compile: ({ program }) => target.compile(program),
       usesAlignments: false,
     });
     this.#streamHost = {
@@ -265,7 +272,7 @@ export class CpuDevice implements Device {
     checkLength(length);
     const bytes = length * elementBytes[element];
     try {
-      const buffer = new SharedArrayBuffer(bytes);
+      const buffer = sharedBytes(bytes);
       this.#pinnedBytes += bytes;
       return new PinnedMemoryArray(element, length, {
         buffer,
@@ -279,9 +286,9 @@ export class CpuDevice implements Device {
 
   #pinnedFreed(bytes: number): void {
     this.#pinnedBytes -= bytes;
-    if (!arrayFreed(bytes)) return;
+    if (!this.#surroundings.arrayFreed(bytes)) return;
     this.#dispatcher.engines.collect();
-    collectGarbage();
+    this.#surroundings.collectGarbage();
   }
 
   get memory(): MemoryStatistics {
@@ -325,7 +332,9 @@ export class CpuDevice implements Device {
     await this.#front.close();
     // In a turn of its own: what reports a thread's end still refers to what the thread had. Nothing waits for it, as a
     // host function may throw in that turn, which would be known to have happened before the device was closed.
-    setImmediate(() => deviceFreed(this.#memory.letGo() + this.#staging.letGo() + this.#pinnedBytes));
+    inNextTurn(() =>
+      this.#surroundings.deviceFreed(this.#memory.letGo() + this.#staging.letGo() + this.#pinnedBytes),
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -333,19 +342,9 @@ export class CpuDevice implements Device {
   }
 }
 
-/** What the settings ask for, as far as the process has room for it. */
-function sizeOf({ memory, threads, target }: CpuSettings): DeviceSize {
-  const wanted = { memory, staging: stagingBytes, threads: target.parallel ? threads : 1 };
-  const left = addressSpaceLeft();
-  if (left === Number.POSITIVE_INFINITY) return wanted;
-  const size = sizeThatFits(wanted, left, !isUntrapped());
-  if (size === null) throw noAddressSpace(left);
-  return size;
-}
-
-function propertiesOf(threads: number, memory: number): DeviceProperties {
+function propertiesOf(name: string, threads: number, memory: number): DeviceProperties {
   return {
-    name: cpus()[0]?.model.trim() || `${process.arch} processor`,
+    name,
     kind: 'cpu',
     computeCapability: '0.0',
     multiProcessorCount: threads,

@@ -23,7 +23,6 @@ import {
   slotCount,
   slotOf,
 } from './command-table.ts';
-import type { Engines } from './engines.ts';
 import {
   brokeOff,
   destinationDetached,
@@ -34,6 +33,7 @@ import {
 import { type Flight, waitsForFunction } from './flight.ts';
 import { HostCommands } from './host-commands.ts';
 import type { Order, RecordedStages, Report } from './messages.ts';
+import type { EngineEvents, EngineSet } from './surroundings.ts';
 
 /** Work that an engine does; a host function is called by the main thread, and a graph comes as its single commands. */
 export type EngineWork = Exclude<Work, HostWork | WaitWork | GraphWork>;
@@ -66,10 +66,10 @@ const besideOthers = 1;
 /** The main thread sees what it has just completed itself; nobody needs to tell it. */
 const silently = () => {};
 
-export class CpuDispatcher implements Dispatcher {
+export class CpuDispatcher implements Dispatcher, EngineEvents {
   readonly #table: CommandTable;
   readonly #host: DispatcherHost;
-  readonly #engines: Engines;
+  readonly #engines: EngineSet;
   /** In flight, in the order of issue. */
   readonly #flights = new Map<Command, Flight>();
   readonly #freeSlots = Array.from({ length: slotCount }, (_, i) => slotCount - 1 - i);
@@ -82,7 +82,7 @@ export class CpuDispatcher implements Dispatcher {
   readonly #keepAlive = new KeepAlive();
   #closed: Promise<void> | null = null;
 
-  constructor(host: DispatcherHost, table: CommandTable, createEngines: (events: CpuDispatcher) => Engines) {
+  constructor(host: DispatcherHost, table: CommandTable, createEngines: (events: EngineEvents) => EngineSet) {
     this.#host = host;
     this.#table = table;
     this.#engines = createEngines(this);
@@ -93,7 +93,7 @@ export class CpuDispatcher implements Dispatcher {
     });
   }
 
-  get engines(): Engines {
+  get engines(): EngineSet {
     return this.#engines;
   }
 
@@ -208,7 +208,7 @@ export class CpuDispatcher implements Dispatcher {
     if (waitsForFunction(flight)) throw noRoomBehindFunction(this.#flights.size);
     const begin = performance.now();
     while (!isComplete(this.#table.state(flight.ticket))) {
-      this.#table.blockMain(flight.ticket, this.#hostCommands.isAlone ? startLimit : besideOthers);
+      this.#engines.wait(flight.ticket, this.#hostCommands.isAlone ? startLimit : besideOthers);
       this.#hostCommands.ask();
       // An engine whose thread cannot start is reported through the event loop, which is blocked here.
       const dead = engineNames.find((name, i) => this.#engines.isWanted(name) && !this.#table.isAlive(i));
@@ -222,6 +222,7 @@ export class CpuDispatcher implements Dispatcher {
   // Settling
 
   poll(): void {
+    this.#engines.advance();
     this.#hostCommands.ask();
     do {
       this.#rung = false;

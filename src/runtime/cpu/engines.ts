@@ -9,8 +9,9 @@ import { availableParallelism } from 'node:os';
 import type { Executable } from '../../targets/executable.ts';
 import type { CommandTable, EngineName } from './command-table.ts';
 import { engineNames } from './command-table.ts';
-import { reasonOf } from './engine-loop.ts';
-import type { Order, Report, Role, ThreadData } from './messages.ts';
+import { reasonOf } from './engine-queue.ts';
+import type { Order, Role, ThreadData } from './messages.ts';
+import type { EngineEvents, EngineSet } from './surroundings.ts';
 import { Thread } from './thread.ts';
 import { createWorkerPoolMemory } from './worker-pool.ts';
 
@@ -20,15 +21,7 @@ const atOnce = Math.max(8, availableParallelism());
 /** What all threads are started with. */
 export type CommonData = Omit<ThreadData, 'role' | 'port' | 'pool'>;
 
-export interface EngineEvents {
-  report(report: Report): void;
-  /** Something was reported, and the main thread has time to look. */
-  arrived(): void;
-  /** An engine lost a thread; its other threads are still to be stopped. */
-  lost(engine: EngineName, reason: string): void;
-}
-
-export class Engines {
+export class Engines implements EngineSet {
   /** Made for each thread, so that nothing of a closed device is kept here. */
   readonly #common: () => CommonData;
   readonly #table: CommandTable;
@@ -167,6 +160,13 @@ export class Engines {
   /** Hands on all reports that have arrived. */
   drain(): void {
     for (const name of engineNames) for (const thread of this.#threads[name]) thread.drain();
+  }
+
+  /** Threads need nobody's time. */
+  advance(): void {}
+
+  wait(ticket: number, timeout: number): void {
+    this.#table.blockMain(ticket, timeout);
   }
 
   /** Ends an engine's threads. It may be given orders again when this has resolved. */

@@ -3,8 +3,6 @@
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Work } from '../command.ts';
 import { kernelInWords } from '../launch.ts';
-import { sizeInWords } from '../out-of-memory.ts';
-import { canTest, isUntrapped, untrapped } from './address-space.ts';
 import type { EngineName } from './command-table.ts';
 
 const spanNames = {
@@ -45,18 +43,6 @@ export function lostThread(engine: EngineName, reason: string): WarpstageError {
     hint: /EMFILE|ENFILE|EAGAIN|ENOMEM/.test(reason)
       ? 'the process may have no more threads, files or memory: raise its limit (ulimit -n, -u or -v), or open the device with fewer `threads`'
       : 'the device goes on with a new thread; issue the commands again',
-  });
-}
-
-/** What is left of the address space holds no device. */
-export function noAddressSpace(left: number): WarpstageError {
-  return new WarpstageError({
-    code: 'WS4001',
-    message: `the CPU device needs more address space than the ${sizeInWords(Math.max(0, left))} that this process has left`,
-    hint:
-      !isUntrapped() && canTest()
-        ? `set the environment variable NODE_OPTIONS=${untrapped}, with which a device takes less, or raise the limit (ulimit -v)`
-        : 'raise the limit (ulimit -v)',
   });
 }
 

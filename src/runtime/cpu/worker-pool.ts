@@ -6,6 +6,8 @@
 // entered: a helper that wakes up late finds the gate closed, and delays nobody. What a helper
 // reads of the launch after it entered stays as it is until it leaves.
 
+import { sharedBytes } from '../../targets/shared-bytes.ts';
+
 const Word = {
   /** Helpers inside, and `closed`. */
   gate: 0,
@@ -38,7 +40,7 @@ export interface WorkerPoolMemory {
 }
 
 export function createWorkerPoolMemory(members: number): WorkerPoolMemory {
-  const words = new SharedArrayBuffer(4 * wordCount);
+  const words = sharedBytes(4 * wordCount);
   new Int32Array(words)[Word.gate] = closed;
   return { words, members };
 }

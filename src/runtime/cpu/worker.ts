@@ -6,9 +6,10 @@
 import { workerData } from 'node:worker_threads';
 import { mainClock } from './clock.ts';
 import { CommandTable, engineNames } from './command-table.ts';
-import { computeHandler, type RunnerFactory, runHelper } from './computing.ts';
+import { computeHandler, type RunnerFactory } from './computing.ts';
 import { copyHandler } from './copying.ts';
 import { runEngine } from './engine-loop.ts';
+import { runHelper } from './helper-loop.ts';
 import type { RunnerSource, ThreadData } from './messages.ts';
 import { WorkerPool } from './worker-pool.ts';
 

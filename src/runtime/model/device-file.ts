@@ -1,46 +1,16 @@
-// Virtual devices by name: a preset, or a JSON file of one's own.
+// The files that describe virtual devices.
 //
 // A file has the fields of EngineModel. It may start from a preset (`"like": "h200"`) and then
 // needs only what differs. Every field is checked, and every wrong one is reported at once. Files of the first version
 // say less of kernels: for them only bytes and operations count, as they did then.
 
-import { readFileSync } from 'node:fs';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import type { EngineModel } from './engines.ts';
 import { plainKernels } from './kernel-times.ts';
-import { type PresetName, presets } from './presets.ts';
+import { presetNamed, presets } from './presets.ts';
 
 /** Of the files that are written here; those without a version are of the first. */
 const version = 2;
-
-/** The model that is meant by what stands after `model:`. */
-export function findModel(name: string): EngineModel {
-  const preset = presetNamed(name);
-  if (preset !== undefined) return preset;
-  if (/\.json$/i.test(name)) return readModel(name);
-  throw new WarpstageError({
-    code: 'WS4003',
-    message: `there is no virtual device '${name}'`,
-    hint: `the virtual devices are ${Object.keys(presets).join(', ')}, and any JSON file: 'model:my-device.json'`,
-  });
-}
-
-function presetNamed(name: unknown): EngineModel | undefined {
-  return typeof name === 'string' && Object.hasOwn(presets, name) ? presets[name as PresetName] : undefined;
-}
-
-/** Reads and checks a device file. */
-function readModel(path: string): EngineModel {
-  try {
-    return parseModel(path, readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof WarpstageError) throw error;
-    throw new WarpstageError(
-      { code: 'WS4003', message: `the device file ${path} cannot be read: ${(error as Error).message}` },
-      { cause: error },
-    );
-  }
-}
 
 /** Checks what a device file says. */
 export function parseModel(path: string, text: string): EngineModel {

@@ -5,9 +5,9 @@ import type { DeviceProperties } from '../device.ts';
 import { ModelDispatcher } from './dispatcher.ts';
 import type { EngineModel } from './engines.ts';
 import { idleExecutor } from './idle-executor.ts';
-import { noteModel } from './known.ts';
 import { limitsOf } from './limits.ts';
 import { type KernelTime, OperationTimes } from './operation-times.ts';
+import { noteModel } from './virtual.ts';
 
 interface ModelOptions {
   readonly kernelTime: KernelTime | undefined;

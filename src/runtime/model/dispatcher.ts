@@ -9,6 +9,7 @@
 
 import { Command, type Dispatcher, type Stamp, type Work } from '../command.ts';
 import type { WaitWork } from '../foreign-wait.ts';
+import { inNextTurn, nextTurn } from '../turn.ts';
 import { type Coupled, Coupling, type HostClock } from './coupling.ts';
 import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
 import type { OperationTimes, Staged } from './operation-times.ts';
@@ -52,9 +53,6 @@ function isFunction({ work }: Flight, clear: Set<Command> = new Set()): boolean 
   const { dispatcher, commands } = work.others;
   return !(dispatcher instanceof ModelDispatcher) || dispatcher.isBehindFunction(commands, clear);
 }
-
-/** Lets the event loop turn once. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export class ModelDispatcher implements Dispatcher {
   readonly #model: EngineModel;
@@ -327,7 +325,7 @@ export class ModelDispatcher implements Dispatcher {
     if (this.#waiting) return;
     this.#waiting = true;
     // By then, all code that can go on without waiting has done so.
-    setImmediate(() => void this.#wait());
+    inNextTurn(() => void this.#wait());
   }
 
   async #wait(): Promise<void> {
@@ -356,7 +354,7 @@ export class ModelDispatcher implements Dispatcher {
         if (!waits) this.#late.add(executed);
       }
       // Whoever awaited goes on now, and issues more or awaits again.
-      await turn();
+      await nextTurn();
     }
     this.#waiting = false;
     this.#late.clear();
@@ -377,7 +375,7 @@ export class ModelDispatcher implements Dispatcher {
       this.#executor.watch(executed);
     });
     if (!isFunction(flight)) return settled;
-    await Promise.race([settled, turn()]);
+    await Promise.race([settled, nextTurn()]);
     executed.whenSettled(() => this.#stir());
   }
 

@@ -8,21 +8,15 @@ import { trustedFolder } from '../../files/own-folder.ts';
 import type { Device } from '../device.ts';
 import { parseModel } from './device-file.ts';
 import type { EngineModel } from './engines.ts';
+import { virtualModel } from './virtual.ts';
 
 /** Below the folder of what is kept. */
 const devices = 'devices';
 
-const virtual = new WeakMap<Device, EngineModel>();
-
-/** Notes what a virtual device was made of. */
-export function noteModel(device: Device, model: EngineModel): void {
-  virtual.set(device, model);
-}
-
 /** The model of a device, if anybody knows it. */
 export function knownModel(device: Device): EngineModel | undefined {
   const { kind, name } = device.properties;
-  if (kind === 'model') return virtual.get(device);
+  if (kind === 'model') return virtualModel(device);
   if (kind !== 'cuda') return undefined;
   for (const folder of cacheFolders()) {
     const own = trustedFolder(join(folder, devices));

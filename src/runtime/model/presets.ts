@@ -168,3 +168,8 @@ export const presets: Readonly<Record<PresetName, EngineModel>> = {
     eventTime: 0.0011,
   },
 };
+
+/** The preset of a name, if there is one. */
+export function presetNamed(name: unknown): EngineModel | undefined {
+  return typeof name === 'string' && Object.hasOwn(presets, name) ? presets[name as PresetName] : undefined;
+}

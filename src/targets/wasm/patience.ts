@@ -6,6 +6,7 @@
 // little longer each time; and when that goes on for too long, it is over.
 
 import { patienceOf } from '../patience.ts';
+import { sharedBytes } from '../shared-bytes.ts';
 
 /** A look that comes later than this was held up by something else, which may well have been of use. */
 const longestRest = 20;
@@ -19,7 +20,7 @@ export class Patience {
   /** What threads have met for, by block, when they last rested. */
   readonly #states = new Map<number, number>();
   /** Nobody ever wakes a nap; null where none may be taken. */
-  #bed: Int32Array | null = new Int32Array(new SharedArrayBuffer(4));
+  #bed: Int32Array | null = new Int32Array(sharedBytes(4));
   #last = 0;
   #idle = 0;
 

@@ -1,0 +1,124 @@
+// The package in a browser: what its condition `browser` gives is bundled without anything of Node, and does there
+// what it does here.
+
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { allCases } from '../conformance/cases.ts';
+import { describePage, Pages } from '../timeline/pages.ts';
+import { bundleForBrowser } from './bundle.ts';
+import { type Served, serve } from './serve.ts';
+
+test('a bundle for browsers asks for nothing of Node', async () => {
+  const files = await bundleForBrowser(`
+    export * from 'warpstage';
+    export * as checker from 'warpstage/check';
+  `);
+  expect(
+    [...files.values()].join('').match(/["']node:(?!inspector|url|path|fs|module)[a-z]+["']/g),
+  ).toBeNull();
+});
+
+test('the formats are not there', async () => {
+  await expect(
+    bundleForBrowser("import { registerFormat } from 'warpstage'; registerFormat;"),
+  ).rejects.toThrow('No matching export in "dist/browser.js" for import "registerFormat"');
+});
+
+test('a bundle for Node has what Node loads', async () => {
+  const { metafile } = await build({
+    stdin: { contents: "export { job } from 'warpstage';", resolveDir: import.meta.dirname },
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    external: ['koffi'],
+    format: 'esm',
+    logLevel: 'silent',
+    tsconfigRaw: {},
+  });
+  expect(Object.keys(metafile.inputs)).toContain('dist/index.js');
+  expect(Object.keys(metafile.inputs)).not.toContain('dist/browser.js');
+});
+
+const html =
+  '<!doctype html><title>t</title><link rel="icon" href="data:,"><script type="module" src="main.js"></script>';
+const cases = Object.values(allCases).flat().length;
+
+describePage('in Chromium', () => {
+  const pages = new Pages();
+  let served: Served;
+  beforeAll(async () => {
+    const files = await bundleForBrowser(`
+      import { chromeTrace, kernel, open, WarpstageError } from 'warpstage';
+      import { check } from 'warpstage/check';
+      import { runCases } from './cases-in-page.ts';
+      Object.assign(globalThis, { chromeTrace, check, kernel, open, runCases, WarpstageError });
+      globalThis.isReady?.();
+      globalThis.onmessage = async ({ data: [name, options] }) => postMessage(await runCases(name, options));
+    `);
+    files.set('index.html', html);
+    served = await serve(files);
+  });
+  afterAll(() => served.close());
+
+  /** A page in which the package is loaded. */
+  const show = async (path = '') => {
+    const page = await pages.browser.newPage();
+    page.on('pageerror', (error) => pages.problems.push(error.message));
+    await page.goto(served.url + path);
+    await page.waitForFunction(() => 'runCases' in globalThis);
+    return page;
+  };
+
+  test.each([
+    ['a page', '', 'cpu', {}, /^wasm/],
+    ['a page', '', 'cpu', { target: 'interpreter' }, /^interpreter$/],
+    ['a page', '', 'model:h200', {}, /^wasm/],
+    ['an isolated page', 'isolated/', 'cpu', {}, /^wasm/],
+  ] as const)(
+    'does the conformance cases in a worker of %s%s: %s %o',
+    async (_, path, name, options, kind) => {
+      const page = await show(path);
+      expect(await page.evaluate(() => crossOriginIsolated)).toBe(path !== '');
+      const result = await page.evaluate(
+        (request) =>
+          new Promise<{ ran: number; ranOn: string[]; problems: string[] }>((resolve, reject) => {
+            const worker = new Worker('main.js', { type: 'module' });
+            worker.onmessage = ({ data }) => resolve(data);
+            worker.onerror = (event) => reject(new Error(event.message));
+            worker.postMessage(request);
+          }),
+        [name, options],
+      );
+      expect(result.problems).toEqual([]);
+      expect(result.ran).toBe(cases);
+      for (const one of result.ranOn) expect(one).toMatch(kind);
+      await page.close();
+    },
+  );
+
+  test('runs the program of docs/browsers.md', async () => {
+    const [, program] = /```ts\n(.*?)```/s.exec(readFileSync('docs/browsers.md', 'utf8'))!;
+    const files = await bundleForBrowser(`${program!}\nObject.assign(globalThis, { result });`);
+    files.set('index.html', html);
+    const own = await serve(files);
+    const page = await pages.browser.newPage();
+    page.on('pageerror', (error) => pages.problems.push(error.message));
+    await page.goto(own.url);
+    await page.waitForFunction(() => 'result' in globalThis);
+    const result = await page.evaluate(() => (globalThis as never as { result: number[] }).result[999]);
+    expect(result).toBe(6);
+    await page.close();
+    await own.close();
+  });
+
+  test('does the conformance cases in the page itself', async () => {
+    const page = await show();
+    const result = await page.evaluate(() =>
+      (globalThis as never as { runCases: typeof import('./cases-in-page.ts').runCases }).runCases('cpu', {}),
+    );
+    expect(result).toMatchObject({ ran: cases, problems: [] });
+    await page.close();
+  });
+});
