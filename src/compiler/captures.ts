@@ -87,6 +87,15 @@ function explain(
   if (absent !== undefined) {
     return { code: 'WS1006', message: `kernels do not have '${name}'`, hint: absent[1] };
   }
+  if (
+    /^_*(using|usingCtx|callDispose|(ts_)?add_?disposable_?resource|(ts_)?dispose_?resources)\d*$/i.test(name)
+  ) {
+    return {
+      code: 'WS1006',
+      message: `a tool has made calls of '${name}' out of 'using'`,
+      hint: 'write const in place of using: a pipeline quits at the end of its block',
+    };
+  }
   const imported = captured.member !== null && isModule(name);
   const wanted = imported ? captured.member! : name;
   const message = `'${wanted}' is captured from outside the function`;

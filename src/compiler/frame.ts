@@ -35,6 +35,8 @@ export interface JumpTarget {
   readonly kind: 'loop' | 'switch' | 'block';
   /** Its label in the program. */
   readonly label: number;
+  /** How many blocks of the text are open around it. */
+  readonly depth: number;
   used: boolean;
 }
 
@@ -42,6 +44,8 @@ export interface JumpTarget {
 export interface ReturnTarget {
   /** Leaves the function; used where a return is not its last statement. */
   readonly label: number;
+  /** How many blocks of the text are open around the call. */
+  readonly depth: number;
   readonly cell: Cell;
   /** Its last statement, after which nothing need be left. */
   readonly last: Node | null;

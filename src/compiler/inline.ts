@@ -48,6 +48,7 @@ function returnTarget(lowering: Lowering, { parsed, node, results }: Activation,
   const count = parsed.resolution.returns.get(node) ?? 0;
   return {
     label: lowering.newLabel(),
+    depth: lowering.scopes.depth,
     cell: newCell(lowering, 'result', at, ':result'),
     last: last?.type === 'ReturnStatement' ? last : null,
     isOnly: count === 1,

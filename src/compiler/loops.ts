@@ -16,10 +16,12 @@ import type { Expression, Statement } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 
 export function forLoop(lowering: Lowering, node: ForStatement, names: readonly string[]): void {
-  if (node.init?.type === 'VariableDeclaration') lowering.statement(node.init);
-  else if (node.init) lowering.effect(node.init);
-  const { update } = node;
-  loop(lowering, node, names, node.test ?? null, update ? () => lowering.effect(update) : null);
+  lowering.scopes.block(lowering, node, () => {
+    if (node.init?.type === 'VariableDeclaration') lowering.statement(node.init);
+    else if (node.init) lowering.effect(node.init);
+    const { update } = node;
+    loop(lowering, node, names, node.test ?? null, update ? () => lowering.effect(update) : null);
+  });
 }
 
 export function whileLoop(lowering: Lowering, node: WhileStatement, names: readonly string[]): void {
@@ -35,13 +37,14 @@ function loop(
 ): void {
   const range = lowering.range(node);
   const label = lowering.newLabel();
+  const { depth } = lowering.scopes;
   const { test, before } = testOf(lowering, testNode);
   if (test !== null && before.length === 0 && knownTruth(test) === false) return;
   const body = lowering.collect(() => {
     // A test with effects is made inside, where it is made again for each round.
     for (const statement of before) lowering.emit(statement);
     if (test !== null && before.length > 0) lowering.emit(leaveUnless(test, label));
-    inside(lowering, { names, kind: 'loop', label, used: false }, () => lowering.statement(node.body));
+    inside(lowering, { names, kind: 'loop', label, depth, used: false }, () => lowering.statement(node.body));
   });
   lowering.emit({
     kind: 'loop',
@@ -57,8 +60,9 @@ function loop(
 export function doWhileLoop(lowering: Lowering, node: DoWhileStatement, names: readonly string[]): void {
   const range = lowering.range(node);
   const label = lowering.newLabel();
+  const { depth } = lowering.scopes;
   const body = lowering.collect(() => {
-    inside(lowering, { names, kind: 'loop', label, used: false }, () => lowering.statement(node.body));
+    inside(lowering, { names, kind: 'loop', label, depth, used: false }, () => lowering.statement(node.body));
   });
   let { test, before } = testOf(lowering, node.test);
   if (before.length > 0 && test !== null) {
@@ -101,7 +105,8 @@ export function inside(lowering: Lowering, target: JumpTarget, lower: () => void
 
 /** A block that has a label in the text, which `break` may leave. */
 export function labelledBlock(lowering: Lowering, node: Node, names: readonly string[]): void {
-  const target: JumpTarget = { names, kind: 'block', label: lowering.newLabel(), used: false };
+  const { depth } = lowering.scopes;
+  const target: JumpTarget = { names, kind: 'block', label: lowering.newLabel(), depth, used: false };
   const body = lowering.collect(() => inside(lowering, target, () => lowering.statement(node)));
   if (target.used) {
     lowering.emit({ kind: 'block', label: target.label, body, range: lowering.range(node) });
@@ -119,6 +124,7 @@ export function jump(lowering: Lowering, node: BreakStatement | ContinueStatemen
   // The parser has seen to it that there is one.
   if (target === undefined) lowering.broken();
   target.used = true;
+  lowering.scopes.leave(lowering, target.depth, node);
   lowering.emit({
     kind: isBreak ? 'break' : 'continue',
     label: target.label,

@@ -18,6 +18,7 @@ import {
 } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { constant, mapOperands, numberConstant, variable } from './build.ts';
+import { withDestructors } from './destructors.ts';
 import { Frame, type ReturnTarget } from './frame.ts';
 import type { Inference } from './infer.ts';
 import type {
@@ -36,6 +37,7 @@ import { Mistakes } from './mistakes.ts';
 import { type NumberType, valueType } from './number-types.ts';
 import { OwnQueue } from './own-queue.ts';
 import { type ParsedFunction, parseFunction } from './parse.ts';
+import { Scopes } from './scopes.ts';
 import { type ClosureValue, type DeviceFunctionValue, mapExpressions, type Value } from './values.ts';
 
 /** How the nodes of the text are lowered. */
@@ -82,6 +84,8 @@ export class Lowering {
   /** For copies that name no pipeline. */
   readonly ownQueue = new OwnQueue(this.pipelines);
   readonly barriers: LoweredBarrier[] = [];
+  /** The blocks around the statement that is lowered. */
+  readonly scopes = new Scopes();
   /** Functions that are being inlined, outermost first: what is here already is recursion. */
   readonly calls: { readonly callee: object; readonly name: string }[] = [];
   readonly #rules: Rules;
@@ -107,6 +111,7 @@ export class Lowering {
   }
 
   program(name: string): Program {
+    const body = withDestructors(this.#statements, this.scopes, this.#variables);
     return {
       name,
       block: this.block,
@@ -117,7 +122,7 @@ export class Lowering {
       localArrays: this.localArrays,
       pipelines: this.pipelines,
       barriers: this.barriers.map(({ barrier }) => barrier),
-      body: [...this.ownQueue.made(), ...this.#statements],
+      body: [...this.ownQueue.made(), ...body],
     };
   }
 

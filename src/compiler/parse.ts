@@ -4,10 +4,11 @@
 // function expression or a method in shorthand. A function is parsed once, however often it is
 // compiled.
 
-import { type Function as FunctionNode, parseExpressionAt } from 'acorn';
+import { type AnyNode, type Function as FunctionNode, parseExpressionAt } from 'acorn';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type AnyFunction, type KernelSource, locationOf } from '../diagnostics/source.ts';
 import { type Resolution, resolve } from './resolve.ts';
+import { restoreUsing } from './using.ts';
 
 /** A function that was parsed and whose names were resolved. */
 export interface ParsedFunction {
@@ -38,6 +39,7 @@ export function parseFunction(fn: AnyFunction, source: KernelSource): ParsedFunc
       'every thread runs a kernel as a plain function; waiting is done by pipelines and sync()',
     );
   }
+  restoreUsing(node as AnyNode);
   const result = { node, shift, resolution: resolve(node) };
   parsed.set(fn, result);
   return result;

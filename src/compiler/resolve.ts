@@ -175,7 +175,7 @@ class Resolver {
     if (node.type !== 'VariableDeclaration' || node.kind === 'var') return;
     for (const declarator of node.declarations) {
       for (const identifier of boundNames(declarator.id)) {
-        const declaration = this.#declare(identifier, node.kind === 'const' ? 'const' : 'let', scope);
+        const declaration = this.#declare(identifier, node.kind === 'let' ? 'let' : 'const', scope);
         if (declarator.init === undefined || declarator.init === null) declaration.changes = true;
       }
     }

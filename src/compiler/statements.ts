@@ -8,6 +8,7 @@ import type {
   Expression,
   FunctionDeclaration,
   LabeledStatement,
+  Node,
   ReturnStatement,
   VariableDeclaration,
 } from 'acorn';
@@ -21,7 +22,7 @@ import { boundNames } from './nodes.ts';
 import { bindPattern } from './patterns.ts';
 import { returned } from './returned.ts';
 import { switchStatement } from './switch.ts';
-import { undefinedValue, type Value } from './values.ts';
+import { describe, undefinedValue, type Value } from './values.ts';
 
 export function lowerStatement(lowering: Lowering, node: AnyNode): void {
   try {
@@ -46,7 +47,7 @@ function statement(lowering: Lowering, node: AnyNode, names: readonly string[]):
       break;
     case 'BlockStatement':
       if (names.length > 0) labelledBlock(lowering, node, names);
-      else statements(lowering, node.body);
+      else lowering.scopes.block(lowering, node, () => statements(lowering, node.body));
       break;
     case 'IfStatement': {
       const { consequent, alternate } = node;
@@ -124,12 +125,24 @@ function variableDeclaration(lowering: Lowering, node: VariableDeclaration): voi
     }
     if (init) lowering.name(init, id.name);
     const value = init ? lowering.value(init) : null;
+    if (node.kind === 'using' && value !== null) refuseUsing(lowering, id.name, value, init!);
     const asArray = value?.kind === 'list' && declarationOf(lowering, id).indexed && !isListOfArrays(value);
     // `var x;` says nothing about an x that has a value already.
     const isRedeclared =
       value === null && node.kind === 'var' && lowering.frame.lookUp(declarationOf(lowering, id));
     if (!isRedeclared) declare(lowering, id, asArray ? arrayOfList(lowering, value, id.name, id) : value);
   }
+}
+
+/** What has no destructor is declared by `const`. */
+function refuseUsing(lowering: Lowering, name: string, value: Value, node: Node): void {
+  if (value.kind === 'pipeline' || value.kind === 'broken') return;
+  lowering.fail(
+    node,
+    'WS1006',
+    `'using' declares a pipeline, which quits at the end of the block, and '${name}' is ${describe(value)}`,
+    `write const ${name} = …`,
+  );
 }
 
 function breakNames(lowering: Lowering, node: VariableDeclaration): void {
@@ -170,10 +183,12 @@ function returnStatement(lowering: Lowering, node: ReturnStatement): void {
   const range = lowering.range(node);
   if (returns === null) {
     if (node.argument) resultOfKernel(lowering, node.argument);
+    lowering.scopes.leave(lowering, 0, node);
     lowering.emit({ kind: 'return', range });
     return;
   }
   const value = node.argument ? returned(lowering, node.argument, returns) : undefinedValue;
+  lowering.scopes.keep(value, returns.depth);
   if (returns.isOnly && node === returns.last) {
     returns.value = value;
     return;
@@ -181,6 +196,7 @@ function returnStatement(lowering: Lowering, node: ReturnStatement): void {
   if (value.kind !== 'undefined') assign(lowering, returns.cell, value, node);
   if (node === returns.last) return;
   returns.used = true;
+  lowering.scopes.leave(lowering, returns.depth, node);
   lowering.emit({ kind: 'break', label: returns.label, range });
 }
 

@@ -21,8 +21,13 @@ interface Arm {
 
 export function switchStatement(lowering: Lowering, node: SwitchStatement, names: readonly string[]): void {
   const value = lowering.settle(lowering.value(node.discriminant), 'switch');
+  lowering.scopes.block(lowering, node, () => cases(lowering, value, node, names));
+}
+
+function cases(lowering: Lowering, value: Value, node: SwitchStatement, names: readonly string[]): void {
   const arms = armsOf(node.cases);
-  const target: JumpTarget = { names, kind: 'switch', label: lowering.newLabel(), used: false };
+  const { depth } = lowering.scopes;
+  const target: JumpTarget = { names, kind: 'switch', label: lowering.newLabel(), depth, used: false };
   const body = lowering.collect(() =>
     inside(lowering, target, () => {
       if (arms.every((arm, position) => position === arms.length - 1 || leaves(arm.body))) {
@@ -81,7 +86,9 @@ function chain(lowering: Lowering, value: Value, arms: readonly Arm[], node: Swi
   const lowerBody = (arm: Arm) => {
     const body =
       arm.body.length === 1 && arm.body[0]!.type === 'BlockStatement' ? arm.body[0]!.body : arm.body;
-    for (const statement of withoutBreak(body)) lowering.statement(statement);
+    lowering.scopes.block(lowering, arm.node, () => {
+      for (const statement of withoutBreak(body)) lowering.statement(statement);
+    });
   };
   const fallback = arms.find((arm) => arm.isDefault);
   const others = arms.filter((arm) => arm !== fallback);

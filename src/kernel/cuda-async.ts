@@ -28,7 +28,7 @@ export type PipelineScope = 'block' | 'cluster' | 'device' | 'system';
  * A queue of stages between producers and consumers. Each stage is acquired, filled by
  * asynchronous copies, committed, waited for, and released. CUDA: `cuda::pipeline`.
  */
-export interface Pipeline {
+export interface Pipeline extends Disposable {
   /**
    * Waits until the next stage is free: until all consumers have released its previous use.
    * With thread scope it does nothing. Waits for: the pipeline. CUDA: `pipeline.producer_acquire()`.
@@ -67,7 +67,10 @@ export interface Pipeline {
    * Signals: the pipeline. CUDA: `pipeline.consumer_release()`.
    */
   consumerRelease(): void;
-  /** Leaves the pipeline; true in the one thread that left last. Signals: the pipeline. CUDA: `pipeline.quit()`. */
+  /**
+   * Leaves the pipeline; true in the one thread that left last. A thread that has not quit does so where it leaves
+   * the block that makes the pipeline. Signals: the pipeline. CUDA: `pipeline.quit()`.
+   */
   quit(): boolean;
 }
 

@@ -6,6 +6,7 @@ import { copyCases } from './cases/copies.ts';
 import { fenceCases } from './cases/fences.ts';
 import { numberCases } from './cases/numbers.ts';
 import { placementCases } from './cases/placement.ts';
+import { quitCases } from './cases/quits.ts';
 import { roleCases } from './cases/roles.ts';
 import { stageCases } from './cases/stages.ts';
 import { timeCases } from './cases/time.ts';
@@ -14,6 +15,7 @@ import { voteCases } from './cases/votes.ts';
 export const allCases: Readonly<Record<string, Cases>> = {
   placement: placementCases,
   roles: roleCases,
+  quits: quitCases,
   stages: stageCases,
   copies: copyCases,
   arrays: arrayCases,

@@ -240,14 +240,14 @@ export const mutations = [
     },
     {
       name: 'each that quits is the last',
-      from: "words.assign(result, words.compare('equal', words.read(left, 'u32'), words.u32(1))),",
-      to: "words.assign(result, words.compare('greaterEqual', words.read(left, 'u32'), words.u32(1))),",
+      from: "const isLast = words.compare('equal', words.read(left, 'u32'), words.u32(1));",
+      to: "const isLast = words.compare('greaterEqual', words.read(left, 'u32'), words.u32(1));",
       why: 'what only the last thread may do is done by all',
     },
     {
       name: 'the fence after quit is missing',
-      from: '      fence(),\n      words.assign(result,',
-      to: '      words.assign(result,',
+      from: 'return [fence(), counted, fence(), words.assign(result, isLast)];',
+      to: 'return [fence(), counted, words.assign(result, isLast)];',
       why: 'the last thread does not see what the others did before they quit',
     },
     {

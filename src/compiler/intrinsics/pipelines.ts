@@ -58,6 +58,7 @@ export const pipelineHandlers = {
   'pipeline.quit': ({ lowering, receiver, node }) => {
     const range = lowering.range(node);
     const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('last', 'bool');
+    if (result !== null) lowering.scopes.asked.add(receiver.id);
     lowering.emit({ kind: 'call', intrinsic: 'quit', pipeline: receiver.id, result, range });
     return result === null ? undefinedValue : number('bool', variable(result, 'bool', range));
   },
@@ -146,5 +147,7 @@ function make(
     producers,
     range: lowering.range(node),
   });
+  // A thread's own has no barriers that a destructor would destroy.
+  if (pipeline.scope !== 'thread') lowering.scopes.own(id);
   return { kind: 'pipeline', id };
 }

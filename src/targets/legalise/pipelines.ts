@@ -91,7 +91,7 @@ export class PipelineLegaliser {
       case 'consumerRelease':
         return this.#release(state, words, known);
       case 'quit':
-        return call.result === null ? [] : this.#quit(call.result, state, words);
+        return this.#quit(call.result, state, words);
       case 'memcpyAsync':
         return this.#copy(call, state, words);
       default:
@@ -251,27 +251,28 @@ export class PipelineLegaliser {
     return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];
   }
 
-  /** Counts the thread off; the last one knows what the others did before. */
-  #quit(result: number, { lowering, group, members }: PipelineState, words: Words): Statement[] {
-    if (lowering === 'thread') return [words.assign(result, words.constant('bool', true))];
-    const left = this.#frame.variable('left', 'u32');
+  /** Counts the thread off, where somebody asks who is the last; that one knows what the others did before. */
+  #quit(result: number | null, { lowering, group, members }: PipelineState, words: Words): Statement[] {
+    if (lowering === 'thread')
+      return result === null ? [] : [words.assign(result, words.constant('bool', true))];
+    if (members === null) return [];
+    const { range } = words;
     const fence = () => words.core({ kind: 'fence', scope: 'block' });
-    return [
-      fence(),
-      {
-        kind: 'call',
-        intrinsic: 'atomic',
-        operator: 'sub',
-        array: members!,
-        index: instanceOf(group, words),
-        value: words.u32(1),
-        compare: null,
-        result: left,
-        range: words.range,
-      },
-      fence(),
-      words.assign(result, words.compare('equal', words.read(left, 'u32'), words.u32(1))),
-    ];
+    const left = result === null ? null : this.#frame.variable('left', 'u32');
+    const counted: Statement = {
+      kind: 'call',
+      intrinsic: 'atomic',
+      operator: 'sub',
+      array: members,
+      index: instanceOf(group, words),
+      value: words.u32(1),
+      compare: null,
+      result: left,
+      range,
+    };
+    if (result === null || left === null) return [fence(), counted];
+    const isLast = words.compare('equal', words.read(left, 'u32'), words.u32(1));
+    return [fence(), counted, fence(), words.assign(result, isLast)];
   }
 
   /** Whether asynchronous copies into a stage are all that its commit has to order before the wait for it. */
