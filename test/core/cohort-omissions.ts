@@ -49,6 +49,18 @@ export function withoutOrder(program: Program): Omission[] {
   });
 }
 
+/** For each region of threads the program whose cohorts do once what its threads do one by one. */
+export function withRegionsOnce(program: Program): Omission[] {
+  return eachSegment(program, (segment, at, way) =>
+    segment.steps.flatMap((step, i) => {
+      if (step.kind !== 'region' || step.region.gives !== null) return [];
+      const once = step.region.body.map((statement) => ({ kind: 'once', statement }) as const);
+      const steps = segment.steps.toSpliced(i, 1, ...once);
+      return [{ what: `region ${i} once`, way: replaced(way, at, { ...segment, steps }) }];
+    }),
+  );
+}
+
 /** For each variable that a head keeps, or that threads of a region find or leave, the program without it. */
 export function withoutKept(program: Program): Omission[] {
   return eachSegment(program, (segment, at, way) => {

@@ -1,6 +1,7 @@
 // All mutations, room by room.
 
 import { mutations as checking } from './checking.ts';
+import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as host } from './host.ts';
@@ -18,6 +19,7 @@ export const mutations: readonly Mutation[] = [
   ...formats,
   ...compiler,
   ...legalise,
+  ...cohorts,
   ...proofs,
   ...checking,
   ...targets,

@@ -1,0 +1,147 @@
+// Mutations of cohorts: what threads that wait for one another become for a CPU, and what runs and verifies that.
+
+import { mutationsOf } from './mutation.ts';
+
+const cohorts = ['test/core/cohort-ways.test.ts', 'test/core/cohorts.test.ts'];
+
+export const mutations = [
+  ...mutationsOf('src/targets/legalise/cpu/cohorts.ts', cohorts, [
+    {
+      name: 'uniform work goes in front of what reads or assigns the same',
+      from: 'return ![...assigned].some((variable) => touched.has(variable));',
+      to: 'return assigned.size >= 0;',
+      why: 'threads read a counter of the turn that comes',
+    },
+    {
+      name: 'uniform work goes in front of threads that leave',
+      from: 'if (canFail(statement) || exitsOf(pending).length > 0) return false;',
+      to: 'if (canFail(statement)) return false;',
+      why: 'threads that leave a loop take with them what only the others compute',
+    },
+    {
+      name: 'an arrival that may be the last has company',
+      from: 'if (barrier !== null) this.#flush();',
+      to: 'if (barrier === 0.5) this.#flush();',
+      why: 'what stands beside an arrival is done thread by thread, and not in lanes',
+      equivalent:
+        'what stands before an arrival and what follows it may be done by a thread at once: threads of a region come in any order. It costs time alone',
+    },
+    {
+      name: 'a loop that is left keeps nothing that is read behind it',
+      from: 'break: { to: exit, live: after },\n      continue:',
+      to: 'break: { to: exit, live: 0n },\n      continue:',
+      why: 'a thread that breaks out of a loop has lost its sums',
+    },
+    {
+      name: 'threads that fail a test keep nothing',
+      from: 'exits: [this.#exit({ to: otherwise, live })] });\n  }\n\n  /** Ends',
+      to: 'exits: [this.#exit({ to: otherwise, live: 0n })] });\n  }\n\n  /** Ends',
+      why: 'the threads of the other branch compute with zeros',
+    },
+    {
+      name: 'a wait keeps nothing',
+      from: 'const to: Draft = { head: { wait: call, live }, steps: [], end: null };',
+      to: 'const to: Draft = { head: { wait: call, live: [] }, steps: [], end: null };',
+      why: 'after a barrier all counters are zero',
+    },
+    {
+      name: 'a loop that is tested behind its body runs once more',
+      from: 'else this.#branch(loop.test, head, exit, live);',
+      to: 'else this.#branch(loop.test, head, head, live);',
+      why: 'a do loop never ends',
+    },
+    {
+      name: 'what threads assign in a region stays in it',
+      from: 'variable) => assigned.has(variable) && has(liveAfter, variable));',
+      to: 'variable) => assigned.has(variable) && has(liveAfter, variable) && variable < 0);',
+      why: 'each region begins with what was there before the one in front of it',
+    },
+    {
+      name: 'what a note says is not loaded',
+      from: 'const read = new Set([...readIn(statements), ...given.flatMap((value) => [...readBy(value)])]);',
+      to: 'const read = new Set(readIn(statements));',
+      why: 'a thread waits for a phase that it does not mean',
+    },
+    {
+      name: 'producers are consumers',
+      from: 'next: producers!, exits: [this.#exit({ to: consumers!, live })] });\n    }\n    this.#segments',
+      to: 'next: consumers!, exits: [this.#exit({ to: producers!, live })] });\n    }\n    this.#segments',
+      why: 'each thread is refused the verbs of its role',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/cpu/cohort-facts.ts', cohorts, [
+    {
+      name: 'what varies is looked for once',
+      from: '} while (this.#varying.size !== before);',
+      to: '} while (before < 0);',
+      why: 'a variable that gets its value from one that varies is taken for the same in all threads',
+    },
+    {
+      name: 'a thread’s own array is the same in all threads',
+      from: "return expression.array.space !== 'local' && this.isUniform(expression.index);",
+      to: 'return this.isUniform(expression.index);',
+      why: 'every thread gets what the first has in its own array',
+    },
+    {
+      name: 'what a call gives is the same in all threads',
+      from: 'if (variable !== null) this.#varying.add(variable);',
+      to: '',
+      why: 'the token of one thread is the token of all',
+    },
+    {
+      name: 'what is assigned among what varies does not vary',
+      from: 'for (const each of assignedIn([statement])) this.#varying.add(each);',
+      to: '',
+      why: 'a sum that some threads add to is the same in all',
+    },
+    {
+      name: 'uniform work may leave what is around it',
+      from: "      case 'continue':\n        return inside.has(statement.label);\n      default:\n        return false;\n    }\n  }\n\n  /** A list",
+      to: "      case 'continue':\n        return true;\n      default:\n        return false;\n    }\n  }\n\n  /** A list",
+      why: 'a break in a branch that is done once leaves nothing',
+    },
+  ]),
+  ...mutationsOf(
+    'src/targets/interpreter/cohorts.ts',
+    ['test/core/cohort-ways.test.ts', 'test/core/cohorts.test.ts'],
+    [
+      {
+        name: 'a head forgets nothing',
+        from: 'for (const id of this.values.keys()) if (!live.includes(id)) delete this.values[id];',
+        to: '',
+        why: 'a variable that no head keeps is there all the same, and WebAssembly has lost it',
+      },
+      {
+        name: 'threads that leave keep all',
+        from: 'other.keep(this.#way.segments[segment]!.head!.live);',
+        to: '',
+        why: 'what an entry does not keep is there in the interpreter, and WebAssembly has lost it',
+        equivalent: 'the head of the entry, where the others begin, forgets it at once',
+      },
+      {
+        name: 'a cohort waits until all can go on',
+        from: 'const ready = () => cohort.members.some(isReady);',
+        to: 'const ready = () => cohort.members.every(isReady);',
+        why: 'threads whose partners are in the same cohort wait for ever',
+      },
+      {
+        name: 'a cohort never parts at a wait',
+        from: 'if (late.length > 0) part(cohort, late);',
+        to: '',
+        why: 'threads go on before what they wait for',
+      },
+      {
+        name: 'a thread may open what it has not met for',
+        from: 'if (thread.waiting?.ready() === true) continue;',
+        to: 'if (thread.waiting !== undefined) continue;',
+        why: 'a wait that a lowering left out in front of a pipeline stays unseen',
+      },
+      {
+        name: 'threads of a cohort may come to different values',
+        from: 'for (const id of assigned) agree(cohort.values, left, id);',
+        to: 'for (const id of assigned) cohort.values[id] = left[0]![id]!;',
+        why: 'what a lowering does once though threads differ stays unseen',
+      },
+    ],
+  ),
+];
