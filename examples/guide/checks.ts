@@ -3,6 +3,7 @@
 import { checkCase } from 'warpstage/check';
 import { producerConsumer } from './barrier-producer-consumer.ts';
 import { splitArrive } from './barrier-split-arrive.ts';
+import { pipelinedPair, pipelinedRoles, pipelinedStaging, pipelinedThreads } from './pipelined.ts';
 import { withSingleStage } from './single-stage.ts';
 import { withSpecializedStaging } from './specialized-staging.ts';
 import { withStaging } from './staging.ts';
@@ -38,6 +39,23 @@ export const queue = checkCase(producerConsumer, {
   arguments: { ...parted, stagesCount: 3 },
 });
 export const pair = checkCase(twoArrays, {
+  grid: 1,
+  block: 64,
+  arguments: { globalOut: whole, global0: whole, global1: whole, subsetCount: 10 },
+});
+export const shortStaging = checkCase(pipelinedStaging, {
+  ...shape,
+  arguments: { ...staged, stagesCount: 3 },
+});
+export const shortThreads = checkCase(pipelinedThreads, {
+  ...shape,
+  arguments: { ...staged, stagesCount: 3 },
+});
+export const shortRoles = checkCase(pipelinedRoles, {
+  ...shape,
+  arguments: { ...parted, stagesCount: 3 },
+});
+export const shortPair = checkCase(pipelinedPair, {
   grid: 1,
   block: 64,
   arguments: { globalOut: whole, global0: whole, global1: whole, subsetCount: 10 },

@@ -54,7 +54,11 @@ export function load(
   return component === undefined ? whole : { ...whole, component };
 }
 
-export function variable(id: number, type: ValueType, range: Range): Expression {
+export function variable(
+  id: number,
+  type: ValueType,
+  range: Range,
+): Extract<Expression, { kind: 'variable' }> {
   return { kind: 'variable', id, type, range };
 }
 

@@ -1,6 +1,6 @@
 // Calls of device functions: one object, whose members are checked and converted by the schema.
 
-import type { AnyNode, Node } from 'acorn';
+import type { Node } from 'acorn';
 import {
   parseDeviceSchema,
   type ScalarValue,
@@ -14,6 +14,7 @@ import type { Given } from './intrinsics/arguments.ts';
 import type { Lowering } from './lowering.ts';
 import { constantValue, narrowed } from './narrow.ts';
 import { nearestName } from './nearest.ts';
+import { memberNode } from './nodes.ts';
 import { computedType } from './number-types.ts';
 import { knownValue, numeric, toStored } from './numbers.ts';
 import { bindParameters } from './patterns.ts';
@@ -89,19 +90,6 @@ function dataOf(
   // The function of a row is the user's, and its name `map()`'s or `reduce()`'s.
   const owner = callee.results === undefined ? `the data of '${name}'` : 'a row';
   return { kind: 'object', name: owner, members };
-}
-
-/** Where an object in the text gives a member. */
-function memberNode(object: Node, name: string): Node {
-  const node = object as AnyNode;
-  if (node.type !== 'ObjectExpression') return object;
-  const property = node.properties.find(
-    (one) =>
-      one.type === 'Property' &&
-      ((one.key.type === 'Identifier' && one.key.name === name) ||
-        (one.key.type === 'Literal' && one.key.value === name)),
-  );
-  return property?.type === 'Property' ? property.value : object;
 }
 
 function argumentOf(

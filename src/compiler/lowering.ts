@@ -21,6 +21,7 @@ import { constant, mapOperands, numberConstant, variable } from './build.ts';
 import { withDestructors } from './destructors.ts';
 import { Frame, type ReturnTarget } from './frame.ts';
 import type { Inference } from './infer.ts';
+import type { Given } from './intrinsics/arguments.ts';
 import type {
   Expression,
   LocalArray,
@@ -48,8 +49,8 @@ export interface Rules {
   condition(lowering: Lowering, node: AnyNode): Expression;
   /** An expression whose value is not used. */
   effect(lowering: Lowering, node: AnyNode): void;
-  /** A call, at a node, of a function that is given nothing. */
-  call(lowering: Lowering, callee: Value, node: Node): void;
+  /** A call, at a node. */
+  call(lowering: Lowering, callee: Value, given: readonly Given[], node: Node): Value;
 }
 
 /** Unwinds to the statement that could not be lowered; what is wrong is among the issues already. */
@@ -204,8 +205,8 @@ export class Lowering {
     this.#rules.effect(this, node as AnyNode);
   }
 
-  call(callee: Value, node: Node): void {
-    this.#rules.call(this, callee, node);
+  call(callee: Value, given: readonly Given[], node: Node): Value {
+    return this.#rules.call(this, callee, given, node);
   }
 
   // Statements

@@ -1,6 +1,6 @@
 // Questions to nodes of the syntax tree.
 
-import type { AnyNode, Function as FunctionNode, Identifier, Pattern } from 'acorn';
+import type { AnyNode, Function as FunctionNode, Identifier, Node, Pattern } from 'acorn';
 
 export function isFunction(node: AnyNode): node is AnyNode & FunctionNode {
   return (
@@ -73,4 +73,17 @@ export function children(node: AnyNode): AnyNode[] {
 
 function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+/** Where an object in the text gives a member. */
+export function memberNode(object: Node, name: string): Node {
+  const node = object as AnyNode;
+  if (node.type !== 'ObjectExpression') return object;
+  const property = node.properties.find(
+    (one) =>
+      one.type === 'Property' &&
+      ((one.key.type === 'Identifier' && one.key.name === name) ||
+        (one.key.type === 'Literal' && one.key.value === name)),
+  );
+  return property?.type === 'Property' ? property.value : object;
 }

@@ -43,7 +43,7 @@ export interface Specialised {
 }
 
 const rules: Rules = {
-  call: (lowering, callee, node) => void call(lowering, callee, [], node),
+  call,
   statement: lowerStatement,
   value: lowerValue,
   condition: lowerCondition,

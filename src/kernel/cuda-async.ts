@@ -74,6 +74,47 @@ export interface Pipeline extends Disposable {
   quit(): boolean;
 }
 
+/** What `cuda.pipelined` copies of a batch into one array of its stage. */
+export interface StageCopy<E extends ElementType = ElementType> {
+  /** Where the elements of the batch begin. */
+  readonly source: ReadonlyKernelArray<E>;
+  /** How many of them are copied. */
+  readonly count: number | AlignedSize;
+  /** For how many elements a stage has room; known at the launch. Default: `count`. */
+  readonly room?: Index;
+  /** The position in the stage that the first one goes to. Default: 0. */
+  readonly at?: Index;
+  /** The threads that make the copy together. Default: the group; where threads have roles it must be given. */
+  readonly by?: ThreadBlock | Tile | Thread;
+}
+
+/** One copy, or several with names. */
+export type StageCopies = StageCopy | { readonly [name: string]: StageCopy };
+
+/** A stage as its threads see it: the array that was copied, or an object of them with the names of the copies. */
+export type Staged<C extends StageCopies> =
+  C extends StageCopy<infer E>
+    ? KernelArray<E>
+    : { readonly [K in keyof C]: C[K] extends StageCopy<infer E> ? KernelArray<E> : never };
+
+/** What `cuda.pipelined` takes. */
+export interface PipelinedBatches<C extends StageCopies> {
+  /** The threads that work together. Each group of the block has stages of its own; so has a single thread. */
+  readonly group: ThreadBlock | Tile | Thread;
+  /** How many batches are under way at most: 1 to 255. */
+  readonly stages: Constant;
+  /** How many batches there are. */
+  readonly batches: Index;
+  /** The part of this thread, where some threads only copy and the others only compute. Without it all do both. */
+  readonly role?: PipelineRole;
+  /** The same by a number: so many threads of the group copy, those of the lowest ranks. */
+  readonly producers?: Index;
+  /** What is copied of a batch. */
+  readonly copy: (batch: number) => C;
+  /** What is done with a batch that has arrived. */
+  readonly use: (staged: Staged<C>, batch: number) => void;
+}
+
 /** A group's copies that need no pipeline. CUDA: `namespace cooperative_groups`. */
 export interface CooperativeGroups {
   /**
@@ -201,6 +242,23 @@ export interface CudaAsync {
    * CUDA: `__shared__ cuda::pipeline_shared_state<scope, stages>`.
    */
   pipelineSharedState(scope: PipelineScope, stages: Constant): PipelineSharedState;
+  /**
+   * Copies batches ahead, as many as there are stages, while the threads compute one that has arrived. It makes the
+   * arrays of the stages in shared memory and a pipeline, and means what its verbs mean in the usual two loops: acquire,
+   * copy, commit for each batch that has a free stage; wait, use, release for the oldest one. With `role` or `producers`
+   * some threads copy, and the others use. What it has no member for is written by the verbs.
+   * Waits for: the pipeline. CUDA: the loops of `make_pipeline`, `producer_acquire`, `memcpy_async`, `producer_commit`, `consumer_wait` and `consumer_release`.
+   *
+   * @example
+   * cuda.pipelined({
+   *   group: block,
+   *   stages: 2,
+   *   batches: batchCount,
+   *   copy: (batch) => ({ source: globalIn.subarray(begin(batch)), count: block.size() }),
+   *   use: (staged, batch) => compute({ out: globalOut.subarray(begin(batch)), staged }),
+   * });
+   */
+  pipelined<C extends StageCopies>(options: PipelinedBatches<C>): void;
   /** A pipeline of the thread's own. Barrier: the group. CUDA: `cuda::make_pipeline()`. */
   makePipeline(): Pipeline;
   /** A pipeline whose threads are all producers and consumers. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state)`. */

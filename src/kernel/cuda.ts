@@ -15,9 +15,13 @@ export type {
   AlignedSize,
   CooperativeGroups,
   Pipeline,
+  PipelinedBatches,
   PipelineRole,
   PipelineScope,
   PipelineSharedState,
+  StageCopies,
+  StageCopy,
+  Staged,
 } from './cuda-async.ts';
 export type { ArrivalToken, Barrier, BarrierArray } from './cuda-barriers.ts';
 

@@ -110,6 +110,7 @@ export const forms = {
   'cuda.pipelineCommit': [{}],
   'cuda.pipelineWaitPrior': [{ n: 'constant' }],
   'cuda.pipelineSharedState': [{ scope: 'scope', stages: 'constant' }],
+  'cuda.pipelined': [{ options: 'object' }],
   'cuda.makePipeline': [
     {},
     { group: 'block or tile', state: 'pipeline state' },

@@ -48,8 +48,10 @@ export type ArgumentKind =
   | 'pipeline or barrier'
   /** What an arrival gave. */
   | 'token'
-  /** A function that takes nothing. */
+  /** A function of the kernel, or a device function. */
   | 'function'
+  /** An object that the kernel writes, with named members. */
+  | 'object'
   /** Text or a number, to print. */
   | 'anything';
 

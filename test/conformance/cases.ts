@@ -5,6 +5,7 @@ import { arrayCases } from './cases/arrays.ts';
 import { copyCases } from './cases/copies.ts';
 import { fenceCases } from './cases/fences.ts';
 import { numberCases } from './cases/numbers.ts';
+import { pipelinedCases } from './cases/pipelined.ts';
 import { placementCases } from './cases/placement.ts';
 import { quitCases } from './cases/quits.ts';
 import { roleCases } from './cases/roles.ts';
@@ -17,6 +18,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   roles: roleCases,
   quits: quitCases,
   stages: stageCases,
+  pipelined: pipelinedCases,
   copies: copyCases,
   arrays: arrayCases,
   fences: fenceCases,

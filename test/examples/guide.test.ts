@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { deviceFunction, type Kernel } from 'warpstage';
 import { hostArrays } from '#warpstage/kernel/types.js';
+import { pipelinedPair, pipelinedRoles, pipelinedStaging } from '../../examples/guide/pipelined.ts';
 import { withSingleStage } from '../../examples/guide/single-stage.ts';
 import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
 import { withStaging } from '../../examples/guide/staging.ts';
@@ -29,6 +30,7 @@ const staging: readonly { kernel: Kernel; staged: boolean }[] = [
   { kernel: withStaging as Kernel, staged: false },
   { kernel: withStagingUnified as Kernel, staged: true },
   { kernel: withStagingScopeThread as Kernel, staged: true },
+  { kernel: pipelinedStaging as Kernel, staged: true },
 ];
 
 /** Reads the element of the thread on the other end of the block, so that a missing wait shows. */
@@ -76,14 +78,14 @@ describe.each(allTargets)('$name', (target) => {
     });
   });
 
-  describe('twoArrays', () => {
+  describe.each([twoArrays, pipelinedPair])('$name', (pair) => {
     test.each([1, 32, 96, 256, 1024])('blocks of %i threads', (block) => {
       for (const subsetCount of [0, 1, 2, 7]) {
         const n = block * subsetCount;
         const global0 = counting('i32', n);
         const global1 = global0.map((x) => x * x);
         const globalOut = new Int32Array(n);
-        const { fault } = runKernel(target, twoArrays as Kernel, {
+        const { fault } = runKernel(target, pair as Kernel, {
           grid: 1,
           block,
           arguments: { globalOut, global0, global1, subsetCount },
@@ -110,8 +112,11 @@ test.each(staging)('$kernel.name as it is: four lanes at a time', ({ kernel }) =
   }
 });
 
-describe.each(targets)('$name: withSpecializedStaging', (target) => {
-  const kernel = withSpecializedStaging as Kernel;
+const partings = targets.flatMap((target) =>
+  [withSpecializedStaging, pipelinedRoles].map((parted) => ({ target, kernel: parted as Kernel })),
+);
+
+describe.each(partings)('$target.name: $kernel.name', ({ target, kernel }) => {
   const run = (block: number, batchCount: number, stagesCount: number, element: PlainElement = 'i32') => {
     const n = grid * (block / 2) * batchCount;
     const globalIn = counting(element, n);

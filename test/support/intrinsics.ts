@@ -63,6 +63,7 @@ const kinds: Readonly<Record<string, string>> = {
   'Pipeline | Barrier': 'pipeline or barrier',
   ArrivalToken: 'token',
   '() => void': 'function',
+  PipelinedBatches: 'object',
   unknown: 'anything',
 };
 

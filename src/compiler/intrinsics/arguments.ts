@@ -136,6 +136,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'choice' || (value.kind === 'text' && /^(producer|consumer)$/.test(value.text));
     case 'barrier':
     case 'token':
+    case 'object':
       return value.kind === kind;
     case 'pipeline or barrier':
       return value.kind === 'pipeline' || value.kind === 'barrier';
@@ -197,6 +198,8 @@ function kindText(kind: ArgumentKind): string {
       return 'what arrive() gave';
     case 'function':
       return 'a function';
+    case 'object':
+      return 'an object: { name: value, … }';
     case 'anything':
       return 'text or a number';
   }
@@ -253,6 +256,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'pipeline or barrier': same,
   token: same,
   function: same,
+  object: same,
   anything: (_lowering, value) => value,
 };
 

@@ -188,7 +188,7 @@ function arrive(
   if (completion !== null) {
     const last = compare('less', token, constant('i64', 0n, range), range);
     const then = lowering.collect(() => {
-      lowering.call(completion, node);
+      lowering.call(completion, [], node);
       lowering.emit({ kind: 'call', intrinsic: 'barrierComplete', barrier: id, index: at, range });
     });
     lowering.emit({ kind: 'if', test: last, then, otherwise: [], range });

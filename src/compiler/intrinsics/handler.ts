@@ -17,6 +17,7 @@ import type {
   DeviceFunctionValue,
   GroupValue,
   Numeric,
+  ObjectValue,
   QuotientValue,
   TextValue,
   TokenValue,
@@ -50,6 +51,7 @@ export interface ArgumentTypes {
   readonly 'pipeline or barrier': Extract<Value, { kind: 'pipeline' }> | BarrierValue;
   readonly token: TokenValue;
   readonly function: ClosureValue | DeviceFunctionValue;
+  readonly object: ObjectValue;
   readonly anything: Value;
 }
 

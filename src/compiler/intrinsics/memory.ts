@@ -3,7 +3,13 @@
 import type { Node } from 'acorn';
 import { componentCount, isVectorType } from '../../kernel/types.ts';
 import { numberConstant, variable } from '../build.ts';
-import { type AtomicOperator, type Expression, elementValueType, type Statement } from '../ir.ts';
+import {
+  type AtomicOperator,
+  type Expression,
+  elementValueType,
+  type SharedArray,
+  type Statement,
+} from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { loadedType } from '../number-types.ts';
 import { toStored } from '../numbers.ts';
@@ -40,25 +46,31 @@ export const memoryHandlers = {
 } satisfies SomeHandlers;
 
 function sharedArray({ lowering, args, node, at }: IntrinsicCall<'cuda.sharedArray'>): Value {
-  const { element } = args;
-  const count = lowering.expanded(args.count);
-  if (!isKnownAtLaunch(count)) {
-    lowering.fail(
-      at('count'),
-      'WS1008',
-      'the size of a shared array must be the same for all threads and known at the launch',
-      'make it of literals, constants, scalar parameters and the extents of block and grid',
-    );
-  }
+  const { element, count } = args;
+  return newSharedArray(lowering, { name: lowering.nameOf(node, 'shared'), element, count }, node, {
+    node: at('count'),
+    message: 'the size of a shared array must be the same for all threads and known at the launch',
+    hint: 'make it of literals, constants, scalar parameters and the extents of block and grid',
+  });
+}
+
+/** A shared array; `unknown` says what is wrong with a count that is not known at the launch. */
+export function newSharedArray(
+  lowering: Lowering,
+  { name, element, count: given }: Omit<SharedArray, 'range'>,
+  node: Node,
+  unknown: { readonly node: Node; readonly message: string; readonly hint: string },
+): ViewValue {
+  const count = lowering.expanded(given);
+  if (!isKnownAtLaunch(count)) lowering.fail(unknown.node, 'WS1008', unknown.message, unknown.hint);
   if (count.kind === 'constant' && Number(count.value) < 1) {
     lowering.fail(
-      at('count'),
+      unknown.node,
       'WS1008',
       `a shared array cannot have ${count.value} elements`,
       'give it at least one',
     );
   }
-  const name = lowering.nameOf(node, 'shared');
   const id = lowering.sharedArrays.push({ name, element, count, range: lowering.range(node) }) - 1;
   return {
     kind: 'view',

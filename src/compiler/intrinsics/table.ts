@@ -15,6 +15,7 @@ import { copyHandlers } from './copies.ts';
 import { groupHandlers } from './groups.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 import { memoryHandlers } from './memory.ts';
+import { pipelinedHandlers } from './pipelined.ts';
 import { pipelineHandlers } from './pipelines.ts';
 import { timeHandlers } from './time.ts';
 import { warpHandlers } from './warps.ts';
@@ -27,6 +28,7 @@ const handlers = {
   ...memoryHandlers,
   ...copyHandlers,
   ...pipelineHandlers,
+  ...pipelinedHandlers,
   ...timeHandlers,
   ...barrierHandlers,
   ...arithmeticHandlers,

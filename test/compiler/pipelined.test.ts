@@ -1,0 +1,220 @@
+// cuda.pipelined is the verbs: the program of a kernel that uses it is, to the letter, that of the kernel that writes
+// them, and so is all that targets make of it. What it cannot say is refused.
+
+import { describe, expect, test } from 'vitest';
+import { printProgram } from '#warpstage/compiler/print.js';
+import { compile, kernelOf, mistakesIn } from './support.ts';
+
+const schema = {
+  out: 'i32[]',
+  input: 'readonly i32[]',
+  other: 'readonly f32[]',
+  batches: 'index',
+} as const;
+
+const programOf = (text: string) => printProgram(compile(kernelOf(schema, text, 'kernel')).program);
+
+/** A kernel around statements, with the names that they use. */
+const kernelWith = (statements: string) => `({ out, input, other, batches }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const size = block.size();
+  const t = block.threadRank();
+  const source = (batch) => input.subarray(batch * size);
+  ${statements}
+}`;
+
+const uses = `const use = (staged, batch) => { out[batch * size + t] = staged[size - 1 - t]; };`;
+
+describe('the same program as', () => {
+  test.each([2, 3, 8])('the guide’s two loops, %i stages', (stages) => {
+    const short = kernelWith(`${uses}
+      cuda.pipelined({
+        group: block, stages: ${stages}, batches,
+        copy: (batch) => ({ source: source(batch), count: size }),
+        use,
+      });`);
+    const long = kernelWith(`${uses}
+      const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', ${stages}));
+      const staged = cuda.sharedArray('i32', size * ${stages});
+      for (let computeBatch = 0, fetchBatch = 0; computeBatch < batches; ++computeBatch) {
+        for (; fetchBatch < batches && fetchBatch < computeBatch + ${stages}; ++fetchBatch) {
+          pipeline.producerAcquire();
+          const begin = (batch) => ({ from: source(batch) });
+          cuda.memcpyAsync(block, staged.subarray((fetchBatch % ${stages}) * size), begin(fetchBatch).from, size, pipeline);
+          pipeline.producerCommit();
+        }
+        pipeline.consumerWait();
+        use(staged.subarray((computeBatch % ${stages}) * size), computeBatch);
+        pipeline.consumerRelease();
+      }
+      pipeline.quit();`);
+    expect(programOf(short)).toBe(programOf(long));
+  });
+
+  test('one loop, with a single stage', () => {
+    const short = kernelWith(`${uses}
+      cuda.pipelined({ group: block, stages: 1, batches, use, copy: (batch) => ({ source: source(batch), count: size }) });`);
+    const long = kernelWith(`${uses}
+      const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      const staged = cuda.sharedArray('i32', size);
+      for (let batch = 0; batch < batches; ++batch) {
+        pipeline.producerAcquire();
+        const begin = (batch) => ({ from: source(batch) });
+        cuda.memcpyAsync(block, staged, begin(batch).from, size, pipeline);
+        pipeline.producerCommit();
+        pipeline.consumerWait();
+        use(staged, batch);
+        pipeline.consumerRelease();
+      }
+      pipeline.quit();`);
+    expect(programOf(short)).toBe(programOf(long));
+  });
+
+  test.each([
+    [
+      'role',
+      "role: t < 16 ? 'producer' : 'consumer'",
+      "t < 16 ? 'producer' : 'consumer'",
+      "(t < 16 ? 'producer' : 'consumer') === 'producer'",
+    ],
+    ['producers', 'producers: 16', '16', 't < 16'],
+  ])('loops with roles, given %s', (_, member, third, isProducer) => {
+    const short = kernelWith(`${uses}
+      cuda.pipelined({
+        group: block, ${member}, stages: 2, batches,
+        copy: (batch) => ({ source: source(batch).subarray(t), count: 1, room: size, at: t, by: cuda.thisThread() }),
+        use,
+      });`);
+    const long = kernelWith(`${uses}
+      const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 2), ${third});
+      const staged = cuda.sharedArray('i32', size * 2);
+      for (let computeBatch = 0, fetchBatch = 0; computeBatch < batches; ++computeBatch) {
+        for (; fetchBatch < batches && fetchBatch < computeBatch + 2; ++fetchBatch) {
+          if (${isProducer}) {
+            pipeline.producerAcquire();
+            const begin = (batch) => ({ from: source(batch).subarray(t) });
+            cuda.memcpyAsync(cuda.thisThread(), staged.subarray((fetchBatch % 2) * size + t), begin(fetchBatch).from, 1, pipeline);
+            pipeline.producerCommit();
+          }
+        }
+        if (!(${isProducer})) {
+          pipeline.consumerWait();
+          use(staged.subarray((computeBatch % 2) * size), computeBatch);
+          pipeline.consumerRelease();
+        }
+      }
+      pipeline.quit();`);
+    expect(programOf(short)).toBe(programOf(long));
+  });
+});
+
+describe('refused', () => {
+  const copy = 'copy: (batch) => ({ source: source(batch), count: size })';
+  const rest = `stages: 2, batches, use: (staged) => { out[t] = staged[t]; }`;
+  const mistakes = (options: string) => mistakesIn(schema, kernelWith(`cuda.pipelined({ ${options} });`));
+
+  test.each<[string, string, string | RegExp]>([
+    [
+      'a member too few',
+      `group: block, ${rest}`,
+      /WS1009 .*cuda\.pipelined is not given 'copy' \(it takes { group, stages, batches, copy, use }\)/s,
+    ],
+    [
+      'a member that it does not have',
+      `group: block, ${rest}, ${copy}, scope: 'device'`,
+      /WS1009 .* 'device': cuda\.pipelined has no 'scope' \(.*what it does not say is written by the verbs: cuda\.makePipeline,/,
+    ],
+    [
+      'a name that is nearly one',
+      `group: block, ${rest}, ${copy}, producer: 32`,
+      /has no 'producer' \(did you mean 'producers'\? /,
+    ],
+    [
+      'a role and a number',
+      `group: block, ${rest}, ${copy}, role: 'producer', producers: 32`,
+      /takes role or producers, and is given both/,
+    ],
+    [
+      'stages that change',
+      `group: block, stages: batches, batches, use: () => {}, ${copy}`,
+      /WS1013 .* batches: stages of cuda\.pipelined must be known when the kernel is compiled/,
+    ],
+    [
+      'too many stages',
+      `group: block, stages: 256, batches, use: () => {}, ${copy}`,
+      /WS1009 .* 256: a pipeline has 1 to 255 stages, and this one 256/,
+    ],
+    [
+      'no stage for a thread',
+      `group: cuda.thisThread(), stages: 0, batches, use: () => {}, ${copy}`,
+      /WS1009 .* 0: a pipeline has 1 to 255 stages, and this one 0/,
+    ],
+    [
+      'roles of a single thread',
+      `group: cuda.thisThread(), producers: 1, ${rest}, ${copy}`,
+      /group of cuda\.pipelined must be a block or a tile, and is the thread group/,
+    ],
+    [
+      'what is no function',
+      `group: block, ${rest}, copy: input`,
+      /copy of cuda\.pipelined must be a function, and is the read-only i32 array 'input'/,
+    ],
+    [
+      'a copy of nothing',
+      `group: block, ${rest}, copy: () => {}`,
+      /copy of cuda\.pipelined must give what it copies, and gives undefined \(give one copy, { source, count }/,
+    ],
+    [
+      'a copy of a number',
+      `group: block, ${rest}, copy: () => ({ source: 1, count: size })`,
+      /source of what copy gives must be an array, and is the number 1/,
+    ],
+    [
+      'a misspelt copy',
+      `group: block, ${rest}, copy: (batch) => ({ source: source(batch), counts: size })`,
+      /what copy gives has no 'counts' \(did you mean 'count'\? /,
+    ],
+    [
+      'a copy without a count',
+      `group: block, ${rest}, copy: (batch) => ({ a: { source: source(batch) } })`,
+      /'a' of what copy gives is not given 'count'/,
+    ],
+    [
+      'room that nobody knows',
+      `group: block, ${rest}, copy: (batch) => ({ source: source(batch), count: input[batch] })`,
+      /WS1008 .*: how many elements of 'input' a stage has room for must be the same for all threads and known at the launch \(where batches differ, give the room of the largest beside count: /s,
+    ],
+    [
+      'roles without who copies',
+      `group: block, producers: 16, ${rest}, ${copy}`,
+      /where threads have roles, a copy says which of them make it together \(add by: cuda\.thisThread\(\)/,
+    ],
+  ])('%s', (_, options, expected) => {
+    const found = mistakes(options);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(expected);
+  });
+
+  test('what is no object', () => {
+    expect(mistakesIn(schema, kernelWith('cuda.pipelined(block);'))).toEqual([
+      expect.stringMatching(
+        /options of cuda\.pipelined must be an object: { name: value, … }, and is the block group/,
+      ),
+    ]);
+  });
+});
+
+test('mistakes in copy and use are where they stand', () => {
+  const found = mistakesIn(
+    schema,
+    kernelWith(`cuda.pipelined({
+      group: block, stages: 2, batches,
+      copy: (batch) => ({ source: source(batch), count: sized }),
+      use: (staged) => { out[t] = stage[t]; },
+    });`),
+  );
+  expect(found).toEqual([
+    expect.stringMatching(/^WS1002 8:\d+ sized: /),
+    expect.stringMatching(/^WS1002 9:\d+ stage: /),
+  ]);
+});
