@@ -3,7 +3,7 @@
 
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
@@ -19,7 +19,7 @@ import type { AnyDefinition, TypedArray } from './job.ts';
 import { type Flushed, Journal, type Target, unfinishedFiles } from './journal/journal.ts';
 import type { Facts, Mark } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import { type FileSinkOptions, isPresent, needsShape, openFileSink } from './sinks/file.ts';
+import { type FileSinkOptions, flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
 import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
 import { PinnedSink } from './sinks/pinned.ts';
 import type { Sink } from './sinks/sink.ts';
@@ -165,11 +165,26 @@ export class OpenOutputs {
       await sink.write(Buffer.from(text));
       await sink.finish([]);
     }
-    // Those of a former output go first: there may be none for a moment, but none of another output.
-    for (const file of this.#files) dropSums(file);
-    for (const sink of this.#sinks) sink.publish();
-    for (const { sink } of this.#sums) sink.publish();
+    this.#publish();
     await this.#journal?.remove();
+  }
+
+  /**
+   * Gives final names. The checksums of a former output go before, and those of this one come after: there may be none
+   * for a moment, but none of another output. Where that is to be so after a loss of power, each step is on the disk
+   * before the next.
+   */
+  #publish(): void {
+    const dropped = this.#files.filter(dropSums);
+    if (this.#isLasting) for (const folder of new Set(dropped.map(dirname))) flushNames(folder);
+    for (const sink of this.#sinks) sink.publish();
+    if (this.#isLasting && this.#sums.length > 0) for (const sink of this.#sinks) sink.syncName?.();
+    for (const { sink } of this.#sums) sink.publish();
+  }
+
+  /** Whether what is published is to survive a loss of power. */
+  get #isLasting(): boolean {
+    return this.#how.fsync || this.#journal !== undefined;
   }
 
   /** Ends what is written at this moment, so that nothing waits for it any more. Never throws. */
@@ -199,7 +214,7 @@ export class OpenOutputs {
   /** Where the checksums of an output are written when it is complete: found now, if it cannot be. */
   async #openSums(file: string, output: Sink, parts: PartSums): Promise<void> {
     try {
-      const options = { encoding: {}, shape: [], shapeKnown: true, ...this.#how };
+      const options = { encoding: {}, shape: [], shapeKnown: true, ...this.#how, fsync: this.#isLasting };
       this.#sums.push({ sink: await openFileSink(sumsPath(file), options), parts });
     } catch (error) {
       await output.abandon();

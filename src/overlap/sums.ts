@@ -98,11 +98,13 @@ function parse(text: string): Sums | undefined {
   return isWhole ? (value as Sums) : undefined;
 }
 
-/** Removes the checksums of an output that is about to be another. What is no such file stays. */
-export function dropSums(output: string): void {
+/** Removes the checksums of an output that is about to be another. What is no such file stays. Says whether it did. */
+export function dropSums(output: string): boolean {
   const path = sumsPath(output);
+  if (beginningOf(path) !== head) return false;
   try {
-    if (beginningOf(path) === head) rmSync(path, { force: true });
+    rmSync(path, { force: true });
+    return true;
   } catch (cause) {
     throw unwritable(path, cause);
   }

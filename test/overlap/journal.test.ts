@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { Journal } from '#warpstage/overlap/journal/journal.js';
 import { readJournal } from '#warpstage/overlap/journal/text.js';
+import { FileOperations } from './file-operations.ts';
 import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
 
 let directory: string;
@@ -54,6 +55,19 @@ test('counts what was written when its output has been flushed, and not before',
   await next.stop();
   await next.remove();
   expect(namesIn(directory)).toEqual(['.y.bin.partial']);
+});
+
+test('has its first line on the disk before there is another', async () => {
+  const done: string[] = [];
+  const operations = new FileOperations((name) => done.push(name));
+  await operations.replace();
+  try {
+    const journal = await Journal.open({ kind: 'test' }, [{ path: at('y.bin'), bytesOf: (rows) => rows }]);
+    expect(done.filter((name) => /write|sync/.test(name))).toEqual(['writeFile', 'datasync']);
+    await journal.remove();
+  } finally {
+    operations.restore();
+  }
 });
 
 test('flushes by itself while the run goes on, and fails it if that fails', async () => {

@@ -398,6 +398,8 @@ async function beginText(path: string, facts: Facts): Promise<FileHandle> {
   const file = await open(path, 'wx', ownMode);
   try {
     await file.writeFile(headLine(facts));
+    // A mark without it would be a file of somebody else's.
+    await file.datasync();
     return file;
   } catch (error) {
     await file.close().catch(() => {});

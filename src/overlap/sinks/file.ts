@@ -149,11 +149,15 @@ class FileSink implements Sink {
       else nameAnew(this.#temporary, this.#final);
       this.#published = true;
       dropUnfinished(this.#temporary);
-      if (this.#options.fsync) flushFolder(dirname(this.#final));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       throw code === 'EEXIST' ? isPresent(this.name) : unwritable(this.name, cause);
     }
+    if (this.#options.fsync) this.syncName();
+  }
+
+  syncName(): void {
+    flushNames(dirname(this.#final));
   }
 
   async sync(): Promise<void> {
@@ -216,13 +220,17 @@ function nameAnew(path: string, name: string): void {
 }
 
 /** Flushes the names in a folder. Windows has no such call. */
-function flushFolder(path: string): void {
+export function flushNames(path: string): void {
   if (process.platform === 'win32') return;
-  const folder = openSync(path, constants.O_RDONLY);
   try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
+    const folder = openSync(path, constants.O_RDONLY);
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch (cause) {
+    throw unwritable(path, cause);
   }
 }
 

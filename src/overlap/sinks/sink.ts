@@ -17,6 +17,8 @@ export interface Sink {
   abandon(): Promise<void>;
   /** What was written is on the disk when it resolves, whatever becomes of the machine. Only files can do that. */
   sync?(): Promise<void>;
+  /** So is its final name when this has returned. Likewise. */
+  syncName?(): void;
 }
 
 /** The view of a typed array's bytes. */

@@ -1,0 +1,158 @@
+// Power is lost, or the process dies, at any operation of a run. What each kind of run promises is there afterwards:
+//
+// - any run, when the process dies; with --fsync or --resume, also when power is lost: its output is what it was, or the
+//   whole new one. With --fsync, a run that has ended has left the new one.
+// - then the same run gives equal bytes, whatever is left of the one before.
+// - checksums beside an output are its own.
+//
+// A run without --fsync does not promise it of a loss of power: there is a loss that shows it, so that what is
+// simulated here is known to be as bad as that. `node scripts/power-losses.mjs` simulates more, and publishes the table.
+
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, open, run, WarpstageError } from 'warpstage';
+import { verify } from '#warpstage/overlap/verify.js';
+import { randomRuns } from '../differential/tape.ts';
+import { affine } from './jobs.ts';
+import { SimulatedDisk } from './simulated-disk.ts';
+import { namesIn, npyFile } from './support.ts';
+
+const rows = 1600;
+const x = Float32Array.from({ length: rows }, (_, i) => i);
+/** Journals flush once a second; here a second is a millisecond. */
+const { now } = performance;
+let device: Device;
+let directory: string;
+/** The output and its checksums: of a run before, and of the one that is looked at. */
+let before: readonly Buffer[];
+let whole: readonly Buffer[];
+const at = (name: string) => join(directory, name);
+const folder = () => at('out');
+const output = () => join(folder(), 'y.npy');
+const common = () => ({ input: at('x.npy'), output: output(), device, chunk: 100, depth: 2, checksum: true });
+
+beforeAll(async () => {
+  device = await open('cpu', { threads: 1, memory: 16 << 20 });
+  performance.now = () => 1000 * now.call(performance);
+  directory = mkdtempSync(join(tmpdir(), 'warpstage-test-'));
+  writeFileSync(at('x.npy'), npyFile({ shape: [rows], data: x }));
+  mkdirSync(folder());
+  const written = async (a: number) => {
+    await run(affine, { ...common(), settings: { a, b: 1 } });
+    return [output(), `${output()}.sums`].map((path) => readFileSync(path));
+  };
+  before = await written(3);
+  whole = await written(2);
+});
+afterAll(async () => {
+  performance.now = now;
+  await device.close();
+  rmSync(directory, { recursive: true });
+});
+
+const table: Record<string, unknown>[] = [];
+afterAll(() => {
+  const path = process.env.WARPSTAGE_POWER_LOSSES;
+  if (path !== undefined) writeFileSync(path, `${JSON.stringify(table, null, 2)}\n`);
+});
+
+interface Kind {
+  readonly resume: boolean;
+  readonly fsync: boolean;
+}
+
+/** What one loss left. */
+interface Left {
+  readonly ended: boolean;
+  readonly output: 'old' | 'new' | 'neither';
+  /** Bytes of the output that the next run need not write. */
+  readonly resumed: number;
+}
+
+/** Loses power, or the process, once, and looks at what is left. */
+async function lose(kind: Kind, what: 'process' | 'power', operation: number, seed: number): Promise<Left> {
+  rmSync(folder(), { recursive: true });
+  mkdirSync(folder());
+  writeFileSync(output(), before[0]!);
+  writeFileSync(`${output()}.sums`, before[1]!);
+  const options = { ...common(), ...kind, settings: { a: 2, b: 1 } };
+  const disk = new SimulatedDisk(folder(), operation);
+  await disk.replace();
+  let ended = true;
+  try {
+    await run(affine, options);
+  } catch (error) {
+    ended = false;
+    if (!(error instanceof WarpstageError)) throw error;
+  } finally {
+    disk.restore();
+  }
+  disk.leave(what, randomOf(seed));
+
+  const left = existsSync(output()) ? readFileSync(output()) : undefined;
+  const found = left?.equals(whole[0]!) ? 'new' : left?.equals(before[0]!) ? 'old' : 'neither';
+  if (found !== 'neither' && existsSync(`${output()}.sums`)) {
+    const promised = what === 'process' || kind.fsync || kind.resume;
+    const noted = verify(output(), { signal: new AbortController().signal });
+    if (promised) expect((await noted).differences).toEqual([]);
+    else await noted.catch(() => {});
+  }
+  const again = await run(affine, options);
+  expect(readFileSync(output()).equals(whole[0]!)).toBe(true);
+  const hidden = namesIn(folder()).filter(
+    (name) => name.startsWith('.') && !name.includes(`-${process.pid}-`),
+  );
+  expect(hidden).toEqual([]);
+  return { ended, output: found, resumed: again.report.resumed?.bytes ?? 0 };
+}
+
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
+    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Operations of a run, and some after its end. */
+const within = fc.integer({ min: 1, max: 80 });
+const seeds = fc.nat(2 ** 31);
+
+describe.each<Kind>([
+  { resume: false, fsync: false },
+  { resume: false, fsync: true },
+  { resume: true, fsync: false },
+  { resume: true, fsync: true },
+])('resume $resume, fsync $fsync', (kind) => {
+  test.each(['process', 'power'] as const)('a loss of %s', async (what) => {
+    const promised = what === 'process' || kind.fsync || kind.resume;
+    const counts = { losses: 0, ended: 0, old: 0, new: 0, neither: 0, resumed: 0 };
+    await fc.assert(
+      fc.asyncProperty(within, seeds, async (operation, seed) => {
+        const { ended, output, resumed } = await lose(kind, what, operation, seed);
+        counts.losses++;
+        counts[output]++;
+        if (ended) counts.ended++;
+        if (resumed > 0) counts.resumed++;
+        if (promised) expect(output).not.toBe('neither');
+        // Without --fsync names are not flushed: the old one may be there.
+        if (ended && (what === 'process' || kind.fsync)) expect(output).toBe('new');
+      }),
+      randomRuns(10),
+    );
+    table.push({ ...kind, what, promised, ...counts });
+  });
+});
+
+test('without fsync, a loss of power may leave neither', async () => {
+  let worst = 0;
+  for (let seed = 1; seed <= 40 && worst === 0; seed++) {
+    const { ended, output } = await lose({ resume: false, fsync: false }, 'power', 1000, seed);
+    expect(ended).toBe(true);
+    if (output === 'neither') worst++;
+  }
+  expect(worst).toBe(1);
+});
