@@ -1,4 +1,4 @@
-// npm run bench -- <suite> [--only <work>] [--json] [--save]
+// npm run bench -- <suite> [<work> ...] [--json] [--save]
 //
 // Prints a table of ratios measured side by side in one run. --json prints the rows alone;
 // --save also writes them, with the machine, to bench/results/<suite>.json.
@@ -34,21 +34,22 @@ const { values, positionals } = parseArgs({
   options: { json: { type: 'boolean' }, save: { type: 'boolean' }, only: { type: 'string' } },
 });
 
-const name = positionals[0];
+const [name, ...chosen] = positionals;
+if (values.only !== undefined) chosen.push(values.only);
 const load = name === undefined ? undefined : suites[name];
 if (name === undefined || load === undefined) {
   console.error(
-    `usage: npm run bench -- <${Object.keys(suites).join(' | ')}> [--only <work>] [--json] [--save]`,
+    `usage: npm run bench -- <${Object.keys(suites).join(' | ')}> [<work> ...] [--json] [--save]`,
   );
   process.exit(2);
 }
-const works = Object.entries(await load()).filter(
-  ([work]) => values.only === undefined || work === values.only,
-);
-if (works.length === 0) {
-  console.error(`suite ${name} has no work ${values.only}`);
+const all = await load();
+const missing = chosen.filter((work) => !Object.hasOwn(all, work));
+if (missing.length > 0) {
+  console.error(`suite ${name} has no ${missing.join(', ')}; it has ${Object.keys(all).join(', ')}`);
   process.exit(2);
 }
+const works = Object.entries(all).filter(([work]) => chosen.length === 0 || chosen.includes(work));
 
 const rows: Row[] = [];
 for (const [work, measure] of works) {

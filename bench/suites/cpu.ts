@@ -1,107 +1,113 @@
-// Kernels on the CPU device, against the plain JavaScript loop nest of the same blocks and threads.
+// Kernels on the CPU device, beside native code at 128 bits and plain JavaScript of the same structure, with
+// one thread and with two. Results are compared before a figure counts.
 
 import { type Device, type Kernel, open } from 'warpstage';
-import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
-import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
+import { type Numbers, type Work, works } from '../cpu/works.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, type Row } from '../measure.ts';
+import { Native } from '../native.ts';
 
-const block = 256;
-const grid = 64;
+const views = {
+  i32: Int32Array,
+  u32: Uint32Array,
+  f32: Float32Array,
+  f64: Float64Array,
+  u8: Uint8Array,
+};
 
-/** One of the guide's kernels, and how much of it is run. */
-interface Work {
-  readonly name: string;
-  readonly kernel: Kernel;
-  readonly elements: number;
-  readonly stages: number;
-  /** Elements that a block stages at a time. */
-  readonly batch: number;
-  /** How the CPU should run a block. */
-  readonly mode: 'regions' | 'states';
+/** What a work reads and where its native and plain counterparts write. */
+interface Place {
+  readonly work: Work;
+  readonly input: Numbers;
+  readonly output: Numbers;
+  readonly expected: Numbers;
 }
 
-/**
- * What the kernels do, as somebody would write it in JavaScript: the same blocks, batches and staging. Where a
- * batch begins is computed once for it; said anew for each element, it makes the nest three times slower.
- */
-function loopNest({ elements, stages, batch: size }: Work, output: Int32Array, input: Int32Array): void {
-  const batches = elements / (grid * size);
-  const shared = new Int32Array(stages * size);
-  for (let blockIndex = 0; blockIndex < grid; ++blockIndex) {
-    const start = (batch: number) => blockIndex * size + grid * size * batch;
-    for (let compute = 0, fetch = 0; compute < batches; ++compute) {
-      for (; fetch < batches && fetch < compute + stages; ++fetch) {
-        const stage = (fetch % stages) * size;
-        const from = start(fetch);
-        for (let thread = 0; thread < size; ++thread) shared[stage + thread] = input[from + thread]!;
-      }
-      const stage = (compute % stages) * size;
-      const to = start(compute);
-      for (let thread = 0; thread < size; ++thread) {
-        output[to + thread] = (Math.imul(shared[stage + thread]!, 3) + 1) | 0;
-      }
-    }
+function placeOf(work: Work, native: Native): Place {
+  const take = ({ element, length }: Work['input']) => {
+    const View = views[element];
+    return new View(native.take(length * View.BYTES_PER_ELEMENT), 0, length);
+  };
+  const [input, output] = [take(work.input), take(work.output)];
+  for (let index = 0; index < input.length; index++) input[index] = work.fill(index);
+  reset(output);
+  work.loop(input as never, output as never, work.count);
+  return { work, input, output, expected: work.compared(output).slice() };
+}
+
+/** Also what is added to has a first value. */
+function reset(output: Numbers): void {
+  output.fill(1);
+}
+
+function compare({ work, expected }: Place, output: Numbers, variant: string): void {
+  const found = work.compared(output);
+  let scale = 0;
+  for (const value of expected) scale = Math.max(scale, Math.abs(value));
+  const at = found.findIndex(
+    (value: number, index: number) => !(Math.abs(value - expected[index]!) <= work.tolerance * scale),
+  );
+  if (at !== -1) {
+    throw new Error(`${variant}: element ${at} is ${found[at]}, and ${expected[at]} in the plain loop`);
   }
 }
 
-async function measure(work: Work): Promise<Row[]> {
-  const { name, kernel, elements, stages, batch, mode } = work;
-  const input = Int32Array.from({ length: elements }, (_, index) => Math.imul(index, 2654435761));
-  const expected = new Int32Array(elements);
-  loopNest(work, expected, input);
-
-  const prepare = async (device: Device) => {
-    const source = device.alloc('i32', elements);
-    const target = device.alloc('i32', elements);
-    const stream = device.createStream();
-    stream.memcpyAsync(source, input);
+/** A launch of the work on a device, whose results have been compared. */
+async function launchOf(device: Device, kernel: Kernel, variant: string, place: Place) {
+  const { work, input, output } = place;
+  const source = device.alloc(work.input.element, input.length);
+  const target = device.alloc(work.output.element, output.length);
+  const stream = device.createStream();
+  const host = output.slice();
+  reset(host);
+  if (work.native === 'h') host.fill(0);
+  stream.memcpyAsync(source, input as never);
+  stream.memcpyAsync(target, host as never);
+  const { grid, block } = work;
+  const args = work.args(source, target);
+  const launch = () => stream.launch(kernel, { grid, block }, args);
+  launch();
+  stream.memcpyAsync(host as never, target);
+  await stream.synchronize();
+  compare(place, host, variant);
+  return async () => {
+    for (let time = 0; time < work.times; time++) launch();
     await stream.synchronize();
-    const launch = async () => {
-      const batchCount = elements / (grid * batch);
-      const args = { globalOut: target, globalIn: source, batchCount, stagesCount: stages };
-      const { ranOn } = stream.launch(kernel, { grid, block }, args);
-      await stream.synchronize();
-      if (!ranOn.startsWith(`wasm (${mode}`)) throw new Error(`the kernel ran on ${ranOn}`);
-    };
-    await launch();
-    const output = new Int32Array(elements);
-    stream.memcpyAsync(output, target);
-    await stream.synchronize();
-    if (output.some((value, index) => value !== expected[index])) throw new Error('the results differ');
-    return launch;
   };
-
-  await using all = await open('cpu');
-  await using single = await open('cpu', { threads: 1 });
-  return await inTurn(
-    { suite: 'cpu', work: name, bytes: 8 * elements },
-    {
-      'warpstage, all threads': await prepare(all),
-      'warpstage, 1 thread': await prepare(single),
-      'JavaScript loop nest': () => loopNest(work, expected, input),
-    },
-    11,
-  );
 }
 
-export const suite: Suite = {
-  unified: () =>
-    measure({
-      name: 'unified',
-      kernel: withStagingUnified as Kernel,
-      elements: 2 ** 24,
-      stages: 4,
-      batch: block,
-      mode: 'regions',
-    }),
-  specialized: () =>
-    measure({
-      name: 'specialized',
-      kernel: withSpecializedStaging as Kernel,
-      elements: 2 ** 22,
-      stages: 2,
-      batch: block / 2,
-      mode: 'states',
-    }),
-};
+async function withThreads(threads: number, name: string, place: Place, native: Native): Promise<Row[]> {
+  const { work, input, output } = place;
+  await using device = await open('cpu', { threads });
+  const variants: Record<string, () => unknown> = {};
+  for (const [variant, kernel] of Object.entries(work.kernels)) {
+    variants[`${variant}, ${threads}`] = await launchOf(device, kernel, variant, place);
+  }
+  if (threads === 1) {
+    variants.JavaScript = () => {
+      for (let time = 0; time < work.times; time++) work.loop(input as never, output as never, work.count);
+    };
+  }
+  const run = native.work(work.native);
+  const call = () => run(input.buffer as ArrayBuffer, output.buffer as ArrayBuffer, work.count, threads);
+  reset(output);
+  call();
+  compare(place, output, 'native');
+  variants[`native, ${threads}`] = () => {
+    for (let time = 0; time < work.times; time++) call();
+  };
+  const bytes = work.times * (input.byteLength + output.byteLength);
+  return await inTurn({ suite: 'cpu', work: name, bytes }, variants, 5);
+}
+
+async function measure(name: string, work: Work): Promise<Row[]> {
+  using native = new Native();
+  const place = placeOf(work, native);
+  const rows: Row[] = [];
+  for (const threads of [1, 2]) rows.push(...(await withThreads(threads, name, place, native)));
+  return rows;
+}
+
+export const suite: Suite = Object.fromEntries(
+  Object.entries(works).map(([name, work]) => [name, () => measure(name, work)]),
+);

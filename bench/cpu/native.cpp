@@ -1,0 +1,280 @@
+// The works of the suite `cpu` as somebody who tunes for this machine writes them, at vectors of 128 bits.
+// Built by g++ -O3 -msse4.1 -fopenmp at the bench's start (bench/native.ts). Every work is
+//
+//   void name(const void* input, void* output, int64_t count, int threads)
+//
+// w1 to w5 are tuned by hand; the others are the plain loops that a compiler makes vectors of.
+
+#include <omp.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+typedef float Floats __attribute__((vector_size(16)));
+typedef float LooseFloats __attribute__((vector_size(16), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(16)));
+typedef uint32_t Words __attribute__((vector_size(16)));
+typedef char Bytes __attribute__((vector_size(16)));
+
+constexpr int lanes = 4;
+#define WORK extern "C" __attribute__((visibility("default"))) void
+
+/// Runs `body(begin, end)` on each thread, for its part of `count` in multiples of `grain`.
+template <typename Body>
+static void split(int64_t count, int64_t grain, int threads, Body body) {
+#pragma omp parallel num_threads(threads)
+  {
+    const int64_t grains = count / grain, rank = omp_get_thread_num(), all = omp_get_num_threads();
+    body(grains * rank / all * grain, rank + 1 == all ? count : grains * (rank + 1) / all * grain);
+  }
+}
+
+/// Memory in huge pages, where the system has them.
+extern "C" __attribute__((visibility("default"))) void* take(int64_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+extern "C" __attribute__((visibility("default"))) void give(void* memory, int64_t bytes) { munmap(memory, bytes); }
+
+WORK w1(const int32_t* __restrict in, int32_t* __restrict out, int64_t count, int threads) {
+  split(count, 256, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = in[i] * 3 + 1;
+  });
+}
+
+/// 64 dependent multiplications and additions; eight vectors hide how long each takes.
+WORK w2(const float* __restrict in, float* __restrict out, int64_t count, int threads) {
+  constexpr int jam = 8;
+  split(count, jam * lanes, threads, [=](int64_t begin, int64_t end) {
+    const Floats p = 0.999f - Floats{}, q = 0.001f - Floats{};
+    for (int64_t i = begin; i < end; i += jam * lanes) {
+      Floats x[jam];
+      for (int j = 0; j < jam; ++j) x[j] = *(const Floats*)(in + i + j * lanes);
+#pragma GCC unroll 1
+      for (int step = 0; step < 64; step += 8) {
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; ++k) {
+#pragma GCC unroll 8
+          for (int j = 0; j < jam; ++j) x[j] = x[j] * p + q;
+        }
+      }
+      for (int j = 0; j < jam; ++j) *(Floats*)(out + i + j * lanes) = x[j];
+    }
+  });
+}
+
+/// The sums of 17 neighbours; `in` has eight more at either end.
+WORK w3(const float* __restrict in, float* __restrict out, int64_t count, int threads) {
+  split(count, 256, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += lanes) {
+      Floats sum = {};
+#pragma GCC unroll 17
+      for (int k = 0; k <= 16; ++k) sum += *(const LooseFloats*)(in + i + k);
+      *(Floats*)(out + i) = sum;
+    }
+  });
+}
+
+/// The product of two matrices of `n` rows, which follow each other in `in`: two rows by four vectors at a
+/// time, over a panel of the second matrix that the caches hold.
+WORK w4(const float* __restrict in, float* __restrict c, int64_t n, int threads) {
+  constexpr int rows = 2, vectors = 4, width = vectors * lanes, depth = 256;
+  const float *a = in, *b = in + n * n;
+  split(n, 32, threads, [=](int64_t begin, int64_t end) {
+    alignas(64) float panel[depth * width];
+    std::memset(c + begin * n, 0, (end - begin) * n * sizeof(float));
+    for (int64_t k0 = 0; k0 < n; k0 += depth) {
+      for (int64_t column = 0; column < n; column += width) {
+        for (int k = 0; k < depth; ++k) std::memcpy(panel + k * width, b + (k0 + k) * n + column, sizeof(float) * width);
+        for (int64_t row = begin; row < end; row += rows) {
+          Floats sums[rows][vectors];
+#pragma GCC unroll 2
+          for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v) sums[r][v] = *(Floats*)(c + (row + r) * n + column + v * lanes);
+          }
+          for (int k = 0; k < depth; ++k) {
+#pragma GCC unroll 2
+            for (int r = 0; r < rows; ++r) {
+              const Floats left = a[(row + r) * n + k0 + k] - Floats{};
+#pragma GCC unroll 4
+              for (int v = 0; v < vectors; ++v) sums[r][v] += left * *(const Floats*)(panel + k * width + v * lanes);
+            }
+          }
+#pragma GCC unroll 2
+          for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v) *(Floats*)(c + (row + r) * n + column + v * lanes) = sums[r][v];
+          }
+        }
+      }
+    }
+  });
+}
+
+/// How many steps Collatz' sequence takes to 1, 1000 at most: four vectors under way at a time.
+WORK w5(const uint32_t* __restrict in, int32_t* __restrict out, int64_t count, int threads) {
+  constexpr int jam = 4;
+  split(count, jam * lanes, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += jam * lanes) {
+      Ints x[jam], steps[jam] = {};
+      for (int j = 0; j < jam; ++j) x[j] = *(const Ints*)(in + i + j * lanes);
+      for (int step = 0; step < 1000; ++step) {
+        Ints active = {};
+#pragma GCC unroll 4
+        for (int j = 0; j < jam; ++j) {
+          const Ints goesOn = (x[j] != 1) & (x[j] != 0);
+          const Ints next = (x[j] & 1) == 1 ? x[j] * 3 + 1 : (Ints)((Words)x[j] >> 1);
+          x[j] = goesOn ? next : x[j];
+          steps[j] -= goesOn;
+          active |= goesOn;
+        }
+        if (__builtin_ia32_pmovmskb128((Bytes)active) == 0) break;
+      }
+      for (int j = 0; j < jam; ++j) *(Ints*)(out + i + j * lanes) = steps[j];
+    }
+  });
+}
+
+/// 256 sums.
+WORK r(const float* __restrict in, float* __restrict out, int64_t count, int threads) {
+  const int64_t part = count / 256;
+  split(256, 1, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      float sums[16] = {}, sum = 0;
+      for (int64_t i = block * part; i < (block + 1) * part; i += 16)
+        for (int k = 0; k < 16; ++k) sums[k] += in[i + k];
+      for (float partial : sums) sum += partial;
+      out[block] = sum;
+    }
+  });
+}
+
+/// How often each of 256 bytes occurs.
+WORK h(const uint8_t* __restrict in, uint32_t* __restrict out, int64_t count, int threads) {
+  std::memset(out, 0, 256 * sizeof(uint32_t));
+  split(count, 4, threads, [=](int64_t begin, int64_t end) {
+    uint32_t own[4][256] = {};
+    for (int64_t i = begin; i < end; i += 4)
+      for (int k = 0; k < 4; ++k) ++own[k][in[i + k]];
+#pragma omp critical
+    for (int bin = 0; bin < 256; ++bin) out[bin] += own[0][bin] + own[1][bin] + own[2][bin] + own[3][bin];
+  });
+}
+
+/// The transpose of `n` rows, in tiles that the caches hold.
+WORK t(const float* __restrict in, float* __restrict out, int64_t n, int threads) {
+  split(n, 32, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t y = begin; y < end; y += 32)
+      for (int64_t x = 0; x < n; x += 32)
+        for (int j = 0; j < 32; ++j)
+          for (int i = 0; i < 32; ++i) out[(x + j) * n + y + i] = in[(y + i) * n + x + j];
+  });
+}
+
+WORK d(const double* __restrict x, double* __restrict y, int64_t count, int threads) {
+  split(count, 8, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = 1.5 * x[i] + y[i];
+  });
+}
+
+WORK m(const int32_t*, int32_t* __restrict out, int64_t rows, int threads) {
+  const int64_t columns = rows * 16 / 9;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+  for (int64_t y = 0; y < rows; ++y) {
+    for (int64_t x = 0; x < columns; ++x) {
+      const float real = -2.2f + x * 3.0f / columns, imaginary = -1.2f + y * 2.4f / rows;
+      float a = 0, b = 0;
+      int step = 0;
+      while (a * a + b * b < 4 && step < 256) {
+        const float next = a * a - b * b + real;
+        b = 2 * a * b + imaginary;
+        a = next;
+        ++step;
+      }
+      out[y * columns + x] = step;
+    }
+  }
+}
+
+/// Parts of 512 elements, each sorted.
+WORK b(const int32_t* __restrict in, int32_t* __restrict out, int64_t count, int threads) {
+  split(count / 512, 1, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      int32_t* keys = out + part * 512;
+      std::memcpy(keys, in + part * 512, 512 * sizeof(int32_t));
+      for (int size = 2; size <= 512; size *= 2) {
+        for (int stride = size / 2; stride > 0; stride /= 2) {
+          for (int first = 0; first < 512; first += 2 * stride) {
+            const bool up = (first & size) == 0;
+            for (int i = first; i < first + stride; ++i) {
+              const int32_t low = std::min(keys[i], keys[i + stride]), high = std::max(keys[i], keys[i + stride]);
+              keys[i] = up ? low : high;
+              keys[i + stride] = up ? high : low;
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+/// The mean of 3 by 3 neighbours of an image of 3 channels; `in` has a border of one more pixel.
+WORK c(const uint8_t* __restrict in, uint8_t* __restrict out, int64_t n, int threads) {
+  const int64_t pitch = 3 * (n + 2);
+  split(n, 1, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t y = begin; y < end; ++y) {
+      for (int64_t i = 0; i < 3 * n; ++i) {
+        int sum = 0;
+        for (int row = 0; row < 3; ++row)
+          for (int pixel = 0; pixel < 3; ++pixel) sum += in[(y + row) * pitch + i + 3 * pixel];
+        out[y * 3 * n + i] = sum * 7282 >> 16;
+      }
+    }
+  });
+}
+
+/// The forces between `n` bodies (x, y, z, mass). The compiler may change the order of sums here.
+#pragma GCC push_options
+#pragma GCC optimize("fast-math")
+static void forces(const float* X, const float* Y, const float* Z, const float* M, float* out, int64_t begin, int64_t end,
+                   int64_t n) {
+  for (int64_t i = begin; i < end; i += 16) {
+    float ax[16] = {}, ay[16] = {}, az[16] = {};
+    for (int64_t j = 0; j < n; ++j) {
+      const float x = X[j], y = Y[j], z = Z[j], mass = M[j];
+      for (int k = 0; k < 16; ++k) {
+        const float dx = x - X[i + k], dy = y - Y[i + k], dz = z - Z[i + k];
+        const float inverse = 1 / sqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
+        const float force = mass * inverse * inverse * inverse;
+        ax[k] += force * dx;
+        ay[k] += force * dy;
+        az[k] += force * dz;
+      }
+    }
+    for (int k = 0; k < 16; ++k) {
+      out[3 * (i + k)] = ax[k];
+      out[3 * (i + k) + 1] = ay[k];
+      out[3 * (i + k) + 2] = az[k];
+    }
+  }
+}
+#pragma GCC pop_options
+
+WORK n(const float* __restrict in, float* __restrict out, int64_t count, int threads) {
+  std::vector<float> columns[4];
+  for (int column = 0; column < 4; ++column) {
+    columns[column].resize(count);
+    for (int64_t i = 0; i < count; ++i) columns[column][i] = in[4 * i + column];
+  }
+  split(count, 16, threads, [&](int64_t begin, int64_t end) {
+    forces(columns[0].data(), columns[1].data(), columns[2].data(), columns[3].data(), out, begin, end, count);
+  });
+}
