@@ -215,7 +215,7 @@ async function disassemble(bytes: Uint8Array): Promise<string> {
     );
   });
   const wabt = await load();
-  const module = wabt.readWasm(bytes, { readDebugNames: true, threads: true });
+  const module = wabt.readWasm(bytes, { readDebugNames: true, threads: true, relaxed_simd: true });
   try {
     module.applyNames();
     return module.toText({ foldExprs: true, inlineExport: false });

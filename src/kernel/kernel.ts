@@ -30,7 +30,7 @@ export interface Kernel<S extends Schema = Schema> {
   readonly name: string;
   readonly schema: S;
   readonly body: (data: never, cuda: never) => void;
-  /** Whether a GPU may round a product and the sum it goes into once instead of twice. */
+  /** Whether a device may round a product and the sum it goes into once instead of twice. */
   readonly fma: boolean;
 }
 
@@ -38,8 +38,9 @@ export interface KernelOptions {
   /** For messages, where the function has no name of its own. */
   readonly name?: string;
   /**
-   * Lets a GPU contract `a * b + c` into one fused multiply-add, as nvcc does by default: faster, and its
-   * results may then differ from those of a CPU in the last bit.
+   * Lets a device contract `a * b + c` into one fused multiply-add, as nvcc does by default: faster, and its
+   * results may then differ from another device's in the last bit. A CPU does where the engine has relaxed SIMD
+   * (Node 21 and later) and threads run in vectors.
    */
   readonly fma?: boolean;
 }

@@ -33,6 +33,30 @@ export const mutations = [
       why: 'threads read and write the elements of others',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/wasm/simd/relaxed.ts',
+    ['test/wasm/relaxed.test.ts'],
+    [
+      {
+        name: 'products and sums are fused in every kernel',
+        from: "!unit.relaxes || !unit.program.fma || expression.kind !== 'binary'",
+        to: "!unit.relaxes || expression.kind !== 'binary'",
+        why: 'results of a CPU differ from those of other devices in kernels that allow no such thing',
+      },
+      {
+        name: 'a fused difference is a sum',
+        from: "negates: operator === 'subtract' };",
+        to: 'negates: false };',
+        why: 'a * b - c is a * b + c in kernels with fma',
+      },
+      {
+        name: 'a fused difference has the wrong sign',
+        from: "operator === 'add' ? madd : 'f32x4.relaxed_nmadd';",
+        to: 'madd;',
+        why: 'c - a * b is c + a * b in kernels with fma',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/wasm/lane-functions.ts', lanes, [
     {
       name: 'some lanes of narrow elements are stored as words',
@@ -80,7 +104,7 @@ export const mutations = [
     },
     {
       name: 'a masked value reaches every lane',
-      from: "if (mask !== null) code.get(local).get(mask[vector]!).op('v128.bitselect');",
+      from: '      if (mask !== null) {\n        code.get(local).get(mask[vector]!);\n        writeSelect(code, unit);\n      }',
       to: '',
       why: 'threads that do not assign a variable get the value of those that do',
     },

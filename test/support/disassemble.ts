@@ -6,7 +6,13 @@ const wabt = await createWabt();
 
 /** The text of a module, folded; with the names of functions and locals. */
 export function disassemble(bytes: Uint8Array): string {
-  const features = { simd: true, threads: true, bulk_memory: true, sat_float_to_int: true };
+  const features = {
+    simd: true,
+    relaxed_simd: true,
+    threads: true,
+    bulk_memory: true,
+    sat_float_to_int: true,
+  };
   const module = wabt.readWasm(bytes, { readDebugNames: true, ...features });
   try {
     module.applyNames();

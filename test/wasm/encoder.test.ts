@@ -13,8 +13,11 @@ import {
   memoryOpcodes,
   type PlainInstruction,
   plainOpcodes,
+  type RelaxedInstruction,
+  relaxedOpcodes,
 } from '#warpstage/targets/wasm/encoder/opcodes.js';
 import { disassemble, functionText } from '../support/disassemble.ts';
+import { withRelaxedSimd } from '../support/relaxed-simd.ts';
 
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 
@@ -81,6 +84,19 @@ test('every instruction is known to the engine by its number and to a disassembl
   for (const name of [...names, ...others, 'i8x16.shuffle']) {
     expect(text).toMatch(new RegExp(`\\b${name.replaceAll('.', '\\.')}\\b`));
   }
+});
+
+test('so is every instruction of relaxed SIMD', () => {
+  const names = Object.keys(relaxedOpcodes) as RelaxedInstruction[];
+  const writer = new ModuleWriter();
+  const code = new Code();
+  writer.function('f', code, [], []);
+  code.op('unreachable');
+  for (const name of names) code.relaxed(name).op('unreachable');
+  const bytes = writer.encode();
+  expect(withRelaxedSimd(() => WebAssembly.validate(bytes))).toBe(true);
+  const text = disassemble(bytes);
+  for (const name of names) expect(text).toContain(name);
 });
 
 test('branches find their block, and names are kept', () => {

@@ -11,6 +11,7 @@ import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
+import { hasRelaxedSimd } from './encoder/features.ts';
 import { ModuleWriter } from './encoder/module.ts';
 import { type HostSignatures, hostSignatures, mathImportName } from './host-functions.ts';
 import { addStoreFunction, addTruncateFunction } from './lane-functions.ts';
@@ -26,10 +27,12 @@ class Whole {
   readonly ownFunctions = new Map<string, FunctionReference>();
   scratchBytes = 0;
   readonly without: readonly OptionalCpuPass[];
+  readonly relaxes: boolean;
 
   constructor({ block: [x, y, z] }: Program, without: readonly OptionalCpuPass[]) {
     this.threads = x * y * z;
     this.without = without;
+    this.relaxes = !without.includes('relaxed') && hasRelaxedSimd();
   }
 }
 
@@ -56,6 +59,11 @@ export class Unit {
   /** The unit of what a rank group does, in the same module. */
   ofRankGroup(rankGroup: RankGroup, program: Program): Unit {
     return new Unit(program, [], rankGroup, this.#whole);
+  }
+
+  /** Whether instructions of relaxed SIMD may be used. */
+  get relaxes(): boolean {
+    return this.#whole.relaxes;
   }
 
   /** Whether a pass is not to be left out. */

@@ -21,6 +21,8 @@ import {
   memoryOpcodes,
   type PlainInstruction,
   plainOpcodes,
+  type RelaxedInstruction,
+  relaxedOpcodes,
   shuffle,
   v128Const,
 } from './opcodes.ts';
@@ -144,6 +146,12 @@ export class Code {
 
   op(...instructions: readonly PlainInstruction[]): this {
     for (const instruction of instructions) this.#opcode(plainOpcodes[instruction]);
+    return this;
+  }
+
+  /** For engines that have it (features.ts). */
+  relaxed(instruction: RelaxedInstruction): this {
+    this.#opcode(relaxedOpcodes[instruction]);
     return this;
   }
 

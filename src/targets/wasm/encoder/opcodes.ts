@@ -1,8 +1,9 @@
 // The instructions that we emit, by the names of the WebAssembly text format.
 //
 // Only what every supported engine has (Node 20 and later): the MVP, sign extension, saturating
-// float-to-integer conversion, bulk memory, threads and fixed-width SIMD. An opcode behind a
-// prefix byte is written as prefix * 0x1000 + opcode.
+// float-to-integer conversion, bulk memory, threads and fixed-width SIMD; and, in a table of its own, what is used
+// of relaxed SIMD, which an engine may have (features.ts). An opcode behind a prefix byte is written as
+// prefix * 0x1000 + opcode.
 
 const bulk = 0xfc * 0x1000;
 const simd = 0xfd * 0x1000;
@@ -179,6 +180,13 @@ export const plainOpcodes = {
   'i32x4.trunc_sat_f32x4_s': simd + 0xf8,
 } as const;
 
+/** Instructions of relaxed SIMD, without immediates. */
+export const relaxedOpcodes = {
+  'f32x4.relaxed_madd': simd + 0x105,
+  'f32x4.relaxed_nmadd': simd + 0x106,
+  'i32x4.relaxed_laneselect': simd + 0x10b,
+} as const;
+
 /** Instructions with a memory immediate, and the number of bytes that each accesses. */
 export const memoryOpcodes = {
   'i32.load': [0x28, 4],
@@ -240,6 +248,7 @@ export const memoryFill = bulk + 0x0b;
 export const atomicFence = thread + 0x03;
 
 export type PlainInstruction = keyof typeof plainOpcodes;
+export type RelaxedInstruction = keyof typeof relaxedOpcodes;
 export type MemoryInstruction = keyof typeof memoryOpcodes;
 export type LaneMemoryInstruction = keyof typeof laneMemoryOpcodes;
 export type LaneInstruction = keyof typeof laneOpcodes;

@@ -19,6 +19,7 @@ import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
+import { fusedOf, writeSelect } from './relaxed.ts';
 import { pushGather, writeScatter } from './separate.ts';
 
 /** A load, a statement that stores, or one side of a copy. */
@@ -150,6 +151,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
         pushPowerOfTwoDivision(group, expression, push);
         return;
       }
+      if (pushFused(group, expression, push)) return;
       push(expression.left);
       if (expression.operator === 'shiftLeft' || expression.operator === 'shiftRight') {
         pushExpression(group.first, expression.right);
@@ -188,11 +190,25 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       push(expression.then);
       push(expression.otherwise);
       push(expression.test);
-      code.op('v128.bitselect');
+      writeSelect(code, group.unit);
       return;
     default:
       throw new Error(`lanes cannot compute a ${expression.kind}`);
   }
+}
+
+/** Pushes a sum with a product in it by one instruction, if it may be rounded once. */
+function pushFused(
+  { code, unit }: GroupContext,
+  expression: Expression,
+  push: (operand: Expression) => void,
+): boolean {
+  const fused = fusedOf(unit, expression);
+  if (fused === null) return false;
+  for (const operand of fused.operands) push(operand);
+  if (fused.negates) code.op('f32x4.neg');
+  code.relaxed(fused.instruction);
+  return true;
 }
 
 function isLiteral(expression: Expression, value: boolean): boolean {

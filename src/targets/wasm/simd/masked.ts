@@ -17,6 +17,7 @@ import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses } from './checks.ts';
 import { vectorBytes, writeLaneStore } from './elements.ts';
 import { eachVectorSharing, type GroupContext, placeOf, pushLanes, writeVectorStore } from './expressions.ts';
+import { writeSelect } from './relaxed.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
@@ -190,7 +191,7 @@ export class MaskedWriter {
   }
 
   #assign(statement: Structure<'assign'>, mask: Mask | null): void {
-    const { code, lanes, first } = this.#group;
+    const { code, lanes, first, unit } = this.#group;
     const { variable, value } = statement;
     if (!lanes.varies(variable)) {
       writeStatement(first, statement);
@@ -211,7 +212,10 @@ export class MaskedWriter {
         return;
       }
       pushLanes(this.#group, shared, value, vector);
-      if (mask !== null) code.get(local).get(mask[vector]!).op('v128.bitselect');
+      if (mask !== null) {
+        code.get(local).get(mask[vector]!);
+        writeSelect(code, unit);
+      }
       code.set(local);
     });
   }
