@@ -17,12 +17,12 @@ import { wasm, wasmWithout } from '../support/wasm.ts';
 const schema = { out: 'f32[]', a: 'readonly f32[]', b: 'readonly f32[]', c: 'readonly f32[]' } as const;
 
 /** Each with what it is: a product, and what is added to it. */
-const forms = {
+const forms: Readonly<Record<string, (a: number, b: number, c: number) => readonly [number, number]>> = {
   'a * b + c': (a: number, b: number, c: number) => [a * b, c],
   'c + a * b': (a: number, b: number, c: number) => [a * b, c],
   'a * b - c': (a: number, b: number, c: number) => [a * b, -c],
   'c - a * b': (a: number, b: number, c: number) => [-a * b, c],
-} as const;
+};
 
 function kernelOf(form: string, fma: boolean): Kernel {
   const text = `({ out, a: x, b: y, c: z }, cuda) => {
