@@ -1,7 +1,7 @@
 // Relaxed SIMD in a Node that has it behind a flag alone, as Node 20 does.
 
 import { setFlagsFromString } from 'node:v8';
-import { hasRelaxedSimd } from '#warpstage/targets/wasm/encoder/features.js';
+import { hasRelaxedSimd } from '#warpstage/targets/wasm/encoder/module.js';
 
 const flag = 'experimental-wasm-relaxed-simd';
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { wasmBytes } from '#warpstage/targets/wasm/compile.js';
-import { hasRelaxedSimd } from '#warpstage/targets/wasm/encoder/features.js';
+import { hasRelaxedSimd } from '#warpstage/targets/wasm/encoder/module.js';
 import { randomRuns } from '../differential/tape.ts';
 import { disassemble } from '../support/disassemble.ts';
 import { interpreter } from '../support/interpreter.ts';

@@ -149,7 +149,7 @@ export class Code {
     return this;
   }
 
-  /** For engines that have it (features.ts). */
+  /** For engines that have it (`hasRelaxedSimd`). */
   relaxed(instruction: RelaxedInstruction): this {
     this.#opcode(relaxedOpcodes[instruction]);
     return this;

@@ -4,7 +4,7 @@
 // known when all code is written, and they are numbered then, imports first.
 
 import { pushName, pushSized, pushUnsigned } from './bytes.ts';
-import { type Code, type FunctionReference, typeBytes, type WasmType } from './code.ts';
+import { Code, type FunctionReference, typeBytes, type WasmType } from './code.ts';
 
 /** A function that the host gives. */
 export interface Import extends FunctionReference {
@@ -157,4 +157,13 @@ function pushSection(bytes: number[], id: number, entries: readonly (readonly nu
   for (const entry of entries) for (const byte of entry) content.push(byte);
   bytes.push(id);
   pushSized(bytes, content);
+}
+
+/** Whether the engine has relaxed SIMD: Node does from version 21. It is asked each time, which takes microseconds. */
+export function hasRelaxedSimd(): boolean {
+  const writer = new ModuleWriter();
+  const code = new Code([{ name: 'x', type: 'v128' }]);
+  writer.function('f', code, ['v128'], ['v128']);
+  code.get(0).get(0).get(0).relaxed('f32x4.relaxed_madd');
+  return WebAssembly.validate(writer.encode());
 }

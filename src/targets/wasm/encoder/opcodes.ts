@@ -2,7 +2,7 @@
 //
 // Only what every supported engine has (Node 20 and later): the MVP, sign extension, saturating
 // float-to-integer conversion, bulk memory, threads and fixed-width SIMD; and, in a table of its own, what is used
-// of relaxed SIMD, which an engine may have (features.ts). An opcode behind a prefix byte is written as
+// of relaxed SIMD, which an engine may have (`hasRelaxedSimd`). An opcode behind a prefix byte is written as
 // prefix * 0x1000 + opcode.
 
 const bulk = 0xfc * 0x1000;
