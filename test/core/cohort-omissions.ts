@@ -49,14 +49,15 @@ export function withoutOrder(program: Program): Omission[] {
   });
 }
 
-/** For each region of threads the program whose cohorts do once what its threads do one by one. */
-export function withRegionsOnce(program: Program): Omission[] {
+/** For each value that a cohort computes once, the program in which it is another one in each thread. */
+export function withVaryingOnce(program: Program): Omission[] {
   return eachSegment(program, (segment, at, way) =>
     segment.steps.flatMap((step, i) => {
-      if (step.kind !== 'region' || step.region.gives !== null) return [];
-      const once = step.region.body.map((statement) => ({ kind: 'once', statement }) as const);
-      const steps = segment.steps.toSpliced(i, 1, ...once);
-      return [{ what: `region ${i} once`, way: replaced(way, at, { ...segment, steps }) }];
+      if (step.kind !== 'once' || step.statement.kind !== 'assign') return [];
+      const { range } = step.statement;
+      const value = { kind: 'builtin', name: 'threadRank', type: program.indexType, range } as const;
+      const steps = segment.steps.with(i, { kind: 'once', statement: { ...step.statement, value } });
+      return [{ what: `value ${i} of each thread`, way: replaced(way, at, { ...segment, steps }) }];
     }),
   );
 }

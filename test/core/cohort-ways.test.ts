@@ -9,7 +9,7 @@ import { interpreted, threadsOf } from '../support/lowered.ts';
 import { programOfText } from '../support/rewritten.ts';
 import { runProgram, type Target } from '../support/run-program.ts';
 import { wasmStates } from '../support/wasm.ts';
-import { withRegionsOnce } from './cohort-omissions.ts';
+import { withVaryingOnce } from './cohort-omissions.ts';
 
 const [threads, batches] = [64, 5];
 const deliveries: readonly Delivery[] = ['late', 1, 2, 3, 'eager'];
@@ -104,27 +104,25 @@ const ways: Readonly<Record<string, string>> = {
 
 test('what varies and is done once has no value, as no thread of a cohort speaks for the others', () => {
   const program = programOfText(
-    { out: 'i32[]' },
-    `({ out }, cuda) => {
+    { out: 'i32[]', batches: 'index' },
+    `({ out, batches }, cuda) => {
       const block = cuda.thisThreadBlock();
-      let k = 1;
-      k += 3 * block.threadRank();
+      let k = batches;
+      k += 2;
       block.sync();
       out[block.threadRank()] = k;
     }`,
     [threads, 1],
   );
-  const results = withRegionsOnce(threadsOf(program)).map(({ program: cohorts }) => {
-    const target = interpreted(
-      'cohorts',
-      'late',
-      () => {},
-      () => cohorts,
-    );
-    return runProgram(target, program, { grid: 1, arguments: { out: new Int32Array(threads) } }).fault;
+  const messages = withVaryingOnce(threadsOf(program)).map(({ program: cohorts }) => {
+    const lower = () => cohorts;
+    const out = new Int32Array(threads);
+    const target = interpreted('cohorts', 'late', () => {}, lower);
+    const { fault } = runProgram(target, program, { grid: 1, arguments: { out, batches } });
+    return fault !== null && 'message' in fault ? fault.message : fault;
   });
   const message = '`k` is read and has no value here';
-  expect(results).toMatchObject([{ message }, { message }]);
+  expect(messages).toEqual([message, message]);
 });
 
 const schema = { out: 'i32[]', input: 'readonly i32[]', batches: 'index' };
