@@ -99,7 +99,7 @@ describe('bulk copies', () => {
   test('a single stage is prefetched as long as there is a batch to come', () => {
     const { text } = generated(withSingleStage);
     expect(text).toMatch(
-      /if \(\(\(int\)\(\(unsigned\)batch_0 \+ \(unsigned\)3\) < batchCount_2\)\) \{\s+if \(copying_warp_\d+\) \{/,
+      /if \(\(batch_0 < \(int\)\(\(unsigned\)batchCount_2 - \(unsigned\)3\)\)\) \{\s+if \(copying_warp_\d+\) \{/,
     );
   });
 

@@ -128,6 +128,24 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/legalise/loops.ts',
+    ['test/core/greatest-counters.test.ts'],
+    [
+      {
+        name: 'a counter gets more, and not its bound less',
+        from: 'const isFar: Less = { ...test, left: counter, right: amount === 0 ? bound : least };',
+        to: "const isFar: Less = { ...test, left: { ...least, operator: 'add', left: counter } as Expression, right: bound };",
+        why: 'the last batches of a counter near 2^31 are followed by others that are not there',
+      },
+      {
+        name: 'no unsigned bound is less than what is taken from it',
+        from: 'return isUnsigned && amount > 0 ? [{ ...test, left: by, right: bound }, isFar] : [isFar];',
+        to: 'return isUnsigned && amount < 0 ? [] : [isFar];',
+        why: 'with an unsigned counter fewer batches than stages become four thousand millions',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/legalise/parts.ts', roles, [
     {
       name: 'a loop that fills a pipeline ends where it likes',

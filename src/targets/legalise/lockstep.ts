@@ -5,20 +5,24 @@
 // the pipeline's head is from its tail is known at each call. As long as 2S batches are left, whole
 // rounds of S turns need no test between them:
 //
-//   for (; c + 2S - 1 < n; )  S times: { use c; ++c; fetch c + S - 1; }
+//   for (; c < n - 2S + 1; )  S times: { use c; ++c; fetch c + S - 1; }
 //
 // In a round the stage of each batch is a constant, and with it every address of shared memory and
 // of a barrier. A light kernel on an H200 issues 38 instructions a batch and warp without this, 10 with it.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
-import { mapExpression, mapStatements } from '../analysis/map.ts';
+import { isFloat } from '../../compiler/number-types.ts';
+import { mapStatements } from '../analysis/map.ts';
 import { assignedIn, countStatements, forEachExpression } from '../analysis/walk.ts';
 import { copyStatements } from './loop-schedule.ts';
 import {
   conjunctionOf,
   conjunctsOf,
-  isInvariant,
+  isBound,
+  isFarBelow,
+  isSame,
   isVariable,
+  type Less,
   type Loop,
   mayLeave,
   variablePlus,
@@ -53,7 +57,8 @@ export function stepTogether(
   if (capacity?.kind !== 'constant' || another !== undefined || repeated) return null;
   const stages = Number(capacity.value);
   const start = startOf(used, before);
-  if (start === null || start !== startOf(filled, before) || stages < 1) return null;
+  if (isFloat(program.variables[used]!.type)) return null;
+  if (start === null || start < 0 || start !== startOf(filled, before) || stages < 1) return null;
   if (readsOf(filled, program.body) !== readsOf(filled, [fill])) return null;
 
   const pipelines = [...program.pipelines.keys()].filter((pipeline) =>
@@ -64,10 +69,16 @@ export function stepTogether(
   for (const statement of outer.body) {
     if (isCallOf(statement, pipelines)) schedule.distance.set(statement, inFlight);
   }
-  const shifted = (expression: Expression, counter: number, distance: number) =>
-    mapExpression(expression, {
-      expression: (mapped) => (isVariable(mapped, counter) ? variablePlus(used, distance, capacity) : mapped),
-    });
+  const tests = conjunctsOf(outer.test!);
+  const assigned = assignedIn([outer]);
+  const growing = tests.filter((test) => isBound(test, used, assigned));
+  const below = (bound: Less): Less => ({ ...bound, left: variablePlus(used, 0, capacity) });
+  const isTested = (bound: Less) => tests.some((test) => isSame(test, below(bound)));
+  /** That there is the batch so far from the one that is used, for which the loop's test has held. */
+  const isThere = (bound: Less, distance: number) => [
+    ...(isTested(bound) ? [] : [below(bound)]),
+    ...isFarBelow(below(bound), distance),
+  ];
   /** The filling statements for the batch that is fetched after `used` has grown; null: not in a round. */
   const fetch = (turn: number | null): readonly Statement[] =>
     mapStatements(fill.body, {
@@ -91,7 +102,7 @@ export function stepTogether(
   const always: Expression = { kind: 'constant', type: 'bool', value: true, range };
   const refill: Statement = {
     kind: 'if',
-    test: conjunctionOf(bounds.map((bound) => shifted(bound, filled, inFlight - 1))) ?? always,
+    test: conjunctionOf(bounds.flatMap((bound) => isThere(bound, inFlight - 1))) ?? always,
     then: fetch(null),
     otherwise: [],
     range,
@@ -115,17 +126,13 @@ export function stepTogether(
   schedule.refills.set(refill, pipelines);
 
   const [, ...use] = outer.body;
-  const tests = conjunctsOf(outer.test!);
-  const assigned = assignedIn([outer]);
-  const growing = tests.every(
-    (test) =>
-      test.kind === 'compare' &&
-      test.operator === 'less' &&
-      isVariable(test.left, used) &&
-      isInvariant(test.right, assigned),
-  );
   const statements = countStatements([...use, ...fill.body]);
-  if (!growing || mayLeave(outer) || stages > mostTurns || statements * stages > mostStatements)
+  if (
+    growing.length < tests.length ||
+    mayLeave(outer) ||
+    stages > mostTurns ||
+    statements * stages > mostStatements
+  )
     return { first, refill, rounds: [] };
 
   const turns = Array.from({ length: stages }, (_, turn) => [
@@ -136,10 +143,9 @@ export function stepTogether(
   const rounds: Statement = {
     kind: 'loop',
     label: around.newLabel(),
-    test: conjunctionOf([
-      ...tests.map((test) => shifted(test, used, last)),
-      ...bounds.map((bound) => shifted(bound, filled, last)),
-    ]),
+    test: conjunctionOf(
+      [...growing, ...bounds.filter((bound) => !isTested(bound))].flatMap((bound) => isThere(bound, last)),
+    ),
     testFirst: true,
     body: turns.flat(),
     update: [],

@@ -43,6 +43,45 @@ export function variablePlus(
   return { kind: 'binary', operator: 'add', type, left, right, range };
 }
 
+/** Whether two expressions are written alike, wherever they stand. */
+export function isSame(a: Expression, b: Expression): boolean {
+  const text = (expression: Expression) =>
+    JSON.stringify(expression, (key, value: unknown) =>
+      key === 'range' ? undefined : typeof value === 'bigint' ? `${value}n` : value,
+    );
+  return text(a) === text(b);
+}
+
+export type Less = Extract<Expression, { kind: 'compare' }>;
+
+/** Whether a test asks for a variable to be less than what is the same wherever none of `assigned` is. */
+export function isBound(
+  test: Expression,
+  id: number,
+  assigned: { has(variable: number): boolean },
+): test is Less {
+  return (
+    test.kind === 'compare' &&
+    test.operator === 'less' &&
+    isVariable(test.left, id) &&
+    isInvariant(test.right, assigned)
+  );
+}
+
+/**
+ * That a counter is less than a bound by more than `amount`, where it is known to be less than it, and not negative.
+ * The bound gets less and not the counter more: the sum might leave its type.
+ */
+export function isFarBelow({ left: counter, right: bound, ...test }: Less, amount: number): readonly Less[] {
+  const { type, range } = bound;
+  const isWide = type === 'i64' || type === 'u64';
+  const by: Expression = { kind: 'constant', type, value: isWide ? BigInt(amount) : amount, range };
+  const least: Expression = { kind: 'binary', operator: 'subtract', type, left: bound, right: by, range };
+  const isFar: Less = { ...test, left: counter, right: amount === 0 ? bound : least };
+  const isUnsigned = type === 'u32' || type === 'u64';
+  return isUnsigned && amount > 0 ? [{ ...test, left: by, right: bound }, isFar] : [isFar];
+}
+
 /** The variable that an update does nothing but increase by one; null if it is another update. */
 export function incrementOf(update: readonly Statement[]): number | null {
   const [step] = update;

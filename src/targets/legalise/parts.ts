@@ -4,7 +4,7 @@ import type { Expression, Statement } from '../../compiler/ir.ts';
 import { mapExpression } from '../analysis/map.ts';
 import { expressionsOf, forEachOperand, forEachStatement } from '../analysis/walk.ts';
 import { readsOf, startOf } from './lockstep.ts';
-import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, mayLeave } from './loops.ts';
+import { conjunctsOf, incrementOf, isInvariant, isSame, isVariable, type Loop, mayLeave } from './loops.ts';
 import { countersOf } from './rotate.ts';
 
 /** The statements without the branches that these threads never take: `passes` says where a test is known. */
@@ -151,13 +151,4 @@ function renamed(expression: Expression, from: number, to: number): Expression {
     expression: (mapped) =>
       mapped.kind === 'variable' && mapped.id === from ? { ...mapped, id: to } : mapped,
   });
-}
-
-/** Whether two expressions are written alike, wherever they stand. */
-function isSame(a: Expression, b: Expression): boolean {
-  const text = (expression: Expression) =>
-    JSON.stringify(expression, (key, value: unknown) =>
-      key === 'range' ? undefined : typeof value === 'bigint' ? `${value}n` : value,
-    );
-  return text(a) === text(b);
 }

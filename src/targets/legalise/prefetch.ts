@@ -13,8 +13,11 @@ import { mapExpression } from '../analysis/map.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import type { LoopSchedule } from './loop-schedule.ts';
 import {
+  conjunctionOf,
   conjunctsOf,
   incrementOf,
+  isBound,
+  isFarBelow,
   isInvariant,
   isVariable,
   type Loop,
@@ -114,22 +117,15 @@ function prefetchIn(loop: Loop, program: Program, schedule: LoopSchedule): void 
   const counter = incrementOf(loop.update);
   if (counter === null || loop.test === null || mayLeave(loop) || assignedIn(loop.body).has(counter)) return;
   const assigned = assignedIn([loop]);
-  const growing = conjunctsOf(loop.test).every(
-    (test) =>
-      test.kind === 'compare' &&
-      test.operator === 'less' &&
-      isVariable(test.left, counter) &&
-      isInvariant(test.right, assigned),
-  );
+  const tests = conjunctsOf(loop.test);
+  const growing = tests.filter((test) => isBound(test, counter, assigned));
   const copies = loop.body.filter(isBlockCopy);
-  if (!growing || copies.length === 0) return;
+  if (growing.length < tests.length || copies.length === 0) return;
   const stages = Math.max(...copies.map(({ pipeline }) => program.pipelines[pipeline]!.stages));
   const ahead = batchesUnderWay(loop.body, program) - stages;
   if (ahead <= 0) return;
   const next = variablePlus(counter, ahead, { type: program.variables[counter]!.type, range: loop.range });
-  const when = mapExpression(loop.test, {
-    expression: (mapped) => (isVariable(mapped, counter) ? next : mapped),
-  });
+  const when = conjunctionOf(growing.flatMap((test) => isFarBelow(test, ahead)));
   for (const copy of copies) {
     const offset = laterOffset(copy, loop.body, counter, next);
     if (offset !== null) schedule.prefetches.set(copy, { offset, when });

@@ -19,7 +19,16 @@ import { assignedBy, forEachStatement } from '../analysis/walk.ts';
 import type { Lowering } from './decisions.ts';
 import { stepTogether } from './lockstep.ts';
 import { copyStatements, type LoopSchedule, newLabels } from './loop-schedule.ts';
-import { conjunctsOf, incrementOf, isInvariant, isVariable, type Loop, negation } from './loops.ts';
+import {
+  conjunctsOf,
+  incrementOf,
+  isBound,
+  isInvariant,
+  isVariable,
+  type Less,
+  type Loop,
+  negation,
+} from './loops.ts';
 
 /** What the rotation of one loop depends on beside the loop. */
 export interface Surroundings {
@@ -39,7 +48,7 @@ export interface Counters {
   readonly used: number;
   readonly filled: number;
   /** The inner loop's conditions that do not change while the outer loop runs. */
-  readonly bounds: readonly Expression[];
+  readonly bounds: readonly Less[];
   /** How far the one may be ahead of the other, for each condition that says so. */
   readonly capacities: readonly Expression[];
 }
@@ -129,13 +138,13 @@ export function countersOf(outer: Loop, fill: Loop): Counters | null {
     return isVariable(limit.right, used) && isInvariant(limit.left, assigned) ? limit.left : null;
   };
 
-  const bounds: Expression[] = [];
+  const bounds: Less[] = [];
   const capacities: Expression[] = [];
   for (const test of conjunctsOf(fill.test)) {
-    if (test.kind !== 'compare' || test.operator !== 'less' || !isVariable(test.left, filled)) return null;
-    const capacity = capacityOf(test.right);
+    const isLess = test.kind === 'compare' && test.operator === 'less' && isVariable(test.left, filled);
+    const capacity = isLess ? capacityOf(test.right) : null;
     if (capacity !== null) capacities.push(capacity);
-    else if (isInvariant(test.right, assigned)) bounds.push(test);
+    else if (isBound(test, filled, assigned)) bounds.push(test);
     else return null;
   }
   return capacities.length > 0 ? { used, filled, bounds, capacities } : null;

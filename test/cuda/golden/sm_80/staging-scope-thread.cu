@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       pipeline_filled_6 = (pipeline_filled_6 + 1u);
     }
     break_3:;
-    while ((((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2) : false)) {
+    while ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)3))) {
       ws_wait_group<1>();
       __syncthreads();
       batch_3 = computeBatch_0;
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;
       }
-      if (((int)((unsigned)computeBatch_0 + (unsigned)1) < batchCount_2)) {
+      if ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)1))) {
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
         ws_copy_async<4>(s_shared_0 + (((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)1) % (unsigned)2) * 256) + (int)ws_thread_rank), g_globalIn_1 + ((((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
         ws_commit();

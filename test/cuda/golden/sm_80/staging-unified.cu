@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       pipeline_filled_6 = (pipeline_filled_6 + 1u);
     }
     break_3:;
-    while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
+    while ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)7))) {
       ws_wait_group<3>();
       __syncthreads();
       batch_3 = computeBatch_0;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;
       }
-      if (((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2)) {
+      if ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)3))) {
         __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
         ws_copy_async<16>(s_shared_0 + ((int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * 256), g_globalIn_1 + (((int)blockIdx.x * 256) + (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);

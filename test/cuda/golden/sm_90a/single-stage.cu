@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     batch_1 = batch_0;
     begin_2 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_1));
     __syncthreads();
-    if (((int)((unsigned)batch_0 + (unsigned)3) < batchCount_2)) {
+    if ((batch_0 < (int)((unsigned)batchCount_2 - (unsigned)3))) {
       if (copying_warp_3) {
         elected_11 = ws_elect();
         if (elected_11) {

@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_14 % 2u)], pipeline_bytes_20);
         pipeline_bytes_20 = 0u;
-        if (((int)((unsigned)fetchBatch_4 + (unsigned)6) < batchCount_2)) {
+        if ((fetchBatch_4 < (int)((unsigned)batchCount_2 - (unsigned)6))) {
           ws_prefetch(g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)(int)((unsigned)fetchBatch_4 + (unsigned)6)) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u);
         }
         pipeline_head_14 = (pipeline_head_14 + 1u);
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_14 % 2u)], pipeline_bytes_20);
         pipeline_bytes_20 = 0u;
-        if (((int)((unsigned)fetchBatch_4 + (unsigned)6) < batchCount_2)) {
+        if ((fetchBatch_4 < (int)((unsigned)batchCount_2 - (unsigned)6))) {
           ws_prefetch(g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)(int)((unsigned)fetchBatch_4 + (unsigned)6)) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u);
         }
         pipeline_head_14 = (pipeline_head_14 + 1u);

@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     batch_1 = batch_0;
     batch_2 = batch_0;
-    if (((int)((unsigned)batch_0 + (unsigned)2) < batchCount_2)) {
+    if ((batch_0 < (int)((unsigned)batchCount_2 - (unsigned)2))) {
       if (copying_warp_11) {
         elected_19 = ws_elect();
         if (elected_19) {
@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     __syncthreads();
     batch_1 = batch_0;
     batch_2 = batch_0;
-    if (((int)((unsigned)batch_0 + (unsigned)2) < batchCount_2)) {
+    if ((batch_0 < (int)((unsigned)batchCount_2 - (unsigned)2))) {
       if (copying_warp_11) {
         elected_19 = ws_elect();
         if (elected_19) {
