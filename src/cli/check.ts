@@ -13,7 +13,7 @@ import { formatIssues } from '../diagnostics/render.ts';
 import { stageParts } from '../targets/stage-spans.ts';
 import type { NamedCase } from './check-cases.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
-import { listNames } from './failure.ts';
+import { listNames, usageError } from './failure.ts';
 import { type LoadedModule, loadModule } from './load-module.ts';
 import { showsColour, type Terminal } from './terminal.ts';
 import { addSetting, parseCount, parseSeed, type Settings } from './values.ts';
@@ -30,6 +30,7 @@ interface CheckCommandOptions {
   readonly json?: boolean;
   readonly sarif?: string;
   readonly stages?: string;
+  readonly static?: boolean;
 }
 
 /** A case with what the checker says of it. */
@@ -49,7 +50,11 @@ export function checkCommand(context: CommandContext): Command {
         'under the checker: every access, copy and wait of every thread, in several schedules. ' +
         'The exit code is 0 if all is clean, 1 if there are findings or a budget ran out.',
     )
-    .argument('<module>', 'the TypeScript or JavaScript file that exports kernels, check cases or jobs')
+    .argument(
+      '<module...>',
+      'the TypeScript or JavaScript file that exports kernels, check cases or jobs; several with --static',
+    )
+    .option('--static', 'compile the kernels of the files without running anything, and print what is wrong')
     .option('-k, --kernel <name>', 'check this kernel only')
     .option('--schedules <count>', 'how many schedules: eager and late copies, then random ones', parseCount)
     .option('--seed <number>', 'of the first random schedule', parseSeed)
@@ -76,9 +81,23 @@ export function checkCommand(context: CommandContext): Command {
         'warpstage check staging.ts',
         'warpstage check staging.ts --kernel withStaging --schedules 64 --advice',
         'warpstage check staging.ts --sarif findings.sarif',
+        'warpstage check --static src/*.ts',
       ]),
     )
-    .action((modulePath: string, options: CheckCommandOptions) => checkModule(modulePath, options, context));
+    .action(async (paths: readonly string[], options: CheckCommandOptions) => {
+      if (options.static) {
+        const { checkStatically } = await import('./check-static.ts');
+        return checkStatically(paths, options, context);
+      }
+      const [path, ...more] = paths;
+      if (more.length > 0) {
+        throw usageError(
+          'check runs the launches of one module',
+          'name one, or add --static to only compile',
+        );
+      }
+      return checkModule(path!, options, context);
+    });
 }
 
 async function checkModule(

@@ -14,6 +14,9 @@ import type { Issue, Location } from '../diagnostics/error.ts';
 import { linesOf } from '../diagnostics/lines.ts';
 import { helpOf } from './error-help.ts';
 
+/** A finding of the checker, or a mistake that the compiler found. */
+export type SarifFinding = Issue & Partial<Pick<CheckFinding, 'severity' | 'threads' | 'schedules'>>;
+
 /** What a run of the checker has to tell. */
 export interface SarifContent {
   readonly version: string;
@@ -21,7 +24,7 @@ export interface SarifContent {
   readonly folder: string;
   /** The user's module: where findings are put that no file is known of. */
   readonly module: string;
-  readonly findings: readonly CheckFinding[];
+  readonly findings: readonly SarifFinding[];
   /** Why some of it is not known. */
   readonly inconclusive: readonly Issue[];
 }
@@ -70,9 +73,9 @@ function ruleOf(code: Code): ReportingDescriptor {
 }
 
 function resultOf(
-  finding: CheckFinding,
+  finding: SarifFinding,
   ruleIndex: number,
-  locate: (location: Location) => SarifLocation,
+  locate: (location: Location | undefined) => SarifLocation,
 ): Result {
   return {
     ruleId: finding.code,
@@ -80,7 +83,7 @@ function resultOf(
     level: finding.severity === 'advice' ? 'note' : 'error',
     message: { text: textOf(finding) },
     locations: [locate(finding.location)],
-    relatedLocations: finding.related.map(({ label, location }, id) => ({
+    relatedLocations: (finding.related ?? []).map(({ label, location }, id) => ({
       id,
       ...locate(location),
       message: { text: label },
@@ -107,8 +110,8 @@ function locationOf(location: Location | undefined, folder: string, module: stri
   };
 }
 
-function fingerprintOf({ code, message, location }: CheckFinding): string {
-  const line = linesOf(location.text)[location.line - 1]?.trim() ?? '';
+function fingerprintOf({ code, message, location }: SarifFinding): string {
+  const line = location === undefined ? '' : (linesOf(location.text)[location.line - 1]?.trim() ?? '');
   // Values differ from run to run, what is between them does not.
   const words = message.replaceAll(/\d+/g, '#');
   return createHash('sha256').update([code, words, line].join('\n')).digest('hex').slice(0, 32);

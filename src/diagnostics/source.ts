@@ -60,6 +60,29 @@ export function functionOfText(text: string, of: AnyFunction, offset: () => numb
   return made;
 }
 
+/** A part of a file as it stands in an editor, which may be newer than what is stored. */
+interface FilePart {
+  readonly file: string;
+  /** The whole text of the file. */
+  readonly text: string;
+  /** Where the function begins. */
+  readonly start: number;
+}
+
+const fileParts = new WeakMap<AnyFunction, FilePart & { readonly code: string }>();
+
+/**
+ * A function that is compiled from a part of a file. It is never called. `code` is that part, with blanks in place
+ * of types, so that an offset in it is one in the file.
+ */
+export function functionOfFile(code: string, part: FilePart): AnyFunction {
+  const made = () => undefined;
+  // It has the name of nothing in the file.
+  Object.defineProperty(made, 'name', { value: '' });
+  fileParts.set(made, { ...part, code });
+  return made;
+}
+
 /** The function that the user wrote: itself, or what it was made for. */
 export function writtenBy(fn: AnyFunction): AnyFunction {
   return writtenTexts.get(fn)?.of ?? fn;
@@ -73,6 +96,8 @@ export function createKernelSource(fn: AnyFunction, name: string): KernelSource 
   if (known?.name === name) return known;
   const written = writtenTexts.get(fn);
   if (written !== undefined) return sourceOfText(fn, name, written);
+  const part = fileParts.get(fn);
+  if (part !== undefined) return sourceOfPart(fn, name, part);
   const text = known?.text ?? Function.prototype.toString.call(fn);
   const source: KernelSource = Object.freeze({
     name,
@@ -89,6 +114,17 @@ export function createKernelSource(fn: AnyFunction, name: string): KernelSource 
 function sourceOfText(fn: AnyFunction, name: string, { text, of, offset }: Written): KernelSource {
   const place = () => createKernelSource(of, name).locate(offset());
   const source: KernelSource = Object.freeze({ name, text, locate: place });
+  sources.set(fn, source);
+  return source;
+}
+
+function sourceOfPart(
+  fn: AnyFunction,
+  name: string,
+  { file, text, start, code }: FilePart & { readonly code: string },
+): KernelSource {
+  const locate = (offset: number) => ({ file, ...lineAndColumn(text, start + offset), text });
+  const source: KernelSource = Object.freeze({ name, text: code, locate });
   sources.set(fn, source);
   return source;
 }
