@@ -18,6 +18,7 @@ import { helpCommand } from './help.ts';
 import { initCommand } from './init.ts';
 import { headCommand, infoCommand } from './inspect.ts';
 import { exitCodeOf, Interrupt } from './interrupt.ts';
+import { mergeCommand } from './merge.ts';
 import { overlapCommand } from './overlap.ts';
 import { planCommand } from './plan.ts';
 import { runCommand } from './run.ts';
@@ -71,6 +72,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(calibrateCommand(context))
     .addCommand(infoCommand(context))
     .addCommand(headCommand(context))
+    .addCommand(mergeCommand(context))
     .addCommand(verifyCommand(context))
     .addCommand(devicesCommand(context));
   return program.addCommand(completionCommand(context, program)).addCommand(helpCommand(context, program));

@@ -28,6 +28,8 @@ const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS5004: 3,
   WS5005: 3,
   WS5014: 4,
+  WS5015: 4,
+  WS5016: 75,
   WS5006: 74,
   WS4001: 75,
   WS4006: 75,

@@ -32,6 +32,7 @@ import {
   parseDuration,
   parseNumber,
   parsePosition,
+  parseShare,
   type Settings,
 } from './values.ts';
 
@@ -46,6 +47,7 @@ interface RunCommandOptions {
   readonly depth?: number;
   readonly rows?: number;
   readonly maxMemory?: string;
+  readonly shard?: readonly [n: number, of: number];
   readonly resume?: boolean;
   readonly fsync?: boolean;
   readonly clobber: boolean;
@@ -100,6 +102,11 @@ export function runCommand(context: CommandContext): Command {
     .option(
       '--resume',
       'keep what is written if the run ends before its end, and go on from what a former run kept',
+    )
+    .option(
+      '--shard <n/t>',
+      'compute the n-th of t pieces, into a file of its own (y.npy.3-of-10), for `warpstage merge`',
+      parseShare,
     )
     .option('--fsync', 'flush outputs to the disk before they appear: they are there after a loss of power')
     .option('--no-clobber', 'fail if an output is there already')
@@ -313,6 +320,7 @@ async function stream(
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),
+    ...(options.shard === undefined ? {} : { shard: options.shard }),
     ...(options.maxMemory === undefined ? {} : { maxMemory: options.maxMemory }),
     ...(options.convert === undefined ? {} : { convert: options.convert }),
     resume: options.resume ?? false,

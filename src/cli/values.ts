@@ -21,6 +21,14 @@ const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 8
 /** As long as timers run, in seconds. */
 const longestTimer = 24 * 86_400;
 
+/** Reads the n-th of t: `3/10`. */
+export function parseShare(text: string): readonly [n: number, of: number] {
+  const [, n, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
+  const share = [Number(n), Number(of)] as const;
+  if (share[0] >= 1 && share[0] <= share[1]) return share;
+  throw new InvalidArgumentError('It must be two whole numbers, the first from 1 to the second: 3/30.');
+}
+
 /** Reads a duration in seconds: `90`, or `1h30m`. Seconds where no unit is said. */
 export function parseDuration(text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([smhd])/g)];

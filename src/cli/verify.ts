@@ -1,10 +1,11 @@
 // `warpstage verify`: whether outputs are still what was written, by the checksums that `--checksum` left beside them.
 
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Difference, Subset, Verified } from '../overlap/verify.ts';
 import { formatBytes, formatCount } from '../timeline/quantities.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { parseShare } from './values.ts';
 
 interface VerifyCommandOptions {
   readonly subset?: Subset;
@@ -24,7 +25,7 @@ export function verifyCommand(context: CommandContext): Command {
     .option(
       '--subset <n/t>',
       'read only each t-th part, from the n-th on: 1/30 to 30/30 read all, in thirty runs',
-      parseSubset,
+      parseShare,
     )
     .option('--inputs', 'read the inputs too: are they what the output was computed from?')
     .option('--json', 'print what was found as JSON')
@@ -60,11 +61,4 @@ function issueOf({ path, begin, end, kind }: Difference) {
     message: `bytes ${formatCount(begin)} to ${formatCount(end)} of ${path} ${kinds[kind]}`,
     hint: 'run the job again, or take it from a copy',
   };
-}
-
-function parseSubset(text: string): Subset {
-  const [, n, t] = /^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? [];
-  const subset = [Number(n), Number(t)] as const;
-  if (subset[0] >= 1 && subset[0] <= subset[1]) return subset;
-  throw new InvalidArgumentError('It must be two whole numbers, the first from 1 to the second: 3/30.');
 }

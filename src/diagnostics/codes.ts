@@ -68,6 +68,8 @@ export const codes = {
   WS5012: 'an output in a format that is not written',
   WS5013: 'an unfinished output that this run cannot go on with',
   WS5014: 'a file that is not what its checksums say',
+  WS5015: 'pieces of an output that differ, or do not belong together',
+  WS5016: 'pieces of an output that are missing',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

@@ -25,7 +25,7 @@ import {
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
 import { formatOf, isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
-import { factsOf } from './journal/facts.ts';
+import { contentFact, dataFact, factsOf, fileFact } from './journal/facts.ts';
 import { finalOf } from './journal/journal.ts';
 import { type Mark, nothingWritten } from './journal/text.ts';
 import { bytesForChunks, hostBytesOfRow, isHere, memoryLimit } from './memory-limit.ts';
@@ -33,11 +33,15 @@ import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from '.
 import { encodingOf, type OpenOutputs, outputFile } from './outputs.ts';
 import { granularityOf, type HostMemory, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
+import { checkSharded, partOf } from './shards/cut.ts';
+import type { Shard } from './shards/piece.ts';
 import type { Sink } from './sinks/sink.ts';
 import { WindowReader } from './window.ts';
 
 /** What a job is bound to. */
 export interface BindRequest {
+  /** The name of the job. */
+  readonly job: string;
   readonly data: ReadonlyMap<string, InputData>;
   /** What input files hold, by their paths, where they are identified by that. */
   readonly contents: ReadonlyMap<string, Content>;
@@ -53,6 +57,8 @@ export interface BindRequest {
   readonly depth: NonNullable<RunOptions['depth']>;
   /** Whether to keep a journal, and to go on where that of a former run ends. */
   readonly resume: boolean;
+  /** The piece that is to be computed; undefined for all. */
+  readonly shard: Shard | undefined;
   readonly maxMemory: RunOptions['maxMemory'];
   /** Of the devices. */
   readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free' | 'transferRate'>;
@@ -68,6 +74,10 @@ export interface Binding {
   readonly context: JobContext;
   /** What a former run has written. */
   readonly begin: Mark;
+  /** The first row that is this run's. */
+  readonly first: number;
+  /** How many are; undefined if only the end tells. */
+  readonly ownRows: number | undefined;
   /** Rows of the inputs, also of those that are not read. */
   readonly totalRows: number | undefined;
   /** Bytes of a row of all inputs, as the kernel has them. */
@@ -130,7 +140,8 @@ class Binder {
         ...{ role: 'output' as const, rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 },
       })),
     ];
-    const planned = this.#request.asSample ? totalRows : rows;
+    const part = partOf(rows, granularityOf(outputs), this.#request.shard);
+    const planned = this.#request.asSample ? totalRows : part && part.end - part.begin;
     const plan = planChunks({
       ...target,
       streams,
@@ -159,9 +170,13 @@ class Binder {
 
     const shapes = (total: number) =>
       outputs.map((output) => shapeOf(output, total, inputs[0]!.reader.source));
-    const begin = this.#request.resume
-      ? await this.#resume({ inputs, outputs, settings, plan, constants, shapes: shapes(kept ?? 0) })
-      : nothingWritten;
+    const run = { inputs, outputs, settings, plan, constants, shapes: shapes(kept ?? 0) };
+    const first = part?.begin ?? 0;
+    const begin = this.#request.resume ? await this.#resume(run) : nothingWritten;
+    if (this.#request.shard !== undefined) {
+      const end = Math.min(part!.end, kept!);
+      await this.#cut(run, this.#request.shard, [first, Math.max(first, end)]);
+    }
     const bound = await this.#openOutputs(outputs, shapes(kept ?? 0), kept !== undefined);
     return {
       job: {
@@ -174,11 +189,13 @@ class Binder {
         places,
         settings,
         plan,
-        rows,
-        begin: begin.rows,
+        rows: part?.end,
+        begin: first + begin.rows,
       },
       context,
       begin,
+      first,
+      ownRows: kept === undefined ? undefined : Math.max(0, Math.min(part!.end, kept) - first),
       totalRows,
       inputRowBytes: inputs.reduce((sum, input) => sum + rowBytes(input), 0),
       outputBytes: (total) =>
@@ -278,18 +295,21 @@ class Binder {
       return { ...output, file, format, shape: shapes[position]! };
     });
     const files = await Promise.all(given.map(async (one) => ({ ...one, path: await finalOf(one.file) })));
+    const inputFacts = inputs.map(async ({ name, reader }) => {
+      const from = data.get(name) as string | InputFile;
+      const path = typeof from === 'string' ? from : from.file;
+      const content = contents.get(path);
+      const kind = `${formatOf(from)}, ${reader.source.dtype}`;
+      const fact = await (content === undefined ? fileFact(path, kind) : contentFact(path, kind, content));
+      return { name, fact };
+    });
     const facts = await factsOf({
       ...bound,
       definition: this.#definition,
       chunkRows: bound.plan.auto.chunk ? undefined : bound.plan.chunkRows,
       head,
       convert,
-      inputs: inputs.map(({ name, reader }) => {
-        const from = data.get(name) as string | InputFile;
-        const path = typeof from === 'string' ? from : from.file;
-        const content = contents.get(path);
-        return { name, path, format: formatOf(from), dtype: reader.source.dtype, content };
-      }),
+      inputs: await Promise.all(inputFacts),
       outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
     });
     const targets = files.map(({ file, format, element, shape, ratio, width }) => {
@@ -300,6 +320,51 @@ class Binder {
     const begin = await open.keepJournal(facts, targets);
     if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
     return begin;
+  }
+
+  /** Has the outputs be pieces, of the rows from the first to before the last, and the inputs begin there. */
+  async #cut(
+    { inputs, outputs, shapes, plan: _, ...bound }: Resumed,
+    shard: Shard,
+    [begin, end]: readonly [begin: number, end: number],
+  ): Promise<void> {
+    const { data, contents, destinations, head, convert, outputs: open } = this.#request;
+    checkSharded(
+      this.#definition,
+      outputs.map(({ name }) => destinations.get(name)),
+    );
+    const work = await factsOf({
+      ...bound,
+      definition: this.#definition,
+      // A short piece has shorter chunks.
+      chunkRows: undefined,
+      head,
+      convert,
+      inputs: inputs.map(({ name, reader: { source } }) => {
+        const from = data.get(name);
+        const path = typeof from === 'string' ? from : (from as Partial<InputFile>).file;
+        const content = path === undefined ? undefined : contents.get(path);
+        return { name, fact: dataFact(source.dtype, source.length!, content) };
+      }),
+      outputs: outputs.map(({ name, element }, i) => ({
+        ...{ name, element, path: undefined, format: 'any', shape: shapes[i]! },
+      })),
+    });
+    open.cut(
+      new Map(
+        outputs.map(({ name, element, width, ratio }, i) => [
+          name,
+          {
+            ...{ shard, job: this.#request.job, work, element, shape: shapes[i]! },
+            begin: rowsOut(begin, ratio) * width,
+            end: rowsOut(end, ratio) * width,
+          },
+        ]),
+      ),
+    );
+    if (begin === 0) return;
+    for (const { reader, element, inPlace } of inputs)
+      if (inPlace === undefined) await reader.skip(begin, element);
   }
 
   async #openOutputs(

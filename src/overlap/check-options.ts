@@ -26,6 +26,7 @@ const runNames = {
   overwrite: true,
   checksum: true,
   maxMemory: true,
+  shard: true,
 } as const satisfies Record<keyof RunOptions, true>;
 
 const planNames = {

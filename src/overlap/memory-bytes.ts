@@ -25,5 +25,9 @@ export class MemoryBytes implements ByteReader {
     return taken.length;
   }
 
+  skip(bytes: number): void {
+    this.#position += bytes;
+  }
+
   async close(): Promise<void> {}
 }

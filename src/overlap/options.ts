@@ -117,6 +117,12 @@ export interface RunOptions {
    * with commas between them, share the chunks; `'cuda:*'` is every GPU. Default `'cpu'`.
    */
   readonly device?: Device | DeviceName | readonly (Device | DeviceName)[];
+  /**
+   * Computes one piece of the outputs, the n-th of so many (`[3, 10]`), into files of its own beside each
+   * (`y.npy.3-of-10`), for `warpstage merge`. A piece that is there already is compared with the result, and a difference
+   * is an error (WS5015). Inputs are files or arrays, outputs files, and the job has no accumulators. Default: all.
+   */
+  readonly shard?: readonly [n: number, of: number];
   /** Only the first so many rows of the inputs. Default: all. */
   readonly rows?: number;
   /** Rows of a chunk; with a unit (`'8MiB'`, `'500kB'`) bytes of the widest input or output. Default `'auto'`. */

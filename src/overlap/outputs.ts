@@ -19,6 +19,8 @@ import type { AnyDefinition, TypedArray } from './job.ts';
 import { type Flushed, Journal, type Target, unfinishedFiles } from './journal/journal.ts';
 import type { Facts, Mark } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
+import type { Piece } from './shards/piece.ts';
+import { openPiece } from './shards/sink.ts';
 import { type FileSinkOptions, flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
 import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
 import { PinnedSink } from './sinks/pinned.ts';
@@ -107,6 +109,9 @@ export async function refusePresent(outputs: Iterable<OutputData>, checksum: boo
 /** How files are written. */
 type HowWritten = Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'> & { readonly checksum?: boolean };
 
+/** A piece, before it is written. */
+export type PieceOf = Omit<Piece, 'partBytes' | 'sums'>;
+
 /** Sinks that were opened for a run. */
 export class OpenOutputs {
   readonly #sinks: Sink[] = [];
@@ -118,6 +123,8 @@ export class OpenOutputs {
   readonly #how: HowWritten;
   readonly #copy: CopyBytes;
   #journal: Journal | undefined;
+  /** What the pieces are of, by output, where these are pieces. */
+  #pieces: ReadonlyMap<string, PieceOf> | undefined;
   #interrupted = Promise.resolve();
 
   /** `how` files are written, `copy`: how typed arrays are filled. */
@@ -130,6 +137,11 @@ export class OpenOutputs {
   async keepJournal(facts: Facts, targets: readonly Target[]): Promise<Mark> {
     this.#journal = await Journal.open(facts, targets);
     return this.#journal.begin;
+  }
+
+  /** Has the outputs be pieces from now on. All are files. */
+  cut(pieces: ReadonlyMap<string, PieceOf>): void {
+    this.#pieces = pieces;
   }
 
   /** Rows that the next run need not compute. */
@@ -237,8 +249,11 @@ export class OpenOutputs {
     return sink;
   }
 
-  async #file(data: string | OutputFile, { element, shape, shapeKnown }: OutputShape): Promise<Sink> {
+  async #file(data: string | OutputFile, about: OutputShape): Promise<Sink> {
+    const { parameter, element, shape, shapeKnown } = about;
     const { file, format } = outputFile(data);
+    const piece = this.#pieces?.get(parameter);
+    if (piece !== undefined) return openPiece(file, piece, this.#how);
     const encoding = encodingOf(file, format, element);
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;

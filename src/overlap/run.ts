@@ -30,6 +30,7 @@ import { assignOutputs, checkOutputs, OpenOutputs, refusePresent } from './outpu
 import type { PlanRequest } from './plan.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
+import { checkShard } from './shards/cut.ts';
 import type { Sink } from './sinks/sink.ts';
 
 /**
@@ -49,10 +50,12 @@ export async function run<V, O extends OutputArrays>(
   const jobs = jobsOf(work);
   checkSettings(jobs, options.settings ?? {});
   checkRows(options.rows);
+  checkShard(options.shard);
   const data = assignInputs(jobs, options.input);
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(jobs, data);
   await checkOutputs(destinations.values(), inputPaths(data.values()), options);
+  if (options.shard !== undefined) await checkShards(jobs, data, options);
   if (options.overwrite === false) await refusePresent(destinations.values(), options.checksum ?? false);
   if (options.resume) await checkResumable(jobs, data, destinations);
   if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
@@ -206,6 +209,7 @@ class WholeRun {
     signal.addEventListener('abort', release);
     try {
       const binding = await bindJob(job, {
+        job: job.name,
         data: this.#data,
         contents: this.#contents,
         destinations: this.#destinations,
@@ -216,6 +220,7 @@ class WholeRun {
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
         resume: this.#options.resume ?? false,
+        shard: this.#options.shard,
         maxMemory: this.#options.maxMemory,
         target: targetOf(this.#participants),
         inputs,
@@ -223,17 +228,17 @@ class WholeRun {
         residents,
       });
       signal.throwIfAborted();
-      const { begin } = binding;
+      const { begin, first } = binding;
+      const before = first + begin.rows;
       const began = this.#meter.elapsed;
       const progress = (rows: number) => ({
         pass: position + 1,
         passes: jobsOf(this.#work).length,
         rows,
         resumedRows: begin.rows,
-        totalRows: binding.context.rows,
+        totalRows: binding.ownRows,
         bytes: rows * binding.inputRowBytes,
-        totalBytes:
-          binding.context.rows === undefined ? undefined : binding.context.rows * binding.inputRowBytes,
+        totalBytes: binding.ownRows === undefined ? undefined : binding.ownRows * binding.inputRowBytes,
         elapsed: this.#meter.elapsed - began,
       });
       let rows = begin.rows;
@@ -265,10 +270,10 @@ class WholeRun {
       const { plan } = passed;
       this.#report = {
         ...this.#report,
-        rows: passed.rows,
+        rows: passed.rows - first,
         totalRows: binding.totalRows,
-        bytesIn: this.#report.bytesIn + (passed.rows - begin.rows) * binding.inputRowBytes,
-        bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows) - binding.outputBytes(begin.rows),
+        bytesIn: this.#report.bytesIn + (passed.rows - before) * binding.inputRowBytes,
+        bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows) - binding.outputBytes(before),
         chunks: passed.chunks,
         chunkRows: plan.chunkRows,
         chunkBytes: plan.chunkBytes,
@@ -318,6 +323,29 @@ function targetOf(
     free: Math.min(...participants.map(({ device }) => device.memory.free)),
     transferRate: rates.some((rate) => rate === undefined) ? undefined : Math.min(...(rates as number[])),
   };
+}
+
+/** Work that is cut is one job, over data that each run can begin anywhere in. */
+async function checkShards(
+  jobs: readonly Job[],
+  data: ReadonlyMap<string, InputData>,
+  { resume }: RunOptions,
+): Promise<void> {
+  if (jobs.length > 1) {
+    throw problem('WS5007', 'a sequence of jobs cannot be cut into shards', 'run its passes one by one');
+  }
+  if (resume) {
+    throw problem(
+      'WS5010',
+      'a shard cannot be resumed',
+      'run it again without resume, or cut into more shards',
+    );
+  }
+  for (const [name, source] of data) {
+    if (await isRepeatable(source)) continue;
+    const message = `input '${name}' is a stream, and a shard begins anywhere in it`;
+    throw problem('WS5005', message, 'save it to a file first');
+  }
 }
 
 /** A sequence reads its inputs once for every pass that has them. */

@@ -12,7 +12,7 @@ import { packageVersion } from '../../diagnostics/package-version.ts';
 import { unreadable } from '../../diagnostics/problem.ts';
 import { timeInWords } from '../../files/stamps.ts';
 import type { Content } from '../../files/sum-of-file.ts';
-import type { Conversion, Dtype } from '../../formats/dtype.ts';
+import type { Conversion } from '../../formats/dtype.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
 import type { Settings } from '../settings.ts';
 import type { Facts } from './text.ts';
@@ -32,11 +32,8 @@ export interface Identified {
   readonly head: number | undefined;
   readonly inputs: readonly {
     readonly name: string;
-    readonly path: string;
-    readonly format: string;
-    readonly dtype: Dtype;
-    /** What the file holds, where it is identified by that and not by its inode and times. */
-    readonly content: Content | undefined;
+    /** As `fileFact`, `contentFact` or `dataFact` say it. */
+    readonly fact: string;
   }[];
   /** How values of another type become the kernel's, where the run says it. */
   readonly convert: Conversion | undefined;
@@ -44,7 +41,8 @@ export interface Identified {
   readonly constants: ReadonlyMap<string, TypedArray>;
   readonly outputs: readonly {
     readonly name: string;
-    readonly path: string;
+    /** None where it may lie anywhere. */
+    readonly path: string | undefined;
     readonly format: string;
     readonly element: string;
     readonly shape: readonly number[];
@@ -66,17 +64,12 @@ export async function factsOf(run: Identified): Promise<Facts> {
   for (const [name, value] of Object.entries(run.settings)) {
     facts[`setting '${name}'`] = valueText(value);
   }
-  for (const { name, path, format, dtype, content } of run.inputs) {
-    facts[`input '${name}'`] =
-      content === undefined
-        ? await fileFact(path, `${format}, ${dtype}`)
-        : `${await realpath(path)} (${format}, ${dtype}, ${count(content.bytes)} bytes, checksum ${content.sum})`;
-  }
+  for (const { name, fact } of run.inputs) facts[`input '${name}'`] = fact;
   for (const [name, { buffer, byteOffset, byteLength }] of run.constants) {
     facts[`array '${name}'`] = digest(new Uint8Array(buffer, byteOffset, byteLength));
   }
   for (const { name, path, format, element, shape } of run.outputs) {
-    facts[`output '${name}'`] = `${path} (${format}, ${element}, shape (${shape.join(', ')}))`;
+    facts[`output '${name}'`] = `${path ?? 'a file'} (${format}, ${element}, shape (${shape.join(', ')}))`;
   }
   return facts;
 }
@@ -100,7 +93,7 @@ export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] 
  * A file as it is now. The inode and the time of its last change of any kind are among it: the time at which it was
  * written can be set back, as by `cp -p`.
  */
-async function fileFact(path: string, kind: string): Promise<string> {
+export async function fileFact(path: string, kind: string): Promise<string> {
   try {
     const { size, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     const times = `written ${timeInWords(mtimeNs)}, changed ${timeInWords(ctimeNs)}`;
@@ -108,6 +101,21 @@ async function fileFact(path: string, kind: string): Promise<string> {
   } catch (cause) {
     throw unreadable(path, cause);
   }
+}
+
+/** A file by what it holds. */
+export async function contentFact(path: string, kind: string, content: Content): Promise<string> {
+  return `${await realpath(path)} (${kind}, ${contentInWords(content)})`;
+}
+
+function contentInWords({ bytes, sum }: Content): string {
+  return `${count(bytes)} bytes, checksum ${sum}`;
+}
+
+/** Data wherever it lies: its length, and what it holds where that is known. */
+export function dataFact(kind: string, length: number, content: Content | undefined): string {
+  const known = content === undefined ? '' : `, ${contentInWords(content)}`;
+  return `${kind}, ${count(length)} elements${known}`;
 }
 
 function digest(data: string | Uint8Array): string {

@@ -36,6 +36,8 @@ export interface FileSinkOptions {
   readonly signal: AbortSignal | undefined;
   /** Where a file is written that is kept when the run ends before it is complete. Default: a name of its own, not kept. */
   readonly partial?: PartialFile | undefined;
+  /** Called where it must not take the place of a file that is there: returns if that one will do. Default: an error. */
+  readonly isThere?: () => void;
   /** Takes the checksums of what is written to a regular file. Default: nobody wants them. */
   readonly parts?: PartSums | undefined;
 }
@@ -147,12 +149,15 @@ class FileSink implements Sink {
     try {
       if (this.#options.overwrite) renameSync(this.#temporary, this.#final);
       else nameAnew(this.#temporary, this.#final);
-      this.#published = true;
-      dropUnfinished(this.#temporary);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw code === 'EEXIST' ? isPresent(this.name) : unwritable(this.name, cause);
+      if (code !== 'EEXIST') throw unwritable(this.name, cause);
+      if (this.#options.isThere === undefined) throw isPresent(this.name);
+      this.#options.isThere();
+      rmSync(this.#temporary, { force: true });
     }
+    this.#published = true;
+    dropUnfinished(this.#temporary);
     if (this.#options.fsync) this.syncName();
   }
 

@@ -1,0 +1,113 @@
+// A piece of an output: what one of several runs (`--shard 3/10`) has written of it, `y.npy.3-of-10` for `y.npy`.
+//
+// A piece is one file, so that it is there whole or not at all: its elements as they lie in memory, and behind them what
+// they are of (the work, and their place in the whole) with their checksums. Nothing in it depends on when, where or on
+// what it was computed, so that two results for one piece are the same file. What is read here may be anything.
+
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { problem, unreadable } from '../../diagnostics/problem.ts';
+import { openToRead } from '../../files/sum-of-file.ts';
+import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import type { Facts } from '../journal/text.ts';
+
+/** Which piece: the n-th of so many, counted from 1. */
+export type Shard = readonly [n: number, of: number];
+
+/** What a piece says of itself. */
+export interface Piece {
+  readonly shard: Shard;
+  readonly job: string;
+  /** What was computed: the same for all pieces. */
+  readonly work: Facts;
+  readonly element: ElementType;
+  /** Of the whole output. */
+  readonly shape: readonly number[];
+  /** Which of its elements are here. */
+  readonly begin: number;
+  readonly end: number;
+  /** Of the elements' bytes, as in `Sums`. */
+  readonly partBytes: number;
+  readonly sums: readonly string[];
+}
+
+/** Where a piece of an output is. */
+export function piecePath(output: string, [n, of]: Shard): string {
+  return `${output}.${n}-of-${of}`;
+}
+
+/** The last bytes of a piece say how long the text before them is. */
+const footerBytes = 32;
+const footer = /^\nwarpstage piece (\d{14})\n$/;
+/** Those of 100 TB. */
+const longest = 2 ** 28;
+
+/** What comes behind the elements. */
+export function pieceEnding(piece: Piece): Buffer {
+  const text = JSON.stringify(piece);
+  const body = Buffer.from(`${text.slice(0, -1)},"check":"${checkOf(text)}"}`);
+  return Buffer.concat([body, Buffer.from(`\nwarpstage piece ${String(body.length).padStart(14, '0')}\n`)]);
+}
+
+function checkOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** Reads what a piece says of itself. Throws WS5003 where it is none, or damaged. */
+export async function readPiece(path: string): Promise<Piece> {
+  let file: FileHandle | undefined;
+  let piece: Piece | undefined;
+  try {
+    file = await openToRead(path);
+    const { size } = await file.stat();
+    const bytes = (at: number, length: number) =>
+      file!.read(Buffer.alloc(length), 0, length, at).then(({ buffer }) => buffer.toString());
+    const [, digits] =
+      size < footerBytes ? [] : (footer.exec(await bytes(size - footerBytes, footerBytes)) ?? []);
+    const length = Number(digits);
+    const begin = size - footerBytes - length;
+    if (length <= longest && begin >= 0) piece = parse(await bytes(begin, length), begin);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  } finally {
+    await file?.close().catch(() => {});
+  }
+  if (piece !== undefined) return piece;
+  throw problem(
+    'WS5003',
+    `${path} is no piece of an output, or a damaged one`,
+    'remove it, and run its shard again',
+  );
+}
+
+function parse(text: string, bytes: number): Piece | undefined {
+  const [, body, check] = /^(.*),"check":"([0-9a-f]{16})"\}$/s.exec(text) ?? [];
+  if (body === undefined || check !== checkOf(`${body}}`)) return undefined;
+  let value: Partial<Piece>;
+  try {
+    value = JSON.parse(`${body}}`) as Partial<Piece>;
+  } catch {
+    return undefined;
+  }
+  const { shard, job, work, element, shape, begin, end, partBytes, sums } = value;
+  const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
+  const isCounts = (list: unknown): list is number[] => Array.isArray(list) && list.every(isCount);
+  const isWhole =
+    isCounts(shard) &&
+    shard.length === 2 &&
+    typeof job === 'string' &&
+    typeof work === 'object' &&
+    work !== null &&
+    typeof element === 'string' &&
+    Object.hasOwn(elementBytes, element) &&
+    isCounts(shape) &&
+    isCount(begin) &&
+    isCount(end) &&
+    begin <= end &&
+    (end - begin) * elementBytes[element] === bytes &&
+    isCount(partBytes) &&
+    partBytes > 0 &&
+    Array.isArray(sums) &&
+    sums.length === Math.ceil(bytes / partBytes);
+  return isWhole ? (value as Piece) : undefined;
+}
