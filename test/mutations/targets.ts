@@ -28,8 +28,8 @@ export const mutations = [
     },
     {
       name: 'vectors of narrow elements overlap',
-      from: 'return 4 * elementBytes[element];',
-      to: 'return 2 * elementBytes[element];',
+      from: 'return Math.min(4 * elementBytes[element], 16);',
+      to: 'return Math.min(2 * elementBytes[element], 16);',
       why: 'threads read and write the elements of others',
     },
   ]),
@@ -57,11 +57,37 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf('src/targets/wasm/simd/pairs.ts', lanes, [
+    {
+      name: 'the second pair of a vector has the mask of the first',
+      from: 'pair % 2 === 0 ? bytes(0, 0, 4, 4) : bytes(8, 8, 12, 12)',
+      to: 'bytes(0, 0, 4, 4)',
+      why: 'two threads of four keep or get an f64 as two others do',
+    },
+    {
+      name: 'the second pair of a vector converts the values of the first',
+      from: 'if (pair % 2 === 1) writeShuffled',
+      to: 'if (pair < 0) writeShuffled',
+      why: 'two threads of four compute with integers or f32 of two others',
+    },
+    {
+      name: 'tests of f64 stand for the wrong threads',
+      from: 'code.shuffle(bytes(0, 8, 16, 24));',
+      to: 'code.shuffle(bytes(16, 24, 0, 8));',
+      why: 'threads take branches that the f64 of others ask for',
+    },
+    {
+      name: 'f64 become f32 of the wrong threads',
+      from: 'code.shuffle(bytes(0, 4, 16, 20));',
+      to: 'code.shuffle(bytes(16, 20, 0, 4));',
+      why: 'threads get the f64 of others as f32',
+    },
+  ]),
   ...mutationsOf('src/targets/wasm/lane-functions.ts', lanes, [
     {
       name: 'some lanes of narrow elements are stored as words',
-      from: 'code.memory(store, bytes * lane);',
-      to: "code.memory('i32.store', bytes * lane);",
+      from: '.memory(store, bytes * lane);',
+      to: ".memory('i32.store', bytes * lane);",
       why: 'a thread that stores a byte overwrites those of threads that do not',
     },
   ]),
@@ -104,7 +130,7 @@ export const mutations = [
     },
     {
       name: 'a masked value reaches every lane',
-      from: '      if (mask !== null) {\n        code.get(local).get(mask[vector]!);\n        writeSelect(code, unit);\n      }',
+      from: '      if (mask !== null) {\n        code.get(local);\n        this.#pushMaskOf(mask, value.type, vector);\n        writeSelect(code, unit);\n      }',
       to: '',
       why: 'threads that do not assign a variable get the value of those that do',
     },
@@ -119,6 +145,12 @@ export const mutations = [
       from: ".op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');",
       to: ".op('i32x4.bitmask').tee(there).i32(7).op('i32.ge_u');",
       why: 'a thread that does not store overwrites its element',
+    },
+    {
+      name: 'threads of a pair store by the mask of the other pair',
+      from: "if (vector % 2 === 1) code.i32(2).op('i32.shr_u');",
+      to: '',
+      why: 'an f64 is stored for a thread that does not store, or not for one that does',
     },
     {
       name: 'products are sums where lanes are left out',

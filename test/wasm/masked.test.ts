@@ -11,7 +11,14 @@ import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
 import { wasm, wasmWithout } from '../support/wasm.ts';
 
-const outputs = { out: 'i32[]', other: 'i32[]', kept: 'i32[]', bytes: 'u8[]', words: 'i16[]' } as const;
+const outputs = {
+  out: 'i32[]',
+  other: 'i32[]',
+  kept: 'i32[]',
+  bytes: 'u8[]',
+  words: 'i16[]',
+  wide: 'f64[]',
+} as const;
 const schema = { ...outputs, x: 'readonly i32[]', divisor: 'i32', n: 'i32' } as const;
 
 /** The text of a kernel all of whose lanes' ways can be masked: it accesses each thread's own elements alone. */
@@ -28,16 +35,18 @@ class Writer {
   }
 
   kernel(): string {
-    return `({ out, other, kept, bytes, words, x, divisor, n }, cuda) => {
+    return `({ out, other, kept, bytes, words, wide, x, divisor, n }, cuda) => {
       const t = cuda.threadIdx.x;
       const i = cuda.blockIdx.x * cuda.blockDim.x + t;
       let a = x[i];
       let b = x[i + 1];
       let p = cuda.i32(1);
+      let d = wide[i];
       ${this.#jumps ? this.#loop(0) : ''}
       ${this.#statements(0)}
       out[i] = a * 31 + b;
       other[i] = p;
+      wide[i] = d;
     }`;
   }
 
@@ -56,6 +65,15 @@ class Writer {
       this.#loops += 1;
       const label = `b${this.#loops}`;
       return `${label}: { ${this.#within({ label, isLoop: false }, depth)} }`;
+    }
+    if (tape.chance(1, 8)) {
+      const wide = tape.pick([
+        'd = d + a;',
+        'd = 1.5 * d - p;',
+        'd = b < a ? d : d * 0.25;',
+        'wide[i] = d - b;',
+      ]);
+      return wide;
     }
     switch (tape.below(depth < 3 ? 9 : 5)) {
       case 0:
@@ -116,6 +134,7 @@ class Writer {
       `(a & 3) !== ${few}`,
       `b < a`,
       '(p & 4) === 0',
+      'd > b',
     ]);
   }
 
@@ -141,13 +160,14 @@ function outcome(target: Target, given: Kernel, block: number, divisor: number) 
   const [out, other, kept] = [1, 2, 3].map((first) => new Int32Array(length).fill(first));
   const bytes = new Uint8Array(length).fill(200);
   const words = new Int16Array(length).fill(-300);
+  const wide = Float64Array.from({ length }, (_, i) => i / 3 - 4);
   const x = Int32Array.from({ length: length + 1 }, (_, i) => (i * 2_654_435_761) >> (i % 32));
   const { fault, executable } = runKernel(target, given, {
     grid: 2,
     block,
-    arguments: { out: out!, other: other!, kept: kept!, bytes, words, x, divisor, n: 100 },
+    arguments: { out: out!, other: other!, kept: kept!, bytes, words, wide, x, divisor, n: 100 },
   });
-  return { fault, executable, results: [out, other, kept, bytes, words].join('; ') };
+  return { fault, executable, results: [out, other, kept, bytes, words, wide].join('; ') };
 }
 
 const once = <T>(run: () => T): T => run();

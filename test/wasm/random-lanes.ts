@@ -1,10 +1,11 @@
-// Random programs that lanes can run: accesses side by side of 8, 16 and 32 bits, arithmetic of 32 bits, branches and
-// loops that differ from thread to thread, in blocks of many shapes.
+// Random programs that lanes can run: accesses side by side of 8, 16 and 32 bits, arithmetic of 32 bits and of f64,
+// branches and loops that differ from thread to thread, in blocks of many shapes.
 //
 // Each thread writes its own elements alone, and shared memory is parted by syncs; so the result
 // is the same in whatever order threads run. Loops count their rounds, so that they end.
 
 import type { Expression, Program, Statement, ValueType } from '#warpstage/compiler/ir.js';
+import { isFloat } from '#warpstage/compiler/number-types.js';
 import type { Tape } from '../differential/tape.ts';
 import {
   type ArrayHandle,
@@ -45,8 +46,9 @@ const shapes = [
   [6, 2, 1],
 ] as const;
 
-type LaneType = 'i32' | 'u32' | 'f32';
-const laneTypes: readonly LaneType[] = ['i32', 'f32', 'u32'];
+type LaneType = 'i32' | 'u32' | 'f32' | 'f64';
+const laneTypes: readonly LaneType[] = ['i32', 'f32', 'u32', 'f64'];
+const narrowest = ['i32', 'f32', 'u32'] as const;
 export const narrowTypes = ['u8', 'i16', 'i8', 'u16'] as const;
 
 export interface LaneProgram {
@@ -98,6 +100,7 @@ class Generator {
       i32: make('i32'),
       u32: make('u32'),
       f32: make('f32'),
+      f64: make('f64'),
     });
     this.#inputs = each((type) => p.array(`in_${type}`, type, 'readonly'));
     this.#outputs = each((type) => p.array(`out_${type}`, type));
@@ -113,7 +116,7 @@ class Generator {
     this.#own = p.variable('own', 'i32');
     this.#uniform = [p.variable('u0', 'i32'), p.variable('u1', 'i32')];
     const two = (type: ValueType) => [p.variable(`${type}0`, type), p.variable(`${type}1`, type)];
-    this.#varying = { i32: two('i32'), u32: two('u32'), f32: two('f32'), bool: two('bool') };
+    this.#varying = { i32: two('i32'), u32: two('u32'), f32: two('f32'), f64: two('f64'), bool: two('bool') };
   }
 
   generate(): LaneProgram {
@@ -304,22 +307,23 @@ class Generator {
       case 0:
         return conditional(of('bool'), of(type), of(type));
       case 1:
-        return convert(of(tape.pick([...laneTypes, 'bool'] as const)), type);
+        // Lanes cannot make integers of f64.
+        return convert(of(tape.pick([...(isFloat(type) ? laneTypes : narrowest), 'bool'] as const)), type);
       case 2:
         return unary(
           tape.pick(
-            type === 'f32'
+            isFloat(type)
               ? (['abs', 'sqrt', 'floor', 'trunc', 'negate'] as const)
               : (['abs', 'negate', 'complement'] as const),
           ),
           of(type),
         );
       case 3:
-        if (type !== 'f32' && tape.chance(1, 2)) {
+        if (!isFloat(type) && tape.chance(1, 2)) {
           const divisor = constant(type, 2 ** tape.below(8));
           return binary(tape.pick(['divide', 'remainder'] as const), of(type), divisor);
         }
-        if (type !== 'f32') {
+        if (!isFloat(type)) {
           const count = convert(this.#uniformExpression(0), type);
           return binary(tape.pick(['shiftLeft', 'shiftRight'] as const), of(type), count);
         }

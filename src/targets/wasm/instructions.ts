@@ -1,7 +1,7 @@
 // The instruction of an operator, for one value or for four lanes at once: WebAssembly calls both alike. What
 // it has no instruction for has no name in its table of opcodes.
 //
-// In lanes, which are i32, u32 and f32 in a v128, a bool is a mask of all ones or all zeros. As unsigned numbers
+// In lanes, which are four i32, u32 or f32 in a v128, or two f64, a bool is a mask of all ones or all zeros. As unsigned numbers
 // all ones are above all zeros, as true is above false. Shifts take one count for all lanes.
 
 import type {
@@ -63,21 +63,24 @@ export function instructionOf(operator: Operator, type: ValueType): PlainInstruc
   return named(wasmType(type), operator, type);
 }
 
-/** The types whose values fit a lane. */
-export type LaneType = 'bool' | 'i32' | 'u32' | 'f32';
+/** The types whose values fit a lane; two lanes are a vector of f64, four of the others. */
+export type LaneType = 'bool' | 'i32' | 'u32' | 'f32' | 'f64';
 
 export function isLaneType(type: ValueType): type is LaneType {
-  return type === 'bool' || type === 'i32' || type === 'u32' || type === 'f32';
+  return type === 'bool' || type === 'i32' || type === 'u32' || type === 'f32' || type === 'f64';
 }
 
-/** The instruction for four lanes, if there is one that gives the same bits. Null where nothing is to be done. */
+/** The instruction for the lanes of a vector, if there is one that gives the same bits. Null where nothing is to be done. */
 export function laneInstruction(operator: Operator, type: ValueType): PlainInstruction | null | undefined {
   if (!isLaneType(type)) return undefined;
   if (operator === 'abs' && type === 'u32') return null;
-  return named('v128', operator, type) ?? named(`${wasmType(type)}x4`, operator, type);
+  return (
+    named('v128', operator, type) ?? named(`${wasmType(type)}x${type === 'f64' ? 2 : 4}`, operator, type)
+  );
 }
 
-/** Whether four lanes can be converted at once. */
+/** Whether the lanes of a vector can be converted at once. */
 export function convertsInLanes({ operand, type }: Expression & { readonly kind: 'convert' }): boolean {
+  if (operand.type === 'f64' && (type === 'i32' || type === 'u32')) return false;
   return isLaneType(operand.type) && isLaneType(type);
 }

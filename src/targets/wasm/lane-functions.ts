@@ -21,17 +21,19 @@ export function addTruncateFunction(unit: Unit): FunctionReference {
 /** Adds `storeLanes(address, value, lanes)`: stores those lanes whose bit is set, and touches nothing else. */
 export function addStoreFunction(unit: Unit, bytes: number): FunctionReference {
   const store = bytes === 4 ? 'i32.store' : bytes === 2 ? 'i32.store16' : 'i32.store8';
+  const lanesOfVector = bytes === 8 ? 2 : 4;
   const code = new Code([
     { name: 'address', type: 'i32' },
     { name: 'value', type: 'v128' },
     { name: 'lanes', type: 'i32' },
   ]);
   const [address, value, lanes] = [0, 1, 2];
-  for (let lane = 0; lane < 4; lane += 1) {
+  for (let lane = 0; lane < lanesOfVector; lane += 1) {
     code.get(lanes).i32(1 << lane);
     code.op('i32.and').if(() => {
-      code.get(address).get(value).lane('i32x4.extract_lane', lane);
-      code.memory(store, bytes * lane);
+      code.get(address).get(value);
+      if (bytes === 8) code.lane('i64x2.extract_lane', lane).memory('i64.store', bytes * lane);
+      else code.lane('i32x4.extract_lane', lane).memory(store, bytes * lane);
     });
   }
   return unit.module.function(

@@ -6,10 +6,10 @@ export type CpuPass = (typeof cpuPasses)[number];
 
 /**
  * What lanes of a vector do beyond the plainest, as WebAssembly is written from the program (wasm/simd): they jump out
- * of loops one by one, access elements of 8 and 16 bits together, and use instructions of relaxed SIMD where the engine
- * has them.
+ * of loops one by one, access elements of 8 and 16 bits together, compute f64 two in a vector, and use instructions of
+ * relaxed SIMD where the engine has them.
  */
-export const lanePasses = ['jumps', 'narrow', 'relaxed'] as const;
+export const lanePasses = ['jumps', 'narrow', 'pairs', 'relaxed'] as const;
 export type LanePass = (typeof lanePasses)[number];
 
 /** Those that only make the program better: the rest of the way is right without them. */

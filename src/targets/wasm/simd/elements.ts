@@ -1,6 +1,6 @@
 // How elements that lie side by side come into the lanes of a vector and out of them.
 //
-// A lane has 32 bits. Elements of 8 and 16 bits are widened as they are loaded, with their sign if they have one, and
+// A lane has 32 bits, but for f64, of which two make a vector. Elements of 8 and 16 bits are widened as they are loaded, with their sign if they have one, and
 // of what is stored the low bits are kept, as for a single thread.
 
 import { componentOf, type ElementType, elementBytes } from '../../../kernel/types.ts';
@@ -10,12 +10,13 @@ import type { Unit } from '../unit.ts';
 /** The widths of elements that one instruction, or a few, bring into lanes. */
 export function fitsLanes(unit: Unit, element: ElementType): boolean {
   const bytes = elementBytes[element];
-  return bytes === 4 || (bytes < 4 && unit.does('narrow'));
+  if (bytes < 4) return unit.does('narrow');
+  return bytes === 4 || (element === 'f64' && unit.does('pairs'));
 }
 
-/** Bytes of the elements of one vector. */
+/** Bytes of the elements of one vector, four of them or two f64. */
 export function vectorBytes(element: ElementType): number {
-  return 4 * elementBytes[element];
+  return Math.min(4 * elementBytes[element], 16);
 }
 
 /** Pops an address and pushes the elements that lie so many bytes from it. */
@@ -23,8 +24,8 @@ export function writeLaneLoad(code: Code, element: ElementType, offset: number):
   const bytes = elementBytes[element];
   const kind = componentOf(element);
   const sign = kind === 'i8' || kind === 'i16' ? 's' : 'u';
-  if (bytes === 4) {
-    code.memory('v128.load', offset, 4);
+  if (bytes >= 4) {
+    code.memory('v128.load', offset, bytes);
   } else if (bytes === 2) {
     code.memory(`v128.load16x4_${sign}`, offset, 2);
   } else {
@@ -36,8 +37,8 @@ export function writeLaneLoad(code: Code, element: ElementType, offset: number):
 /** Pops an address and a vector, and stores the elements so many bytes from it. */
 export function writeLaneStore(code: Code, element: ElementType, offset: number): void {
   const bytes = elementBytes[element];
-  if (bytes === 4) {
-    code.memory('v128.store', offset, 4);
+  if (bytes >= 4) {
+    code.memory('v128.store', offset, bytes);
     return;
   }
   // The low bytes of all lanes to the front.

@@ -4,7 +4,7 @@
 // written for each vector in turn. What they share (addresses, broadcast values) is computed
 // for the first and kept in locals for the rest of the statement.
 
-import type { Expression, Statement, View } from '../../../compiler/ir.ts';
+import type { Expression, Statement, ValueType, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import type { CopyCall } from '../copies.ts';
@@ -19,6 +19,7 @@ import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
+import { vectorsOf, writeJoinedLanes, writeJoinedMasks, writeMaskOfPair, writePairOf } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
 import { pushGather, writeScatter } from './separate.ts';
 
@@ -103,12 +104,12 @@ export class VectorConstants {
 
 /** Spreads the scalar on the stack over all lanes. */
 export function writeSplat(code: Code, type: LaneType): void {
-  if (type === 'f32') code.op('f32x4.splat');
+  if (type === 'f32' || type === 'f64') code.op(type === 'f32' ? 'f32x4.splat' : 'f64x2.splat');
   else if (type === 'bool') code.op('i32x4.splat', 'i32x4.neg');
   else code.op('i32x4.splat');
 }
 
-/** Pushes the lanes of one vector. */
+/** Pushes one vector of an expression; those of an f64 are counted in pairs. */
 export function pushLanes(group: GroupContext, shared: Shared, expression: Expression, vector: number): void {
   const { code, lanes, constants } = group;
   const push = (operand: Expression) => pushLanes(group, shared, operand, vector);
@@ -160,12 +161,28 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       }
       code.op(laneInstruction(expression.operator, expression.type)!);
       return;
-    case 'compare':
-      push(expression.left);
-      push(expression.right);
-      code.op(laneInstruction(expression.operator, expression.left.type)!);
+    case 'compare': {
+      const { operator, left, right } = expression;
+      const instruction = laneInstruction(operator, left.type)!;
+      if (left.type === 'f64') {
+        for (const pair of pairsOf(vector)) {
+          pushLanes(group, shared, left, pair);
+          pushLanes(group, shared, right, pair);
+          code.op(instruction);
+        }
+        writeJoinedMasks(code);
+        return;
+      }
+      push(left);
+      push(right);
+      code.op(instruction);
       return;
+    }
     case 'convert':
+      if (vectorsOf(expression.type) !== vectorsOf(expression.operand.type)) {
+        pushOtherWidth(group, shared, expression, vector);
+        return;
+      }
       push(expression.operand);
       if (expression.format === undefined) {
         writeLaneConversion(group, expression.operand.type as LaneType, expression.type as LaneType);
@@ -189,12 +206,50 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       }
       push(expression.then);
       push(expression.otherwise);
-      push(expression.test);
+      if (expression.type === 'f64') {
+        pushLanes(group, shared, expression.test, vector >> 1);
+        writeMaskOfPair(code, vector);
+      } else {
+        push(expression.test);
+      }
       writeSelect(code, group.unit);
       return;
     default:
       throw new Error(`lanes cannot compute a ${expression.kind}`);
   }
+}
+
+/** The pairs of a vector. */
+function pairsOf(vector: number): readonly [number, number] {
+  return [2 * vector, 2 * vector + 1];
+}
+
+/** Pushes what is converted to f64 or from it: between four lanes and a pair. */
+function pushOtherWidth(
+  group: GroupContext,
+  shared: Shared,
+  { operand, type }: Expression & { readonly kind: 'convert' },
+  vector: number,
+): void {
+  const { code } = group;
+  if (type === 'f64') {
+    pushLanes(group, shared, operand, vector >> 1);
+    writePairOf(code, vector);
+    if (operand.type === 'f32') {
+      code.op('f64x2.promote_low_f32x4');
+      return;
+    }
+    if (operand.type === 'bool') code.op('i32x4.neg');
+    code.op(operand.type === 'u32' ? 'f64x2.convert_low_i32x4_u' : 'f64x2.convert_low_i32x4_s');
+    return;
+  }
+  for (const pair of pairsOf(vector)) {
+    pushLanes(group, shared, operand, pair);
+    if (type === 'f32') code.op('f32x4.demote_f64x2_zero');
+    else code.op('f64x2.abs').get(group.constants.integer(0)).op('f64x2.gt');
+  }
+  if (type === 'f32') writeJoinedLanes(code);
+  else writeJoinedMasks(code);
 }
 
 /** Pushes a sum with a product in it by one instruction, if it may be rounded once. */
@@ -354,14 +409,15 @@ export function writeVectorStore(
   writeLaneStore(group.code, element, offset + vectorBytes(element) * vector);
 }
 
-/** Writes a statement for each vector of a group; `shared` is what they share. */
+/** Writes a statement for each vector of a group of a type's values; `shared` is what they share. */
 export function eachVectorSharing(
   group: GroupContext,
   write: (vector: number, shared: Shared) => void,
+  type: ValueType = 'i32',
 ): void {
   group.code.withTemporaries((take) => {
     const shared: Shared = { locals: new Map(), take };
-    for (let vector = 0; vector < group.vectors; vector += 1) write(vector, shared);
+    for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) write(vector, shared);
   });
 }
 

@@ -8,7 +8,15 @@
 // Under a mask only part of the lanes are there. Then nothing may be done that could fail for
 // the sake of a lane that is not.
 
-import type { ArrayReference, Call, Expression, Program, Statement, View } from '../../../compiler/ir.ts';
+import type {
+  ArrayReference,
+  Call,
+  Expression,
+  Program,
+  Statement,
+  ValueType,
+  View,
+} from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { AffineForms } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
@@ -122,12 +130,18 @@ export class Lanes {
       case 'assign':
         if (!this.varies(statement.variable)) return true;
         return (
-          isLaneType(this.program.variables[statement.variable]!.type) && this.#canCompute(statement.value)
+          this.#fits(this.program.variables[statement.variable]!.type) && this.#canCompute(statement.value)
         );
       case 'store':
         switch (this.shapeOf(statement.array, statement.index)) {
           case 'uniform':
             return this.isUniform(statement.index) && this.isUniform(statement.value);
+          case 'separate':
+            return (
+              statement.value.type !== 'f64' &&
+              this.#canCompute(statement.index) &&
+              this.#canCompute(statement.value)
+            );
           default:
             return this.#canCompute(statement.index) && this.#canCompute(statement.value);
         }
@@ -183,9 +197,13 @@ export class Lanes {
     );
   }
 
+  #fits(type: ValueType): boolean {
+    return isLaneType(type) && (type !== 'f64' || this.#unit.does('pairs'));
+  }
+
   /** Whether all lanes' values of an expression can be computed, where all lanes are there. */
   #canCompute(expression: Expression): boolean {
-    if (!isLaneType(expression.type)) return false;
+    if (!this.#fits(expression.type)) return false;
     if (this.isUniform(expression)) return true;
     const operands = () => operandsOf(expression).every((operand) => this.#canCompute(operand));
     switch (expression.kind) {
@@ -197,7 +215,14 @@ export class Lanes {
         return true;
       case 'load':
         // What all lanes share, but atomics may change from one to the next, is for each alone.
-        return this.shapeOf(expression.array, expression.index) !== 'uniform' && operands();
+        switch (this.shapeOf(expression.array, expression.index)) {
+          case 'uniform':
+            return false;
+          case 'separate':
+            return expression.type !== 'f64' && operands();
+          default:
+            return operands();
+        }
       case 'unary':
         return laneInstruction(expression.operator, expression.type) !== undefined && operands();
       case 'binary': {

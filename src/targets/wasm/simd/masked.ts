@@ -6,7 +6,7 @@
 // in it. Nothing is jumped over, so nothing here may fail. A lane that jumps is taken out of the masks of all
 // lists that it leaves.
 
-import type { Expression, Statement } from '../../../compiler/ir.ts';
+import type { Expression, Statement, ValueType } from '../../../compiler/ir.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { anyStatement } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
@@ -16,7 +16,15 @@ import { writeStatement } from '../statements.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses } from './checks.ts';
 import { vectorBytes, writeLaneStore } from './elements.ts';
-import { eachVectorSharing, type GroupContext, placeOf, pushLanes, writeVectorStore } from './expressions.ts';
+import {
+  eachVectorSharing,
+  type GroupContext,
+  placeOf,
+  pushLanes,
+  type Shared,
+  writeVectorStore,
+} from './expressions.ts';
+import { writeMaskOfPair } from './pairs.ts';
 import { writeSelect } from './relaxed.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
@@ -198,7 +206,7 @@ export class MaskedWriter {
       return;
     }
     const added = mask === null ? null : addedTo(variable, value);
-    eachVectorSharing(this.#group, (vector, shared) => {
+    const write = (vector: number, shared: Shared) => {
       const local = this.#group.variable(variable, vector);
       if (added !== null) {
         code.get(local);
@@ -213,18 +221,33 @@ export class MaskedWriter {
       }
       pushLanes(this.#group, shared, value, vector);
       if (mask !== null) {
-        code.get(local).get(mask[vector]!);
+        code.get(local);
+        this.#pushMaskOf(mask, value.type, vector);
         writeSelect(code, unit);
       }
       code.set(local);
-    });
+    };
+    eachVectorSharing(this.#group, write, value.type);
+  }
+
+  /** Pushes the mask for a vector of a type's values. */
+  #pushMaskOf(mask: Mask, type: ValueType, vector: number): void {
+    const { code } = this.#group;
+    if (type !== 'f64') {
+      code.get(mask[vector]!);
+      return;
+    }
+    code.get(mask[vector >> 1]!);
+    writeMaskOfPair(code, vector);
   }
 
   /** Stores only the lanes of the mask: memory beside them may be another thread's. */
   #store(statement: Structure<'store'>, mask: Mask | null): void {
     const { code, unit } = this.#group;
-    const element = unit.elementOf(statement.array);
-    eachVectorSharing(this.#group, (vector, shared) => {
+    const { array, value } = statement;
+    const element = unit.elementOf(array);
+    const pairs = value.type === 'f64';
+    const write = (vector: number, shared: Shared) => {
       if (mask === null) {
         writeVectorStore(this.#group, shared, statement, vector);
         return;
@@ -234,8 +257,19 @@ export class MaskedWriter {
       shared.locals.set('mask', there).set('value', lanes);
       const { address, offset } = placeOf(this.#group, shared, statement);
       const at = offset + vectorBytes(element) * vector;
-      pushLanes(this.#group, shared, statement.value, vector);
-      code.set(lanes).get(mask[vector]!).op('i32x4.bitmask').tee(there).i32(15).op('i32.eq');
+      pushLanes(this.#group, shared, value, vector);
+      code
+        .set(lanes)
+        .get(mask[pairs ? vector >> 1 : vector]!)
+        .op('i32x4.bitmask');
+      if (pairs) {
+        if (vector % 2 === 1) code.i32(2).op('i32.shr_u');
+        code.i32(3).op('i32.and');
+      }
+      code
+        .tee(there)
+        .i32(pairs ? 3 : 15)
+        .op('i32.eq');
       code.if(
         () => {
           code.get(address).get(lanes);
@@ -247,7 +281,8 @@ export class MaskedWriter {
           code.get(lanes).get(there).call(unit.storeFunction(element));
         },
       );
-    });
+    };
+    eachVectorSharing(this.#group, write, value.type);
   }
 }
 

@@ -15,6 +15,7 @@ import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { type Access, VectorConstants } from './expressions.ts';
 import type { Lanes } from './lanes.ts';
+import { vectorsOf } from './pairs.ts';
 import { LaneWriter } from './statements.ts';
 
 type Region = Omit<RegionOfBlock, 'range'>;
@@ -46,7 +47,10 @@ const registers = 14;
  * counts like a variable.
  */
 function mostVectors(lanes: Lanes, { body, loads }: Region): number {
-  const values = new Set([...assignedIn(body), ...loads].filter((id) => lanes.varies(id))).size;
+  let values = 0;
+  for (const id of new Set([...assignedIn(body), ...loads])) {
+    if (lanes.varies(id)) values += vectorsOf(lanes.program.variables[id]!.type);
+  }
   let accesses = 0;
   let loops = false;
   forEachStatement(body, (statement) => {
@@ -54,7 +58,8 @@ function mostVectors(lanes: Lanes, { body, loads }: Region): number {
     loops = true;
     let inside = 0;
     forEachExpression(statement.body, (each) => {
-      if (each.kind === 'load' && lanes.shapeOf(each.array, each.index) === 'contiguous') inside += 1;
+      if (each.kind === 'load' && lanes.shapeOf(each.array, each.index) === 'contiguous')
+        inside += vectorsOf(each.type);
     });
     accesses = Math.max(accesses, inside);
   });

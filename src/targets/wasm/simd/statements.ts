@@ -24,6 +24,7 @@ import {
   writeVectorStore,
 } from './expressions.ts';
 import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
+import { vectorsOf } from './pairs.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
@@ -83,7 +84,7 @@ export class LaneWriter {
   /** Brings the group's values of a variable from scratch memory. */
   writeReload(id: number): void {
     const { code } = this.#group;
-    this.#eachVector((vector) => {
+    this.#eachVectorOf(id, (vector) => {
       this.#variables.pushAddress(id, this.#rank);
       code.memory('v128.load', this.#variables.scratch(id) + 16 * vector);
       if (this.#isBool(id)) code.op('i32x4.neg');
@@ -94,12 +95,18 @@ export class LaneWriter {
   /** Leaves the group's values of a variable in scratch memory. */
   writeSpill(id: number): void {
     const { code } = this.#group;
-    this.#eachVector((vector) => {
+    this.#eachVectorOf(id, (vector) => {
       this.#variables.pushAddress(id, this.#rank);
       code.get(this.#group.variable(id, vector));
       if (this.#isBool(id)) code.op('i32x4.neg');
       code.memory('v128.store', this.#variables.scratch(id) + 16 * vector);
     });
+  }
+
+  #eachVectorOf(id: number, write: (vector: number) => void): void {
+    const { unit, vectors } = this.#group;
+    const count = vectors * vectorsOf(unit.program.variables[id]!.type);
+    for (let vector = 0; vector < count; vector += 1) write(vector);
   }
 
   #isBool(id: number): boolean {
@@ -166,16 +173,22 @@ export class LaneWriter {
       writeStatement(first, statement);
       return;
     }
-    eachVectorSharing(this.#group, (vector, shared) => {
-      pushLanes(this.#group, shared, value, vector);
-      code.set(this.#group.variable(variable, vector));
-    });
+    eachVectorSharing(
+      this.#group,
+      (vector, shared) => {
+        pushLanes(this.#group, shared, value, vector);
+        code.set(this.#group.variable(variable, vector));
+      },
+      value.type,
+    );
   }
 
   #store(statement: Structure<'store'>): void {
-    eachVectorSharing(this.#group, (vector, shared) => {
-      writeVectorStore(this.#group, shared, statement, vector);
-    });
+    eachVectorSharing(
+      this.#group,
+      (vector, shared) => writeVectorStore(this.#group, shared, statement, vector),
+      statement.value.type,
+    );
   }
 
   #if(statement: Structure<'if'>): void {
