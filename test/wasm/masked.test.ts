@@ -148,6 +148,7 @@ class Writer {
       `${1 + tape.below(9)}`,
       `(a >> ${1 + tape.below(9)})`,
       // Where it is asked for, there is a quotient.
+      'cuda.i32(cuda.f32(d))',
       'words[i]',
       'bytes[i]',
       '(divisor === 0 ? a : Math.trunc(n / divisor))',
