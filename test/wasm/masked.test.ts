@@ -46,7 +46,7 @@ class Writer {
       ${this.#statements(0)}
       out[i] = a * 31 + b;
       other[i] = p;
-      wide[i] = d;
+      wide[i] = wide[i] + d;
     }`;
   }
 
