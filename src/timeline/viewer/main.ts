@@ -156,11 +156,13 @@ control(canvas, viewer, {
   say,
 });
 
-// The address follows what is shown, once it has come to rest: browsers allow few changes of it a second.
+// The address follows what is shown, once it has come to rest: browsers allow few changes of it a second. A page that
+// stands inside another has no address.
 
 let rest: ReturnType<typeof setTimeout> | undefined;
 function keepLink(): void {
   clearTimeout(rest);
+  if (location.protocol === 'about:') return;
   rest = setTimeout(() => {
     const { chosen, kind, whole } = viewer;
     const { from, to } = viewer.picture.window;

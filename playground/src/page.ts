@@ -1,0 +1,89 @@
+// The page: the editor, the buttons, and what came of the last one.
+
+import { decode, encode } from './address.ts';
+import { Client } from './client.ts';
+import { Editor } from './editor.ts';
+import { examples } from './examples.ts';
+import { pictureOf } from './plot.ts';
+import type { Action, Answer } from './protocol.ts';
+
+const byId = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const element = <K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]>,
+): HTMLElementTagNameMap[K] => Object.assign(document.createElement(tag), properties);
+
+/** Milliseconds without a change, after which the program is compiled. */
+const pause = 600;
+
+const client = new Client();
+const chosen = byId<HTMLSelectElement>('examples');
+const output = byId('output');
+for (const { name, title } of examples) chosen.append(new Option(title, name));
+
+const editor = new Editor(byId('editor'), examples[0]!.source, changed);
+let compiling: ReturnType<typeof setTimeout> | undefined;
+
+function changed(): void {
+  clearTimeout(compiling);
+  compiling = setTimeout(async () => {
+    const source = editor.text;
+    const { marks } = await client.ask('lint', source);
+    if (editor.text === source) editor.mark(marks);
+  }, pause);
+}
+
+async function act(action: Action): Promise<void> {
+  clearTimeout(compiling);
+  output.replaceChildren(element('p', { textContent: 'Working …' }));
+  output.dataset.state = 'working';
+  const answer = await client.ask(action, editor.text);
+  editor.mark(answer.marks);
+  show(answer);
+}
+
+function show({ isGood, summary, text, plots = [], page, listings = [] }: Omit<Answer, 'id'>): void {
+  const sign = isGood ? '✓' : '✗';
+  const parts: HTMLElement[] = [element('p', { className: 'summary', textContent: `${sign} ${summary}` })];
+  if (text !== '') parts.push(listing('What was said', text));
+  parts.push(...plots.map(pictureOf));
+  for (const { title, text: code } of listings) {
+    parts.push(element('h2', { textContent: title }), listing(title, code));
+  }
+  if (page !== undefined) parts.push(element('iframe', { title: 'timeline', srcdoc: page }));
+  output.replaceChildren(...parts);
+  output.dataset.state = isGood ? 'good' : 'bad';
+}
+
+/** A text that may be longer than its place: one can scroll it by keys. */
+function listing(label: string, text: string): HTMLElement {
+  const pre = element('pre', { textContent: text, tabIndex: 0 });
+  pre.setAttribute('role', 'region');
+  pre.setAttribute('aria-label', label);
+  return pre;
+}
+
+/** Shows the program that the address names. */
+async function readAddress(): Promise<void> {
+  const [kind, value = ''] = location.hash.slice(1).split('=');
+  const example = examples.find(({ name }) => kind === 'example' && name === value);
+  const text = kind === 'code' ? await decode(value) : (example?.source ?? null);
+  if (example !== undefined) chosen.value = example.name;
+  if (text !== null) editor.text = text;
+}
+
+for (const action of ['run', 'check', 'stages', 'schedule', 'emitted'] as const)
+  byId(action).addEventListener('click', () => void act(action));
+byId('stop').addEventListener('click', () => client.stop());
+byId('share').addEventListener('click', async () => {
+  location.hash = `code=${await encode(editor.text)}`;
+  show({ isGood: true, summary: 'The address of this page holds the program now.', text: '', marks: [] });
+});
+chosen.addEventListener('change', () => {
+  location.hash = `example=${chosen.value}`;
+});
+addEventListener('hashchange', () => void readAddress());
+await readAddress();
+document.body.dataset.ready = 'true';
+if ('serviceWorker' in navigator)
+  void navigator.serviceWorker.register('./service-worker.js').catch(() => {});
