@@ -29,6 +29,7 @@ export const sections = [
       page('models', 'Virtual devices'),
       page('host', 'Threads of the host'),
       page('tools', 'Tools and bundlers'),
+      page('browsers', 'Browsers and the playground'),
       page('questions', 'Questions'),
     ],
   },

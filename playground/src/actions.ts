@@ -44,7 +44,7 @@ async function run({ checks, schedule }: Program): Promise<Outcome> {
   device.print = (line) => void lines.push(line);
   try {
     if (first === undefined) {
-      await schedule!(device as never);
+      await schedule!(device);
       await device.synchronize();
       return { isGood: true, summary: 'The schedule ran on the CPU.', text: lines.join('\n'), marks: [] };
     }
@@ -63,8 +63,17 @@ async function run({ checks, schedule }: Program): Promise<Outcome> {
 
 async function check(program: Program): Promise<Outcome> {
   if (program.checks.length === 0) return noChecks();
-  const { check: checkKernel } = await import('warpstage/check');
-  const results = program.checks.map(({ kernel, launch, options }) => checkKernel(kernel, launch, options));
+  const checker = await import('warpstage/check');
+  return checkAll(checker, program.checks, program);
+}
+
+/** Checks cases, whose kernels are a program's. */
+export function checkAll(
+  { check: checkKernel }: typeof import('warpstage/check'),
+  cases: readonly CheckCase[],
+  program: Program,
+): Outcome {
+  const results = cases.map(({ kernel, launch, options }) => checkKernel(kernel, launch, options));
   const marks = results.flatMap(({ findings }) =>
     findings.flatMap(({ severity, message, hint, location, related }): Mark[] => [
       {
@@ -121,7 +130,7 @@ export async function timeSchedule(
   try {
     const spans: Span[] = [];
     device.recorder = (span) => void spans.push(span);
-    await schedule(device as never);
+    await schedule(device);
     await device.synchronize();
     const milliseconds =
       Math.max(0, ...spans.map(({ ended }) => ended)) - Math.min(...spans.map(({ started }) => started));
@@ -179,7 +188,7 @@ async function lint({ checks }: Program): Promise<Outcome> {
 }
 
 /** By the names that the page asks by. */
-export const actions: Readonly<Record<Action, (program: Program) => Promise<Outcome>>> = {
+export const actions: Readonly<Record<Exclude<Action, 'judge'>, (program: Program) => Promise<Outcome>>> = {
   run,
   check,
   stages,

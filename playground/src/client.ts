@@ -12,10 +12,10 @@ export class Client {
   #asked = 0;
   readonly #waiting = new Map<number, (answer: Omit<Answer, 'id'>) => void>();
 
-  ask(action: Action, source: string): Promise<Omit<Answer, 'id'>> {
+  ask(action: Action, source: string, puzzle?: string): Promise<Omit<Answer, 'id'>> {
     this.#worker ??= this.#start();
     const id = ++this.#asked;
-    const question: Question = { id, action, source };
+    const question: Question = { id, action, source, ...(puzzle === undefined ? {} : { puzzle }) };
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.stop(`Ended after ${patience / 1000} seconds.`), patience);
       this.#waiting.set(id, (answer) => {

@@ -6,6 +6,8 @@ import { Editor } from './editor.ts';
 import { examples } from './examples.ts';
 import { pictureOf } from './plot.ts';
 import type { Action, Answer } from './protocol.ts';
+import { puzzles } from './puzzles/all.ts';
+import { edited, type Puzzle } from './puzzles/puzzle.ts';
 
 const byId = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const element = <K extends keyof HTMLElementTagNameMap>(
@@ -19,7 +21,17 @@ const pause = 600;
 const client = new Client();
 const chosen = byId<HTMLSelectElement>('examples');
 const output = byId('output');
-for (const { name, title } of examples) chosen.append(new Option(title, name));
+const groups = [
+  ['Examples', 'example', examples],
+  ['Course', 'puzzle', puzzles],
+] as const;
+for (const [label, kind, programs] of groups) {
+  const group = element('optgroup', { label });
+  for (const { name, title } of programs) group.append(new Option(title, `${kind}=${name}`));
+  chosen.append(group);
+}
+/** The puzzle that the editor shows, if it is one. */
+let puzzle: Puzzle | undefined;
 
 const editor = new Editor(byId('editor'), examples[0]!.source, changed);
 let compiling: ReturnType<typeof setTimeout> | undefined;
@@ -37,7 +49,7 @@ async function act(action: Action): Promise<void> {
   clearTimeout(compiling);
   output.replaceChildren(element('p', { textContent: 'Working …' }));
   output.dataset.state = 'working';
-  const answer = await client.ask(action, editor.text);
+  const answer = await client.ask(action, editor.text, action === 'judge' ? puzzle?.name : undefined);
   editor.mark(answer.marks);
   show(answer);
 }
@@ -66,21 +78,40 @@ function listing(label: string, text: string): HTMLElement {
 /** Shows the program that the address names. */
 async function readAddress(): Promise<void> {
   const [kind, value = ''] = location.hash.slice(1).split('=');
-  const example = examples.find(({ name }) => kind === 'example' && name === value);
-  const text = kind === 'code' ? await decode(value) : (example?.source ?? null);
-  if (example !== undefined) chosen.value = example.name;
-  if (text !== null) editor.text = text;
+  const named = <T extends { readonly name: string }>(one: string, programs: readonly T[]) =>
+    kind === one ? programs.find(({ name }) => name === value) : undefined;
+  const example = named('example', examples);
+  puzzle = named('puzzle', puzzles);
+  byId('task').hidden = puzzle === undefined;
+  if (puzzle !== undefined) {
+    byId('task-title').textContent = puzzle.title;
+    byId('task-text').textContent = puzzle.task;
+    byId('hint-text').textContent = puzzle.hint;
+    byId('hint-text').hidden = true;
+  }
+  const text =
+    kind === 'code'
+      ? await decode(value)
+      : (example?.source ?? (puzzle && edited(puzzle.solution, puzzle.gaps)));
+  if (example !== undefined || puzzle !== undefined) chosen.value = `${kind}=${value}`;
+  if (text !== null && text !== undefined) editor.text = text;
 }
 
-for (const action of ['run', 'check', 'stages', 'schedule', 'emitted'] as const)
+for (const action of ['run', 'check', 'stages', 'schedule', 'emitted', 'judge'] as const)
   byId(action).addEventListener('click', () => void act(action));
 byId('stop').addEventListener('click', () => client.stop());
 byId('share').addEventListener('click', async () => {
   location.hash = `code=${await encode(editor.text)}`;
   show({ isGood: true, summary: 'The address of this page holds the program now.', text: '', marks: [] });
 });
+byId('hint').addEventListener('click', () => {
+  byId('hint-text').hidden = false;
+});
+byId('solution').addEventListener('click', () => {
+  if (puzzle !== undefined) editor.text = puzzle.solution;
+});
 chosen.addEventListener('change', () => {
-  location.hash = `example=${chosen.value}`;
+  location.hash = chosen.value;
 });
 addEventListener('hashchange', () => void readAddress());
 await readAddress();

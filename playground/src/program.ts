@@ -4,13 +4,13 @@
 // text is a part of the program's, so a place in the kernel is a place in the editor.
 
 import { transform } from 'sucrase';
-import type { Kernel } from 'warpstage';
+import type { Device, Kernel, PinnedArray } from 'warpstage';
 import type { CheckCase } from 'warpstage/check';
 
 export interface Program {
   readonly checks: readonly CheckCase[];
   /** Issues commands to a device, for a schedule. */
-  readonly schedule: ((device: never) => Promise<void>) | undefined;
+  readonly schedule: ((device: Device, host?: PinnedArray<'f32'>) => Promise<void>) | undefined;
   /** The line of the editor in which the kernel's text begins, from 1; 1 where it was made otherwise. */
   firstLineOf(kernel: Kernel): number;
 }

@@ -1,6 +1,6 @@
 // What the page and its worker say to each other: one question, one answer.
 
-export const actions = ['run', 'check', 'stages', 'schedule', 'emitted', 'lint'] as const;
+export const actions = ['run', 'check', 'stages', 'schedule', 'emitted', 'lint', 'judge'] as const;
 export type Action = (typeof actions)[number];
 
 export interface Question {
@@ -8,6 +8,8 @@ export interface Question {
   readonly action: Action;
   /** The text of the editor. */
   readonly source: string;
+  /** Of `judge`: the name of the puzzle. */
+  readonly puzzle?: string;
 }
 
 /** An array that a kernel wrote, thinned out for a picture. */

@@ -15,11 +15,13 @@ function failed(error: unknown, program: Program | null): Outcome {
   return { isGood: false, summary, text: rest.join('\n'), marks };
 }
 
-async function answer({ action, source }: Question): Promise<Outcome> {
+async function answer({ action, source, puzzle }: Question): Promise<Outcome> {
   let program: Program | null = null;
   try {
     program = await load(source, import.meta.url);
-    return await actions[action](program);
+    if (action !== 'judge') return await actions[action](program);
+    const { judge } = await import('./puzzles/judge.ts');
+    return await judge(puzzle!, program);
   } catch (error) {
     return failed(error, program);
   }

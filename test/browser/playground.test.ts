@@ -94,6 +94,8 @@ describePage('in Chromium', () => {
     const timeline = page.frameLocator('iframe');
     await timeline.locator('#timeline[data-window]').waitFor();
     expect(await timeline.locator('h1').textContent()).toBe('case 1 and case 2');
+    // By then it would have changed its address, which it has none of in here.
+    await page.waitForTimeout(400);
     await page.close();
   });
 
