@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allCases } from '../conformance/cases.ts';
+import { atLength, partOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { bundleForBrowser } from './bundle.ts';
 import { type Served, serve } from './serve.ts';
@@ -71,13 +72,14 @@ describePage('in Chromium', () => {
     return page;
   };
 
-  test.each([
+  const ways = [
     ['a page', '', 'cpu', {}, /^wasm/],
     ['a page', '', 'cpu', { target: 'interpreter' }, /^interpreter$/],
     ['a page', '', 'model:h200', {}, /^wasm/],
     ['an isolated page', 'isolated/', 'cpu', {}, /^wasm/],
-  ] as const)(
-    'does the conformance cases in a worker of %s%s: %s %o',
+  ] as const;
+  test.each(partOf(ways, 0))(
+    'does the conformance cases in a worker of %s %s: %s %o',
     async (_, path, name, options, kind) => {
       const page = await show(path);
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(path !== '');
@@ -113,7 +115,7 @@ describePage('in Chromium', () => {
     await own.close();
   });
 
-  test('does the conformance cases in the page itself', async () => {
+  test.runIf(atLength)('does the conformance cases in the page itself', async () => {
     const page = await show();
     const result = await page.evaluate(() =>
       (globalThis as never as { runCases: typeof import('./cases-in-page.ts').runCases }).runCases('cpu', {}),

@@ -1,0 +1,76 @@
+// The package and the course in Firefox, which is driven by WebDriver BiDi.
+
+import { existsSync } from 'node:fs';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { puzzles } from '../../playground/src/puzzles/all.ts';
+import { allCases } from '../conformance/cases.ts';
+import { atLength, partOf } from '../support/thorough.ts';
+import { bundleForBrowser } from './bundle.ts';
+import { askToJudge, checkPuzzle, courseFiles, emptyPage } from './course.ts';
+import { type Served, serve } from './serve.ts';
+
+const executable = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync);
+
+describe.skipIf(executable === undefined)('in Firefox', () => {
+  const problems: string[] = [];
+  let browser: Browser;
+  let served: Served;
+  beforeAll(async () => {
+    const cases = await bundleForBrowser(
+      `import { runCases } from './cases-in-page.ts';
+       globalThis.runCases = runCases;
+       globalThis.onmessage = async ({ data: [name, options] }) => postMessage(await runCases(name, options));`,
+      { entryNames: 'cases/main', chunkNames: 'cases/[name]-[hash]' },
+    );
+    const course = atLength ? await courseFiles() : [];
+    served = await serve(new Map([...course, ...cases, ['cases/index.html', emptyPage]]));
+    browser = await puppeteer.launch({ browser: 'firefox', executablePath: executable!, headless: true });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served.close();
+    expect(problems).toEqual([]);
+  });
+
+  const show = async (path: string): Promise<Page> => {
+    const page = await browser.newPage();
+    page.on('pageerror', (error) => problems.push(String(error)));
+    await page.goto(served.url + path);
+    await page.waitForFunction(() => 'runCases' in globalThis || 'judge' in globalThis);
+    return page;
+  };
+
+  const ways = [
+    ['cases/', 'cpu', {}],
+    ['cases/', 'cpu', { target: 'interpreter' }],
+    ['cases/', 'model:h200', {}],
+    ['isolated/cases/', 'cpu', {}],
+  ] as const;
+  test.each(partOf(ways, 0))(
+    'does the conformance cases in a worker: %s %s %o',
+    async (path, name, options) => {
+      const page = await show(path);
+      const result = await page.evaluate(
+        (request) =>
+          new Promise<{ ran: number; problems: string[] }>((resolve, reject) => {
+            const worker = new Worker('main.js', { type: 'module' });
+            worker.onmessage = ({ data }) => resolve(data);
+            worker.onerror = (event) => reject(new Error(event.message));
+            worker.postMessage(request);
+          }),
+        [name, options],
+      );
+      expect(result.problems).toEqual([]);
+      expect(result.ran).toBe(Object.values(allCases).flat().length);
+      await page.close();
+    },
+  );
+
+  test.runIf(atLength)('judges the puzzles of the course', async () => {
+    const page = await show('course.html');
+    for (const puzzle of puzzles)
+      await checkPuzzle((question) => page.evaluate(askToJudge, question), puzzle);
+    await page.close();
+  });
+});
