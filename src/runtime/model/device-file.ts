@@ -118,11 +118,11 @@ export function checkModel(path: string, given: unknown): EngineModel {
   }
   const { like, version: written = 1, ...own } = given as Record<string, unknown>;
   if (!isCount(written) || (written as number) > version) {
-    wrong(`\`version\` must be a whole number from 1 to ${version}, and is ${JSON.stringify(written)}`);
+    wrong(`\`version\` must be a whole number from 1 to ${version}, and is ${shown(written)}`);
   }
   const base = like === undefined ? undefined : presetNamed(like);
   if (like !== undefined && base === undefined) {
-    wrong(`\`like\` must be one of ${Object.keys(presets).join(', ')}, and is ${JSON.stringify(like)}`);
+    wrong(`\`like\` must be one of ${Object.keys(presets).join(', ')}, and is ${shown(like)}`);
   }
   const fields: Record<string, unknown> = { ...(base ?? firstVersion) };
   for (const [name, value] of Object.entries(own)) {
@@ -140,7 +140,7 @@ export function checkModel(path: string, given: unknown): EngineModel {
     if (!Object.hasOwn(fields, name)) {
       wrong(`the field \`${name}\` is missing`, `give ${expected}, or begin with "like": "h200"`);
     } else if (!holds(fields[name])) {
-      wrong(`\`${name}\` must be ${expected}, and is ${JSON.stringify(own[name])}`);
+      wrong(`\`${name}\` must be ${expected}, and is ${shown(own[name])}`);
     }
   }
   if (issues.length > 0) throw new WarpstageError(issues);
@@ -156,4 +156,10 @@ export function modelText(model: EngineModel): string {
     }),
   );
   return `${JSON.stringify({ version, ...plain }, null, 2)}\n`;
+}
+
+/** A value of the file as a message shows it: not a whole page of it. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

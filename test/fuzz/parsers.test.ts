@@ -1,0 +1,213 @@
+// Whatever a parser gets, it gives what it read or an error of ours, soon, and takes little memory for it.
+//
+// Bytes are whole files that were damaged, JSON whose values were exchanged for others, and anything. `npm test` tries some
+// hundred of each parser, `npm run test:long` eight times as many, and `node scripts/fuzz.mjs --minutes 60` as many as
+// there is time for. What was found once stands in `cases/` and is tried each time: a file's name begins with its parser's.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, open, run, type Span, WarpstageError } from 'warpstage';
+import { parseChunk, parseDuration, parseShare } from '#warpstage/cli/values.js';
+import { headLine, markLine, readJournal } from '#warpstage/overlap/journal/text.js';
+import { readPiece } from '#warpstage/overlap/shards/piece.js';
+import { sizeOf } from '#warpstage/overlap/sizes.js';
+import { readSums } from '#warpstage/overlap/sums.js';
+import { modelText, parseModel } from '#warpstage/runtime/model/device-file.js';
+import { findModel } from '#warpstage/runtime/model/find-model.js';
+import { chromeTrace } from '#warpstage/timeline/chrome-trace.js';
+import { readTrace } from '#warpstage/timeline/read-trace.js';
+import { randomRuns } from '../differential/tape.ts';
+import { damage, damaged, readDamaged } from '../formats/damaged.ts';
+import { affine } from '../overlap/jobs.ts';
+import { npyFile } from '../overlap/support.ts';
+
+/** Microseconds of a processor for some kilobytes. */
+const longest = 2e6;
+const cases = new URL('./cases/', import.meta.url);
+
+let device: Device;
+let folder: string;
+const at = (name: string) => join(folder, name);
+/** Whole ones, of which others are made. */
+const whole: Record<string, Buffer> = {};
+
+beforeAll(async () => {
+  device = await open('cpu', { threads: 1, memory: 16 << 20 });
+  folder = mkdtempSync(join(tmpdir(), 'warpstage-fuzz-'));
+  const x = Float32Array.from({ length: 300 }, (_, i) => i);
+  writeFileSync(at('x.npy'), npyFile({ shape: [300], data: x }));
+  const spans: Span[] = [];
+  const options = { input: at('x.npy'), output: at('y.npy'), device, chunk: 50, settings: { a: 2 } };
+  spans.push(...(await run(affine, { ...options, trace: true, checksum: true })).spans);
+  await run(affine, { ...options, shard: [1, 2] });
+  const noted = { rows: 100, chunks: 2, sums: ['00', '11'] };
+  whole.npy = readFileSync(at('x.npy'));
+  whole.sums = readFileSync(at('y.npy.sums'));
+  whole.piece = readFileSync(at('y.npy.1-of-2'));
+  whole.trace = Buffer.from([...chromeTrace(spans, { title: 'affine' })].join(''));
+  whole.device = Buffer.from(modelText(findModel('h200')));
+  whole.journal = Buffer.from(
+    headLine({ kind: 'test' }) + markLine(noted) + markLine({ ...noted, rows: 200 }),
+  );
+});
+afterAll(async () => {
+  await device.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** How each reads bytes. What it gives does not matter here. */
+const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
+  npy: (bytes) => readDamaged(at('damaged.npy'), 'npy', bytes),
+  sums: (bytes) => {
+    writeFileSync(at('damaged.sums'), bytes);
+    return readSums(at('damaged'));
+  },
+  piece: (bytes) => {
+    writeFileSync(at('damaged.1-of-2'), bytes);
+    return readPiece(at('damaged.1-of-2'));
+  },
+  trace: (bytes) => readTrace('trace.json', Buffer.from(bytes).toString()),
+  device: (bytes) => parseModel('device.json', Buffer.from(bytes).toString()),
+  journal: (bytes) => readJournal(bytes),
+};
+
+async function attempt(parser: string, bytes: Uint8Array): Promise<void> {
+  const began = process.cpuUsage();
+  const before = process.memoryUsage().arrayBuffers;
+  try {
+    await parsers[parser]!(bytes);
+  } catch (error) {
+    if (!(error instanceof WarpstageError)) throw error;
+    expect(error.message).toMatch(/^WS\d{4}: \S/);
+    // An error is read by people: it does not repeat the file.
+    for (const { message } of error.issues) expect(message.length).toBeLessThan(1000);
+  }
+  expect(process.cpuUsage(began).user).toBeLessThan(longest);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(256 * 2 ** 20);
+}
+
+/** A JSON text with some values exchanged, for others of it or for what nobody expects. */
+const exchanges = fc.array(
+  fc.record({
+    place: fc.nat(10_000),
+    value: fc.oneof(
+      fc.constantFrom<unknown>(
+        null,
+        -1,
+        0,
+        -0,
+        1e308,
+        5e-324,
+        2 ** 53,
+        0.5,
+        '',
+        '__proto__',
+        [],
+        {},
+        true,
+        [[]],
+        '\u0000',
+      ),
+      fc.jsonValue({ maxDepth: 1 }),
+    ),
+    how: fc.constantFrom('replace', 'remove', 'rename', 'repeat'),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+
+type Exchange = typeof exchanges extends fc.Arbitrary<infer T> ? T : never;
+
+function exchanged(text: string, changes: Exchange): string {
+  const root: unknown = { root: JSON.parse(text) };
+  for (const { place, value, how } of changes) {
+    const holders: (readonly [holder: Record<string, unknown>, key: string])[] = [];
+    const walk = (one: unknown): void => {
+      if (typeof one !== 'object' || one === null) return;
+      for (const key of Object.keys(one)) {
+        holders.push([one as Record<string, unknown>, key]);
+        walk((one as Record<string, unknown>)[key]);
+      }
+    };
+    walk(root);
+    if (holders.length === 0) continue;
+    const [holder, key] = holders[place % holders.length]!;
+    if (how === 'replace') holder[key] = value;
+    else if (how === 'remove') delete holder[key];
+    else if (how === 'rename') holder[String(value)] = holder[key];
+    else if (Array.isArray(holder)) holder.push(...holder.slice(0, 100));
+  }
+  return JSON.stringify((root as { root: unknown }).root) ?? '';
+}
+
+describe.each(Object.keys(parsers))('%s', (parser) => {
+  const tried = randomRuns(200);
+
+  test('damaged', async () => {
+    const property = fc.asyncProperty(damage, (how) => attempt(parser, damaged(whole[parser]!, how)));
+    await fc.assert(property, tried);
+  });
+
+  test('anything', async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 400 }),
+      fc.json().map((text) => Buffer.from(text)),
+      // As it begins, and then anything.
+      fc
+        .tuple(fc.nat(200), fc.uint8Array({ maxLength: 100 }))
+        .map(([length, rest]) => [length, rest] as const),
+    );
+    const property = fc.asyncProperty(bytes, (given) => {
+      const isBegun = Array.isArray(given);
+      const all = isBegun
+        ? Buffer.concat([whole[parser]!.subarray(0, given[0]), given[1]])
+        : (given as Uint8Array);
+      return attempt(parser, all);
+    });
+    await fc.assert(property, tried);
+  });
+});
+
+describe.each(['trace', 'device'])('%s', (parser) => {
+  test('with other values', async () => {
+    const property = fc.asyncProperty(exchanges, (changes) =>
+      attempt(parser, Buffer.from(exchanged(whole[parser]!.toString(), changes))),
+    );
+    // What was found is shown as it is: made smaller, it takes minutes.
+    await fc.assert(property, { ...randomRuns(300), endOnFailure: true });
+  });
+});
+
+test('sizes, durations, chunks and shares are numbers that can be, or refused', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom(...'0123456789.kMGiBbsmhd/-+ e') }),
+    fc.integer().map(String),
+  );
+  const refused = (read: () => unknown): unknown => {
+    try {
+      return read();
+    } catch (error) {
+      expect((error as { code?: string }).code).toBe('commander.invalidArgument');
+      return undefined;
+    }
+  };
+  fc.assert(
+    fc.property(text, (given) => {
+      const size = sizeOf(given);
+      if (size !== undefined) expect(size.amount).toBeGreaterThanOrEqual(0);
+      const seconds = refused(() => parseDuration(given)) as number | undefined;
+      if (seconds !== undefined) expect(seconds > 0 && seconds <= 24 * 86_400).toBe(true);
+      const share = refused(() => parseShare(given)) as readonly [number, number] | undefined;
+      if (share !== undefined) expect(share[0] >= 1 && share[0] <= share[1]).toBe(true);
+      parseChunk(given);
+    }),
+    randomRuns(1000),
+  );
+});
+
+test.each(readdirSync(cases))('%s, found once', async (name) => {
+  await attempt(name.split('-')[0]!, readFileSync(new URL(name, cases)));
+});
