@@ -8,12 +8,23 @@ import type { Node } from 'acorn';
 import { compare, conditional, numberConstant } from './build.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
+import { partOf } from './shapes.ts';
 import { type ArrayChoiceValue, describe, isSameArray, type ViewValue } from './values.ts';
 import { refuseWindow, viewLength } from './views.ts';
 
 /** The arrays that may be meant. */
 export function optionsOf(value: ViewValue | ArrayChoiceValue): readonly ViewValue[] {
   return value.kind === 'view' ? [value] : value.options;
+}
+
+/** The same arrays, rows among them as parts that have an end. */
+export function partsOf(
+  lowering: Lowering,
+  value: ViewValue | ArrayChoiceValue,
+  node: Node,
+): ViewValue | ArrayChoiceValue {
+  if (value.kind === 'view') return partOf(lowering, value, node);
+  return { ...value, options: value.options.map((option) => partOf(lowering, option, node)) };
 }
 
 /** Whether the option at a position is meant. */
@@ -30,10 +41,11 @@ export function isMeant(
 export function mergeArrays(
   lowering: Lowering,
   test: Expression,
-  one: ViewValue | ArrayChoiceValue,
-  other: ViewValue | ArrayChoiceValue,
+  oneGiven: ViewValue | ArrayChoiceValue,
+  otherGiven: ViewValue | ArrayChoiceValue,
   node: Node,
 ): ViewValue | ArrayChoiceValue {
+  const [one, other] = [partsOf(lowering, oneGiven, node), partsOf(lowering, otherGiven, node)];
   const [first, second] = [optionsOf(one), optionsOf(other)];
   for (const view of [...first, ...second]) refuseWindow(lowering, view, node);
   const options = first.map((view) => {

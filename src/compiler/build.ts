@@ -48,10 +48,17 @@ export function load(
   index: Expression,
   type: ValueType,
   range: Range,
-  component?: number,
+  { component, bounds }: { component?: number | undefined; bounds?: readonly Expression[] | undefined } = {},
 ): Expression {
-  const whole = { kind: 'load', array, index, type, range } as const;
-  return component === undefined ? whole : { ...whole, component };
+  return {
+    kind: 'load',
+    array,
+    index,
+    ...(bounds === undefined ? {} : { bounds }),
+    type,
+    range,
+    ...(component === undefined ? {} : { component }),
+  };
 }
 
 export function variable(
@@ -112,7 +119,7 @@ export function binary(
 }
 
 /** Whether leaving an expression out changes nothing but time. */
-function cannotFail(expression: Expression): boolean {
+export function cannotFail(expression: Expression): boolean {
   if (expression.kind === 'load') return false;
   const divides = expression.kind === 'binary' && /divide|remainder/.test(expression.operator);
   return !divides && operandsOf(expression).every(cannotFail);

@@ -2,7 +2,7 @@
 
 import type { Identifier, Node } from 'acorn';
 import { componentNames } from '../kernel/types.ts';
-import { codeAmong, ofArray, optionsOf, refuseOtherElements } from './array-choice.ts';
+import { codeAmong, ofArray, optionsOf, partsOf, refuseOtherElements } from './array-choice.ts';
 import { variable } from './build.ts';
 import { textCode } from './comparisons.ts';
 import type { Cell } from './frame.ts';
@@ -228,7 +228,8 @@ function isAssignable(from: NumberType, to: NumberType): boolean {
  * A variable of parts of one array has their offset, and their length where they have an end of their own. One of
  * several arrays, which former passes have found, has always a length, and a number that says which it is.
  */
-function assignArray(lowering: Lowering, cell: Cell, value: ViewValue | ArrayChoiceValue, node: Node): void {
+function assignArray(lowering: Lowering, cell: Cell, given: ViewValue | ArrayChoiceValue, node: Node): void {
+  const value = partsOf(lowering, given, node);
   for (const view of optionsOf(value)) refuseWindow(lowering, view, node);
   const { inference } = lowering;
   const first = inference.firstArrayOf(cell.key);

@@ -18,6 +18,7 @@ import { memberNode } from './nodes.ts';
 import { computedType } from './number-types.ts';
 import { knownValue, numeric, toStored } from './numbers.ts';
 import { bindParameters } from './patterns.ts';
+import { refuseRows } from './shapes.ts';
 import { type DeviceFunctionValue, describe, number, type Value, type ViewValue } from './values.ts';
 import { toVector } from './vectors.ts';
 import { refuseReadonly, refuseWindow } from './views.ts';
@@ -134,6 +135,7 @@ function argumentOf(
       }
       if (!parameter.readonly) refuseReadonly(lowering, value, node);
       refuseWindow(lowering, value, node);
+      refuseRows(lowering, value, node);
       return {
         ...lowering.settle(value, name),
         readonly: parameter.readonly || value.readonly,

@@ -211,6 +211,11 @@ export type Expression =
       readonly kind: 'load';
       readonly array: ArrayReference;
       readonly index: Expression;
+      /**
+       * Of an array of several dimensions: the index in each, from the outermost, followed by the extent that it must
+       * lie inside of. All are of the program's indexType.
+       */
+      readonly bounds?: readonly Expression[];
       /** Of an array of vectors: which component, from 0. */
       readonly component?: number;
     })
@@ -258,6 +263,8 @@ export type Statement =
       readonly kind: 'store';
       readonly array: ArrayReference;
       readonly index: Expression;
+      /** As of a load. */
+      readonly bounds?: readonly Expression[];
       readonly value: Expression;
       /** Of an array of vectors: which component, from 0. */
       readonly component?: number;

@@ -36,7 +36,7 @@ type Operands<Node, Tag extends keyof Node> = {
 };
 
 const ofExpression = {
-  load: { index: true },
+  load: { index: true, bounds: true },
   unary: { operand: true },
   binary: { left: true, right: true },
   compare: { left: true, right: true },
@@ -47,7 +47,7 @@ const ofExpression = {
 
 const ofStatement = {
   assign: { value: true },
-  store: { index: true, value: true },
+  store: { index: true, bounds: true, value: true },
   if: { test: true },
   loop: { test: true },
 } satisfies Operands<Exclude<Statement, Call>, 'kind'>;

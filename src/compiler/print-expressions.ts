@@ -77,6 +77,14 @@ export class ExpressionPrinter {
     this.#names = names;
   }
 
+  /** What an index of several dimensions is checked for, `within y < 16, x < 17`. */
+  bounds({ bounds = [] }: { readonly bounds?: readonly Expression[] }): string {
+    const tests = bounds.flatMap((each, position) =>
+      position % 2 === 1 ? [`${this.print(bounds[position - 1]!)} < ${this.print(each)}`] : [],
+    );
+    return tests.length === 0 ? '' : ` within ${tests.join(', ')}`;
+  }
+
   /** The expression, in parentheses if what stands around it binds more tightly. */
   print(expression: Expression, around = 0): string {
     const [text, own] = this.#text(expression);
@@ -100,7 +108,7 @@ export class ExpressionPrinter {
         return [`${names.array(expression.array)}.length`, precedence.primary];
       case 'load':
         return [
-          `${names.array(expression.array)}[${this.print(expression.index)}]${componentText(expression)}`,
+          `${names.array(expression.array)}[${this.print(expression.index)}${this.bounds(expression)}]${componentText(expression)}`,
           precedence.primary,
         ];
       case 'unary': {

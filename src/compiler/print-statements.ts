@@ -37,7 +37,7 @@ export class StatementPrinter {
         return;
       case 'store':
         line(
-          `${this.#names.array(statement.array)}[${print(statement.index)}]${componentText(statement)} = ${print(statement.value)}`,
+          `${this.#names.array(statement.array)}[${print(statement.index)}${this.#expressions.bounds(statement)}]${componentText(statement)} = ${print(statement.value)}`,
         );
         return;
       case 'if':

@@ -73,8 +73,18 @@ export interface ViewValue {
   readonly offset: Expression;
   /** Elements of the view, or null where it ends with its array. */
   readonly length: Expression | null;
+  /** Of an array of several dimensions, or of a row of one: those that are not indexed yet, from the outermost. */
+  readonly dimensions?: readonly Dimension[];
+  /** The indices so far, each followed by the extent of its dimension. */
+  readonly bounds?: readonly Expression[];
   /** Of an element with its neighbours: the first and last position that may be read. */
   readonly window?: readonly [first: number, last: number];
+}
+
+/** How many places a dimension has, and how many elements lie from one to the next; of the index type. */
+export interface Dimension {
+  readonly extent: Expression;
+  readonly pitch: Expression;
 }
 
 /** One of several arrays of one element type; each is of another array, so that no array stands there twice. */
@@ -363,8 +373,21 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
 }
 
 function mapView(view: ViewValue, change: (expression: Expression) => Expression): ViewValue {
-  const { offset, length } = view;
-  return { ...view, offset: change(offset), length: length === null ? null : change(length) };
+  const { offset, length, dimensions, bounds } = view;
+  return {
+    ...view,
+    offset: change(offset),
+    length: length === null ? null : change(length),
+    ...(dimensions === undefined
+      ? {}
+      : {
+          dimensions: dimensions.map(({ extent, pitch }) => ({
+            extent: change(extent),
+            pitch: change(pitch),
+          })),
+        }),
+    ...(bounds === undefined ? {} : { bounds: bounds.map(change) }),
+  };
 }
 
 function mapEither(

@@ -58,6 +58,7 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
       case 'load':
         isType(one, elementValueType(elementOf(one.array)), 'a load');
         index(one.index);
+        one.bounds?.forEach(index);
         break;
       case 'unary':
         isType(one.operand, one.type, one.operator);
@@ -105,6 +106,7 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
         break;
       case 'store':
         index(one.index);
+        one.bounds?.forEach(index);
         isType(one.value, elementValueType(elementOf(one.array)), 'a stored value');
         break;
       case 'if':

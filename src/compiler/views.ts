@@ -14,6 +14,7 @@ import { type Expression, elementValueType, type LocalArray } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { loadedType, type NumberType } from './number-types.ts';
 import { toStored } from './numbers.ts';
+import { boundsAt, evaluatedOnce, hasRows, partOf, rowOf } from './shapes.ts';
 import { isNumeric, type Numeric, number, type Value, type VectorValue, type ViewValue } from './values.ts';
 import { toComponent, toVector } from './vectors.ts';
 
@@ -22,6 +23,7 @@ export function viewLength(lowering: Lowering, view: ViewValue, node: Node): Exp
   if (view.window !== undefined) {
     return lowering.indexConstant(view.window[1] - view.window[0] + 1, node);
   }
+  if (view.dimensions !== undefined) return view.dimensions[0]!.extent;
   if (view.length !== null) return view.length;
   const range = lowering.range(node);
   const { indexType: type } = lowering;
@@ -34,12 +36,13 @@ export function viewLength(lowering: Lowering, view: ViewValue, node: Node): Exp
 /** The part of a view from `begin` to `end`, or to the view's own end. */
 export function subarray(
   lowering: Lowering,
-  view: ViewValue,
+  whole: ViewValue,
   begin: Expression | null,
   end: Expression | null,
   node: Node,
 ): ViewValue {
-  refuseWindow(lowering, view, node);
+  refuseWindow(lowering, whole, node);
+  const view = partOf(lowering, whole, node);
   const range = lowering.range(node);
   const { indexType: type } = lowering;
   const start = begin ?? numberConstant(type, 0, range);
@@ -93,27 +96,30 @@ export function elementType(lowering: Lowering, { element, inferred }: ViewValue
   return inferred === null ? loadedType(element) : lowering.inference.typeOf(inferred);
 }
 
-/** An element: a number, or a vector. */
+/** What an index of a view picks: a number or a vector, or of several dimensions a row. */
 export function loadElement(
   lowering: Lowering,
   view: ViewValue,
-  index: Expression,
+  given: Expression,
   node: Node,
-): Numeric | VectorValue {
+): Numeric | VectorValue | ViewValue {
+  if (hasRows(view)) return rowOf(lowering, view, given, node);
   const { array, element } = view;
   const type = elementType(lowering, view);
   if (type === undefined) return { kind: 'open', cells: [view.inferred!], fractional: false };
   const range = lowering.range(node);
+  const index = view.dimensions === undefined ? given : evaluatedOnce(lowering, given);
+  const bounds = boundsAt(view, index);
   const at = position(lowering, view, index, node);
   const loaded = elementValueType(element);
   if (isVectorType(element)) {
     const place = lowering.settleExpression(at, 'position');
     const components = Array.from({ length: componentCount(element) }, (_, component) =>
-      load(array, place, loaded, range, component),
+      load(array, place, loaded, range, { component, bounds }),
     );
     return { kind: 'vector', type: element, components };
   }
-  const value = load(array, at, loaded, range);
+  const value = load(array, at, loaded, range, { bounds });
   if (isHalf(element)) return number('f32', recode(value, 'f32', element, range));
   return number(type, convert(value, lowering.valueType(type), range));
 }
@@ -122,13 +128,22 @@ export function loadElement(
 export function storeElement(
   lowering: Lowering,
   view: ViewValue,
-  index: Expression,
+  given: Expression,
   component: number | null,
   value: Value,
   node: Node,
   valueNode: Node,
 ): void {
   refuseReadonly(lowering, view, node);
+  if (hasRows(view)) {
+    lowering.fail(
+      node,
+      'WS1012',
+      `a row of '${view.name}' cannot be assigned`,
+      'kernels write elements: let each thread assign its own, or copy rows by cuda.memcpyAsync',
+    );
+  }
+  const index = view.dimensions === undefined ? given : evaluatedOnce(lowering, given);
   if (isVectorType(view.element)) {
     storeComponents(lowering, view, view.element, index, component, value, node, valueNode);
     return;
@@ -137,7 +152,7 @@ export function storeElement(
     lowering.inference.receives(view.inferred, value);
   const type = elementType(lowering, view);
   if (type === undefined) return;
-  const given = toStored(
+  const stored = toStored(
     lowering,
     value,
     type,
@@ -149,9 +164,15 @@ export function storeElement(
     kind: 'store',
     array: view.array,
     index: position(lowering, view, index, node),
-    value: toMemory(lowering, given, view.element, valueNode),
+    ...boundsMember(view, index),
+    value: toMemory(lowering, stored, view.element, valueNode),
     range: lowering.range(node),
   });
+}
+
+function boundsMember(view: ViewValue, index: Expression): { readonly bounds?: readonly Expression[] } {
+  const bounds = boundsAt(view, index);
+  return bounds === undefined ? {} : { bounds };
 }
 
 /** Everything is read before anything is written: a vector may be made of what it replaces. */
@@ -168,7 +189,15 @@ function storeComponents(
   const range = lowering.range(node);
   const at = position(lowering, view, index, node);
   const store = (place: Expression, one: number, stored: Expression) =>
-    lowering.emit({ kind: 'store', array: view.array, index: place, value: stored, component: one, range });
+    lowering.emit({
+      kind: 'store',
+      array: view.array,
+      index: place,
+      ...boundsMember(view, index),
+      value: stored,
+      component: one,
+      range,
+    });
   if (component !== null) {
     store(at, component, toComponent(lowering, value, type, component, valueNode));
     return;

@@ -8,7 +8,7 @@
 
 import type { CudaAsync } from './cuda-async.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
-import type { ElementValues, KernelArray, Vector2, Vector4 } from './schema.ts';
+import type { ElementValues, KernelArray, Shape, Shaped, Vector2, Vector4 } from './schema.ts';
 import type { ElementType } from './types.ts';
 
 export type {
@@ -290,8 +290,24 @@ export interface Cuda extends CudaAsync, CudaBarriers {
    * CUDA: `__shared__ T array[count]`.
    */
   sharedArray<const E extends ElementType>(element: E, count: Index): KernelArray<E>;
+  /**
+   * One of two or three dimensions, whose rows lie one after the other. CUDA: `__shared__ T array[rows][columns]`.
+   *
+   * @example
+   * const tile = cuda.sharedArray('f32', [16, 17]);
+   * tile[cuda.threadIdx.y]![cuda.threadIdx.x] = input[i]!;
+   */
+  sharedArray<const E extends ElementType, const S extends Shape>(
+    element: E,
+    shape: S,
+  ): Shaped<KernelArray<E>, S>;
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
   localArray<const E extends ElementType>(element: E, count: Constant): KernelArray<E>;
+  /** One of two or three dimensions; its extents are constants. CUDA: `T array[rows][columns]`. */
+  localArray<const E extends ElementType, const S extends Shape>(
+    element: E,
+    shape: S,
+  ): Shaped<KernelArray<E>, S>;
 
   /**
    * What this thread wrote before is seen by whoever sees what it writes behind it by an atomic operation, and makes a

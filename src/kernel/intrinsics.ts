@@ -31,6 +31,8 @@ export type ArgumentKind =
   /** An array that may be written. */
   | 'array'
   | 'readonly array'
+  /** Extents of two or three dimensions, `[rows, columns]`. */
+  | 'shape'
   /** The name of an element type, as a string. */
   | 'element type'
   /** Threads that act together: a block, a tile or a single thread. */

@@ -81,6 +81,19 @@ export type ValueOf<T> = T extends ElementType ? ElementValues[T] : T extends 'b
 declare const element: unique symbol;
 declare const writable: unique symbol;
 
+/** The extents of two or three dimensions, from the outermost: `[rows, columns]`. Each is an integer, of at least 1. */
+export type Shape = readonly [Index, Index] | readonly [Index, Index, Index];
+
+/** The rows of an array of several dimensions. A row is what an index gives; none can be assigned as a whole. */
+export interface Rows<Row> {
+  /** How many rows there are. */
+  readonly length: number;
+  readonly [index: number]: Row;
+}
+
+/** An array of several dimensions: `a[y]![x]`, `a[z]![y]![x]`. Each index is checked against its own extent. */
+export type Shaped<Row, S extends Shape> = S extends readonly [Index, Index] ? Rows<Row> : Rows<Rows<Row>>;
+
 /**
  * An array as a kernel sees it, of the element type that its schema names: `KernelArray<'u8'>`. It behaves like a
  * typed array; positions are counted in elements. Without a name it is one whose elements are seen as `number`.
@@ -91,6 +104,15 @@ export interface KernelArray<E extends ElementType = Exclude<NumberElement, 'i64
   [index: number]: ElementValues[E];
   /** The part of the array from `begin`. Accesses are checked against the whole array. CUDA: `array + begin`. */
   subarray(begin?: Index, end?: Index): KernelArray<E>;
+  /**
+   * The array as one of two or three dimensions, whose rows begin `pitch` elements from each other; by default as
+   * many as a row has. CUDA: `reinterpret_cast<T (*)[columns]>(array)`.
+   *
+   * @example
+   * const image = pixels.shaped([height, width]);
+   * const above = y > 0 ? image[y - 1]![x]! : 0;
+   */
+  shaped<const S extends Shape>(shape: S, pitch?: Index): Shaped<KernelArray<E>, S>;
   /** These keep arrays of different elements apart, and those that are only read; no kernel has them. */
   readonly [element]: E;
   readonly [writable]: true;
@@ -102,6 +124,8 @@ export interface ReadonlyKernelArray<E extends ElementType = Exclude<NumberEleme
   readonly [index: number]: ElementValues[E];
   /** The part of the array from `begin`. Accesses are checked against the whole array. */
   subarray(begin?: Index, end?: Index): ReadonlyKernelArray<E>;
+  /** The array as one of two or three dimensions, whose rows begin `pitch` elements from each other. */
+  shaped<const S extends Shape>(shape: S, pitch?: Index): Shaped<ReadonlyKernelArray<E>, S>;
   readonly [element]: E;
 }
 

@@ -73,9 +73,13 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
 
 /** What the access was, in words. */
 export function accessOf(fault: Extract<Fault, { kind: 'out-of-range' }>): string {
-  const { array, access, index, count, length } = fault;
+  const { array, access, index, count, length, dimension } = fault;
   const elements = length === 1 ? '1 element' : `${length} elements`;
   const doing = { read: 'reads', write: 'writes', copy: 'copies' }[access];
+  if (dimension !== undefined) {
+    const places = length === 1 ? '1 place' : `${length} places`;
+    return `${doing} index ${index} of dimension ${dimension} of \`${array}\`, which has ${places}`;
+  }
   if (count === 1 && access !== 'copy')
     return `${doing} \`${array}[${index}]\`, but \`${array}\` has ${elements}`;
   return `${doing} ${count} elements of \`${array}\` from index ${index}, but \`${array}\` has ${elements}`;

@@ -73,6 +73,8 @@ export interface FaultSite {
   /** Name of the array, for an access. */
   readonly array?: string;
   readonly access?: 'read' | 'write' | 'copy';
+  /** Of an array of several dimensions: which one is tested, counted from 1, the outermost. */
+  readonly dimension?: number;
   /** The operands of a copy. */
   readonly copy?: {
     readonly destination: ArrayReference;
@@ -111,7 +113,10 @@ export type Fault =
       readonly index: number;
       /** Elements of the access: 1, or the count of a copy. */
       readonly count: number;
+      /** Elements of the array, or the extent of the dimension. */
       readonly length: number;
+      /** Of an array of several dimensions: which one the index is outside of, counted from 1, the outermost. */
+      readonly dimension?: number;
       readonly thread: Extent3;
       readonly block: Extent3;
     }

@@ -9,6 +9,7 @@ import { pipelinedCases } from './cases/pipelined.ts';
 import { placementCases } from './cases/placement.ts';
 import { quitCases } from './cases/quits.ts';
 import { roleCases } from './cases/roles.ts';
+import { shapeCases } from './cases/shapes.ts';
 import { stageCases } from './cases/stages.ts';
 import { timeCases } from './cases/time.ts';
 import { voteCases } from './cases/votes.ts';
@@ -21,6 +22,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   pipelined: pipelinedCases,
   copies: copyCases,
   arrays: arrayCases,
+  shapes: shapeCases,
   fences: fenceCases,
   time: timeCases,
   votes: voteCases,

@@ -49,6 +49,7 @@ const kinds: Readonly<Record<string, string>> = {
   ElementValues: 'number, bigint or quotient',
   'number | AlignedSize': 'count',
   ElementType: 'element type',
+  Shape: 'shape',
   KernelArray: 'array',
   ReadonlyKernelArray: 'readonly array',
   'ThreadBlock | Tile | Thread': 'group',

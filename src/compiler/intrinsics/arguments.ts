@@ -10,6 +10,7 @@ import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
 import { isBigintValue, knownNumber, numberHint, numeric, toIndex, toType } from '../numbers.ts';
 import { dividedFor } from '../quotients.ts';
+import { refuseRows } from '../shapes.ts';
 import { describe, hasFraction, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import type { ArgumentTypes } from './handler.ts';
@@ -112,12 +113,16 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'number or quotient':
     case 'number, bigint or quotient':
     case 'nanoseconds':
-      return isNumeric(value) || value.kind === 'quotient';
+      return isNumericOrQuotient(value);
     case 'count':
-      return value.kind === 'count' || isNumeric(value) || value.kind === 'quotient';
+      return value.kind === 'count' || isNumericOrQuotient(value);
     case 'array':
     case 'readonly array':
       return value.kind === 'view';
+    case 'shape':
+      return (
+        value.kind === 'list' && [2, 3].includes(value.items.length) && value.items.every(isNumericOrQuotient)
+      );
     case 'element type':
       return value.kind === 'text' && Object.hasOwn(elementBytes, value.text);
     case 'group':
@@ -147,6 +152,10 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
   }
 }
 
+function isNumericOrQuotient(value: Value): boolean {
+  return isNumeric(value) || value.kind === 'quotient';
+}
+
 function wantsNumber(kind: ArgumentKind): boolean {
   return accepts(kind, { kind: 'literal', value: 0 });
 }
@@ -172,6 +181,8 @@ function kindText(kind: ArgumentKind): string {
     case 'array':
     case 'readonly array':
       return 'an array';
+    case 'shape':
+      return 'a list of two or three integers';
     case 'element type':
       return `one of ${Object.keys(elementBytes)
         .map((name) => `'${name}'`)
@@ -239,9 +250,15 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
       : { kind: 'count', count: toIndex(lowering, value, node, what), alignment: 1 },
   array: (lowering, value, node) => {
     refuseReadonly(lowering, value as ViewValue, node);
+    refuseRows(lowering, value as ViewValue, node);
     return value as ViewValue;
   },
-  'readonly array': same,
+  'readonly array': (lowering, value, node) => {
+    refuseRows(lowering, value as ViewValue, node);
+    return value as ViewValue;
+  },
+  shape: (lowering, value, node, what) =>
+    value.kind === 'list' ? value.items.map((item) => toIndex(lowering, item, node, what)) : [],
   'element type': (_lowering, value) => textOf(value) as ElementType,
   group: same,
   'block or tile': same,

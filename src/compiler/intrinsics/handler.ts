@@ -37,6 +37,7 @@ export interface ArgumentTypes {
   readonly count: CountValue;
   readonly array: ViewValue;
   readonly 'readonly array': ViewValue;
+  readonly shape: readonly Expression[];
   readonly 'element type': ElementType;
   readonly group: GroupValue;
   readonly 'block or tile': GroupValue;

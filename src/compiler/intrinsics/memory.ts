@@ -2,7 +2,7 @@
 
 import type { Node } from 'acorn';
 import { componentCount, isVectorType } from '../../kernel/types.ts';
-import { numberConstant, variable } from '../build.ts';
+import { binary, numberConstant, variable } from '../build.ts';
 import {
   type AtomicOperator,
   type Expression,
@@ -13,6 +13,7 @@ import {
 import type { Lowering } from '../lowering.ts';
 import { loadedType } from '../number-types.ts';
 import { toStored } from '../numbers.ts';
+import { partOf, shaped } from '../shapes.ts';
 import {
   type Numeric,
   number,
@@ -21,8 +22,10 @@ import {
   type Value,
   type ViewValue,
 } from '../values.ts';
-import { newLocalArray, subarray, viewLength } from '../views.ts';
+import { newLocalArray, refuseWindow, subarray, viewLength } from '../views.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+
+type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
 
 export const memoryHandlers = {
   'cuda.threadFence': (call) => fence(call, 'device'),
@@ -31,6 +34,10 @@ export const memoryHandlers = {
   'cuda.sharedArray': sharedArray,
   'cuda.localArray': localArray,
   'array.length': ({ lowering, receiver, node }) => number('index', viewLength(lowering, receiver, node)),
+  'array.shaped': ({ lowering, receiver, args, node }) => {
+    refuseWindow(lowering, receiver, node);
+    return shaped(lowering, partOf(lowering, receiver, node), args.shape, args.pitch ?? null, node);
+  },
   'array.subarray': ({ lowering, receiver, args, node }) =>
     subarray(lowering, receiver, args.begin ?? null, args.end ?? null, node),
 
@@ -45,13 +52,22 @@ export const memoryHandlers = {
   'cuda.atomicCAS': (call) => atomic(call, 'cas', call.args),
 } satisfies SomeHandlers;
 
-function sharedArray({ lowering, args, node, at }: IntrinsicCall<'cuda.sharedArray'>): Value {
-  const { element, count } = args;
-  return newSharedArray(lowering, { name: lowering.nameOf(node, 'shared'), element, count }, node, {
-    node: at('count'),
+function sharedArray(call: IntrinsicCall<'cuda.sharedArray'>): Value {
+  const { lowering, args, node, at } = call;
+  const { element } = args;
+  const extents = 'shape' in args ? args.shape.map((extent) => lowering.expanded(extent)) : null;
+  const count = 'count' in args ? args.count : productOf(call, extents!);
+  const name = lowering.nameOf(node, 'shared');
+  const array = newSharedArray(lowering, { name, element, count }, node, {
+    node: at(extents === null ? 'count' : 'shape'),
     message: 'the size of a shared array must be the same for all threads and known at the launch',
     hint: 'make it of literals, constants, scalar parameters and the extents of block and grid',
   });
+  return extents === null ? array : shaped(lowering, array, extents, null, node);
+}
+
+function productOf({ lowering, node }: Place, extents: readonly Expression[]): Expression {
+  return extents.reduce((product, extent) => binary('multiply', product, extent, lowering.range(node)));
 }
 
 /** A shared array; `unknown` says what is wrong with a count that is not known at the launch. */
@@ -107,11 +123,29 @@ function isKnownAtLaunch(expression: Expression): boolean {
   }
 }
 
-function localArray({ lowering, args, node, at }: IntrinsicCall<'cuda.localArray'>): Value {
-  const { element, count } = args;
+function localArray(call: IntrinsicCall<'cuda.localArray'>): Value {
+  const { lowering, args, node, at } = call;
+  if ('count' in args) return newZeroedArray(call, args.count, at('count'));
+  const count = productOf(call, args.shape);
+  if (count.kind !== 'constant') {
+    return lowering.fail(
+      at('shape'),
+      'WS1013',
+      'the extents of a local array must be known when the kernel is compiled',
+      "make them of literals, of constants of the schema ('constant index = 2') and of the block's size",
+    );
+  }
+  return shaped(lowering, newZeroedArray(call, Number(count.value), at('shape')), args.shape, null, node);
+}
+
+function newZeroedArray(
+  { lowering, args: { element }, node }: IntrinsicCall<'cuda.localArray'>,
+  count: number,
+  place: Node,
+): ViewValue {
   if (count < 1 || count > 2 ** 16) {
     lowering.fail(
-      at('count'),
+      place,
       'WS1009',
       `a local array has 1 to 65536 elements, and this one ${count}`,
       count < 1 ? 'give it at least one' : 'larger arrays belong into shared or global memory',

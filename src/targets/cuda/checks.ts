@@ -10,6 +10,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
+import { isKnownInside } from '../analysis/known-bounds.ts';
 import { anyStatement, assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import type { Copy } from '../legalise/calls.ts';
@@ -31,6 +32,9 @@ export interface CopyTexts {
   readonly count: string;
   readonly zeros: string | null;
 }
+
+/** An access that may have several dimensions. */
+type Bounded = Pick<Extract<Expression, { kind: 'load' }>, 'array' | 'bounds' | 'range'>;
 
 export class Checks {
   readonly program: Program;
@@ -73,6 +77,26 @@ export class Checks {
     if (!this.checked || this.#isInside(index, array)) return text;
     const site = this.#site({ range, array: this.#nameOf(array), access });
     return `ws_inside(${text}, ${lengthName(this.program, array)}, ${site})`;
+  }
+
+  /** An index that is tested in each of its dimensions first, where it may be outside of one. */
+  inside(
+    text: string,
+    { array, bounds = [], range }: Bounded,
+    access: 'read' | 'write',
+    write: (expression: Expression) => string,
+  ): string {
+    if (!this.checked) return text;
+    const tests = bounds.flatMap((extent, position) => {
+      const index = bounds[position - 1];
+      if (position % 2 === 0 || index === undefined || isKnownInside(this.factOf, index, extent)) return [];
+      const dimension = (position + 1) / 2;
+      const site = this.#site({ range, array: this.#nameOf(array), access, dimension });
+      return [
+        `ws_inside((${this.#indexType})${write(index)}, (${this.#indexType})${write(extent)}, ${site})`,
+      ];
+    });
+    return tests.length === 0 ? text : `(${tests.join(', ')}, ${text})`;
   }
 
   /** The divisor of an integer division, tested. */

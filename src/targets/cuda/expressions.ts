@@ -86,10 +86,12 @@ export class ExpressionWriter {
 
   /** An element of an array, or a component of it, to be read or written. */
   element(
-    { array, index, component, range }: Omit<Extract<Expression, { kind: 'load' }>, 'kind' | 'type'>,
+    element: Omit<Extract<Expression, { kind: 'load' }>, 'kind' | 'type'>,
     access: 'read' | 'write',
   ): string {
-    const inside = this.checks.index(this.index(index), index, array, access, range);
+    const { array, index, component, range } = element;
+    const tested = this.checks.index(this.index(index), index, array, access, range);
+    const inside = this.checks.inside(tested, element, access, (each) => this.write(each));
     return `${arrayName(this.program, array)}[${inside}]${member(component)}`;
   }
 

@@ -43,7 +43,7 @@ export function faultOf(
   { site, rank, block, values, bits }: ReportedFault,
   places: ArrayPlaces,
 ): Fault {
-  const { range, copy, barrier, array, access, verb } = site;
+  const { range, copy, barrier, array, access, verb, dimension } = site;
   const [x, y] = program.block;
   const thread: Extent3 = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / (x * y))];
   const place = { range, thread, block };
@@ -74,7 +74,16 @@ export function faultOf(
     return { kind: 'misuse', code: 'WS3009', ...misuse, ...place };
   }
   if (array === undefined) return { kind: 'division-by-zero', ...place };
-  return { kind: 'out-of-range', array, access: access!, index: first, count: 1, length: second, ...place };
+  return {
+    kind: 'out-of-range',
+    array,
+    access: access!,
+    index: first,
+    count: 1,
+    length: second,
+    ...(dimension === undefined ? {} : { dimension }),
+    ...place,
+  };
 }
 
 /** The verb and what it is about. */

@@ -9,7 +9,7 @@ import {
   operationOf,
 } from '../../compiler/evaluate.ts';
 import type { ArrayReference, BinaryOperator, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
-import { brokenRule, divisionByZero } from './fault.ts';
+import { brokenRule, divisionByZero, outOfRange } from './fault.ts';
 import { type Elements, readElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import type { Thread } from './thread.ts';
@@ -50,12 +50,14 @@ function compileLeaf(program: ObservedProgram, leaf: Leaf): Evaluate {
       const array = arrayOf(leaf.array);
       const index = compileIndex(program, leaf.index);
       const { observer } = program;
-      if (observer === undefined) {
+      const inside = compileBounds(program, leaf, 'read');
+      if (observer === undefined && inside === null) {
         return (thread) => readElement(thread, array(thread), index(thread), component, range);
       }
       return (thread) => {
+        inside?.(thread);
         const position = index(thread);
-        observer.read(thread, array(thread), position, range, component);
+        observer?.read(thread, array(thread), position, range, component);
         return readElement(thread, array(thread), position, component, range);
       };
     }
@@ -110,6 +112,26 @@ export function compileIndex(program: ObservedProgram, expression: Expression): 
   return program.indexType === 'i64'
     ? (thread) => Number(evaluate(thread))
     : (thread) => evaluate(thread) as number;
+}
+
+/** Tests the dimensions of an access; null where it has none of its own. */
+export function compileBounds(
+  program: ObservedProgram,
+  { array: reference, bounds, range }: Pick<Leaf & { kind: 'load' }, 'array' | 'bounds' | 'range'>,
+  access: 'read' | 'write',
+): ((thread: Thread) => void) | null {
+  if (bounds === undefined) return null;
+  const array = arrayOf(reference);
+  const values = bounds.map((each) => compileIndex(program, each));
+  return (thread) => {
+    for (let at = 0; at < values.length; at += 2) {
+      const [index, extent] = [values[at]!(thread), values[at + 1]!(thread)];
+      if (index >= 0 && index < extent) continue;
+      const { name } = array(thread);
+      const dimension = at / 2 + 1;
+      throw outOfRange(thread, { range, array: name, access, index, count: 1, length: extent, dimension });
+    }
+  };
 }
 
 /** The array that a reference means for a thread. */

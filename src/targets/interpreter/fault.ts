@@ -29,7 +29,7 @@ type Access = Extract<Fault, { kind: 'out-of-range' }>;
 /** An access outside its array. */
 export function outOfRange(
   culprit: Culprit,
-  access: Pick<Access, 'range' | 'array' | 'access' | 'index' | 'count' | 'length'>,
+  access: Pick<Access, 'range' | 'array' | 'access' | 'index' | 'count' | 'length' | 'dimension'>,
 ): KernelFault {
   return new KernelFault({
     kind: 'out-of-range',

@@ -157,13 +157,12 @@ function exchangeWide(
 
 const exchange = new DataView(new ArrayBuffer(8));
 
-function outside(thread: Culprit, array: Elements, index: number, range: Range, access: 'read' | 'write') {
-  return outOfRange(thread, {
-    range,
-    array: array.name,
-    access,
-    index,
-    count: 1,
-    length: array.length,
-  });
+function outside(
+  thread: Culprit,
+  { name, length }: Elements,
+  index: number,
+  range: Range,
+  access: 'read' | 'write',
+) {
+  return outOfRange(thread, { range, array: name, access, index, count: 1, length });
 }

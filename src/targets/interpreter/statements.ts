@@ -2,7 +2,7 @@
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
 import { compileCall } from './calls.ts';
-import { arrayOf, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
+import { arrayOf, compileBounds, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
 import { writeElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { compileRegion } from './regions.ts';
@@ -38,8 +38,9 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       const array = arrayOf(statement.array);
       const index = compileIndex(program, statement.index);
       const value = expression(statement.value);
+      const inside = compileBounds(program, statement, 'write');
       const { observer } = program;
-      if (observer === undefined) {
+      if (observer === undefined && inside === null) {
         return effect((thread) => {
           const position = index(thread);
           writeElement(thread, array(thread), position, component, value(thread), range);
@@ -48,7 +49,8 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       return effect((thread) => {
         const position = index(thread);
         const written = value(thread);
-        observer.write(thread, array(thread), position, written, range, component);
+        inside?.(thread);
+        observer?.write(thread, array(thread), position, written, range, component);
         writeElement(thread, array(thread), position, component, written, range);
       });
     }

@@ -3,7 +3,7 @@
 import type { BuiltIn, Expression } from '../../compiler/ir.ts';
 import { mayFail } from '../analysis/failing.ts';
 import { writeHalfConversion } from './half.ts';
-import { pushElementAddress, withIndex, writeCheck, writeLoad } from './memory.ts';
+import { pushElementAddress, withIndex, writeBoundsCheck, writeCheck, writeLoad } from './memory.ts';
 import { writeBinary, writeCompare, writeConversion, writeUnary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
@@ -94,6 +94,7 @@ function pushLoad(context: ThreadContext, expression: Expression & { readonly ki
   }
   const pushIndex = () => pushExpression(context, expression.index);
   withIndex(context, pushIndex, (index) => {
+    writeBoundsCheck(context, expression, 'read', (each) => pushExpression(context, each));
     writeCheck(context, array, index, 'read', range);
     pushElementAddress(context, array, index);
     writeLoad(context, expression);

@@ -56,7 +56,7 @@ export class FaultReader {
     this.#view = new DataView(memory.buffer);
     this.functions = {
       outOfRange: (site, rank, block, index, count, length) => {
-        const { range, array, access, exchanges } = this.#sites[site]!;
+        const { range, array, access, exchanges, dimension } = this.#sites[site]!;
         if (exchanges) {
           this.#fault = this.#laneMisuse(site, rank, block, Number(index));
           return;
@@ -69,6 +69,7 @@ export class FaultReader {
           index: Number(index),
           count: Number(count),
           length: length >>> 0,
+          ...(dimension === undefined ? {} : { dimension }),
           ...this.#place(site, rank, block),
         };
       },

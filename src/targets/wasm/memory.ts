@@ -4,7 +4,7 @@
 // unsigned comparison with the length, which no negative index passes. What passes is an
 // element of that array, so that the address fits 32 bits.
 
-import type { ArrayReference } from '../../compiler/ir.ts';
+import type { ArrayReference, Expression } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { componentOf, type ElementType, elementBytes, type NumberElement } from '../../kernel/types.ts';
 import type { Local, WasmType } from './encoder/code.ts';
@@ -42,6 +42,12 @@ const stores: Accesses = {
   f32: 'f32.store',
   f64: 'f64.store',
 };
+
+/** An access that may have several dimensions. */
+interface Bounded extends Access {
+  readonly bounds?: readonly Expression[];
+  readonly range: Range;
+}
 
 /** A load or store: of an array's element, or of a component of it. */
 interface Access {
@@ -126,6 +132,39 @@ export function writeCheck(
     code.call(unit.host('fault', 'outOfRange'));
     context.frame.fail();
   });
+}
+
+/** Stops the thread if an index of several dimensions is outside of one of them. */
+export function writeBoundsCheck(
+  context: ThreadContext,
+  { array, bounds = [], range }: Bounded,
+  access: 'read' | 'write',
+  push: (expression: Expression) => void,
+): void {
+  const { code, launch, unit } = context;
+  const { indexType } = unit.program;
+  const wide = indexType === 'i64';
+  for (let at = 0; at < bounds.length; at += 2) {
+    code.withTemporary(indexType, (index) => {
+      code.withTemporary(indexType, (extent) => {
+        push(bounds[at]!);
+        code.set(index);
+        push(bounds[at + 1]!);
+        code.set(extent);
+        code.get(index).get(extent).op(`${indexType}.ge_u`);
+        code.if(() => {
+          code.i32(unit.site(range, { array, access, dimension: at / 2 + 1 }));
+          context.frame.pushRank();
+          code.get(launch.block).get(index);
+          if (!wide) code.op('i64.extend_i32_s');
+          code.i64(1n).get(extent);
+          if (wide) code.op('i32.wrap_i64');
+          code.call(unit.host('fault', 'outOfRange'));
+          context.frame.fail();
+        });
+      });
+    });
+  }
 }
 
 /** Pushes the address of the element whose checked index a local holds. */

@@ -6,7 +6,7 @@ import type { Call, Statement } from '../../compiler/ir.ts';
 import { writeAtomic } from './atomics.ts';
 import { writeCore } from './core.ts';
 import { pushExpression } from './expressions.ts';
-import { pushElementAddress, withIndex, writeCheck, writeStore } from './memory.ts';
+import { pushElementAddress, withIndex, writeBoundsCheck, writeCheck, writeStore } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
 
@@ -105,6 +105,7 @@ function writeElementStore(context: ThreadContext, statement: Extract<Statement,
     code.withTemporary(wasmType(value.type), (element) => {
       pushExpression(context, value);
       code.set(element);
+      writeBoundsCheck(context, statement, 'write', (each) => pushExpression(context, each));
       writeCheck(context, array, index, 'write', range);
       pushElementAddress(context, array, index);
       code.get(element);

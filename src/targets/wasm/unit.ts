@@ -139,10 +139,10 @@ export class Unit {
   /** The number that a fault at this place reports. */
   site(
     range: Range,
-    access?: { readonly array: ArrayReference; readonly access: FaultSite['access'] },
+    access?: Pick<FaultSite, 'access' | 'dimension'> & { readonly array: ArrayReference },
   ): number {
     const array = access && this.arrayName(access.array);
-    const key = `${range.source}:${range.start}:${range.end}:${access?.access ?? ''}:${array ?? ''}`;
+    const key = `${range.source}:${range.start}:${range.end}:${access?.access ?? ''}:${array ?? ''}:${access?.dimension ?? ''}`;
     const known = this.#siteNumbers.get(key);
     if (known !== undefined) return known;
     const kind = access?.access;
@@ -153,6 +153,7 @@ export class Unit {
       ...(array === undefined ? {} : { array }),
       ...(exchanges ? { exchanges } : {}),
       ...(kind === undefined ? {} : { access: kind }),
+      ...(access?.dimension === undefined ? {} : { dimension: access.dimension }),
     });
     this.#siteNumbers.set(key, number);
     return number;

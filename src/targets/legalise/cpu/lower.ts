@@ -5,6 +5,7 @@
 
 import type { Program } from '../../../compiler/ir.ts';
 import { factsOf } from '../../analysis/facts.ts';
+import { withoutKnownBounds } from '../../analysis/known-bounds.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { expandCounts } from '../counts.ts';
 import { lowerInBlock } from './block.ts';
@@ -78,7 +79,7 @@ function splitInRows(program: Program): Program {
 function madeReady(original: Program, together: boolean, options: PassOptions): Program {
   const expanded = run(
     'warps',
-    original,
+    withoutKnownBounds(original),
     (program) => expandWarps(expandCounts(program, together), together),
     options,
   );

@@ -112,6 +112,7 @@ export class Checkpoints {
         this.#access(view, view.array, view.offset, enclosing, masked);
       }
     }
+    if (statement.kind === 'store' && statement.bounds !== undefined) this.#complete = false;
     for (const expression of expressionsOf(statement)) this.#expression(expression, enclosing, masked);
     switch (statement.kind) {
       case 'if': {
@@ -147,6 +148,7 @@ export class Checkpoints {
   #expression(expression: Expression, enclosing: readonly Enclosing[], masked: boolean): void {
     switch (expression.kind) {
       case 'load':
+        if (expression.bounds !== undefined) this.#complete = false;
         this.#expression(expression.index, enclosing, masked);
         this.#access(expression, expression.array, expression.index, enclosing, masked);
         return;
