@@ -11,7 +11,7 @@ import type { Lowering } from './lowering.ts';
 import { isBigint, isFloat, isInteger, join, type NumberType } from './number-types.ts';
 import { isBigintValue, numeric, rounded, toType } from './numbers.ts';
 import { dividedFor } from './quotients.ts';
-import { assignParts, named, readParts, refuseMoving } from './records.ts';
+import { assignParts, named, readParts, refuseMoving, staysPart } from './records.ts';
 import type { Declaration } from './resolve.ts';
 import {
   type ArrayChoiceValue,
@@ -130,6 +130,7 @@ export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node)
       part: (name) => ({
         ...newCell(lowering, `${cell.name}.${name}`, cell.node),
         key: `${cell.key}.${name}`,
+        stays: staysPart(lowering, cell, name),
       }),
       assign: (part, item) => assign(lowering, part, item, node),
     });

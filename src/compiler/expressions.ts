@@ -305,11 +305,11 @@ function copied(lowering: Lowering, node: ExpressionNode): Value {
 
 /** An object, of variables if a member of it is assigned. */
 function madeObject(lowering: Lowering, node: ObjectExpression, members: ReadonlyMap<string, Value>): Value {
-  const cell = newCell(lowering, lowering.nameOf(node, 'object'), node, '{}');
+  const cell = { ...newCell(lowering, lowering.nameOf(node, 'object'), node, '{}'), stays: true };
   const object: Value = { kind: 'object', name: 'an object', members, key: cell.key };
   if (lowering.inference.assignedMembers(cell.key).length === 0) return object;
   assign(lowering, cell, object, node);
-  return { ...read(lowering, cell, node), named: false, moves: false } as Value;
+  return { ...read(lowering, cell, node), named: false } as Value;
 }
 
 function template(lowering: Lowering, node: Extract<AnyNode, { type: 'TemplateLiteral' }>): Value {

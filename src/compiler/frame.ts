@@ -22,6 +22,8 @@ export interface Cell {
   value: Value | null;
   /** Of an object or a list: the variables of its parts, by their names. */
   parts: Map<string, Cell> | null;
+  /** Holds one object's members for ever, and no other's: a second name for it means the same variables. */
+  readonly stays?: boolean;
 }
 
 export type Binding =

@@ -44,8 +44,13 @@ export function readParts(
     members: new Map(parts),
     key: cell.key,
     named: true,
-    ...(isAssigned && { cells: cell.parts, moves: true }),
+    ...(isAssigned && { cells: cell.parts, moves: cell.stays !== true }),
   };
+}
+
+/** Whether a member of what a variable holds is one object for ever: it belongs to one that stays, and is not assigned. */
+export function staysPart(lowering: Lowering, { key, stays, holds }: Cell, name: string): boolean {
+  return stays === true && holds === 'object' && !lowering.inference.assignedMembers(key).includes(name);
 }
 
 /** The variable of a member that is assigned. */
@@ -115,7 +120,10 @@ function refuseSecondName(lowering: Lowering, cell: Cell, value: ObjectValue | L
   const { inference } = lowering;
   const changing = [cell.key, value.key ?? ''].some((key) => inference.assignedMembers(key).length > 0);
   if (!changing) return;
-  refuseName(lowering, `'${cell.name}' is assigned other objects`, value, node);
+  const why = cell.stays
+    ? `'${cell.name}' is a part of an object that keeps its members in variables of its own`
+    : `'${cell.name}' is assigned other objects`;
+  refuseName(lowering, why, value, node);
 }
 
 function refuseName(lowering: Lowering, why: string, { name }: ObjectValue, node: Node): never {
