@@ -1,4 +1,4 @@
-// Mutations of cohorts: what threads that wait for one another become for a CPU, and what runs and verifies that.
+// Mutations of how threads meet: as cohorts, which they become for a CPU where they wait for one another, and as warps.
 
 import { mutationsOf } from './mutation.ts';
 
@@ -141,6 +141,30 @@ export const mutations = [
         from: 'for (const id of assigned) agree(cohort.values, left, id);',
         to: 'for (const id of assigned) cohort.values[id] = left[0]![id]!;',
         why: 'what a lowering does once though threads differ stays unseen',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/interpreter/sync.ts',
+    ['test/core/parts-of-warps.test.ts'],
+    [
+      {
+        name: 'threads of a warp come to barriers of the block as they like',
+        from: 'if (other === call || (other.apart === true && call.apart === true)) return;',
+        to: 'if (other.kind === call.kind) return;',
+        why: 'a plain barrier where a warp goes two ways stays unseen: what a GPU does there is not defined',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/synchronisation.ts',
+    ['test/core/parts-of-warps.test.ts'],
+    [
+      {
+        name: 'every barrier of the block is for whole warps',
+        from: 'return partial.has(call);',
+        to: 'return partial.has(call) && false;',
+        why: 'what a GPU does where a warp goes two ways is not defined',
       },
     ],
   ),

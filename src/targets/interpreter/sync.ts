@@ -3,13 +3,16 @@
 import type { Call, Expression, Group } from '../../compiler/ir.ts';
 import { maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
 import { waitsAtSync } from '../waiting.ts';
-import { membership } from './barrier.ts';
+import { membership, type PhaseBarrier } from './barrier.ts';
 import { compileExpression } from './expressions.ts';
+import { brokenRule } from './fault.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
 import type { Thread } from './thread.ts';
 
-export function compileSync(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
+type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
+
+export function compileSync(program: ObservedProgram, call: SyncCall): Step {
   const { group, range } = call;
   if (group.kind === 'thread') return effect(() => {});
   if (group.kind === 'grid') {
@@ -22,12 +25,14 @@ export function compileSync(program: ObservedProgram, call: Extract<Call, { intr
   if (meetsByMask(maskedMeetings(program), 'sync', group, call.mask)) {
     return compileSyncOfLanes(program, call);
   }
+  const isForWarps = isOfGpu(program) && group.kind === 'block';
   return {
     kind: 'wait',
     begin(thread) {
       const barriers = thread.block.syncs(group);
       const barrier = barriers.of(thread.rank);
       const { phase } = barrier;
+      if (isForWarps) comeByWarp(thread, call, barrier);
       thread.observer?.syncBegan(thread, group, range);
       thread.observer?.arrived(thread, barrier, phase, range);
       barrier.arrive();
@@ -48,7 +53,31 @@ export function compileSync(program: ObservedProgram, call: Extract<Call, { intr
   };
 }
 
-function compileSyncOfLanes(program: ObservedProgram, call: Extract<Call, { intrinsic: 'sync' }>): Step {
+function isOfGpu({ mbarriers, level }: ObservedProgram): boolean {
+  return mbarriers !== undefined && level === undefined;
+}
+
+/** The call at which each warp came to the phase of a barrier that is being filled. */
+const comingTo = new WeakMap<
+  PhaseBarrier,
+  { readonly phase: number; readonly calls: Map<number, SyncCall> }
+>();
+
+/** On a GPU all threads of a warp come to a barrier of the block at one place, unless it says that they may not. */
+function comeByWarp(thread: Thread, call: SyncCall, barrier: PhaseBarrier): void {
+  let coming = comingTo.get(barrier);
+  if (coming?.phase !== barrier.phase) {
+    coming = { phase: barrier.phase, calls: new Map() };
+    comingTo.set(barrier, coming);
+  }
+  const warp = Math.floor(thread.rank / warpSize);
+  const other = coming.calls.get(warp) ?? call;
+  coming.calls.set(warp, call);
+  if (other === call || (other.apart === true && call.apart === true)) return;
+  throw brokenRule(thread, call.range, `threads of warp ${warp} come to different barriers of the block`);
+}
+
+function compileSyncOfLanes(program: ObservedProgram, call: SyncCall): Step {
   const { group, range } = call;
   const lanes = compileMask(program, call);
   return {
