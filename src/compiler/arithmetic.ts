@@ -326,7 +326,11 @@ export type AtomicFunction = (old: Value, value: Value, compared: Value) => Valu
 
 /** The read-modify-write of an atomic operator on elements of a type. */
 export function atomicOperation(operator: AtomicOperator, type: ValueType): AtomicFunction {
-  if (operator === 'exch') return (_old, value) => value;
+  if (operator === 'exch' || operator === 'store') return (_old, value) => value;
+  if (operator === 'load') return (old) => old;
+  if (operator === 'inc') return (old, limit) => (Number(old) >= Number(limit) ? 0 : Number(old) + 1);
+  if (operator === 'dec')
+    return (old, limit) => (Number(old) === 0 || Number(old) > Number(limit) ? limit : Number(old) - 1);
   // Compared by bits, as the hardware does; on integers that is equality.
   if (operator === 'cas') return (old, value, compared) => (Object.is(old, compared) ? value : old);
   return binaryOperation(operator === 'sub' ? 'subtract' : operator, type);

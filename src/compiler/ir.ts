@@ -21,6 +21,7 @@
 
 import type { Range } from '../diagnostics/source.ts';
 import type { HalfFormat } from '../kernel/half.ts';
+import type { MemoryOrder, MemoryScope } from '../kernel/intrinsics.ts';
 import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
 import type { BitFunction, MathFunction } from './functions.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
@@ -323,7 +324,21 @@ export interface Region {
   readonly range: Range;
 }
 
-export type AtomicOperator = 'add' | 'sub' | 'min' | 'max' | 'and' | 'or' | 'xor' | 'exch' | 'cas';
+/** `inc` counts up to `value` and then from 0, `dec` down to 0 and then from `value`; of u32. */
+export type AtomicOperator =
+  | 'add'
+  | 'sub'
+  | 'min'
+  | 'max'
+  | 'and'
+  | 'or'
+  | 'xor'
+  | 'inc'
+  | 'dec'
+  | 'exch'
+  | 'cas'
+  | 'load'
+  | 'store';
 
 /** An intrinsic with an effect. The name is that of the table of intrinsics. */
 export type Call =
@@ -380,9 +395,13 @@ export type Call =
       readonly operator: AtomicOperator;
       readonly array: ArrayReference;
       readonly index: Expression;
+      /** Of a `load`, zero. */
       readonly value: Expression;
       /** For `cas`: what the element is compared with. */
       readonly compare: Expression | null;
+      /** What it orders beside itself, and among which threads; by default nothing, and those of the device. */
+      readonly order?: MemoryOrder;
+      readonly scope?: MemoryScope;
       /** A variable that gets the old value, or null. */
       readonly result: number | null;
       readonly range: Range;

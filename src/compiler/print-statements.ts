@@ -151,11 +151,13 @@ export class StatementPrinter {
       case 'barrierBind':
         return `${this.#barrier(call)}.bindCopies()`;
       case 'atomic': {
-        const operands = [call.compare, call.value].filter((operand) => operand !== null).map(print);
+        const value = call.operator === 'load' ? null : call.value;
+        const operands = [call.compare, value].filter((operand) => operand !== null).map(print);
+        const orders = [call.order, call.scope].filter((each) => each !== undefined);
         const name =
           call.operator === 'cas' ? 'CAS' : call.operator[0]!.toUpperCase() + call.operator.slice(1);
         const place = `${this.#names.array(call.array)}[${print(call.index)}]`;
-        return `${this.#result(call.result)}atomic${name}(${[place, ...operands].join(', ')})`;
+        return `${this.#result(call.result)}atomic${name}(${[place, ...operands, ...orders].join(', ')})`;
       }
       case 'print':
         return `print(${call.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : print(part))).join(', ')})`;

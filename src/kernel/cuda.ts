@@ -129,6 +129,15 @@ export interface Thread {
 /** The elements that every atomic works on. */
 export type AtomicElement = 'i32' | 'u32' | 'i64' | 'u64';
 
+/**
+ * What an atomic operation orders, beside itself: `release` lets others see what this thread did before it,
+ * `acquire` lets this thread see what they did before theirs. CUDA: `cuda::memory_order`.
+ */
+export type MemoryOrder = 'relaxed' | 'acquire' | 'release' | 'acq_rel' | 'seq_cst';
+
+/** Among which threads an atomic operation is atomic, and orders. CUDA: `cuda::thread_scope`. */
+export type MemoryScope = 'block' | 'device' | 'system';
+
 /** A number, a bigint or a truth, which counts as 0 or 1. */
 export type Scalar = number | bigint | boolean;
 
@@ -325,53 +334,77 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   /** The same among all threads of all devices and the host. CUDA: `__threadfence_system()`. */
   threadFenceSystem(): void;
 
-  /** Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there. CUDA: `atomicAdd(&array[index], value)`. */
+  /**
+   * Adds to an element of an i32, u32, i64, u64, f32 or f64 array and gives what was there. All atomic operations are
+   * relaxed unless an order is given, and of the whole device unless a scope is: what a `release` publishes, an
+   * `acquire` of the same element takes. CUDA: `atomicAdd(&array[index], value)`, or
+   * `cuda::atomic_ref<T, scope>(array[index]).fetch_add(value, order)`.
+   *
+   * @example
+   * const isLast = cuda.atomicAdd(finished, 0, 1, 'acq_rel') === blocks - 1;
+   */
   atomicAdd<E extends AtomicElement | 'f32' | 'f64'>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Subtracts from an element of an array of integers of 32 or 64 bits and gives what was there. CUDA: `atomicSub`. */
   atomicSub<E extends AtomicElement>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Stores the lesser of element and value and gives what was there. CUDA: `atomicMin`. */
   atomicMin<E extends AtomicElement>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Stores the greater of element and value and gives what was there. CUDA: `atomicMax`. */
   atomicMax<E extends AtomicElement>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Stores `element & value` and gives what was there. CUDA: `atomicAnd`. */
   atomicAnd<E extends AtomicElement>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Stores `element | value` and gives what was there. CUDA: `atomicOr`. */
   atomicOr<E extends AtomicElement>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Stores `element ^ value` and gives what was there. CUDA: `atomicXor`. */
   atomicXor<E extends AtomicElement>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /** Stores `value` and gives what was there; in arrays of integers and floats of 32 and 64 bits. CUDA: `atomicExch`. */
   atomicExch<E extends AtomicElement | 'f32' | 'f64'>(
     array: KernelArray<E>,
     index: Index,
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
   /**
    * Stores `value` if the element has the bits of `compare`, and gives what was there; in arrays of integers and floats
@@ -382,7 +415,49 @@ export interface Cuda extends CudaAsync, CudaBarriers {
     index: Index,
     compare: ElementValues[E],
     value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
   ): ElementValues[E];
+  /** Counts a u32 element up, and after `limit` from 0 again; gives what was there. CUDA: `atomicInc(&array[index], limit)`. */
+  atomicInc(
+    array: KernelArray<'u32'>,
+    index: Index,
+    limit: number,
+    order?: MemoryOrder,
+    scope?: MemoryScope,
+  ): number;
+  /** Counts a u32 element down, and below 0 or from above `limit` from `limit` again; gives what was there. CUDA: `atomicDec(&array[index], limit)`. */
+  atomicDec(
+    array: KernelArray<'u32'>,
+    index: Index,
+    limit: number,
+    order?: MemoryOrder,
+    scope?: MemoryScope,
+  ): number;
+  /**
+   * Reads an element that other threads write by atomic operations; `relaxed`, `acquire` or `seq_cst`.
+   * CUDA: `cuda::atomic_ref<T, scope>(array[index]).load(order)`.
+   *
+   * @example
+   * while (cuda.atomicLoad(ready, block - 1, 'acquire') === 0);
+   */
+  atomicLoad<E extends AtomicElement | 'f32' | 'f64'>(
+    array: KernelArray<E>,
+    index: Index,
+    order?: MemoryOrder,
+    scope?: MemoryScope,
+  ): ElementValues[E];
+  /**
+   * Writes an element that other threads read by atomic operations; `relaxed`, `release` or `seq_cst`.
+   * CUDA: `cuda::atomic_ref<T, scope>(array[index]).store(value, order)`.
+   */
+  atomicStore<E extends AtomicElement | 'f32' | 'f64'>(
+    array: KernelArray<E>,
+    index: Index,
+    value: ElementValues[E],
+    order?: MemoryOrder,
+    scope?: MemoryScope,
+  ): void;
 
   /** To an integer of -128 to 127; floats are truncated, and what does not fit wraps. CUDA: `(signed char) x`. */
   i8(x: Castable): number;

@@ -55,20 +55,102 @@ export const forms = {
   'cuda.threadFence': [{}],
   'cuda.threadFenceBlock': [{}],
   'cuda.threadFenceSystem': [{}],
-  'cuda.atomicAdd': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicSub': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicMin': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicMax': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicAnd': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicOr': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicXor': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
-  'cuda.atomicExch': [{ array: 'array', index: 'index', value: 'number, bigint or quotient' }],
+  'cuda.atomicAdd': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicSub': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicMin': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicMax': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicAnd': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicOr': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicXor': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicExch': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
   'cuda.atomicCAS': [
     {
       array: 'array',
       index: 'index',
       compare: 'number, bigint or quotient',
       value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
+    },
+  ],
+  'cuda.atomicInc': [
+    { array: 'array', index: 'index', limit: 'number', order: 'memory order?', scope: 'memory scope?' },
+  ],
+  'cuda.atomicDec': [
+    { array: 'array', index: 'index', limit: 'number', order: 'memory order?', scope: 'memory scope?' },
+  ],
+  'cuda.atomicLoad': [{ array: 'array', index: 'index', order: 'memory order?', scope: 'memory scope?' }],
+  'cuda.atomicStore': [
+    {
+      array: 'array',
+      index: 'index',
+      value: 'number, bigint or quotient',
+      order: 'memory order?',
+      scope: 'memory scope?',
     },
   ],
   'cuda.i8': [{ x: 'number, bigint or quotient' }],

@@ -10,6 +10,14 @@ import { forms } from './forms.ts';
 export const combinations = ['plus', 'less', 'greater', 'bitAnd', 'bitOr', 'bitXor'] as const;
 export type Combination = (typeof combinations)[number];
 
+/** CUDA's `cuda::memory_order`. */
+export const memoryOrders = ['relaxed', 'acquire', 'release', 'acq_rel', 'seq_cst'] as const;
+export type MemoryOrder = (typeof memoryOrders)[number];
+
+/** Among which threads an operation on memory orders. */
+export const memoryScopes = ['block', 'device', 'system'] as const;
+export type MemoryScope = (typeof memoryScopes)[number];
+
 /** What an argument must be. */
 export type ArgumentKind =
   /** A number or boolean of any type. */
@@ -44,6 +52,9 @@ export type ArgumentKind =
   /** How two values become one: the name of a `Combination`, as a string. */
   | 'combination'
   | 'role'
+  /** The name of a `MemoryOrder`, as a string. */
+  | 'memory order'
+  | 'memory scope'
   /** A number of nanoseconds, with or without a fraction. */
   | 'nanoseconds'
   | 'barrier'

@@ -5,6 +5,7 @@ import { arrayCases } from './cases/arrays.ts';
 import { copyCases } from './cases/copies.ts';
 import { fenceCases } from './cases/fences.ts';
 import { numberCases } from './cases/numbers.ts';
+import { orderCases } from './cases/orders.ts';
 import { pipelinedCases } from './cases/pipelined.ts';
 import { placementCases } from './cases/placement.ts';
 import { quitCases } from './cases/quits.ts';
@@ -24,6 +25,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   arrays: arrayCases,
   shapes: shapeCases,
   fences: fenceCases,
+  orders: orderCases,
   time: timeCases,
   votes: voteCases,
   numbers: numberCases,

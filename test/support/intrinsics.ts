@@ -59,6 +59,8 @@ const kinds: Readonly<Record<string, string>> = {
   PipelineSharedState: 'pipeline state',
   PipelineScope: 'scope',
   PipelineRole: 'role',
+  MemoryOrder: 'memory order',
+  MemoryScope: 'memory scope',
   Combination: 'combination',
   Barrier: 'barrier',
   'Pipeline | Barrier': 'pipeline or barrier',

@@ -1,7 +1,16 @@
 // The arguments of an intrinsic's call, checked by the table.
 
 import type { Node } from 'acorn';
-import { type ArgumentKind, type Combination, combinations, type Form } from '../../kernel/intrinsics.ts';
+import {
+  type ArgumentKind,
+  type Combination,
+  combinations,
+  type Form,
+  type MemoryOrder,
+  type MemoryScope,
+  memoryOrders,
+  memoryScopes,
+} from '../../kernel/intrinsics.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { numberConstant } from '../build.ts';
 import type { Expression } from '../ir.ts';
@@ -134,7 +143,11 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'pipeline state':
       return value.kind === 'pipelineState';
     case 'combination':
-      return value.kind === 'text' && combinations.some((name) => name === value.text);
+      return isOneOf(combinations, value);
+    case 'memory order':
+      return isOneOf(memoryOrders, value);
+    case 'memory scope':
+      return isOneOf(memoryScopes, value);
     case 'scope':
       return value.kind === 'text' && Object.hasOwn(scopes, value.text);
     case 'role':
@@ -154,6 +167,10 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
 
 function isNumericOrQuotient(value: Value): boolean {
   return isNumeric(value) || value.kind === 'quotient';
+}
+
+function isOneOf(names: readonly string[], value: Value): boolean {
+  return value.kind === 'text' && names.includes(value.text);
 }
 
 function wantsNumber(kind: ArgumentKind): boolean {
@@ -196,7 +213,11 @@ function kindText(kind: ArgumentKind): string {
     case 'pipeline state':
       return 'made by cuda.pipelineSharedState';
     case 'combination':
-      return `one of ${combinations.map((name) => `'${name}'`).join(' ')}`;
+      return oneOf(combinations);
+    case 'memory order':
+      return oneOf(memoryOrders);
+    case 'memory scope':
+      return oneOf(memoryScopes);
     case 'scope':
       return "'block', 'cluster', 'device' or 'system'";
     case 'role':
@@ -215,6 +236,8 @@ function kindText(kind: ArgumentKind): string {
       return 'text or a number';
   }
 }
+
+const oneOf = (names: readonly string[]) => `one of ${names.map((name) => `'${name}'`).join(' ')}`;
 
 /** A form as people write it: `(element, count)`. */
 export function formText(form: Form): string {
@@ -267,6 +290,8 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   combination: (_lowering, value) => textOf(value) as Combination,
   scope: (_lowering, value) => textOf(value) as PipelineScope,
   role: same,
+  'memory order': (_lowering, value) => textOf(value) as MemoryOrder,
+  'memory scope': (_lowering, value) => textOf(value) as MemoryScope,
   nanoseconds: (lowering, value, node, what) =>
     toType(lowering, numeric(lowering, dividedFor(lowering, value, 'f64'), node, what), 'f64', node),
   barrier: same,

@@ -4,7 +4,15 @@
 // and converted as their kinds say.
 
 import type { Node } from 'acorn';
-import type { ArgumentKind, Combination, Form, FormTable, IntrinsicName } from '../../kernel/intrinsics.ts';
+import type {
+  ArgumentKind,
+  Combination,
+  Form,
+  FormTable,
+  IntrinsicName,
+  MemoryOrder,
+  MemoryScope,
+} from '../../kernel/intrinsics.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { Expression } from '../ir.ts';
 import type { PipelineScope } from '../ir-pipelines.ts';
@@ -46,6 +54,8 @@ export interface ArgumentTypes {
   readonly scope: PipelineScope;
   readonly combination: Combination;
   readonly role: TextValue | ChoiceValue;
+  readonly 'memory order': MemoryOrder;
+  readonly 'memory scope': MemoryScope;
   /** An f64. */
   readonly nanoseconds: Expression;
   readonly barrier: BarrierValue;

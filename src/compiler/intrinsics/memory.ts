@@ -1,6 +1,7 @@
 // Arrays and atomics.
 
 import type { Node } from 'acorn';
+import type { MemoryOrder, MemoryScope } from '../../kernel/intrinsics.ts';
 import { componentCount, isVectorType } from '../../kernel/types.ts';
 import { binary, numberConstant, variable } from '../build.ts';
 import {
@@ -50,6 +51,13 @@ export const memoryHandlers = {
   'cuda.atomicXor': (call) => atomic(call, 'xor', call.args),
   'cuda.atomicExch': (call) => atomic(call, 'exch', call.args),
   'cuda.atomicCAS': (call) => atomic(call, 'cas', call.args),
+  'cuda.atomicInc': (call) => atomic(call, 'inc', { ...call.args, value: call.args.limit }),
+  'cuda.atomicDec': (call) => atomic(call, 'dec', { ...call.args, value: call.args.limit }),
+  'cuda.atomicLoad': (call) => atomic(call, 'load', call.args),
+  'cuda.atomicStore': (call) => {
+    atomic(call, 'store', call.args);
+    return undefinedValue;
+  },
 } satisfies SomeHandlers;
 
 function sharedArray(call: IntrinsicCall<'cuda.sharedArray'>): Value {
@@ -211,19 +219,27 @@ function fence(
 }
 
 /** Atomic operations that floats have too. */
-const ofFloats: readonly AtomicOperator[] = ['add', 'exch', 'cas'];
+const ofFloats: readonly AtomicOperator[] = ['add', 'exch', 'cas', 'load', 'store'];
+
+/** Orders that an operation does not have: one that only reads releases nothing, one that only writes acquires nothing. */
+const refusedOrders: { readonly [O in AtomicOperator]?: readonly MemoryOrder[] } = {
+  load: ['release', 'acq_rel'],
+  store: ['acquire', 'acq_rel'],
+};
 
 interface AtomicArguments {
   readonly array: ViewValue;
   readonly index: Expression;
-  readonly value: Numeric | QuotientValue;
+  readonly value?: Numeric | QuotientValue;
   readonly compare?: Numeric | QuotientValue;
+  readonly order?: MemoryOrder | undefined;
+  readonly scope?: MemoryScope | undefined;
 }
 
 function atomic(
   { lowering, node, name, at }: Omit<IntrinsicCall, 'args' | 'receiver'>,
   operator: AtomicOperator,
-  { array, index, value, compare }: AtomicArguments,
+  { array, index, value, compare, order = 'relaxed', scope = 'device' }: AtomicArguments,
 ): Value {
   const { element } = array;
   const isFloat = element === 'f32' || element === 'f64';
@@ -237,6 +253,24 @@ function atomic(
         : 'atomics take arrays of i32, u32, i64 and u64; cuda.atomicAdd, atomicExch and atomicCAS also f32 and f64',
     );
   }
+  if ((operator === 'inc' || operator === 'dec') && element !== 'u32') {
+    lowering.fail(
+      at('array'),
+      'WS1004',
+      `${name} does not work on ${element}`,
+      `${name} takes arrays of u32`,
+    );
+  }
+  if (refusedOrders[operator]?.includes(order)) {
+    lowering.fail(
+      at('order'),
+      'WS1009',
+      `${name} cannot be '${order}'`,
+      operator === 'load'
+        ? "write 'acquire', or leave the order out"
+        : "write 'release', or leave the order out",
+    );
+  }
   const type = loadedType(element);
   const stored = (given: Numeric | QuotientValue, slot: string) =>
     toStored(lowering, given, type, at(slot), `an element of '${array.name}'`);
@@ -248,8 +282,13 @@ function atomic(
     operator,
     array: array.array,
     index: subarray(lowering, array, index, null, node).offset,
-    value: stored(value, 'value'),
+    value:
+      value === undefined
+        ? numberConstant(lowering.valueType(type), 0, range)
+        : stored(value, operator === 'inc' || operator === 'dec' ? 'limit' : 'value'),
     compare: compare === undefined ? null : stored(compare, 'compare'),
+    ...(order !== 'relaxed' && { order }),
+    ...(scope !== 'device' && { scope }),
     result,
     range,
   });

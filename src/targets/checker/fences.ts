@@ -4,9 +4,12 @@
 // done and seen at the fence. Who operates on that place afterwards and then fences comes after it.
 // An atomic operation keeps what earlier ones have published there. A fence of block scope counts
 // among the threads of a block, and takes nothing from a wider one before it.
+//
+// An atomic operation with an order publishes at its own place alone, and takes what was published there at once.
 
 import type { Block } from '../interpreter/block.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import type { AtomicCall } from '../interpreter/observer.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import type { ProxyClocks } from './proxies.ts';
 
@@ -16,6 +19,8 @@ export type FenceScope = 'block' | 'device' | 'system';
 interface Published {
   readonly scope: FenceScope;
   readonly block: Block;
+  /** By an atomic operation with an order: at its place alone, where later operations of the thread keep it. */
+  readonly here: boolean;
 }
 
 /** A fence of block scope counts among the threads of its block alone. */
@@ -44,26 +49,50 @@ export class Fences {
       this.#clocks.waited(thread, published, 0);
       read!.delete(published);
     }
-    const published = { scope, block };
-    this.#clocks.arrived(thread, published, 0);
-    if (countsInOthers(published)) this.#clocks.keep(published);
+    const published = this.#publish(thread, scope, false);
     const wider = scope === 'block' ? (this.#last.get(thread) ?? []).filter(countsInOthers) : [];
     this.#last.set(thread, [...wider, published]);
   }
 
   /** The thread has operated on an element, which all blocks reach or its own alone. */
-  operated(thread: Thread, { bits }: Elements, index: number, space: 'global' | 'shared' | 'local'): void {
+  operated(
+    thread: Thread,
+    { bits }: Elements,
+    index: number,
+    space: 'global' | 'shared' | 'local',
+    { operator = 'add', order = 'relaxed', scope = 'device' }: Partial<AtomicCall> = {},
+  ): void {
     const memory = space === 'global' ? bits.buffer : thread.block;
     const place = this.#placeOf(memory, bits.byteOffset + index * bits.BYTES_PER_ELEMENT);
     if (place.size > 0) {
       const read = this.#read.get(thread) ?? new Set();
+      const acquires = operator !== 'store' && order !== 'relaxed' && order !== 'release';
       for (const published of [...place.values()].flat()) {
-        if (published.block === thread.block || countsInOthers(published)) read.add(published);
+        if (published.block !== thread.block && !countsInOthers(published)) continue;
+        if (acquires && (published.block === thread.block || scope !== 'block'))
+          this.#clocks.waited(thread, published, 0);
+        else if (operator !== 'store') read.add(published);
       }
       this.#read.set(thread, read);
     }
-    const last = this.#last.get(thread);
-    if (last !== undefined) place.set(thread, last);
+    if (operator === 'load') return;
+    const earlier = (place.get(thread) ?? []).filter(({ here }) => here).slice(-2);
+    // What a store replaces, later readers do not find.
+    if (operator === 'store') place.clear();
+    const published = [...(this.#last.get(thread) ?? []), ...earlier];
+    if (order !== 'relaxed' && order !== 'acquire') {
+      if (scope !== 'block') published.splice(0);
+      published.push(this.#publish(thread, scope, true));
+    }
+    if (published.length > 0) place.set(thread, published);
+  }
+
+  /** What the thread knows now. */
+  #publish(thread: Thread, scope: FenceScope, here: boolean): Published {
+    const published = { scope, block: thread.block, here };
+    this.#clocks.arrived(thread, published, 0);
+    if (countsInOthers(published)) this.#clocks.keep(published);
+    return published;
   }
 
   /** A block ends: of its threads only what they have published is known from now on. */

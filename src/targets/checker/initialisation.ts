@@ -12,6 +12,7 @@ import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import type { AtomicCall } from '../interpreter/observer.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import type { Budget } from './budget.ts';
@@ -79,9 +80,9 @@ export class Initialisation implements PartialObserver {
     if (flags !== null) flags.written[index] = 1;
   }
 
-  update(thread: Thread, array: Elements, index: number, range: Range): void {
-    this.read(thread, array, index, range);
-    this.write(thread, array, index);
+  update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void {
+    if (call?.operator !== 'store') this.read(thread, array, index, range);
+    if (call?.operator !== 'load') this.write(thread, array, index);
   }
 
   issued({ thread, to, from, count, copied, first, stride }: PendingCopy): void {

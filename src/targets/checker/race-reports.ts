@@ -148,6 +148,12 @@ function wordsOfThreads({ array, space, index, earlier, later, sameValue }: Conf
       mend: 'Let one thread store it, or use an atomic operation.',
     };
   }
+  if (earlier.kind === 'update' && later.kind === 'update') {
+    return {
+      message,
+      mend: 'Operations of the scope of a block are atomic among its threads alone: leave the scope out, or write the device.',
+    };
+  }
   if (apart) {
     return {
       message,

@@ -19,7 +19,7 @@ import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
-import type { StageUse } from '../interpreter/observer.ts';
+import type { AtomicCall, StageUse } from '../interpreter/observer.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import { ArrayUses } from './array-uses.ts';
@@ -63,6 +63,9 @@ export class Races implements PartialObserver {
   readonly #fences: Fences;
   /** Before the first fence, nothing is published by one. */
   #hasFences = false;
+  /** Sites of atomic operations that only read, and of those that are atomic within a block alone. */
+  readonly #loads = new Set<number>();
+  readonly #narrow = new Set<number>();
   readonly #copies: TrackedCopies;
   /** Null for arrays on which there can be no race. */
   readonly #tracked = new Map<Elements, TrackedArray | null>();
@@ -180,19 +183,25 @@ export class Races implements PartialObserver {
     }
   }
 
-  update(thread: Thread, array: Elements, index: number, range: Range): void {
-    if (this.#hasFences) this.#fences.operated(thread, array, index, referenceOf(array, thread).space);
+  update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void {
+    if (call?.order !== undefined) this.#hasFences = true;
+    if (this.#hasFences) this.#fences.operated(thread, array, index, referenceOf(array, thread).space, call);
     const tracked = this.#trackedOf(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);
     const { shadow, firstCell, width } = tracked;
     const first = firstCell + index * width;
     const access = { actor: clock.actor, time: clock.now, site: this.#sites.of(range) };
+    if (call?.operator === 'load') this.#loads.add(access.site);
+    if (call?.scope === 'block' && tracked.space === 'global') this.#narrow.add(access.site);
     for (let cell = first; cell < first + width; cell += 1) {
       const page = shadow.page(cell);
       const at = Shadow.within(cell);
       this.#compare(page.writes, 'write', at, tracked, index, clock, access, 'update');
-      if (page.reads !== null) this.#compare(page.reads, 'read', at, tracked, index, clock, access, 'update');
+      if (page.reads !== null && call?.operator !== 'load')
+        this.#compare(page.reads, 'read', at, tracked, index, clock, access, 'update');
+      if (page.updates !== null && this.#narrow.size > 0)
+        this.#compare(page.updates, 'update', at, tracked, index, clock, access, 'update');
       this.#note(page.madeUpdates(), at, access.actor, access.time, access.site, clock);
     }
   }
@@ -357,6 +366,7 @@ export class Races implements PartialObserver {
     }
     for (const earlier of accesses.at(at)) {
       if (this.#isBefore(earlier.actor, earlier.time, clock)) continue;
+      if (kind === 'update' && !this.#isAgainst(earlier, access, accessKind)) continue;
       if (kind === 'write' && accessKind === 'write' && this.#isSameCopy(earlier, access, tracked, index))
         continue;
       const conflict: Conflict = {
@@ -374,6 +384,20 @@ export class Races implements PartialObserver {
       };
       this.#reports.add(conflict);
     }
+  }
+
+  /**
+   * Whether an atomic operation and a later access that nothing orders are a race: one that only reads is none with
+   * another read, and two are one only across blocks, if the scope of either is a block.
+   */
+  #isAgainst(earlier: Access, { actor, site }: Access, kind: AccessKind): boolean {
+    if (kind === 'read') return !this.#loads.has(earlier.site);
+    if (kind === 'write') return true;
+    if (this.#loads.has(earlier.site) && this.#loads.has(site)) return false;
+    const blockOf = (of: number) => Math.floor((of - 1) / this.#blockSize);
+    return (
+      (this.#narrow.has(earlier.site) || this.#narrow.has(site)) && blockOf(earlier.actor) !== blockOf(actor)
+    );
   }
 
   #isBefore(actor: number, time: number, clock: ThreadClock): boolean {

@@ -25,6 +25,9 @@ export type OwnCall = Extract<
 >;
 type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
 /** Atomic operations that move bits take those of floats as integers. */
+/** PTX's names of scopes. */
+const scopesOfFences = { block: 'cta', device: 'gpu', system: 'sys' } as const;
+
 const bitsOfFloats = {
   f32: { type: 'unsigned', bits: '__float_as_uint', value: '__uint_as_float' },
   f64: {
@@ -171,7 +174,18 @@ export class StatementWriter {
     this.line(`break_${loop.label}:;`);
   }
 
-  #atomic({ operator, array, index, value, compare, result, range }: AtomicCall): void {
+  /** Fences give an operation its order, as the hardware's own ordered operations are made of them too. */
+  #atomic(call: AtomicCall): void {
+    const { order = 'relaxed', scope = 'device' } = call;
+    const fence = (kind: 'acq_rel' | 'sc') =>
+      this.line(`asm volatile("fence.${kind}.${scopesOfFences[scope]};" ::: "memory");`);
+    if (order === 'seq_cst') fence('sc');
+    else if (order === 'release' || order === 'acq_rel') fence('acq_rel');
+    this.#operation(call);
+    if (order !== 'relaxed' && order !== 'release') fence('acq_rel');
+  }
+
+  #operation({ operator, array, index, value, compare, result, range, scope = 'device' }: AtomicCall): void {
     const names = {
       add: 'Add',
       sub: 'Sub',
@@ -180,9 +194,13 @@ export class StatementWriter {
       and: 'And',
       or: 'Or',
       xor: 'Xor',
+      inc: 'Inc',
+      dec: 'Dec',
       exch: 'Exch',
       cas: 'CAS',
     };
+    // What only threads of this block reach needs no wider scope.
+    const suffix = array.space === 'global' && scope !== 'device' ? `_${scope}` : '';
     const element = elementOf(this.program, array);
     const place = () => `&${this.expressions.element({ array, index, range }, 'write')}`;
     const give = (text: string) =>
@@ -191,12 +209,19 @@ export class StatementWriter {
           ? `${text};`
           : `${identifier(this.program.variables[result]!.name, result)} = ${text};`,
       );
+    if (operator === 'load' || operator === 'store') {
+      const type = elementTypes[element];
+      const volatile = `*(volatile ${type}*)${place()}`;
+      if (operator === 'store') this.line(`${volatile} = ${this.expressions.write(value)};`);
+      else give(volatile);
+      return;
+    }
     const float = element === 'f32' || element === 'f64' ? bitsOfFloats[element] : null;
     if (float !== null && (operator === 'exch' || operator === 'cas')) {
       const bits = [...(compare === null ? [] : [compare]), value].map(
         (operand) => `${float.bits}(${this.expressions.write(operand)})`,
       );
-      const old = `atomic${names[operator]}((${float.type}*)${[place(), ...bits].join(', ')})`;
+      const old = `atomic${names[operator]}${suffix}((${float.type}*)${[place(), ...bits].join(', ')})`;
       give(result === null ? old : `${float.value}(${old})`);
       return;
     }
@@ -212,7 +237,7 @@ export class StatementWriter {
       return `${subtracts ? '0ull - ' : ''}(unsigned long long)${text}`;
     });
     const name = subtracts ? 'Add' : names[operator];
-    give(`atomic${name}(${[address, ...operands].join(', ')})`);
+    give(`atomic${name}${suffix}(${[address, ...operands].join(', ')})`);
   }
 
   #assert(call: Extract<Call, { intrinsic: 'assert' }>): void {

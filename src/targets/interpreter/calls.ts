@@ -212,7 +212,7 @@ function compileAtomic(program: ObservedProgram, call: Extract<Call, { intrinsic
     const position = index(thread);
     const comparand = compared(thread);
     const operand = value(thread);
-    thread.observer?.update(thread, array(thread), position, range);
+    thread.observer?.update(thread, array(thread), position, range, call);
     assign(thread, result, updateElement(thread, array(thread), position, update, operand, comparand, range));
   });
 }

@@ -14,7 +14,7 @@
 // What throws a fault is reported before it is checked, so that an observer sees the misuse itself.
 
 import type { Value } from '../../compiler/arithmetic.ts';
-import type { Expression, Group, Program } from '../../compiler/ir.ts';
+import type { Call, Expression, Group, Program } from '../../compiler/ir.ts';
 import type { RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import type { WarpOperator } from '../../compiler/ir-warps.ts';
@@ -28,6 +28,8 @@ import type { Elements } from './memory.ts';
 import type { WaitVerb } from './pipeline.ts';
 import type { Thread } from './thread.ts';
 import type { Gathering } from './warp.ts';
+
+export type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
 
 /** A program as the interpreter compiles it. */
 export interface ObservedProgram extends Program {
@@ -69,8 +71,8 @@ export interface Observer {
   read(thread: Thread, array: Elements, index: number, range: Range, component: number): void;
   /** The same, about to be written. */
   write(thread: Thread, array: Elements, index: number, value: Value, range: Range, component: number): void;
-  /** An element is about to be read and written in one step. The index may be out of range. */
-  update(thread: Thread, array: Elements, index: number, range: Range): void;
+  /** An element is about to be read and written in one step, by a call of the program if one is given. The index may be out of range. */
+  update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void;
   /** Arithmetic of the program's `exact` set has wrapped: what it would have been, and what it was. */
   wrapped(thread: Thread, expression: Expression, exact: number | bigint, actual: number | bigint): void;
 

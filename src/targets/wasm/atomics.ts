@@ -23,6 +23,7 @@ const instructions = {
   or: 'or',
   xor: 'xor',
   exch: 'xchg',
+  store: 'xchg',
 } as const satisfies { readonly [O in AtomicOperator]?: string };
 
 /** The integer that has the bits of a value. */
@@ -83,7 +84,9 @@ function writeShared(context: ThreadContext, operator: AtomicOperator, operands:
     pushBits(context, type, compared);
     pushBits(context, type, value);
     code.memory(`${bits}.atomic.rmw.cmpxchg`).set(old);
-  } else if (operator in instructions && (!isFloat(type) || operator === 'exch')) {
+  } else if (operator === 'load') {
+    code.get(address).memory(`${bits}.atomic.load`).set(old);
+  } else if (operator in instructions && (!isFloat(type) || operator === 'exch' || operator === 'store')) {
     code.get(address);
     pushBits(context, type, value);
     code.memory(`${bits}.atomic.rmw.${instructions[operator as keyof typeof instructions]}`).set(old);
@@ -104,8 +107,10 @@ function writeAlone(context: ThreadContext, operator: AtomicOperator, operands: 
   const { code } = context;
   const { type, address, value, compared, old } = operands;
   const bits = bitsOf(type);
-  code.get(address).memory(`${bits}.load`).set(old).get(address);
-  if (operator === 'exch') {
+  code.get(address).memory(`${bits}.load`).set(old);
+  if (operator === 'load') return;
+  code.get(address);
+  if (operator === 'exch' || operator === 'store') {
     pushBits(context, type, value);
   } else if (operator === 'cas') {
     pushBits(context, type, value);
@@ -122,11 +127,26 @@ function writeAlone(context: ThreadContext, operator: AtomicOperator, operands: 
 function pushUpdated(context: ThreadContext, operator: AtomicOperator, operands: Operands): void {
   const { code, unit } = context;
   const { type, value, old } = operands;
-  if (operator === 'exch' || operator === 'cas') throw new TypeError(`${operator} computes nothing`);
+  if (operator === 'inc' || operator === 'dec') {
+    pushCounted(context, operator, operands);
+    return;
+  }
+  if (operator === 'exch' || operator === 'cas' || operator === 'load' || operator === 'store')
+    throw new TypeError(`${operator} computes nothing`);
   pushAs(context, type, old);
   code.get(value);
   writeBinary(unit, code, operator === 'sub' ? 'subtract' : operator, type);
   writeBits(context, type);
+}
+
+/** Pushes the count after the old one, of u32: up to the limit and from 0 again, or down to 0 and from the limit again. */
+function pushCounted({ code }: ThreadContext, operator: 'inc' | 'dec', { value, old }: Operands): void {
+  if (operator === 'inc') {
+    code.i32(0).get(old).i32(1).op('i32.add').get(old).get(value).op('i32.ge_u', 'select');
+    return;
+  }
+  code.get(value).get(old).i32(1).op('i32.sub');
+  code.get(old).op('i32.eqz').get(old).get(value).op('i32.gt_u', 'i32.or', 'select');
 }
 
 function pushBits(context: ThreadContext, type: ValueType, local: Local): void {
