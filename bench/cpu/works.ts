@@ -3,6 +3,7 @@
 import type { DeviceArray, ElementType, Kernel } from 'warpstage';
 import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
 import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
+import type { OpenClWork } from '../native.ts';
 import * as kernels from './kernels.ts';
 import * as loops from './loops.ts';
 
@@ -19,6 +20,8 @@ export interface Work {
   readonly block: number | readonly [number, number];
   readonly args: (input: Operand, output: Operand) => Record<string, number | Operand>;
   readonly loop: (input: never, output: never, count: number) => void;
+  /** Their counterparts in OpenCL, where there are any. */
+  readonly opencl: Readonly<Record<string, OpenClWork>>;
   /** The name of the native work. */
   readonly native: string;
   /** What native code and loop take as their third argument. */
@@ -45,6 +48,7 @@ type Partial<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]?: T[P] };
 const standard = {
   block: 256,
   args: (input: Operand, output: Operand) => ({ input, output }),
+  opencl: {},
   times: 1,
   tolerance: 0,
   compared: (output: Numbers) => output,
@@ -75,6 +79,13 @@ function linear(
         ? { input, output, batchCount }
         : { globalIn: input, globalOut: output, batchCount },
     loop: loops.w1,
+    opencl:
+      batch === 256
+        ? {
+            OpenCL: { name: 'w1', argument: batchCount, shape: [grid * 256, 1, 256, 1] },
+            'OpenCL, not staged': { name: 'w1_direct', argument: 0, shape: [length, 1, 256, 1] },
+          }
+        : {},
     native: 'w1',
     times,
   });
@@ -91,6 +102,7 @@ export const works = {
     grid: 1024,
     args: (input, output) => ({ input, output, batchCount: 16 }),
     loop: loops.w2,
+    opencl: { OpenCL: { name: 'w2', argument: 16, shape: [1024 * 256, 1, 256, 1] } },
     native: 'w2',
     tolerance: 1e-5,
   }),
@@ -101,6 +113,7 @@ export const works = {
     kernels: { warpstage: kernels.stencil as Kernel },
     grid: (16 * mebi) / 256,
     loop: loops.w3,
+    opencl: { OpenCL: { name: 'w3', argument: 0, shape: [16 * mebi, 1, 256, 1] } },
     native: 'w3',
   }),
   w4: work({
@@ -113,6 +126,7 @@ export const works = {
     block: [16, 16],
     args: (input, output) => ({ input, output, n: 1024 }),
     loop: loops.w4,
+    opencl: { OpenCL: { name: 'w4', argument: 1024, shape: [1024, 1024, 16, 16] } },
     native: 'w4',
     tolerance: 1e-5,
   }),
@@ -124,6 +138,7 @@ export const works = {
     kernels: { warpstage: kernels.collatz as Kernel },
     grid: mebi / 256,
     loop: loops.w5,
+    opencl: { OpenCL: { name: 'w5', argument: 0, shape: [mebi, 1, 256, 1] } },
     native: 'w5',
   }),
   r: work({

@@ -1,11 +1,11 @@
-// Kernels on the CPU device, beside native code at 128 bits and plain JavaScript of the same structure, with
-// one thread and with two. Results are compared before a figure counts.
+// Kernels on the CPU device, beside native code at 128 bits, OpenCL where it is there, and plain JavaScript of the
+// same structure, with one thread and with two. Results are compared before a figure counts.
 
 import { type Device, type Kernel, open } from 'warpstage';
 import { type Numbers, type Work, works } from '../cpu/works.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, type Row } from '../measure.ts';
-import { Native } from '../native.ts';
+import { Native, OpenCl } from '../native.ts';
 
 const views = {
   i32: Int32Array,
@@ -76,7 +76,12 @@ async function launchOf(device: Device, kernel: Kernel, variant: string, place: 
   };
 }
 
-async function withThreads(threads: number, name: string, place: Place, native: Native): Promise<Row[]> {
+async function withThreads(
+  threads: number,
+  name: string,
+  place: Place,
+  { native, opencl }: { readonly native: Native; readonly opencl: OpenCl | null },
+): Promise<Row[]> {
   const { work, input, output } = place;
   await using device = await open('cpu', { threads });
   const variants: Record<string, () => unknown> = {};
@@ -88,6 +93,17 @@ async function withThreads(threads: number, name: string, place: Place, native: 
       for (let time = 0; time < work.times; time++) work.loop(input as never, output as never, work.count);
     };
   }
+  const opened: { readonly dispose: () => void }[] = [];
+  for (const [variant, each] of opencl === null ? [] : Object.entries(work.opencl)) {
+    const [from, to] = [input.buffer as ArrayBuffer, output.buffer as ArrayBuffer];
+    const prepared = opencl!.prepare(each, from, to, threads);
+    if (prepared === null) continue;
+    opened.push(prepared);
+    reset(output);
+    prepared.run(1);
+    compare(place, output, variant);
+    variants[`${variant}, ${threads}`] = () => prepared.run(work.times);
+  }
   const run = native.work(work.native);
   const call = () => run(input.buffer as ArrayBuffer, output.buffer as ArrayBuffer, work.count, threads);
   reset(output);
@@ -97,14 +113,17 @@ async function withThreads(threads: number, name: string, place: Place, native: 
     for (let time = 0; time < work.times; time++) call();
   };
   const bytes = work.times * (input.byteLength + output.byteLength);
-  return await inTurn({ suite: 'cpu', work: name, bytes }, variants, 5);
+  const rows = await inTurn({ suite: 'cpu', work: name, bytes }, variants, 5);
+  for (const { dispose } of opened) dispose();
+  return rows;
 }
 
 async function measure(name: string, work: Work): Promise<Row[]> {
   using native = new Native();
+  const opencl = OpenCl.open();
   const place = placeOf(work, native);
   const rows: Row[] = [];
-  for (const threads of [1, 2]) rows.push(...(await withThreads(threads, name, place, native)));
+  for (const threads of [1, 2]) rows.push(...(await withThreads(threads, name, place, { native, opencl })));
   return rows;
 }
 

@@ -35,6 +35,8 @@ function outcome(target: Target, { program, grid, threads }: LaneProgram, missin
     out_i8: new Int8Array(n),
     out_u16: new Uint16Array(n),
     out_i16: new Int16Array(n),
+    bins_at_end: new Int32Array(n),
+    counts: new Int32Array(4),
   };
   const { fault, executable } = runProgram(target, program, {
     grid,
@@ -63,6 +65,8 @@ test.each([
   { missing: margin + 2, target: wasm },
   { missing: 0, target: wasmWithout('narrow') },
   { missing: 0, target: wasmWithout('pairs') },
+  { missing: 0, target: wasmWithout('atomics') },
+  { missing: 0, target: wasmWithout('bounds') },
 ])('random programs, with inputs that lack $missing elements, by $target.name', ({ missing, target }) => {
   let vectorised = 0;
   let runs = 0;

@@ -1,7 +1,7 @@
 // Random programs that lanes can run: accesses side by side of 8, 16 and 32 bits, arithmetic of 32 bits and of f64,
-// branches and loops that differ from thread to thread, in blocks of many shapes.
+// branches and loops that differ from thread to thread, atomic operations, in blocks of many shapes.
 //
-// Each thread writes its own elements alone, and shared memory is parted by syncs; so the result
+// Each thread writes its own elements alone, or by operations in any order; shared memory is parted by syncs. So the result
 // is the same in whatever order threads run. Loops count their rounds, so that they end.
 
 import type { Expression, Program, Statement, ValueType } from '#warpstage/compiler/ir.js';
@@ -10,6 +10,7 @@ import type { Tape } from '../differential/tape.ts';
 import {
   type ArrayHandle,
   add,
+  atomic,
   binary,
   block,
   compare,
@@ -83,6 +84,12 @@ class Generator {
   readonly #copied: ArrayHandle;
   readonly #pipeline: number;
   readonly #local: ArrayHandle;
+  /** Changed by atomic operations: the block's, and everybody's. */
+  readonly #bins: ArrayHandle;
+  readonly #counts: ArrayHandle;
+  readonly #binsAtEnd: ArrayHandle;
+  /** Of one kind in a program, so that their order does not matter. */
+  readonly #change: 'add' | 'xor' | 'or' | 'max';
   readonly #limit: Expression;
   readonly #scalar: Record<LaneType, Expression>;
   readonly #own: VariableHandle;
@@ -111,6 +118,10 @@ class Generator {
     this.#copied = p.shared('copied', 'i32', this.#threads);
     this.#pipeline = p.pipeline('pipeline', 0);
     this.#local = p.local('local', 'i32', 4);
+    this.#bins = p.shared('bins', 'i32', this.#threads);
+    this.#counts = p.array('counts', 'i32');
+    this.#binsAtEnd = p.array('bins_at_end', 'i32');
+    this.#change = tape.pick(['add', 'xor', 'or', 'max'] as const);
     this.#limit = p.scalar('limit', 'i32');
     this.#scalar = each((type) => p.scalar(`scalar_${type}`, type));
     this.#own = p.variable('own', 'i32');
@@ -125,6 +136,7 @@ class Generator {
     const body: Statement[] = [this.#own.set(p.gridRank())];
     body.push(makePipeline(this.#pipeline));
     for (let i = 0; i < 4; i += 1) body.push(store(this.#local, p.index(i), constant('i32', i)));
+    body.push(store(this.#bins, p.builtin('threadRank'), p.index(0)), sync());
     const guarded = this.#tape.chance(1, 2);
     const count = 1 + this.#tape.below(6);
     const inside = this.#list(count, {
@@ -135,6 +147,10 @@ class Generator {
       mayReturn: guarded,
     });
     body.push(...(guarded ? [when(compare('less', this.#own.value, this.#limit), inside)] : inside));
+    // Threads that returned do not come to it.
+    if (!guarded) {
+      body.push(sync(), store(this.#binsAtEnd, this.#own.value, load(this.#bins, p.builtin('threadRank'))));
+    }
     for (const type of laneTypes) {
       body.push(store(this.#outputs[type], this.#own.value, this.#varying[type][0]!.value));
     }
@@ -165,6 +181,7 @@ class Generator {
       case 4:
         return [tape.pick(this.#uniform).set(this.#uniformExpression(2))];
       case 5:
+        if (tape.chance(1, 2)) return [this.#atomic()];
         return [store(this.#local, this.#slot(), this.#expression('i32', 2))];
       case 6:
         if (!place.together) return [];
@@ -262,6 +279,16 @@ class Generator {
       sync(),
       this.#varying[type][0]!.set(load(shared, other)),
     ];
+  }
+
+  /** At one of four elements, where many threads meet; now and then beyond their end. */
+  #atomic(): Statement {
+    const tape = this.#tape;
+    const array = tape.pick([this.#bins, this.#counts]);
+    const most = this.#p.index(tape.chance(1, 30) ? 127 : 3);
+    const any = tape.chance(1, 6) ? this.#uniformExpression(1) : this.#expression('i32', 2);
+    const value = tape.chance(1, 2) ? this.#uniformExpression(1) : this.#expression('i32', 2);
+    return atomic(this.#change, [array, binary('and', any, most)], value);
   }
 
   #slot(): Expression {

@@ -14,7 +14,7 @@ import { writeBinary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { valueBytes, wasmType } from './types.ts';
 
-type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
+export type AtomicCall = Extract<Call, { intrinsic: 'atomic' }>;
 
 const instructions = {
   add: 'add',
@@ -34,8 +34,7 @@ function bitsOf(type: ValueType): 'i32' | 'i64' {
 /** Writes an atomic operation and gives its variable the old element. */
 export function writeAtomic(context: ThreadContext, call: AtomicCall): void {
   const { code, unit } = context;
-  const type = elementValueType(unit.elementOf(call.array));
-  const wasm = wasmType(type);
+  const wasm = wasmType(elementValueType(unit.elementOf(call.array)));
   const pushIndex = () => pushExpression(context, call.index);
   withIndex(context, pushIndex, (index) => {
     code.withTemporary(wasm, (compared) => {
@@ -46,20 +45,30 @@ export function writeAtomic(context: ThreadContext, call: AtomicCall): void {
         }
         pushExpression(context, call.value);
         code.set(value);
-        writeCheck(context, call.array, index, 'write', call.range);
-        code.withTemporary('i32', (address) => {
-          pushElementAddress(context, call.array, index);
-          code.set(address);
-          code.withTemporary(bitsOf(type), (old) => {
-            const operands: Operands = { type, address, value, compared, old };
-            if (call.array.space === 'global') writeShared(context, call.operator, operands);
-            else writeAlone(context, call.operator, operands);
-            if (call.result !== null) {
-              context.frame.writeVariable(call.result, () => pushAs(context, type, old));
-            }
-          });
-        });
+        writeAtomicOf(context, call, { index, value, compared });
       });
+    });
+  });
+}
+
+/** The same, of what locals hold; `compared` is read by a compare and swap alone. */
+export function writeAtomicOf(
+  context: ThreadContext,
+  call: AtomicCall,
+  { index, value, compared }: { readonly index: Local } & Pick<Operands, 'value' | 'compared'>,
+): void {
+  const { code, unit } = context;
+  const { array, operator, result } = call;
+  const type = elementValueType(unit.elementOf(array));
+  writeCheck(context, call, index, 'write');
+  code.withTemporary('i32', (address) => {
+    pushElementAddress(context, array, index);
+    code.set(address);
+    code.withTemporary(bitsOf(type), (old) => {
+      const operands: Operands = { type, address, value, compared, old };
+      if (array.space === 'global') writeShared(context, operator, operands);
+      else writeAlone(context, operator, operands);
+      if (result !== null) context.frame.writeVariable(result, () => pushAs(context, type, old));
     });
   });
 }

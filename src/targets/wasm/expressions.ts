@@ -85,7 +85,7 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
 }
 
 function pushLoad(context: ThreadContext, expression: Expression & { readonly kind: 'load' }): void {
-  const { array, range } = expression;
+  const { array } = expression;
   const location = context.frame.located?.(expression) ?? null;
   if (location !== null) {
     context.code.get(location.address);
@@ -95,7 +95,7 @@ function pushLoad(context: ThreadContext, expression: Expression & { readonly ki
   const pushIndex = () => pushExpression(context, expression.index);
   withIndex(context, pushIndex, (index) => {
     writeBoundsCheck(context, expression, 'read', (each) => pushExpression(context, each));
-    writeCheck(context, array, index, 'read', range);
+    writeCheck(context, expression, index, 'read');
     pushElementAddress(context, array, index);
     writeLoad(context, expression);
   });

@@ -55,6 +55,13 @@ interface Access {
   readonly component?: number;
 }
 
+/** What says where an access is, and at which element. */
+interface Indexed {
+  readonly array: ArrayReference;
+  readonly index: Expression;
+  readonly range: Range;
+}
+
 /** Pops an address and pushes the element, or the component of it, that lies so many bytes from it. */
 export function writeLoad(context: ThreadContext, access: Access, offset = 0): void {
   const { instruction, place } = accessOf(context, access, loads);
@@ -108,15 +115,15 @@ export function withIndex(
   });
 }
 
-/** Stops the thread if an index is not one of the array's. */
+/** Stops the thread if an index is not one of the array's. The local holds what the access's own index gives. */
 export function writeCheck(
   context: ThreadContext,
-  array: ArrayReference,
+  { array, index: expression, range }: Indexed,
   index: Local,
   access: 'read' | 'write',
-  range: Range,
 ): void {
   const { code, launch, unit } = context;
+  if (unit.isInside(array, expression)) return;
   const wide = unit.program.indexType === 'i64';
   code.get(index);
   launch.pushLength(array);

@@ -99,14 +99,14 @@ export function writeLoop(
 
 function writeElementStore(context: ThreadContext, statement: Extract<Statement, { kind: 'store' }>): void {
   const { code } = context;
-  const { array, value, range } = statement;
+  const { array, value } = statement;
   const pushIndex = () => pushExpression(context, statement.index);
   withIndex(context, pushIndex, (index) => {
     code.withTemporary(wasmType(value.type), (element) => {
       pushExpression(context, value);
       code.set(element);
       writeBoundsCheck(context, statement, 'write', (each) => pushExpression(context, each));
-      writeCheck(context, array, index, 'write', range);
+      writeCheck(context, statement, index, 'write');
       pushElementAddress(context, array, index);
       code.get(element);
       writeStore(context, statement);

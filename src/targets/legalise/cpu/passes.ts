@@ -5,16 +5,17 @@ export const cpuPasses = ['warps', 'prepare', 'structure', 'affine', 'regions', 
 export type CpuPass = (typeof cpuPasses)[number];
 
 /**
- * What lanes of a vector do beyond the plainest, as WebAssembly is written from the program (wasm/simd): they jump out
- * of loops one by one, access elements of 8 and 16 bits together, compute f64 two in a vector, and use instructions of
- * relaxed SIMD where the engine has them.
+ * What is done beyond the plainest as WebAssembly is written from the program. Lanes of a vector (wasm/simd) jump out of
+ * loops one by one, access elements of 8 and 16 bits together, compute f64 two in a vector, use instructions of relaxed
+ * SIMD where the engine has them, and do atomic operations without a result one after the other. Indices are not
+ * checked where what is known of them shows that they are inside (wasm/memory).
  */
-export const lanePasses = ['jumps', 'narrow', 'pairs', 'relaxed'] as const;
-export type LanePass = (typeof lanePasses)[number];
+export const writingPasses = ['jumps', 'narrow', 'pairs', 'relaxed', 'atomics', 'bounds'] as const;
+export type WritingPass = (typeof writingPasses)[number];
 
 /** Those that only make the program better: the rest of the way is right without them. */
-export const optionalCpuPasses = ['structure', 'affine', ...lanePasses] as const satisfies readonly (
+export const optionalCpuPasses = ['structure', 'affine', ...writingPasses] as const satisfies readonly (
   | CpuPass
-  | LanePass
+  | WritingPass
 )[];
 export type OptionalCpuPass = (typeof optionalCpuPasses)[number];

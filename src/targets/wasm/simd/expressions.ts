@@ -301,13 +301,13 @@ export function placeOf(
   const known = group.locate(access);
   if (known !== null) return known;
   // A local array: its index is uniform, and checked here.
-  const { array, index, range } = access;
+  const { array, index } = access;
   const { code, first } = group;
   const key = `address ${array.space} ${array.id} ${keyOf(index)}`;
   const address = sharedLocal(shared, key, 'i32', (local) => {
     const pushIndex = () => pushExpression(first, index);
     withIndex(first, pushIndex, (indexLocal) => {
-      writeCheck(first, array, indexLocal, access.kind === 'load' ? 'read' : 'write', range);
+      writeCheck(first, access, indexLocal, access.kind === 'load' ? 'read' : 'write');
       pushElementAddress(first, array, indexLocal);
       code.set(local);
     });

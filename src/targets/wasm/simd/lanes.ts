@@ -178,9 +178,26 @@ export class Lanes {
   #canCall(call: Call): boolean {
     const copy = copyOf(call);
     if (copy !== null) return this.#canCopy(copy);
+    if (call.intrinsic === 'atomic') return this.#canChange(call);
     // What stops the kernel may be done by any of them.
     if (call.intrinsic !== 'core') return false;
     return call.operation.kind === 'pipelineMisused' || call.operation.kind === 'barrierMisused';
+  }
+
+  /**
+   * Lanes carry out an atomic operation one after the other, which is as good an order as any. Nothing here reads what
+   * others make of an element: without a barrier or a result of the operation, that would be a race.
+   */
+  #canChange({ array, index, value, compare, result }: Extract<Call, { intrinsic: 'atomic' }>): boolean {
+    return (
+      this.#unit.does('atomics') &&
+      result === null &&
+      compare === null &&
+      elementBytes[this.#unit.elementOf(array)] === 4 &&
+      array.space !== 'local' &&
+      this.#canCompute(index) &&
+      this.#canCompute(value)
+    );
   }
 
   /** A copy in which each thread copies its own element, from one kind of memory to another. */

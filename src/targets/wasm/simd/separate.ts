@@ -1,9 +1,11 @@
 // Accesses that lanes make one by one, each with its own check: elements that do not lie side by
-// side, and those that are not 4 bytes wide. Only where all lanes of a group are there.
+// side, those that are wider than a lane, and atomic operations. Only where all lanes of a group are there.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { elementValueType } from '../../../compiler/ir.ts';
+import { type AtomicCall, writeAtomicOf } from '../atomics.ts';
 import type { Local } from '../encoder/code.ts';
+import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, writeCheck, writeLoad, writeStore } from '../memory.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { GroupContext } from './expressions.ts';
@@ -25,7 +27,7 @@ export function pushGather(
     for (let lane = 0; lane < 4; lane += 1) {
       if (lane > 0) code.get(result);
       const thread = writeLaneIndex(group, vector, lane, indices, index);
-      writeCheck(thread, load.array, index, 'read', load.range);
+      writeCheck(thread, load, index, 'read');
       pushElementAddress(thread, load.array, index);
       writeLoad(thread, load);
       if (lane === 0) code.op(`${type}.splat`);
@@ -54,10 +56,47 @@ export function writeScatter(
     code.set(values);
     for (let lane = 0; lane < 4; lane += 1) {
       const thread = writeLaneIndex(group, vector, lane, indices, index);
-      writeCheck(thread, store.array, index, 'write', store.range);
+      writeCheck(thread, store, index, 'write');
       pushElementAddress(thread, store.array, index);
       code.get(values).lane(`${type}.extract_lane`, lane);
       writeStore(thread, store);
+    }
+  });
+}
+
+/**
+ * Writes the lanes of an atomic operation whose result is not asked for; the callbacks push those of its index and
+ * value. A value that they share is computed as one thread would.
+ */
+export function writeLaneAtomics(
+  group: GroupContext,
+  call: AtomicCall,
+  vector: number,
+  pushIndex: () => void,
+  pushValue: () => void,
+): void {
+  const { code, first, lanes } = group;
+  const shares = lanes.isUniform(call.value);
+  const float = call.value.type === 'f32';
+  code.withTemporaries((take) => {
+    const [indices, index, values] = [take('v128'), take('i32'), take('v128')];
+    const value = take(float ? 'f32' : 'i32');
+    pushIndex();
+    code.set(indices);
+    if (shares) {
+      pushExpression(first, call.value);
+      code.set(value);
+    } else {
+      pushValue();
+      code.set(values);
+    }
+    for (let lane = 0; lane < 4; lane += 1) {
+      const thread = writeLaneIndex(group, vector, lane, indices, index);
+      if (!shares) {
+        const extract = float ? 'f32x4.extract_lane' : 'i32x4.extract_lane';
+        code.get(values).lane(extract, lane).set(value);
+      }
+      writeAtomicOf(thread, call, { index, value, compared: value });
     }
   });
 }

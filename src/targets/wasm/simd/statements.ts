@@ -5,7 +5,7 @@
 // one: a scalar fallback, with the variables passed through the block's scratch memory.
 // The same fallback is where lanes go when a check of theirs fails.
 
-import type { Statement } from '../../../compiler/ir.ts';
+import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
 import { assignedIn, readIn } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
@@ -25,6 +25,7 @@ import {
 } from './expressions.ts';
 import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
 import { vectorsOf } from './pairs.ts';
+import { writeLaneAtomics } from './separate.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
@@ -156,6 +157,19 @@ export class LaneWriter {
 
   #call(call: Structure<'call'>): void {
     const { first } = this.#group;
+    if (call.intrinsic === 'atomic') {
+      eachVectorSharing(this.#group, (vector, shared) => {
+        const push = (operand: Expression) => pushLanes(this.#group, shared, operand, vector);
+        writeLaneAtomics(
+          this.#group,
+          call,
+          vector,
+          () => push(call.index),
+          () => push(call.value),
+        );
+      });
+      return;
+    }
     const copy = copyOf(call);
     if (copy === null) {
       writeStatement(first, call);
