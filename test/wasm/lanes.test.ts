@@ -35,7 +35,6 @@ function outcome(target: Target, { program, grid, threads }: LaneProgram, missin
     out_i8: new Int8Array(n),
     out_u16: new Uint16Array(n),
     out_i16: new Int16Array(n),
-    bins_at_end: new Int32Array(n),
     counts: new Int32Array(4),
   };
   const { fault, executable } = runProgram(target, program, {

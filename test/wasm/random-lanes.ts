@@ -84,10 +84,8 @@ class Generator {
   readonly #copied: ArrayHandle;
   readonly #pipeline: number;
   readonly #local: ArrayHandle;
-  /** Changed by atomic operations: the block's, and everybody's. */
-  readonly #bins: ArrayHandle;
+  /** Changed by atomic operations alone. */
   readonly #counts: ArrayHandle;
-  readonly #binsAtEnd: ArrayHandle;
   /** Of one kind in a program, so that their order does not matter. */
   readonly #change: 'add' | 'xor' | 'or' | 'max';
   readonly #limit: Expression;
@@ -118,9 +116,7 @@ class Generator {
     this.#copied = p.shared('copied', 'i32', this.#threads);
     this.#pipeline = p.pipeline('pipeline', 0);
     this.#local = p.local('local', 'i32', 4);
-    this.#bins = p.shared('bins', 'i32', this.#threads);
     this.#counts = p.array('counts', 'i32');
-    this.#binsAtEnd = p.array('bins_at_end', 'i32');
     this.#change = tape.pick(['add', 'xor', 'or', 'max'] as const);
     this.#limit = p.scalar('limit', 'i32');
     this.#scalar = each((type) => p.scalar(`scalar_${type}`, type));
@@ -136,7 +132,6 @@ class Generator {
     const body: Statement[] = [this.#own.set(p.gridRank())];
     body.push(makePipeline(this.#pipeline));
     for (let i = 0; i < 4; i += 1) body.push(store(this.#local, p.index(i), constant('i32', i)));
-    body.push(store(this.#bins, p.builtin('threadRank'), p.index(0)), sync());
     const guarded = this.#tape.chance(1, 2);
     const count = 1 + this.#tape.below(6);
     const inside = this.#list(count, {
@@ -147,10 +142,6 @@ class Generator {
       mayReturn: guarded,
     });
     body.push(...(guarded ? [when(compare('less', this.#own.value, this.#limit), inside)] : inside));
-    // Threads that returned do not come to it.
-    if (!guarded) {
-      body.push(sync(), store(this.#binsAtEnd, this.#own.value, load(this.#bins, p.builtin('threadRank'))));
-    }
     for (const type of laneTypes) {
       body.push(store(this.#outputs[type], this.#own.value, this.#varying[type][0]!.value));
     }
@@ -284,11 +275,10 @@ class Generator {
   /** At one of four elements, where many threads meet; now and then beyond their end. */
   #atomic(): Statement {
     const tape = this.#tape;
-    const array = tape.pick([this.#bins, this.#counts]);
     const most = this.#p.index(tape.chance(1, 30) ? 127 : 3);
     const any = tape.chance(1, 6) ? this.#uniformExpression(1) : this.#expression('i32', 2);
     const value = tape.chance(1, 2) ? this.#uniformExpression(1) : this.#expression('i32', 2);
-    return atomic(this.#change, [array, binary('and', any, most)], value);
+    return atomic(this.#change, [this.#counts, binary('and', any, most)], value);
   }
 
   #slot(): Expression {
