@@ -21,6 +21,7 @@ import { findJob } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
 import { openDevices, printAside } from './open-device.ts';
 import { overrideInputs } from './override-inputs.ts';
+import { peakResidentBytes } from './peak-memory.ts';
 import { Progress } from './progress.ts';
 import { isTerminal, type Terminal, widthOf } from './terminal.ts';
 import { valueJson, valueText } from './value-text.ts';
@@ -353,8 +354,8 @@ function tell(
   const { value, report } = result;
   if (json) {
     // The whole process's: what the run needed at its peak, all threads and buffers together.
-    const peakResidentBytes = process.resourceUsage().maxRSS * 1024;
-    output.write(`${valueJson({ value, outputs, report, peakResidentBytes })}\n`);
+    const told = { value, outputs, report, peakResidentBytes: peakResidentBytes() };
+    output.write(`${valueJson(told)}\n`);
     return;
   }
   const reduces = jobsOf(named.work).at(-1)!.definition.accumulators !== undefined;

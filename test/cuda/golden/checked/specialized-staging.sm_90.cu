@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       fetchBatch_4 = (int)((unsigned)fetchBatch_4 + (unsigned)1);
     }
     break_1:;
-    while ((((int)((unsigned)computeBatch_3 + (unsigned)3) < batchCount_2) ? ((int)((unsigned)computeBatch_3 + (unsigned)3) < batchCount_2) : false)) {
+    while ((computeBatch_3 < (int)((unsigned)batchCount_2 - (unsigned)3))) {
       WS_TURN();
       if ((role_0 == 1)) {
         ws_wait(&m_pipeline_full_0[(pipeline_tail_14 % 2u)], pipeline_tail_phase_15, 2);
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if ((!(computeBatch_3 < batchCount_2))) {
         goto break_0;
       }
-      if (((int)((unsigned)computeBatch_3 + (unsigned)1) < batchCount_2)) {
+      if ((computeBatch_3 < (int)((unsigned)batchCount_2 - (unsigned)1))) {
         if ((role_0 == 0)) {
           ws_wait(&m_pipeline_empty_1[(pipeline_head_11 % 2u)], (pipeline_head_phase_12 ^ 1u), 0);
           batch_5 = (int)((unsigned)computeBatch_3 + (unsigned)1);

@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       pipeline_filled_6 = (pipeline_filled_6 + 1u);
     }
     break_3:;
-    while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
+    while ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)7))) {
       WS_TURN();
       ws_wait_group<3>();
       __syncthreads();
@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;
       }
-      if (((int)((unsigned)computeBatch_0 + (unsigned)3) < batchCount_2)) {
+      if ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)3))) {
         __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
         ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);

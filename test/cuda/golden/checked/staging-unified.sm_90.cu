@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       fetchBatch_1 = (int)((unsigned)fetchBatch_1 + (unsigned)1);
     }
     break_1:;
-    while ((((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) ? ((int)((unsigned)computeBatch_0 + (unsigned)7) < batchCount_2) : false)) {
+    while ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)7))) {
       WS_TURN();
       ws_wait_converged(&m_pipeline_full_0[(pipeline_tail_10 % 4u)], pipeline_tail_phase_11, 1);
       batch_3 = computeBatch_0;
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
       if ((!(computeBatch_0 < batchCount_2))) {
         goto break_0;
       }
-      if (((int)((unsigned)computeBatch_0 + (unsigned)1) < batchCount_2)) {
+      if ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)1))) {
         __syncthreads();
         batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)1);
         if (copying_warp_6) {
