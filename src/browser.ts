@@ -23,6 +23,8 @@ export type {
   Grid,
   Index,
   Lanes,
+  MemoryOrder,
+  MemoryScope,
   Nanoseconds,
   Pipeline,
   PipelineRole,

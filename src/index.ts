@@ -38,6 +38,8 @@ export type {
   Grid,
   Index,
   Lanes,
+  MemoryOrder,
+  MemoryScope,
   Nanoseconds,
   Pipeline,
   PipelinedBatches,

@@ -179,7 +179,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'an atomic on a value',
     '({ y }, cuda) => { cuda.atomicAdd(«y[0]», 0, 1); }',
-    'WS1009: array of cuda.atomicAdd must be an array, and is a number of type f32 (it takes (array, index, value))',
+    'WS1009: array of cuda.atomicAdd must be an array, and is a number of type f32 (it takes (array, index, value, order?, scope?))',
   ],
   [
     'an array printed',

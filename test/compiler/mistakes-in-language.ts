@@ -143,7 +143,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     ],
     [
       `cuda.atomicAdd(h, 0);`,
-      `3 cuda.atomicAdd(h, 0): cuda.atomicAdd is given 2 arguments (it takes (array, index, value))`,
+      `3 cuda.atomicAdd(h, 0): cuda.atomicAdd is given 2 arguments (it takes (array, index, value, order?, scope?))`,
     ],
     [
       `cuda.sharedArray('f31', 3);`,

@@ -95,30 +95,6 @@ export const mutations = [
       },
     ],
   ),
-  ...mutationsOf(
-    'src/targets/wasm/unit.ts',
-    ['test/wasm/lane-atomics.test.ts', ...lanes],
-    [
-      {
-        name: 'an index just beyond an array counts as inside',
-        from: 'return least >= 0 && most < length;',
-        to: 'return least >= 0 && most <= length;',
-        why: 'what lies behind a shared array is changed, and no fault is reported',
-      },
-      {
-        name: 'a negative index counts as inside',
-        from: 'return least >= 0 && most < length;',
-        to: 'return most < length;',
-        why: 'what lies in front of a shared array is changed, and no fault is reported',
-      },
-      {
-        name: 'what is known of another index counts',
-        from: 'const { least, most } = this.#factOf(index);',
-        to: "const { least, most } = this.#factOf(index.kind === 'binary' ? index.right : index);",
-        why: 'a check is left out of an access that may be outside',
-      },
-    ],
-  ),
   ...mutationsOf('src/targets/wasm/lane-functions.ts', lanes, [
     {
       name: 'some lanes of narrow elements are stored as words',
