@@ -134,10 +134,11 @@ function exchanged(text: string, changes: Exchange): string {
     walk(root);
     if (holders.length === 0) continue;
     const [holder, key] = holders[place % holders.length]!;
-    if (how === 'replace') holder[key] = value;
+    // Copies: what is put into itself would be no text.
+    if (how === 'replace') holder[key] = structuredClone(value);
     else if (how === 'remove') delete holder[key];
-    else if (how === 'rename') holder[String(value)] = holder[key];
-    else if (Array.isArray(holder)) holder.push(...holder.slice(0, 100));
+    else if (how === 'rename') holder[String(value)] = structuredClone(holder[key]);
+    else if (Array.isArray(holder)) holder.push(...structuredClone(holder.slice(0, 100)));
   }
   return JSON.stringify((root as { root: unknown }).root) ?? '';
 }

@@ -105,7 +105,10 @@ export async function fileFact(path: string, kind: string): Promise<string> {
 
 /** A file by what it holds. */
 export async function contentFact(path: string, kind: string, content: Content): Promise<string> {
-  return `${await realpath(path)} (${kind}, ${contentInWords(content)})`;
+  const real = await realpath(path).catch((cause: unknown) => {
+    throw unreadable(path, cause);
+  });
+  return `${real} (${kind}, ${contentInWords(content)})`;
 }
 
 function contentInWords({ bytes, sum }: Content): string {
