@@ -354,8 +354,8 @@ function tell(
   const { value, report } = result;
   if (json) {
     // The whole process's: what the run needed at its peak, all threads and buffers together.
-    const told = { value, outputs, report, peakResidentBytes: peakResidentBytes() };
-    output.write(`${valueJson(told)}\n`);
+    const printed = { value, outputs, report, peakResidentBytes: peakResidentBytes() };
+    output.write(`${valueJson(printed)}\n`);
     return;
   }
   const reduces = jobsOf(named.work).at(-1)!.definition.accumulators !== undefined;

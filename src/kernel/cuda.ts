@@ -319,8 +319,8 @@ export interface Cuda extends CudaAsync, CudaBarriers {
   ): Shaped<KernelArray<E>, S>;
 
   /**
-   * What this thread wrote before is seen by whoever sees what it writes behind it by an atomic operation, and makes a
-   * fence of its own after that: among all threads of the device. It waits for nobody.
+   * Orders what this thread wrote before it: a thread of the device that sees one of this thread's later atomic writes,
+   * and then makes a fence too, sees what was written before. It does not wait.
    * CUDA: `__threadfence()`, or `cuda::atomic_thread_fence(memory_order_seq_cst, thread_scope_device)`.
    *
    * @example

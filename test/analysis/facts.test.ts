@@ -3,14 +3,17 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Kernel, kernel } from 'warpstage';
 import { binaryOperation, DivisionByZero, type Value } from '#warpstage/compiler/arithmetic.js';
 import type { BinaryOperator, Expression, Program, ValueType } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
+import { specialise } from '#warpstage/compiler/specialise.js';
 import { factsOf } from '#warpstage/targets/analysis/facts.js';
 import { clipped, computed, exactly, type Fact, join, unknown } from '#warpstage/targets/analysis/values.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import { randomArguments } from '../differential/random-inputs.ts';
 import { type RandomProgram, randomProgram } from '../differential/random-program.ts';
+import { warpKernelText } from '../differential/random-warps.ts';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import {
@@ -25,6 +28,7 @@ import {
   type VariableHandle,
   when,
 } from '../support/ir.ts';
+import { interpreted, regionsOf } from '../support/lowered.ts';
 import { type Found, foundIn, withProbes } from '../support/probes.ts';
 import { runProgram } from '../support/run-program.ts';
 import { countingLength, countingProgram } from './random-counting.ts';
@@ -234,6 +238,39 @@ test('random programs find only what the facts allow, and threads the same where
   );
   expect(alike).toBeGreaterThan(1000);
   expect(even).toBeGreaterThan(100);
+});
+
+test('what is known of a program as regions holds when these run', () => {
+  let regions = 0;
+  let lines = 0;
+  fc.assert(
+    fc.property(tapes(60), (tape) => {
+      const text = warpKernelText(tape);
+      const schema = { out: 'i32[]', x: 'readonly i32[]' } as const;
+      const made = kernel(schema, new Function(`return ${text}`)()) as unknown as Kernel;
+      const options = { block: [40, 1, 1], indexType: 'i32', functions: {}, constants: {} } as const;
+      const { program } = specialise(made, options);
+      const lowered = regionsOf(program);
+      if (lowered === null) return;
+      const probed = withProbes(lowered);
+      const x = Int32Array.from({ length: 64 }, (_, i) => (i * 2_654_435_761) | 0);
+      const target = interpreted(
+        'regions',
+        'late',
+        () => {},
+        () => probed.program,
+      );
+      const launch = { grid: 1, arguments: { out: new Int32Array(64), x } };
+      const { printed } = runProgram(target, program, launch);
+      const found = printed.map((line) => foundIn(line, probed.probes));
+      check(lowered, found);
+      regions += 1;
+      lines += found.length;
+    }),
+    randomRuns(30),
+  );
+  expect(regions).toBeGreaterThan(3);
+  expect(lines).toBeGreaterThan(1000);
 });
 
 /** What threads find who come to a place together: in a block the same where it is uniform, in a row evenly more. */

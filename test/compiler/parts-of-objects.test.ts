@@ -27,7 +27,7 @@ test('a name for a nested object whose neighbours are assigned', () => {
     block: 1,
     arguments: { out: new Int32Array(9) },
   });
-  expect(after['out']).toEqual(Int32Array.from(rows.flat()));
+  expect(after.out).toEqual(Int32Array.from(rows.flat()));
 });
 
 describe('one that may be another object is refused, with the reason', () => {

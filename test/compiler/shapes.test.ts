@@ -89,7 +89,7 @@ test('random shapes, pitches and ways of access give what JavaScript gives', () 
     step: fc.integer({ min: 0, max: 5 }),
     seed: fc.integer(),
   });
-  const runs = Number(process.env['WARPSTAGE_RANDOM_RUNS'] ?? 12);
+  const runs = Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 12);
   fc.assert(
     fc.property(shapes, ({ rows, columns, gap, step, seed }) => {
       const pitch = columns + gap;
@@ -108,7 +108,7 @@ test('random shapes, pitches and ways of access give what JavaScript gives', () 
         launch({ out, input, rows, columns, pitch, step }),
       );
       expect(fault).toBeNull();
-      expect(after['out']).toEqual(expected);
+      expect(after.out).toEqual(expected);
     }),
     { numRuns: runs },
   );

@@ -157,6 +157,12 @@ export const mutations = [
     ['test/analysis/facts.test.ts'],
     [
       {
+        name: 'what a region assigns is taken for what it was at the start',
+        from: 'for (const id of assignedIn(statement.body)) state[id] = unknown(this.#variables[id]!.type);',
+        to: 'if (assignedIn(statement.body).size < 0) return null;',
+        why: 'a variable of a program as regions is known to be what another thread or turn has made of it',
+      },
+      {
         name: 'what a statement gave is kept though it reads other values',
         from: '      visit.assigned = null;\n',
         to: '',

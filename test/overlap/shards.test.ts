@@ -212,7 +212,7 @@ test('what cannot be cut is refused before anything is written', async () => {
   expect(namesIn(folder)).toEqual(['x.f32']);
 });
 
-test('schedulers are told by exit codes: try again, or not', async () => {
+test('exit codes say to schedulers whether to try again', async () => {
   writeFileSync(at('x.npy'), npyFile({ shape: [8], data: new Float32Array(8).fill(1) }));
   const shard = (n: string, ...more: string[]) =>
     runHere('run', join(root, 'examples/affine.ts'), at('x.npy'), at('y.npy'), '-q', '--shard', n, ...more);

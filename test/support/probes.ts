@@ -1,7 +1,7 @@
 // Programs that print what their expressions give, and where: the interpreter's word on what is known of them.
 
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
-import { expressionsOf, forEachOperand } from '#warpstage/targets/analysis/walk.js';
+import { anyStatement, expressionsOf, forEachOperand } from '#warpstage/targets/analysis/walk.js';
 
 /** A statement of the program whose own expressions are printed before it is carried out. */
 export interface Probe {
@@ -19,15 +19,19 @@ export interface Found {
   readonly values: readonly string[];
 }
 
-/** The program with a line for every time that a thread comes to a statement. */
+/**
+ * The program with a line for every time that a thread comes to a statement. What is outside of regions, in a program
+ * that has them, is done by the block and not by threads.
+ */
 export function withProbes(program: Program): {
   readonly program: Program;
   readonly probes: readonly Probe[];
 } {
   const probes: Probe[] = [];
+  let byThreads = !anyStatement(program.body, ({ kind }) => kind === 'region');
   const probe = (statement: Statement): Statement[] => {
     const expressions = expressionsOf(statement).flatMap(harmless);
-    if (expressions.length === 0) return [];
+    if (!byThreads || expressions.length === 0) return [];
     const { range } = statement;
     const builtin = (name: 'blockIdx.x' | 'threadRank'): Expression => {
       return { kind: 'builtin', name, type: program.indexType, range };
@@ -61,6 +65,12 @@ export function withProbes(program: Program): {
       }
       case 'block':
         return [{ ...statement, body: list(statement.body) }];
+      case 'region': {
+        byThreads = true;
+        const body = list(statement.body);
+        byThreads = false;
+        return [{ ...statement, body }];
+      }
       default:
         return [...probe(statement), statement];
     }

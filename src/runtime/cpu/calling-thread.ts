@@ -2,7 +2,7 @@
 // loop, and while that thread waits or asks. So a browser runs kernels in a page that is not isolated from others.
 //
 // Commands are carried out one after the other, in an order that the streams allow. A kernel that runs cannot be
-// stopped from the same thread: whoever wants that runs all of it in a worker, and ends the worker.
+// stopped from the same thread. To be able to stop one, run everything in a worker, and end the worker.
 
 import type { Executable } from '../../targets/executable.ts';
 import { inNextTurn } from '../turn.ts';

@@ -6,7 +6,9 @@
 // there, whatever it is called by and however the program was written.
 //
 // Facts are of one thread by itself: what other threads do changes memory, of which nothing but the type of
-// an element is known, and no variables.
+// an element is known, and no variables. In a program as regions a variable may also hold what another region
+// left, in another turn or thread: of those that a region assigns nothing is known around it. Nothing at all is
+// known of the variables of a program as cohorts, whose way is not that of its text.
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
 import {
@@ -30,7 +32,7 @@ import {
   join,
   unknown,
 } from './values.ts';
-import { assignedBy, expressionsOf, forEachOperand, forEachStatement, readBy } from './walk.ts';
+import { assignedBy, assignedIn, expressionsOf, forEachOperand, forEachStatement, readBy } from './walk.ts';
 
 type Loop = Extract<Statement, { kind: 'loop' }>;
 type Compare = Extract<Expression, { kind: 'compare' }>;
@@ -90,11 +92,12 @@ export class Flow {
   /** Of each variable, what holds wherever it is read. */
   readonly anywhere: readonly Fact[];
 
-  constructor({ body, variables }: Program, evaluate: Evaluate) {
+  constructor({ body, variables, cohorts }: Program, evaluate: Evaluate) {
     this.#given = evaluate;
     this.#variables = variables;
     this.#steps = stepsOf(body);
-    const anywhere = variables.map(({ type }) => exactly(type, zeroOf(type)));
+    const ofAll = ({ type }: Variable) => (cohorts ? unknown(type) : exactly(type, zeroOf(type)));
+    const anywhere = variables.map(ofAll);
     this.#list(body, [...anywhere]);
     for (const [statement, { assigned }] of this.#visits) {
       const variable = assignedBy(statement);
@@ -137,6 +140,10 @@ export class Flow {
       case 'block':
         this.#breaks.set(statement.label, null);
         return either(this.#list(statement.body, state), this.#breaks.get(statement.label)!);
+      case 'region':
+        for (const id of assignedIn(statement.body)) state[id] = unknown(this.#variables[id]!.type);
+        this.#list(statement.body, [...state]);
+        return state;
       case 'break':
       case 'continue': {
         const ways = statement.kind === 'break' ? this.#breaks : this.#continues;

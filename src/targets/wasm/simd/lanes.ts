@@ -185,8 +185,8 @@ export class Lanes {
   }
 
   /**
-   * Lanes carry out an atomic operation one after the other, which is as good an order as any. Nothing here reads what
-   * others make of an element: without a barrier or a result of the operation, that would be a race.
+   * Lanes carry out an atomic operation one after the other; any order is right. No statement here may read what other
+   * threads have made of the element: without a barrier, or a result of the operation, that would be a race.
    */
   #canChange({ array, index, value, compare, result }: Extract<Call, { intrinsic: 'atomic' }>): boolean {
     return (

@@ -1,0 +1,116 @@
+// What warpstage is wherever it runs: kernels, devices and timelines. `open`, which differs, is not here.
+
+import './diagnostics/disposal.ts';
+
+export { type Code, codes } from './diagnostics/codes.ts';
+export {
+  type Issue,
+  type Location,
+  WarpstageError,
+  type WarpstageErrorOptions,
+} from './diagnostics/error.ts';
+export type { AnyFunction, Place } from './diagnostics/source.ts';
+export type {
+  AlignedSize,
+  AtomicElement,
+  Castable,
+  Constant,
+  CooperativeGroups,
+  Cuda,
+  Dim3,
+  Divided,
+  Exchanged,
+  Grid,
+  Index,
+  Lanes,
+  MemoryOrder,
+  MemoryScope,
+  Nanoseconds,
+  Pipeline,
+  PipelinedBatches,
+  PipelineRole,
+  PipelineScope,
+  PipelineSharedState,
+  Scalar,
+  StageCopies,
+  StageCopy,
+  Staged,
+  Thread,
+  ThreadBlock,
+  Tile,
+} from './kernel/cuda.ts';
+export type { CudaAsync } from './kernel/cuda-async.ts';
+export type { ArrivalToken, Barrier, BarrierArray, CudaBarriers } from './kernel/cuda-barriers.ts';
+export { decodeBF16, decodeF16, encodeBF16, encodeF16 } from './kernel/half.ts';
+export type { Combination } from './kernel/intrinsics.ts';
+export {
+  type ArrayArgument,
+  deviceFunction,
+  type Kernel,
+  type KernelOptions,
+  kernel,
+  type LaunchArgument,
+  type LaunchArguments,
+} from './kernel/kernel.ts';
+export type {
+  BodyData,
+  DeviceFunction,
+  DeviceFunctionArguments,
+  DeviceSchema,
+  ElementValues,
+  EntryValue,
+  HandleEntry,
+  Handles,
+  KernelArray,
+  OptionalNames,
+  ReadonlyKernelArray,
+  ResultTypes,
+  Rows,
+  Schema,
+  SchemaEntry,
+  Shape,
+  Shaped,
+  ValueOf,
+  Vector2,
+  Vector4,
+  WindowEntry,
+} from './kernel/schema.ts';
+export type {
+  ElementType,
+  Extent,
+  Extent3,
+  HostArrays,
+  NumberElement,
+  ScalarType,
+  VectorType,
+} from './kernel/types.ts';
+export type { Cancelling, SignalShape } from './runtime/abort-signal.ts';
+export type {
+  CudaKernelOptions,
+  Device,
+  DeviceArray,
+  DeviceProperties,
+  Event,
+  EventOptions,
+  Graph,
+  HostOperand,
+  LaunchConfiguration,
+  LaunchInformation,
+  MemoryStatistics,
+  Operand,
+  PinnedArray,
+  Pitched,
+  Pitched3D,
+  Stream,
+  StreamOptions,
+} from './runtime/device.ts';
+export type { KernelTime, TimedLaunch } from './runtime/model/operation-times.ts';
+export type { PresetName } from './runtime/model/presets.ts';
+export type { DeviceName, OpenOptions } from './runtime/open-options.ts';
+export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
+export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
+export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';
+export { type Trace, tracePage } from './timeline/page.ts';
+export { type CutFigures, type DeviceFigures, type ReportData, reportText } from './timeline/report.ts';
+export type { BlockStages, Span } from './timeline/span.ts';
+export type { Unit } from './timeline/viewer/units.ts';
