@@ -49,7 +49,7 @@ function refuseMissing(file: string, name: string): void {
   throw new WarpstageError({
     code: 'WS5002',
     message: `there is no file ${name}`,
-    hint: 'name files that there are',
+    hint: 'check the path; it is taken from the current directory',
   });
 }
 

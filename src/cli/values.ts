@@ -26,7 +26,7 @@ export function parseShare(text: string): readonly [n: number, of: number] {
   const [, n, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
   const share = [Number(n), Number(of)] as const;
   if (share[0] >= 1 && share[0] <= share[1]) return share;
-  throw new InvalidArgumentError('It must be two whole numbers, the first from 1 to the second: 3/30.');
+  throw new InvalidArgumentError('It must be n/t, with n from 1 to t: 3/30 is the third of 30.');
 }
 
 /** Reads a duration in seconds: `90`, or `1h30m`. Seconds where no unit is said. */
