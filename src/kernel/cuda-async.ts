@@ -1,7 +1,8 @@
 // The asynchronous intrinsics as TypeScript sees them: copies, pipelines and the time.
 
-import type { Constant, Exchanged, Index, Nanoseconds, Scalar, Thread, ThreadBlock, Tile } from './cuda.ts';
+import type { Constant, Exchanged, Index, Nanoseconds, Scalar } from './cuda-arguments.ts';
 import type { Barrier } from './cuda-barriers.ts';
+import type { Thread, ThreadBlock, Tile } from './cuda-groups.ts';
 import type { Combination } from './intrinsics.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
 import type { ElementType } from './types.ts';

@@ -1,7 +1,8 @@
 // Barriers as TypeScript sees them.
 
-import type { Constant, Index, Nanoseconds, ThreadBlock, Tile } from './cuda.ts';
+import type { Constant, Index, Nanoseconds } from './cuda-arguments.ts';
 import type { Pipeline } from './cuda-async.ts';
+import type { ThreadBlock, Tile } from './cuda-groups.ts';
 
 declare const brand: unique symbol;
 

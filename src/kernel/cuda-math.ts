@@ -1,7 +1,7 @@
 // What a kernel may say of JavaScript's own names. TypeScript's library types them for editors; what they
 // take and mean in a kernel is said here.
 
-import type { Constant, Divided, Scalar } from './cuda.ts';
+import type { Constant, Divided, Scalar } from './cuda-arguments.ts';
 
 /** What a kernel may say of `Math`. */
 export interface KernelMath {

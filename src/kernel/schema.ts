@@ -3,7 +3,7 @@
 // The schema is the type: the parameter types of a kernel's body and of every launch are
 // inferred from its strings.
 
-import type { Index } from './cuda.ts';
+import type { Index } from './cuda-arguments.ts';
 import type { Pipeline } from './cuda-async.ts';
 import type { Barrier, BarrierArray } from './cuda-barriers.ts';
 import type { ElementType, NumberElement, ScalarType, VectorType } from './types.ts';

@@ -87,8 +87,8 @@ test('the forms that calls are checked by are those of the interfaces', async ()
       return [`${receiver}.${member}`, value] as const;
     }),
   );
-  const text = `// What each intrinsic takes, by name; null for a property. Made of the interfaces in cuda.ts,
-// cuda-async.ts, cuda-barriers.ts and cuda-math.ts: \`npx vitest run test/kernel -u\` writes it anew.
+  const text = `// What each intrinsic takes, by name; null for a property. Made of the interfaces in cuda*.ts:
+// \`npx vitest run test/kernel -u\` writes it anew.
 
 import type { Form } from './intrinsics.ts';
 

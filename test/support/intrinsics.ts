@@ -3,12 +3,12 @@
 // The interfaces say everything once: names, types, CUDA's name, whether threads wait for each other, and
 // what it does. The forms that the compiler checks calls by, and docs/intrinsics.md, are made of them.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /** The interfaces of each receiver. */
 export const receivers: Readonly<Record<string, readonly string[]>> = {
-  cuda: ['Cuda', 'CudaAsync', 'CudaBarriers'],
+  cuda: ['CudaGroups', 'Cuda', 'CudaWarps', 'CudaAtomics', 'CudaAsync', 'CudaBarriers'],
   grid: ['Grid'],
   block: ['ThreadBlock'],
   tile: ['Tile'],
@@ -70,10 +70,12 @@ const kinds: Readonly<Record<string, string>> = {
   unknown: 'anything',
 };
 
-const files = ['cuda', 'cuda-async', 'cuda-barriers', 'cuda-math', 'schema'].map((name) => {
-  const url = new URL(`../../src/kernel/${name}.ts`, import.meta.url);
-  return ts.createSourceFile(name, readFileSync(url, 'utf8'), ts.ScriptTarget.Latest, true);
-});
+const kernel = new URL('../../src/kernel/', import.meta.url);
+const files = readdirSync(kernel)
+  .filter((name) => /^(cuda.*|schema)\.ts$/.test(name))
+  .map((name) =>
+    ts.createSourceFile(name, readFileSync(new URL(name, kernel), 'utf8'), ts.ScriptTarget.Latest, true),
+  );
 
 const interfaces = new Map(
   files.flatMap(({ statements }) =>
