@@ -69,18 +69,12 @@ export const mutations = [
       why: 'each thread is refused the verbs of its role',
     },
   ]),
-  ...mutationsOf('src/targets/legalise/cpu/cohort-facts.ts', cohorts, [
+  ...mutationsOf('src/targets/analysis/cohorts.ts', cohorts, [
     {
       name: 'what varies is looked for once',
       from: '} while (this.#varying.size !== before);',
       to: '} while (before < 0);',
       why: 'a variable that gets its value from one that varies is taken for the same in all threads',
-    },
-    {
-      name: 'a thread’s own array is the same in all threads',
-      from: "return expression.array.space !== 'local' && this.isUniform(expression.index);",
-      to: 'return this.isUniform(expression.index);',
-      why: 'every thread gets what the first has in its own array',
     },
     {
       name: 'what a call gives is the same in all threads',
@@ -94,10 +88,18 @@ export const mutations = [
       to: '',
       why: 'a sum that some threads add to is the same in all',
     },
+  ]),
+  ...mutationsOf('src/targets/analysis/uniformity.ts', cohorts, [
+    {
+      name: 'a thread’s own array is the same in all threads',
+      from: "if (space === 'local' || changing?.has",
+      to: 'if (changing?.has',
+      why: 'every thread gets what the first has in its own array',
+    },
     {
       name: 'uniform work may leave what is around it',
-      from: "      case 'continue':\n        return inside.has(statement.label);\n      default:\n        return false;\n    }\n  }\n\n  /** A list",
-      to: "      case 'continue':\n        return true;\n      default:\n        return false;\n    }\n  }\n\n  /** A list",
+      from: 'return inside.has(statement.label);',
+      to: 'return true;',
       why: 'a break in a branch that is done once leaves nothing',
     },
   ]),

@@ -134,8 +134,8 @@ export const mutations = [
     [
       {
         name: 'a counter gets more, and not its bound less',
-        from: 'const isFar: Less = { ...test, left: counter, right: amount === 0 ? bound : least };',
-        to: "const isFar: Less = { ...test, left: { ...least, operator: 'add', left: counter } as Expression, right: bound };",
+        from: 'const isFar: Comparison = { ...test, left: counter, right: amount === 0 ? bound : least };',
+        to: "const isFar: Comparison = { ...test, left: { ...least, operator: 'add', left: counter } as Expression, right: bound };",
         why: 'the last batches of a counter near 2^31 are followed by others that are not there',
       },
       {

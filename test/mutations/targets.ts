@@ -172,26 +172,38 @@ export const mutations = [
     },
   ]),
   ...mutationsOf(
-    'src/targets/wasm/hoisting.ts',
+    'src/targets/analysis/counters.ts',
     [...lanes, 'test/wasm/faults.test.ts'],
     [
       {
         name: 'loads are taken out of a region',
-        from: "      case 'load':\n        return false;",
-        to: "      case 'load':\n        break;",
+        from: "(each) => each.kind === 'load' || (each",
+        to: '(each) => (each',
         why: 'threads read what was there before the region stored to it',
       },
       {
+        name: 'what a region assigns is taken out of it',
+        from: "each.kind === 'variable' && assigned.has(each.id)",
+        to: 'false',
+        why: 'threads read a counter as it was before the loop',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/hoisting.ts',
+    [...lanes, 'test/wasm/faults.test.ts'],
+    [
+      {
         name: 'divisions that may fail are taken out of a region',
-        from: 'if (mayFail(expression)) return false;\n',
-        to: '',
+        from: "!anyOperand(expression, (each) => each.kind === 'binary' && mayFail(each))",
+        to: 'true',
         why: 'a kernel that tests its divisor fails all the same',
       },
       {
-        name: 'what a region assigns is taken out of it',
-        from: 'return !this.#assigned.has(expression.id) && this.#uniformity.isUniform(expression);',
-        to: 'return this.#uniformity.isUniform(expression);',
-        why: 'threads read a counter as it was before the loop',
+        name: 'what differs from thread to thread is taken out of a region',
+        from: 'this.#uniformity.isUniform(expression) &&',
+        to: '',
+        why: 'all threads get what the first computes',
       },
     ],
   ),

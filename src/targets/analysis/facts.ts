@@ -5,7 +5,9 @@
 // - `inThread`: the same by what follows from the rank of the thread;
 // - `among`: what the threads of a block, or of a row of it, find the same, and where they come together
 //   (uniformity.ts);
-// - `affine`: what grows evenly from thread to thread (affine.ts).
+// - `cohort`: the same of threads that have come the same way so far (cohorts.ts);
+// - `affine`: what grows evenly from thread to thread (affine.ts);
+// - `indices`: what is known of an index before the statements that it stands in (indices.ts).
 //
 // A program is plain data and never changes, so its facts are kept as long as it lives.
 
@@ -19,8 +21,10 @@ import {
 import { isFloat } from '../../compiler/number-types.ts';
 import { componentOf } from '../../kernel/types.ts';
 import { AffineForms } from './affine.ts';
+import { CohortUniformity } from './cohorts.ts';
 import { elementOf } from './elements.ts';
 import { Flow } from './flow.ts';
+import { Indices } from './indices.ts';
 import { analyseLiveness, has, type Liveness } from './liveness.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
 import { between, computed, exactLimit, exactly, type Fact, join, unknown } from './values.ts';
@@ -46,7 +50,9 @@ export class Facts {
   readonly #among = new Map<'block' | 'row', Uniformity>();
   #flow: Flow | null = null;
   #liveness: Liveness | null = null;
+  #cohort: CohortUniformity | null = null;
   #definitions: ReadonlyMap<number, Expression> | null = null;
+  #indices: Indices | null = null;
 
   constructor(program: Program) {
     this.#program = program;
@@ -66,10 +72,22 @@ export class Facts {
     return uniformity;
   }
 
+  /** What the threads of a cohort do and find together. */
+  get cohort(): CohortUniformity {
+    this.#cohort ??= new CohortUniformity(this.#program);
+    return this.#cohort;
+  }
+
   /** Forms of integers that grow evenly along a row. */
   affine(): AffineForms {
     const { isUniform } = this.among('row');
     return new AffineForms(this.#program, isUniform);
+  }
+
+  /** Indices, with the counters of the loops that they move in. */
+  get indices(): Indices {
+    this.#indices ??= new Indices(this.#program.body, this.definitions);
+    return this.#indices;
   }
 
   /** What holds of the expressions of a statement; without one, wherever an expression stands. */
@@ -212,7 +230,7 @@ export class Facts {
 }
 
 /** The value of what the rank of a thread alone decides; null for anything else. */
-export function builtInOfRank({ block }: Program, name: BuiltIn, rank: number): number | null {
+export function builtInOfRank({ block }: Pick<Program, 'block'>, name: BuiltIn, rank: number): number | null {
   const [x, y] = block;
   switch (name) {
     case 'threadRank':

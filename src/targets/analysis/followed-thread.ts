@@ -8,10 +8,11 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import { computed } from '../../compiler/evaluate.ts';
-import type { ArrayReference, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
+import type { ArrayReference, BuiltIn, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
 import { waitsForStage } from '../../compiler/ir-pipelines.ts';
 import { type ElementType, type Extent3, elementBytes } from '../../kernel/types.ts';
 import { access, aloneCycles, type Cost, costOf, unrolled } from './costs.ts';
+import { builtInOfRank } from './facts.ts';
 import { anyStatement, assignedIn, operandsOf } from './walk.ts';
 
 /** A value that is known, or `undefined`. */
@@ -402,15 +403,13 @@ export class FollowedThread {
     }
   }
 
-  #builtIn(name: Extract<Expression, { kind: 'builtin' }>['name']): number {
+  #builtIn(name: BuiltIn): number {
     const { grid, program } = this.#launch;
-    const [x, y] = program.block;
-    const axis = 'xyz'.indexOf(name.slice(-1));
-    if (name === 'threadRank') return this.#rank;
-    if (name.startsWith('gridDim')) return grid[axis]!;
-    const [width, height] = name.startsWith('blockIdx') ? grid : [x, y];
-    const rank = name.startsWith('blockIdx') ? this.#block : this.#rank;
-    return [rank % width, Math.floor(rank / width) % height, Math.floor(rank / (width * height))][axis]!;
+    const [what, axis] = name.split('.');
+    if (what === 'gridDim') return grid['xyz'.indexOf(axis!)]!;
+    const place = `threadIdx.${axis!}` as BuiltIn;
+    if (what === 'blockIdx') return builtInOfRank({ block: grid }, place, this.#block)!;
+    return builtInOfRank(program, name, this.#rank)!;
   }
 }
 

@@ -19,7 +19,7 @@ import type { BuiltIn, Expression, Program, Statement } from '../../compiler/ir.
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
 import { has, type Liveness } from './liveness.ts';
 import { unanimousBarriers } from './unanimous.ts';
-import { assignedBy, expressionsOf, forEachStatement, operandsOf } from './walk.ts';
+import { assignedBy, expressionsOf, forEachStatement, listsOf, operandsOf } from './walk.ts';
 
 export interface Uniformity {
   /** Whether a variable varies. */
@@ -37,6 +37,58 @@ export interface Uniformity {
 export function isSingular(name: BuiltIn, extents: Program['block']): boolean {
   if (name === 'threadRank') return extents.every((extent) => extent === 1);
   return !name.startsWith('threadIdx.') || extents['xyz'.indexOf(name.at(-1)!)] === 1;
+}
+
+/**
+ * Whether an expression is the same in all threads of so many in each direction: no part of it varies. Of arrays
+ * in `changing` even one element may be different from thread to thread, as it is of each thread's own.
+ */
+export function madeOfSame(
+  expression: Expression,
+  extents: Program['block'],
+  varying: ReadonlySet<number>,
+  changing?: ReadonlySet<string>,
+): boolean {
+  switch (expression.kind) {
+    case 'variable':
+      return !varying.has(expression.id);
+    case 'builtin':
+      return isSingular(expression.name, extents);
+    case 'load': {
+      const { space, id } = expression.array;
+      if (space === 'local' || changing?.has(`${space}:${id}`)) return false;
+      return madeOfSame(expression.index, extents, varying, changing);
+    }
+    default:
+      return operandsOf(expression).every((operand) => madeOfSame(operand, extents, varying, changing));
+  }
+}
+
+/** Whether a statement does nothing but compute what is uniform of what is uniform, and leads nowhere outside it. */
+export function isUniformWork(
+  statement: Statement,
+  among: Pick<Uniformity, 'varies' | 'isUniform'> & Partial<Pick<Uniformity, 'partial'>>,
+  inside: ReadonlySet<number> = new Set(),
+): boolean {
+  if (among.partial?.has(statement)) return false;
+  switch (statement.kind) {
+    case 'assign':
+      return !among.varies(statement.variable) && among.isUniform(statement.value);
+    case 'if':
+    case 'loop':
+    case 'block': {
+      const labels = statement.kind === 'if' ? inside : new Set([...inside, statement.label]);
+      return (
+        expressionsOf(statement).every((test) => among.isUniform(test)) &&
+        listsOf(statement).every((list) => list.every((each) => isUniformWork(each, among, labels)))
+      );
+    }
+    case 'break':
+    case 'continue':
+      return inside.has(statement.label);
+    default:
+      return false;
+  }
 }
 
 /** A control structure that is being visited. */
@@ -110,19 +162,7 @@ class Analysis {
   }
 
   isUniform(expression: Expression): boolean {
-    switch (expression.kind) {
-      case 'variable':
-        return !this.varying.has(expression.id);
-      case 'builtin':
-        return isSingular(expression.name, this.#extents);
-      case 'load': {
-        const { space, id } = expression.array;
-        if (space === 'local' || this.#atomicArrays.has(`${space}:${id}`)) return false;
-        return this.isUniform(expression.index);
-      }
-      default:
-        return operandsOf(expression).every((operand) => this.isUniform(operand));
-    }
+    return madeOfSame(expression, this.#extents, this.varying, this.#atomicArrays);
   }
 
   #list(statements: readonly Statement[]): void {

@@ -8,13 +8,13 @@
 import type { ArrayReference, Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { elementBytes } from '../../kernel/types.ts';
+import { conjunctsOf, incrementOf, isVariable, type Loop } from '../analysis/counters.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
 import { isKnownInside } from '../analysis/known-bounds.ts';
 import { anyStatement, assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import type { Copy } from '../legalise/calls.ts';
-import { conjunctsOf, incrementOf, isVariable, type Loop } from '../legalise/loops.ts';
 import type { ExpressionWriter } from './expressions.ts';
 import { arrayName, lengthName } from './types.ts';
 

@@ -12,21 +12,19 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { isFloat } from '../../compiler/number-types.ts';
+import {
+  type Comparison,
+  conjunctsOf,
+  isBound,
+  isVariable,
+  type Loop,
+  mayLeave,
+} from '../analysis/counters.ts';
+import { isSame } from '../analysis/expression-key.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { assignedIn, countStatements, forEachExpression } from '../analysis/walk.ts';
 import { copyStatements } from './loop-schedule.ts';
-import {
-  conjunctionOf,
-  conjunctsOf,
-  isBound,
-  isFarBelow,
-  isSame,
-  isVariable,
-  type Less,
-  type Loop,
-  mayLeave,
-  variablePlus,
-} from './loops.ts';
+import { conjunctionOf, isFarBelow, variablePlus } from './loops.ts';
 import { batchesUnderWay, laterOffset } from './prefetch.ts';
 import type { Counters, Surroundings } from './rotate.ts';
 import { usesStageEachTurn, type Verb } from './verbs.ts';
@@ -72,10 +70,10 @@ export function stepTogether(
   const tests = conjunctsOf(outer.test!);
   const assigned = assignedIn([outer]);
   const growing = tests.filter((test) => isBound(test, used, assigned));
-  const below = (bound: Less): Less => ({ ...bound, left: variablePlus(used, 0, capacity) });
-  const isTested = (bound: Less) => tests.some((test) => isSame(test, below(bound)));
+  const below = (bound: Comparison): Comparison => ({ ...bound, left: variablePlus(used, 0, capacity) });
+  const isTested = (bound: Comparison) => tests.some((test) => isSame(test, below(bound)));
   /** That there is the batch so far from the one that is used, for which the loop's test has held. */
-  const isThere = (bound: Less, distance: number) => [
+  const isThere = (bound: Comparison, distance: number) => [
     ...(isTested(bound) ? [] : [below(bound)]),
     ...isFarBelow(below(bound), distance),
   ];

@@ -1,10 +1,18 @@
 // What is left of statements for threads that pass the same tests: their part of a program.
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
+import {
+  conjunctsOf,
+  incrementOf,
+  isInvariant,
+  isVariable,
+  type Loop,
+  mayLeave,
+} from '../analysis/counters.ts';
+import { isSame } from '../analysis/expression-key.ts';
 import { mapExpression } from '../analysis/map.ts';
 import { expressionsOf, forEachOperand, forEachStatement } from '../analysis/walk.ts';
 import { readsOf, startOf } from './lockstep.ts';
-import { conjunctsOf, incrementOf, isInvariant, isSame, isVariable, type Loop, mayLeave } from './loops.ts';
 import { countersOf } from './rotate.ts';
 
 /** The statements without the branches that these threads never take: `passes` says where a test is known. */

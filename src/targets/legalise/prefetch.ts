@@ -8,22 +8,20 @@
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import { elementBytes } from '../../kernel/types.ts';
-import { elementOf } from '../analysis/elements.ts';
-import { mapExpression } from '../analysis/map.ts';
-import { assignedIn } from '../analysis/walk.ts';
-import type { LoopSchedule } from './loop-schedule.ts';
 import {
-  conjunctionOf,
   conjunctsOf,
   incrementOf,
   isBound,
-  isFarBelow,
   isInvariant,
   isVariable,
   type Loop,
   mayLeave,
-  variablePlus,
-} from './loops.ts';
+} from '../analysis/counters.ts';
+import { elementOf } from '../analysis/elements.ts';
+import { mapExpression } from '../analysis/map.ts';
+import { assignedIn } from '../analysis/walk.ts';
+import type { LoopSchedule } from './loop-schedule.ts';
+import { conjunctionOf, isFarBelow, variablePlus } from './loops.ts';
 
 /** Bytes that should be on their way to a multiprocessor. */
 const bytesUnderWay = 32 * 1024;

@@ -13,11 +13,11 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
+import type { Loop } from '../analysis/counters.ts';
 import { factsOf } from '../analysis/facts.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { anyExpression, anyStatement, forEachStatement } from '../analysis/walk.ts';
 import { type Copy, forEachCall, returnsAmongCopies } from './calls.ts';
-import type { Loop } from './loops.ts';
 import { asThread, together } from './neighbours.ts';
 import { stepOf } from './parts.ts';
 import { isVerbOf, usesStageEachTurn, type Verb } from './verbs.ts';

@@ -4,9 +4,10 @@
 // grows by S a round, the compiler knows every remainder. What lockstep.ts has rotated is so already.
 
 import type { Program, Statement } from '../../compiler/ir.ts';
+import type { Loop } from '../analysis/counters.ts';
 import { anyStatement, countStatements, forEachExpression, forEachStatement } from '../analysis/walk.ts';
 import { copyStatements, type LoopSchedule, newLabels } from './loop-schedule.ts';
-import { type Loop, negation } from './loops.ts';
+import { negation } from './loops.ts';
 
 /** Bodies are repeated so often at most. */
 const mostBodies = 8;

@@ -2,8 +2,8 @@
 
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import { isStageCall, pipelineVerbs } from '../../compiler/ir-pipelines.ts';
+import type { Loop } from '../analysis/counters.ts';
 import { forEachStatement } from '../analysis/walk.ts';
-import type { Loop } from './loops.ts';
 
 export type Verb = Extract<Call, { pipeline: number }>;
 

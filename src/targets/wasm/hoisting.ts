@@ -5,11 +5,12 @@
 // that fills it is written to be put in front.
 
 import type { Expression } from '../../compiler/ir.ts';
+import { isInvariant } from '../analysis/counters.ts';
+import { keyOf } from '../analysis/expression-key.ts';
 import { mayFail } from '../analysis/failing.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
-import { operandsOf } from '../analysis/walk.ts';
+import { anyOperand } from '../analysis/walk.ts';
 import type { Local } from './encoder/code.ts';
-import { keyOf } from './expression-key.ts';
 import { pushExpression } from './expressions.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
@@ -44,19 +45,11 @@ export class Hoisting {
 
   /** Whether an expression has one value for all threads all through the region. */
   isFixed(expression: Expression): boolean {
-    switch (expression.kind) {
-      case 'load':
-        return false;
-      case 'variable':
-        return !this.#assigned.has(expression.id) && this.#uniformity.isUniform(expression);
-      case 'builtin':
-        return this.#uniformity.isUniform(expression);
-      case 'binary':
-        if (mayFail(expression)) return false;
-        break;
-      default:
-    }
-    return operandsOf(expression).every((operand) => this.isFixed(operand));
+    return (
+      isInvariant(expression, this.#assigned) &&
+      this.#uniformity.isUniform(expression) &&
+      !anyOperand(expression, (each) => each.kind === 'binary' && mayFail(each))
+    );
   }
 
   /** Writes the code that fills the locals. */

@@ -23,11 +23,11 @@ import type {
   WaitingCall,
 } from '../../../compiler/ir-cohorts.ts';
 import { waitsForStage } from '../../../compiler/ir-pipelines.ts';
+import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
-import { CohortFacts } from './cohort-facts.ts';
 import { programOf, rankGroupsOf } from './rank-groups.ts';
 
 /** A pass over the program of a rank group, before it is taken apart. */
@@ -57,7 +57,7 @@ interface Place {
 class Planner {
   readonly #variables: number;
   readonly #barriers: Program['barriers'];
-  readonly #facts: CohortFacts;
+  readonly #cohort: CohortUniformity;
   readonly #liveness: Liveness;
   readonly #body: readonly Statement[];
   readonly #segments: Draft[] = [];
@@ -75,8 +75,9 @@ class Planner {
     this.#variables = variables.length;
     this.#barriers = barriers;
     this.#body = body;
-    this.#facts = new CohortFacts(program);
-    this.#liveness = factsOf(program).liveness;
+    const facts = factsOf(program);
+    this.#cohort = facts.cohort;
+    this.#liveness = facts.liveness;
   }
 
   /** The segments in the order in which they are written; the first is where every block begins. */
@@ -90,8 +91,8 @@ class Planner {
   #list(statements: readonly Statement[]): void {
     for (const statement of statements) {
       if (this.#current === null) return;
-      if (this.#facts.isTogether(statement)) this.#together(statement);
-      else if (this.#facts.isUniformWork(statement)) this.#once(statement);
+      if (this.#cohort.isTogether(statement)) this.#together(statement);
+      else if (this.#cohort.isUniformWork(statement)) this.#once(statement);
       else this.#own(statement);
     }
     this.#flush();
@@ -259,7 +260,7 @@ class Planner {
     const [producers, consumers] = (['producer', 'consumer'] as const).map((role): Draft => {
       return { head: null, steps: [{ kind: 'role', call, role }], end: { kind: 'jump', to: after } };
     });
-    if (this.#facts.isUniform(isProducer)) {
+    if (this.#cohort.isUniform(isProducer)) {
       this.#end({ kind: 'branch', test: isProducer, then: producers!, otherwise: consumers! });
     } else {
       this.#end({ kind: 'split', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
@@ -271,7 +272,7 @@ class Planner {
   /** The end of a segment at a test; the pending region may come with it. */
   #branch(test: Expression, then: Draft, otherwise: Draft, live: VariableSet): void {
     if (this.#current === null) return;
-    if (this.#facts.isUniform(test)) {
+    if (this.#cohort.isUniform(test)) {
       this.#flush();
       this.#end({ kind: 'branch', test, then, otherwise });
       return;
@@ -310,7 +311,7 @@ class Planner {
     const read = new Set([...readIn(statements), ...given.flatMap((value) => [...readBy(value)])]);
     let liveAfter = last === undefined ? 0n : this.#liveness.after(last);
     for (const jump of exits) liveAfter |= this.#placeOf(jump).live;
-    const varying = [...Array(this.#variables).keys()].filter((variable) => this.#facts.varies(variable));
+    const varying = [...Array(this.#variables).keys()].filter((variable) => this.#cohort.varies(variable));
     const assigned = assignedIn(statements);
     const stores = varying.filter((variable) => assigned.has(variable) && has(liveAfter, variable));
     // What is not live before the region is never read as it was, whichever way a thread takes.
@@ -332,7 +333,7 @@ class Planner {
 
   #uniform(live: VariableSet): readonly number[] {
     return [...Array(this.#variables).keys()].filter(
-      (variable) => has(live, variable) && !this.#facts.varies(variable),
+      (variable) => has(live, variable) && !this.#cohort.varies(variable),
     );
   }
 

@@ -14,7 +14,6 @@ import { builtInOfRank, factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { mapStatements } from '../../analysis/map.ts';
 import { expressionsOf, forEachStatement, operandsOf } from '../../analysis/walk.ts';
-import { CohortFacts } from './cohort-facts.ts';
 
 /** More ways than these are left to be found out by the threads: each rank group's code is as long as the kernel's. */
 const mostRankGroups = 4;
@@ -58,15 +57,15 @@ function valuesByRank(program: Program): (expression: Expression) => OfRank | nu
 
 /** What decides, by the rank, which way a thread goes around synchronising calls, or its role. */
 function decidingTests(program: Program): readonly OfRank[] {
-  const facts = new CohortFacts(program);
+  const { cohort } = factsOf(program);
   const byRank = valuesByRank(program);
   const tests: OfRank[] = [];
   const add = (test: Expression) => {
-    const ofRank = facts.isUniform(test) ? null : byRank(test);
+    const ofRank = cohort.isUniform(test) ? null : byRank(test);
     if (ofRank !== null) tests.push(ofRank);
   };
   forEachStatement(program.body, (statement) => {
-    if (!facts.isTogether(statement)) return;
+    if (!cohort.isTogether(statement)) return;
     if (statement.kind === 'if') add(statement.test);
     if (statement.kind !== 'call' || statement.intrinsic !== 'makePipeline') return;
     for (const producers of expressionsOf(statement)) if (producers.type === 'bool') add(producers);

@@ -15,7 +15,7 @@ import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { analyseLiveness, bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { unanimousBarriers } from '../../analysis/unanimous.ts';
-import type { Uniformity } from '../../analysis/uniformity.ts';
+import { isUniformWork, type Uniformity } from '../../analysis/uniformity.ts';
 import { assignedIn, expressionsOf, forEachStatement, listsOf, readIn } from '../../analysis/walk.ts';
 
 /** Why the threads cannot be run region by region. */
@@ -216,7 +216,11 @@ class Planner {
       const assigned = assignedIn([statement]);
       const read = readIn([statement]);
       const depends = intersect(assigned, touched) || intersect(read, changed);
-      if (this.#isUniformWork(statement) && !depends && (region.length === 0 || !canFail(statement))) {
+      if (
+        isUniformWork(statement, this.#uniformity) &&
+        !depends &&
+        (region.length === 0 || !canFail(statement))
+      ) {
         before.push(statement);
         continue;
       }
@@ -225,7 +229,8 @@ class Planner {
       for (const variable of [...assigned, ...read]) touched.add(variable);
     }
     const end =
-      region.findLastIndex((statement) => !this.#isUniformWork(statement) || canFail(statement)) + 1;
+      region.findLastIndex((statement) => !isUniformWork(statement, this.#uniformity) || canFail(statement)) +
+      1;
     return { before, region: region.slice(0, end), after: region.slice(end) };
   }
 
@@ -249,27 +254,6 @@ class Planner {
     const resets = assigned.filter((variable) => !varies(variable) && has(exposed, variable));
     const { range } = statements[0]!;
     return { kind: 'region', body: statements, loads, stores, resets, range };
-  }
-
-  #isUniformWork(statement: Statement): boolean {
-    if (this.#uniformity.partial.has(statement)) return false;
-    switch (statement.kind) {
-      case 'assign':
-        return !this.#uniformity.varies(statement.variable);
-      case 'if':
-      case 'loop':
-      case 'block':
-        // Where a test varied, what is inside would be partial.
-        return (
-          expressionsOf(statement).every((test) => this.#uniformity.isUniform(test)) &&
-          listsOf(statement).every((list) => list.every((inner) => this.#isUniformWork(inner)))
-        );
-      case 'break':
-      case 'continue':
-        return true;
-      default:
-        return false;
-    }
   }
 }
 

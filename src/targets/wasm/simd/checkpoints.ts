@@ -14,12 +14,12 @@
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
+import { keyOf } from '../../analysis/expression-key.ts';
+import type { Bounds, Range } from '../../analysis/indices.ts';
 import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
-import { keyOf } from '../expression-key.ts';
 import type { Access } from './expressions.ts';
-import type { Bounds, Range } from './indices.ts';
 import type { AccessShape, Lanes } from './lanes.ts';
 
 /** Accesses that are checked together: the first lane's indices are `common` plus what follows. */

@@ -2,12 +2,12 @@
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
+import type { Range } from '../../analysis/indices.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, withIndex } from '../memory.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Address, Check, Checkpoints } from './checkpoints.ts';
-import type { Range } from './indices.ts';
 
 /** An index that moves further than this is outside any array. */
 const furthest = 2n ** 40n;

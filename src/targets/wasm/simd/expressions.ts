@@ -7,9 +7,9 @@
 import type { Expression, Statement, ValueType, View } from '../../../compiler/ir.ts';
 import { elementBytes } from '../../../kernel/types.ts';
 import { constantOf } from '../../analysis/elements.ts';
+import { keyOf } from '../../analysis/expression-key.ts';
 import type { CopyCall } from '../copies.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
-import { keyOf } from '../expression-key.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import { writeHalfLanes } from '../half.ts';
 import type { Hoisting } from '../hoisting.ts';

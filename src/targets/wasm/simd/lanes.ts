@@ -20,7 +20,9 @@ import type {
 import { elementBytes } from '../../../kernel/types.ts';
 import { AffineForms } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
+import { factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
+import type { Indices } from '../../analysis/indices.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
   anyExpression,
@@ -39,7 +41,6 @@ import { type CopyCall, copyOf } from '../copies.ts';
 import { convertsInLanes, isLaneType, laneInstruction } from '../instructions.ts';
 import type { Unit } from '../unit.ts';
 import { fitsLanes } from './elements.ts';
-import { Indices } from './indices.ts';
 
 /** How the elements lie that the lanes of a group access; `separate` is anywhere. */
 export type AccessShape = 'uniform' | 'contiguous' | 'separate';
@@ -63,18 +64,20 @@ export class Lanes {
   readonly #uniformity: Uniformity;
   readonly #forms: AffineForms;
   readonly #modes = new Map<Statement, Mode>();
-  readonly indices: Indices;
 
   /** `uniformity` says what is uniform in a row. */
   constructor(unit: Unit, uniformity: Uniformity) {
     this.#unit = unit;
     this.#uniformity = uniformity;
-    this.indices = new Indices(unit.program);
     this.#forms = new AffineForms(unit.program, (expression) => this.isUniform(expression));
   }
 
   get program(): Program {
     return this.#unit.program;
+  }
+
+  get indices(): Indices {
+    return factsOf(this.program).indices;
   }
 
   isUniform(expression: Expression): boolean {

@@ -8,7 +8,7 @@
 // where threads wait in company.
 
 import type { Program } from '../../../compiler/ir.ts';
-import { CohortFacts } from '../../legalise/cpu/cohort-facts.ts';
+import { factsOf } from '../../analysis/facts.ts';
 import type { OptionalCpuPass } from '../../legalise/cpu/passes.ts';
 import { Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
@@ -30,11 +30,10 @@ export function writeStates(
   const meetings = new Meetings(whole.module);
   const written = ways.map(({ ranks, program: own, segments }) => {
     const unit = ways.length === 1 ? whole : whole.ofRankGroup(ranks, own);
-    const facts = new CohortFacts(own);
     return {
       unit,
       segments,
-      ...addResume({ unit, layout, cohortSplit, meetings, facts, segments }),
+      ...addResume({ unit, layout, cohortSplit, meetings, facts: factsOf(own).cohort, segments }),
     };
   });
   const records = layout.reserveCohorts();

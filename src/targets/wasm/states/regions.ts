@@ -2,10 +2,10 @@
 
 import type { Expression } from '../../../compiler/ir.ts';
 import type { CohortRegion, MakePipelineCall, NotedCall } from '../../../compiler/ir-cohorts.ts';
+import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { assignedIn, operandsOf } from '../../analysis/walk.ts';
-import type { CohortFacts } from '../../legalise/cpu/cohort-facts.ts';
 import { writeShareOfCopy } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -22,14 +22,14 @@ import { pushNote, writeNote } from './opening.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 export interface RegionFacts {
-  readonly facts: CohortFacts;
+  readonly facts: CohortUniformity;
   /** Whether threads of the rank group may diverge; else they all are where one is. */
   readonly maySplit: boolean;
 }
 
 export class RegionWriter {
   readonly #writer: CohortWriter;
-  readonly #facts: CohortFacts;
+  readonly #facts: CohortUniformity;
   readonly #maySplit: boolean;
   readonly #lanes: Lanes;
   /** Where a thread's `return` goes, in the region that is being written. */
@@ -197,7 +197,7 @@ export class RegionWriter {
 }
 
 /** What lanes may take for the same: also what is so for no longer than the threads of a row are together. */
-function inLanes(facts: CohortFacts, row: Uniformity): Uniformity {
+function inLanes(facts: CohortUniformity, row: Uniformity): Uniformity {
   const varies = (variable: number) => facts.varies(variable) && row.varies(variable);
   const isUniform = (expression: Expression): boolean => {
     switch (expression.kind) {

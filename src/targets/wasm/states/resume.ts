@@ -7,7 +7,7 @@
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
 import type { End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
-import type { CohortFacts } from '../../legalise/cpu/cohort-facts.ts';
+import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -37,7 +37,7 @@ export interface ResumeParts {
   readonly layout: StatesLayout;
   readonly cohortSplit: CohortSplit;
   readonly meetings: Meetings;
-  readonly facts: CohortFacts;
+  readonly facts: CohortUniformity;
   readonly segments: readonly Segment[];
 }
 

@@ -2,7 +2,7 @@
 // variables in them keep their values.
 
 import type { Expression } from '../../compiler/ir.ts';
-import { operandsOf } from '../analysis/walk.ts';
+import { operandsOf } from './walk.ts';
 
 const keys = new WeakMap<Expression, string>();
 
@@ -12,6 +12,11 @@ export function keyOf(expression: Expression): string {
   const key = `${headOf(expression)}(${operandsOf(expression).map(keyOf).join()})`;
   keys.set(expression, key);
   return key;
+}
+
+/** Whether two expressions are written alike, wherever they stand. */
+export function isSame(a: Expression, b: Expression): boolean {
+  return keyOf(a) === keyOf(b);
 }
 
 function headOf(expression: Expression): string {

@@ -5,16 +5,15 @@
 // counters of the loops around it, whose first and last values are known: then every value it
 // takes lies between those at the ends.
 
-import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
-import { integer } from '../../analysis/affine.ts';
-import { constantOf } from '../../analysis/elements.ts';
-import { factsOf } from '../../analysis/facts.ts';
-import { mayFail } from '../../analysis/failing.ts';
-import { mapExpression } from '../../analysis/map.ts';
-import { assignedBy, assignedIn, forEachStatement, listsOf, readBy } from '../../analysis/walk.ts';
+import type { Expression, Statement } from '../../compiler/ir.ts';
+import { integer } from './affine.ts';
+import { type Counter, counterOf, type Loop } from './counters.ts';
+import { constantOf } from './elements.ts';
+import { mayFail } from './failing.ts';
+import { mapExpression } from './map.ts';
+import { assignedBy, forEachStatement, listsOf, readBy } from './walk.ts';
 
 type List = readonly Statement[];
-type Loop = Extract<Statement, { kind: 'loop' }>;
 
 /** How far an index moves from its start while a counter goes through its values. */
 export interface Range {
@@ -33,24 +32,14 @@ export interface Bounds {
   readonly ranges: readonly Range[];
 }
 
-/** A counter that grows from round to round of a loop. */
-interface Counter {
-  readonly variable: number;
-  /** What each round adds. */
-  readonly step: number;
-  /** In front of the loop, in the same list; null if it has its value from elsewhere. */
-  readonly init: Expression | null;
-  readonly to: Expression;
-}
-
 export class Indices {
-  /** The values of variables that are assigned at one place only. */
   readonly #definitions: ReadonlyMap<number, Expression>;
   readonly #counters = new Map<Loop, Counter>();
 
-  constructor(program: Program) {
-    this.#definitions = factsOf(program).definitions;
-    this.#findCounters(program.body);
+  /** `definitions`: the values of variables that are assigned at one place only. */
+  constructor(body: List, definitions: ReadonlyMap<number, Expression>) {
+    this.#definitions = definitions;
+    this.#findCounters(body);
   }
 
   /** An expression that has the index's value before a list, or null. */
@@ -89,12 +78,9 @@ export class Indices {
     return { start, ranges };
   }
 
-  #rangeOf(
-    index: Expression,
-    { variable, step, init, to }: Counter,
-    list: List,
-    assigned: ReadonlySet<number>,
-  ): Range | null {
+  #rangeOf(index: Expression, counter: Counter, list: List, assigned: ReadonlySet<number>): Range | null {
+    const { variable, step, init } = counter;
+    const to = lastOf(counter);
     const factor = factorOf(index, variable);
     const last = this.knownBefore(to, assigned);
     if (factor === null || last === null) return null;
@@ -139,46 +125,13 @@ export class Indices {
   }
 }
 
-/** The counter of a loop `while (counter < limit && …)` that each round adds to and nothing else changes. */
-function counterOf({ test, testFirst, body, update }: Loop, before: List): Counter | null {
-  const comparison = test === null ? null : firstComparison(test);
-  if (!testFirst || comparison?.left.kind !== 'variable') return null;
-  const { left, right, operator } = comparison;
-  if (left.type !== 'i32') return null;
-  if (operator !== 'less' && operator !== 'lessEqual') return null;
-  const variable = left.id;
-  const step = update.map((each) => stepOf(each, variable)).find((each) => each !== null) ?? null;
-  if (step === null || assignedIn(body).has(variable)) return null;
-  const { type, range } = right;
-  const less: Expression = {
-    kind: 'binary',
-    operator: 'subtract',
-    left: right,
-    right: integer(right, 1),
-    type,
-    range,
-  };
-  const limit = constantOf(right);
-  const last = limit === null ? less : integer(right, limit - 1);
-  const to = operator === 'lessEqual' ? right : last;
-  const init = before.findLast((each) => assignedIn([each]).has(variable));
-  return { variable, step, init: init?.kind === 'assign' ? init.value : null, to };
-}
-
-/** The comparison that must hold in every round: the test, or the first part of it. */
-function firstComparison(test: Expression): (Expression & { readonly kind: 'compare' }) | null {
-  if (test.kind === 'compare') return test;
-  const both = test.kind === 'conditional' && constantOf(test.otherwise) === 0;
-  return both ? firstComparison(test.test) : null;
-}
-
-/** The positive literal that a statement adds to a variable. */
-function stepOf(statement: Statement, variable: number): number | null {
-  if (statement.kind !== 'assign' || statement.variable !== variable) return null;
-  const { value } = statement;
-  if (value.kind !== 'binary' || value.operator !== 'add' || value.left.kind !== 'variable') return null;
-  const step = value.left.id === variable ? constantOf(value.right) : null;
-  return step !== null && step > 0 ? step : null;
+/** A value that a counter never exceeds in a turn. */
+function lastOf({ limit, operator }: Counter): Expression {
+  if (operator === 'lessEqual') return limit;
+  const literal = constantOf(limit);
+  if (literal !== null) return integer(limit, literal - 1);
+  const { type, range } = limit;
+  return { kind: 'binary', operator: 'subtract', left: limit, right: integer(limit, 1), type, range };
 }
 
 /** What an i32 changes by when a variable grows by one, if that is the same everywhere; null if not, or 0. */

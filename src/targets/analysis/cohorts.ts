@@ -12,19 +12,12 @@
 // A load at a uniform index counts as uniform where it is done once: reading an element for all
 // threads at one moment is one of the orders in which they may run.
 
-import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
-import { groupOfCopy } from '../../analysis/copies.ts';
-import { isSingular } from '../../analysis/uniformity.ts';
-import {
-  anyStatement,
-  assignedBy,
-  assignedIn,
-  expressionsOf,
-  listsOf,
-  operandsOf,
-} from '../../analysis/walk.ts';
+import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import { groupOfCopy } from './copies.ts';
+import { isUniformWork, madeOfSame } from './uniformity.ts';
+import { anyStatement, assignedBy, assignedIn, expressionsOf, listsOf } from './walk.ts';
 
-export class CohortFacts {
+export class CohortUniformity {
   readonly #block: Program['block'];
   readonly #varying = new Set<number>();
   #together = new Set<Statement>();
@@ -50,38 +43,12 @@ export class CohortFacts {
   }
 
   isUniform(expression: Expression): boolean {
-    switch (expression.kind) {
-      case 'variable':
-        return !this.#varying.has(expression.id);
-      case 'builtin':
-        return isSingular(expression.name, this.#block);
-      case 'load':
-        return expression.array.space !== 'local' && this.isUniform(expression.index);
-      default:
-        return operandsOf(expression).every((operand) => this.isUniform(operand));
-    }
+    return madeOfSame(expression, this.#block, this.#varying);
   }
 
   /** Whether a statement that is not `together` does no more than all threads alike can do at once. */
-  isUniformWork(statement: Statement, inside: ReadonlySet<number> = new Set()): boolean {
-    switch (statement.kind) {
-      case 'assign':
-        return !this.varies(statement.variable) && this.isUniform(statement.value);
-      case 'if':
-      case 'loop':
-      case 'block': {
-        const labels = statement.kind === 'if' ? inside : new Set([...inside, statement.label]);
-        return (
-          expressionsOf(statement).every((test) => this.isUniform(test)) &&
-          listsOf(statement).every((list) => list.every((each) => this.isUniformWork(each, labels)))
-        );
-      }
-      case 'break':
-      case 'continue':
-        return inside.has(statement.label);
-      default:
-        return false;
-    }
+  isUniformWork(statement: Statement): boolean {
+    return isUniformWork(statement, this);
   }
 
   /** A list that the cohort carries out. */
