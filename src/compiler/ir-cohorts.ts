@@ -12,6 +12,7 @@
 import type { Range } from '../diagnostics/source.ts';
 import type { Call, Expression, Program, Region, Statement } from './ir.ts';
 import type { BarrierCall } from './ir-barriers.ts';
+import type { CoreCall, CoreOperation } from './ir-core.ts';
 import type { StageCall } from './ir-pipelines.ts';
 
 /** Threads of a block at even distances: their ranks, and how many they are. */
@@ -34,11 +35,13 @@ export type MakePipelineCall = Extract<Call, { intrinsic: 'makePipeline' }>;
 export type MakeBarrierCall = Extract<BarrierCall, { intrinsic: 'makeBarrier' }>;
 export type BarrierWaitCall = Extract<BarrierCall, { intrinsic: 'barrierWait' }>;
 export type MeetingCall = Extract<Call, { intrinsic: 'sync' }> | MakePipelineCall | MakeBarrierCall;
+/** A wait for a test of words, or the question whether it holds. */
+export type CountCall = CoreCall & { readonly operation: Extract<CoreOperation, { kind: 'waitUntil' }> };
 
 /** A call at which a thread may have to wait for others of its group. */
 export type GroupWait = MeetingCall | StageCall;
 /** A call at which a thread may have to wait. At a barrier each has noted what it waits for. */
-export type WaitingCall = GroupWait | BarrierWaitCall;
+export type WaitingCall = GroupWait | BarrierWaitCall | CountCall;
 /** A call of which each thread notes beforehand, by itself, what it brings or waits for. */
 export type NotedCall = MakePipelineCall | MakeBarrierCall | BarrierWaitCall;
 

@@ -14,7 +14,8 @@
 // did reaches it through a proxy fence in the same block, on the way to the copy.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Expression, Group, View } from './ir.ts';
+import type { ArrayReference, Expression, Group, View } from './ir.ts';
+import type { WarpOperator } from './ir-warps.ts';
 
 /** Mbarriers in a block's shared memory: so many for each of the block's groups of this kind. */
 export interface MbarrierArray {
@@ -34,6 +35,16 @@ export interface Waiting {
   readonly verb: string;
   readonly pipeline?: number;
   readonly barrier?: number;
+  /** Of a meeting: who meets, and what lanes exchange there, if they do. */
+  readonly group?: Group;
+  readonly operator?: WarpOperator;
+}
+
+/** A word of an array of counts. */
+interface OfCount {
+  readonly array: ArrayReference;
+  /** Of the program's indexType. */
+  readonly index: Expression;
 }
 
 interface OfMbarrier {
@@ -138,6 +149,25 @@ export type CoreOperation =
     }
   /** True in one lane of the warp, always the same. All its lanes come together. */
   | { readonly kind: 'elect' }
+  // Of a program whose threads run as cohorts: they count in words that nobody else changes in the meantime.
+  /** Adds to a word. What the thread did and knows is published in a phase (an i32) of that word; null: nowhere. */
+  | (OfCount & { readonly kind: 'post'; readonly by: Expression; readonly phase: Expression | null })
+  /**
+   * Waits until a test of words holds, or only asks whether it does: that is its result. If it holds, what was
+   * published in that phase of the word and before is known. No target prints the phase.
+   */
+  | (OfCount & {
+      readonly kind: 'waitUntil';
+      readonly test: Expression;
+      readonly phase: Expression;
+      readonly waits: boolean;
+      readonly waiting: Waiting;
+      /** For the report of a deadlock, each an i32: which of the groups or stages, and how far it has come. */
+      readonly place: Expression;
+      readonly arrived: Expression;
+      readonly expected: Expression;
+      readonly left: Expression;
+    })
   // Of a program that its block runs.
   /** Copies at once: all of it where the block does, in a region the thread's share. Its operands are tested first. */
   | (Copying & { readonly kind: 'copyNow'; readonly group: Group; readonly zeroFill: Expression | null })

@@ -118,6 +118,11 @@ export interface SharedArray {
   readonly exchanges?: boolean;
   /** A lowering's own, of constant size: no part of the launch. */
   readonly own?: boolean;
+  /**
+   * Words in which threads count, zero at the start of a block. A thread finds and changes several in one step, until
+   * it waits; they order nothing but by the operations `post` and `waitUntil`.
+   */
+  readonly counts?: boolean;
   readonly range: Range;
 }
 

@@ -178,10 +178,11 @@ export class StatementPrinter {
     const at =
       'mbarrier' in operation
         ? `${this.#names.mbarriers[operation.mbarrier]}[${this.#expressions.print(operation.index)}].`
-        : '';
+        : 'array' in operation
+          ? `${this.#names.array(operation.array)}[${this.#expressions.print(operation.index)}].`
+          : '';
     const texts = Object.entries(operands).flatMap(([name, operand]) => {
-      if (name === 'mbarrier' || name === 'index' || name === 'waiting') return [];
-      if (operand === null || operand === false) return [];
+      if (unprinted.has(name) || operand === null || operand === false) return [];
       return [operand === true ? name : `${name} ${this.#operand(operand)}`];
     });
     return `${at}${kind}(${texts.join(', ')})`;
@@ -219,6 +220,9 @@ export class StatementPrinter {
     return `${this.#names.array(view.array)}.subarray(${this.#expressions.print(view.offset)})`;
   }
 }
+
+/** Fields of an operation that stand before its name, or are said for reports alone. */
+const unprinted = new Set(['mbarrier', 'array', 'index', 'waiting', 'place', 'arrived', 'expected', 'left']);
 
 function label(statement: { readonly label: number }): string {
   return `L${statement.label}`;

@@ -150,14 +150,32 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
     block(one.body, []);
     inRegion = false;
   };
-  /** What is done by a program that its block runs, and by no other. */
-  const ofBlock = new Set(['stuckAtStage', 'stuckAtBarrier', 'pipelineMisused', 'barrierMisused']);
-  /** What threads do alone, in either. */
+  /** What is done by programs of a level, beside what threads do alone in each. */
+  const misuse = ['pipelineMisused', 'barrierMisused'];
+  const ofLevel: Record<string, ReadonlySet<string>> = {
+    block: new Set(['stuckAtStage', 'stuckAtBarrier', ...misuse]),
+    cohort: new Set(['post', 'waitUntil', ...misuse]),
+  };
+  const ofCpu = new Set(Object.values(ofLevel).flatMap((kinds) => [...kinds]));
   const alone = new Set(['copyNow', 'fence']);
-  const core = ({ operation }: CoreCall): void => {
+  const core = ({ operation, result }: CoreCall): void => {
     const { kind } = operation;
-    if (program.level === 'block' ? !alone.has(kind) && !ofBlock.has(kind) : ofBlock.has(kind))
+    const own = ofLevel[program.level ?? ''];
+    if (own === undefined ? ofCpu.has(kind) : !alone.has(kind) && !own.has(kind))
       throw new Error(`${kind} in a program of ${program.level ?? 'threads'}`);
+    if (operation.kind === 'post' || operation.kind === 'waitUntil') {
+      const { array, phase } = operation;
+      index(operation.index);
+      if (array.space !== 'shared' || program.sharedArrays[array.id]?.counts !== true)
+        throw new Error(`${kind} of an array that is none of counts`);
+      if (phase !== null) isType(phase, 'i32', 'a phase');
+    }
+    if (operation.kind === 'post') isType(operation.by, 'i32', 'what is added');
+    if (operation.kind === 'waitUntil') {
+      isType(operation.test, 'bool', 'what is waited for');
+      if (operation.waits === (result !== null))
+        throw new Error('a wait gives nothing, a question its answer');
+    }
     if ('destination' in operation) {
       const { destination, source, count } = operation;
       for (const view of [destination, source]) index(view.offset);

@@ -1,6 +1,7 @@
 // What a thread waits for, in words, and a deadlock made of them: the same on every target.
 
-import type { Group } from '../compiler/ir.ts';
+import type { Group, Program } from '../compiler/ir.ts';
+import type { Waiting } from '../compiler/ir-core.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { Fault } from './executable.ts';
@@ -61,6 +62,20 @@ export function waitsToMakeBarrier(barrier: string, progress: Progress): string 
 export function waitsAtBarrier(barrier: string, phase: number, progress: Progress): string {
   const arrivals = progress.expected === 1 ? 'arrival' : 'arrivals';
   return `phase ${phase} of \`${barrier}\`: ${share(progress, arrivals, 'have come')}`;
+}
+
+/** What a thread waits for that counts: which of the groups or stages that is, and how far it has come. */
+export function waitsForCount(
+  { pipelines }: Pick<Program, 'pipelines'>,
+  { verb, group, pipeline }: Partial<Pick<Waiting, 'verb' | 'group' | 'pipeline'>>,
+  place: number,
+  progress: Progress,
+): string {
+  if (pipeline === undefined) return waitsAtSync(group!, place, progress);
+  const { name, partition } = pipelines[pipeline]!;
+  if (verb === 'makePipeline') return waitsToMake(name, progress);
+  const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
+  return words(name, place, partition !== 'unified', progress);
 }
 
 /** A thread only sleeps, or waits with a limit, again and again. */

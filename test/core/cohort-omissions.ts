@@ -1,7 +1,7 @@
 // Takes away, one at a time, what a program says of its cohorts: arrivals, waits, what follows a meeting, calls,
 // ways to part, and variables that are kept.
 
-import type { Program } from '#warpstage/compiler/ir.js';
+import type { Call, Program, Statement } from '#warpstage/compiler/ir.js';
 import type { CohortRegion, CohortWay, End, Segment } from '#warpstage/compiler/ir-cohorts.js';
 
 /** A program that says less of its cohorts, and what was taken away. */
@@ -10,7 +10,7 @@ export interface Omission {
   readonly program: Program;
 }
 
-/** For each arrival, wait, call and way to part the program without it. */
+/** For each arrival, wait, call, counting and way to part the program without it. */
 export function withoutOrder(program: Program): Omission[] {
   return eachSegment(program, (segment, at, way) => {
     const { head, steps, end } = segment;
@@ -18,17 +18,21 @@ export function withoutOrder(program: Program): Omission[] {
       what,
       way: replaced(way, at, { ...segment, ...changed }),
     });
+    const ends = end.kind === 'jump' && way.segments[end.to]!.end.kind === 'finish' ? 'return: ' : '';
     const calls = steps.flatMap((step, i) => {
-      if (step.kind === 'region' || step.kind === 'once') return [];
+      if (step.kind === 'region') return [];
       const rest = steps.filter((_, other) => other !== i);
-      return [put(`${step.kind} ${step.call.intrinsic}`, { steps: rest })];
+      if (step.kind !== 'once')
+        return [put(`${ends}${step.kind} ${nameOf(way, step.call)}`, { steps: rest })];
+      const counter = counterOf(way, step.statement);
+      return counter === null ? [] : [put(`once ${counter}`, { steps: rest })];
     });
     const waits =
       head === null || head.wait === null
         ? []
         : [
             {
-              what: `wait ${head.wait.intrinsic}`,
+              what: `wait ${nameOf(way, head.wait)}`,
               way: passed(replaced(way, at, { ...segment, head: { ...head, wait: null } }), at),
             },
           ];
@@ -49,6 +53,19 @@ export function withoutOrder(program: Program): Omission[] {
   });
 }
 
+function nameOf({ program }: CohortWay, call: Call): string {
+  if (call.intrinsic !== 'core' || !('array' in call.operation)) return call.intrinsic;
+  const { kind, array } = call.operation;
+  return `${kind} ${program.sharedArrays[array.id]!.name}`;
+}
+
+/** The variable of the lowering's own that a statement assigns: no name of a kernel has a point. */
+function counterOf({ program }: CohortWay, statement: Statement): string | null {
+  if (statement.kind !== 'assign') return null;
+  const { name } = program.variables[statement.variable]!;
+  return name.includes('.') ? name : null;
+}
+
 /** For each value that a cohort computes once, the program in which it is another one in each thread. */
 export function withVaryingOnce(program: Program): Omission[] {
   return eachSegment(program, (segment, at, way) =>
@@ -57,7 +74,8 @@ export function withVaryingOnce(program: Program): Omission[] {
       const { range } = step.statement;
       const value = { kind: 'builtin', name: 'threadRank', type: program.indexType, range } as const;
       const steps = segment.steps.with(i, { kind: 'once', statement: { ...step.statement, value } });
-      return [{ what: `value ${i} of each thread`, way: replaced(way, at, { ...segment, steps }) }];
+      const { name } = way.program.variables[step.statement.variable]!;
+      return [{ what: name, way: replaced(way, at, { ...segment, steps }) }];
     }),
   );
 }

@@ -114,15 +114,18 @@ test('what varies and is done once has no value, as no thread of a cohort speaks
     }`,
     [threads, 1],
   );
-  const messages = withVaryingOnce(threadsOf(program)).map(({ program: cohorts }) => {
+  const varying = withVaryingOnce(threadsOf(program));
+  const messages = varying.map(({ program: cohorts }) => {
     const lower = () => cohorts;
     const out = new Int32Array(threads);
     const target = interpreted('cohorts', 'late', () => {}, lower);
     const { fault } = runProgram(target, program, { grid: 1, arguments: { out, batches } });
     return fault !== null && 'message' in fault ? fault.message : fault;
   });
-  const message = '`k` is read and has no value here';
-  expect(messages).toEqual([message, message]);
+  expect(messages).toEqual(
+    varying.map(({ what }) => `\`${what.replace(/^.*: /, '')}\` is read and has no value here`),
+  );
+  expect(messages.filter((message) => String(message).includes('`k`'))).toHaveLength(2);
 });
 
 const schema = { out: 'i32[]', input: 'readonly i32[]', batches: 'index' };

@@ -91,7 +91,9 @@ describe.each(Object.entries(orderingKernels))('%s', (name, { kernel, scratch, t
   const right = runOf(interpreter('late'), original, data, []);
   const unnoticed = (omissions: readonly Omission[]) => {
     expect(omissions.length).toBeGreaterThan(2);
+    // Nobody meets there after others have returned.
     return omissions
+      .filter(({ what }) => !what.includes('return: '))
       .filter(({ program }) => deliveries.every((each) => outcome(program, original, data, each) === right))
       .map(({ what }) => what);
   };
@@ -110,7 +112,7 @@ describe.each(Object.entries(orderingKernels))('%s', (name, { kernel, scratch, t
   });
 });
 
-/** Kernels of what the ordering kernels do not have: barriers of an array, and lanes that masks name. */
+/** Kernels of what the ordering kernels do not have: barriers of an array, lanes that masks name, and early returns. */
 const others: Readonly<Record<string, string>> = {
   'barriers of two roles': `const full = cuda.barrierArray(block, 2);
       const empty = cuda.barrierArray(block, 2);
@@ -128,6 +130,25 @@ const others: Readonly<Record<string, string>> = {
           out[32 * b + t - 32] = staged[32 * at + 63 - t];
           empty[at].arrive();
         }
+      }`,
+  'some of a block return': `
+      const shared = cuda.sharedArray('i32', 64);
+      for (let b = 0; b < batches; b++) {
+        shared[t] = input[32 * b + t % 32] + t;
+        if (t >= 32 && b === 2) return;
+        block.sync();
+        if (t < 32) out[32 * b + t] = shared[t ^ 1] + shared[t + 32];
+        block.sync();
+      }`,
+  'some of each tile return': `
+      const tile = cuda.tiledPartition(block, 16);
+      const shared = cuda.sharedArray('i32', 64);
+      for (let b = 0; b < batches; b++) {
+        shared[t] = input[32 * b + t % 32] + t;
+        if (t % 16 >= 8 && b === 1 + (t >> 4) % 2) return;
+        tile.sync();
+        if (t % 16 < 8) out[32 * b + t % 16 + 8 * (t >> 4)] = shared[t ^ 1] + shared[t + 8];
+        tile.sync();
       }`,
   'lanes by masks': `const shared = cuda.sharedArray('i32', 64);
       for (let b = 0; b < batches; b++) {

@@ -134,13 +134,14 @@ function isSynchronising(statement: Statement): boolean {
     case 'print':
     case 'assert':
     case 'memcpyAsync':
-    case 'core':
     case 'globaltimer':
     case 'clock64':
     case 'barrierArrive':
     case 'barrierComplete':
     case 'barrierBind':
       return false;
+    case 'core':
+      return statement.operation.kind === 'post' || statement.operation.kind === 'waitUntil';
     case 'mark':
       return statement.once;
     default:

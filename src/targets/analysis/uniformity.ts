@@ -143,6 +143,8 @@ class Analysis {
     this.#extents = among === 'block' ? program.block : [program.block[0], 1, 1];
     this.#liveness = liveness;
     this.#unanimous = among === 'block' ? unanimousBarriers(program) : new Set();
+    for (const [id, { counts }] of program.sharedArrays.entries())
+      if (counts) this.#atomicArrays.add(`shared:${id}`);
     forEachStatement(program.body, (statement) => {
       if (statement.kind !== 'call' || statement.intrinsic !== 'atomic') return;
       this.#atomicArrays.add(`${statement.array.space}:${statement.array.id}`);

@@ -155,6 +155,8 @@ export class CoreWriter implements CallLowering {
       case 'bulkCommit':
       case 'bulkWait':
       case 'namedBarrier':
+      case 'post':
+      case 'waitUntil':
       case 'copyNow':
       case 'stuckAtStage':
       case 'stuckAtBarrier':

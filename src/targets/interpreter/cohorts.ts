@@ -11,6 +11,7 @@ import type { Call, Statement } from '../../compiler/ir.ts';
 import type {
   CohortRegion,
   CohortWay,
+  CountCall,
   End,
   GroupWait,
   Head,
@@ -139,8 +140,8 @@ class Way {
     let number = first;
     for (;;) {
       const { wait, live, steps, end, yieldsAt } = this.#segments[number]!;
-      if (wait !== null) yield* wait(cohort);
       if (live !== null) cohort.keep(live);
+      if (wait !== null) yield* wait(cohort);
       for (const run of steps) run(cohort);
       const next = end(cohort);
       if (next === null) return returns;
@@ -167,12 +168,14 @@ class Way {
 
   /** Waits until some can go on at a segment; those who cannot part from them. */
   #wait(wait: WaitingCall, number: number): CompiledSegment['wait'] {
+    const begin = wait.intrinsic === 'core' ? this.#begins(wait) : () => {};
     const isReady = (thread: Thread) => {
       if (thread.waiting !== null) return thread.waiting.ready();
       throw brokenRule(thread, wait.range, 'a thread waits that has not arrived');
     };
     const part = (cohort: Cohort, late: readonly Thread[]) => this.#part(cohort, late, number);
     return function* (cohort) {
+      begin(cohort);
       for (;;) {
         const ready = () => cohort.members.some(isReady);
         yield { range: wait.range, ready, describe: () => wait.intrinsic };
@@ -180,6 +183,17 @@ class Way {
         if (late.length > 0 && !cohort.block.partsNow()) continue;
         if (late.length > 0) part(cohort, late);
         return;
+      }
+    };
+  }
+
+  /** Each thread tests words with the values that the head keeps. */
+  #begins(wait: CountCall): Run {
+    const step = this.#waitOf(wait);
+    return (cohort) => {
+      for (const thread of cohort.members) {
+        this.#enter(thread, cohort);
+        thread.waiting = step.begin(thread);
       }
     };
   }

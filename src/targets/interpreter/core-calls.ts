@@ -7,6 +7,7 @@ import { elementBytes } from '../../kernel/types.ts';
 import { warpSize } from '../lanes.ts';
 import { membership } from './barrier.ts';
 import { type CoreCopy, type Operand, type PendingCopy, shareOfCopy } from './copies.ts';
+import { compilePost, compileWaitUntil } from './counts.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { brokenRule } from './fault.ts';
 import type { Mbarrier } from './mbarrier.ts';
@@ -88,6 +89,10 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
     case 'copyElements':
     case 'copyNow':
       return compileElements(program, operation, call);
+    case 'post':
+      return compilePost(program, operation, call);
+    case 'waitUntil':
+      return compileWaitUntil(program, operation, call);
     case 'stuckAtStage':
     case 'stuckAtBarrier':
     case 'pipelineMisused':

@@ -11,7 +11,7 @@ import {
 import type { ArrayReference, BinaryOperator, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
 import { brokenRule, divisionByZero, outOfRange } from './fault.ts';
 import { type Elements, readElement } from './memory.ts';
-import type { ObservedProgram } from './observer.ts';
+import type { ObservedProgram, Observer } from './observer.ts';
 import type { Thread } from './thread.ts';
 
 export type Evaluate = EvaluateIn<Thread>;
@@ -49,7 +49,7 @@ function compileLeaf(program: ObservedProgram, leaf: Leaf): Evaluate {
       const { range, component = 0 } = leaf;
       const array = arrayOf(leaf.array);
       const index = compileIndex(program, leaf.index);
-      const { observer } = program;
+      const observer = observerOf(program, leaf.array);
       const inside = compileBounds(program, leaf, 'read');
       if (observer === undefined && inside === null) {
         return (thread) => readElement(thread, array(thread), index(thread), component, range);
@@ -132,6 +132,14 @@ export function compileBounds(
       throw outOfRange(thread, { range, array: name, access, index, count: 1, length: extent, dimension });
     }
   };
+}
+
+/** Who is notified of accesses to an array: not of those to words in which threads count. */
+export function observerOf(
+  { observer, sharedArrays }: ObservedProgram,
+  { space, id }: ArrayReference,
+): Observer | undefined {
+  return space === 'shared' && sharedArrays[id]!.counts ? undefined : observer;
 }
 
 /** The array that a reference means for a thread. */

@@ -81,10 +81,12 @@ function readScalar(view: DataView, address: number, type: ValueType): Value {
   }
 }
 
-/** Makes a block's shared memory undefined. Arrays start on multiples of 16 bytes, so whole words may be filled. */
+/** Makes a block's shared memory undefined, but for words in which threads count. Arrays start on multiples of 16 bytes, so whole words may be filled. */
 export function poisonShared(launch: Launch): void {
-  for (const { values } of launch.sharedArrays) {
-    poisonBytes(values.buffer, values.byteOffset, Math.ceil(values.byteLength / 4) * 4);
+  for (const [id, { values }] of launch.sharedArrays.entries()) {
+    if (launch.program.sharedArrays[id]!.counts)
+      new Uint8Array(values.buffer, values.byteOffset, values.byteLength).fill(0);
+    else poisonBytes(values.buffer, values.byteOffset, Math.ceil(values.byteLength / 4) * 4);
   }
 }
 

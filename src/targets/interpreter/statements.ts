@@ -2,7 +2,14 @@
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
 import { compileCall } from './calls.ts';
-import { arrayOf, compileBounds, compileExpression, compileIndex, type Evaluate } from './expressions.ts';
+import {
+  arrayOf,
+  compileBounds,
+  compileExpression,
+  compileIndex,
+  type Evaluate,
+  observerOf,
+} from './expressions.ts';
 import { writeElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { compileRegion } from './regions.ts';
@@ -39,7 +46,7 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       const index = compileIndex(program, statement.index);
       const value = expression(statement.value);
       const inside = compileBounds(program, statement, 'write');
-      const { observer } = program;
+      const observer = observerOf(program, statement.array);
       if (observer === undefined && inside === null) {
         return effect((thread) => {
           const position = index(thread);

@@ -54,6 +54,13 @@ export class Frame {
     return { space: 'shared', id: this.#sharedArrays.push(array) - 1 };
   }
 
+  /** Words in which threads count. */
+  counts(name: string, element: 'i32' | 'i64', count: number): ArrayReference {
+    const array = this.shared(name, element, count);
+    this.#sharedArrays[array.id] = { ...this.#sharedArrays[array.id]!, counts: true };
+    return array;
+  }
+
   /** An array with a slot for each thread of the block, through which lanes exchange values. */
   exchange(name: string, element: ElementType, range: Range): ArrayReference {
     const count = this.words(range).index(this.blockSize);

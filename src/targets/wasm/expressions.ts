@@ -3,7 +3,14 @@
 import type { BuiltIn, Expression } from '../../compiler/ir.ts';
 import { mayFail } from '../analysis/failing.ts';
 import { writeHalfConversion } from './half.ts';
-import { pushElementAddress, withIndex, writeBoundsCheck, writeCheck, writeLoad } from './memory.ts';
+import {
+  pushElementAddress,
+  pushWord,
+  withIndex,
+  writeBoundsCheck,
+  writeCheck,
+  writeLoad,
+} from './memory.ts';
 import { writeBinary, writeCompare, writeConversion, writeUnary } from './operators.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
@@ -86,6 +93,11 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
 
 function pushLoad(context: ThreadContext, expression: Expression & { readonly kind: 'load' }): void {
   const { array } = expression;
+  if (context.unit.isCounts(array)) {
+    const offset = pushWord(context, array, expression.index, pushExpression);
+    writeLoad(context, expression, offset);
+    return;
+  }
   const location = context.frame.located?.(expression) ?? null;
   if (location !== null) {
     context.code.get(location.address);

@@ -16,11 +16,10 @@ import {
   sleepsInVain,
   type WaitingThread,
   waitsAtBarrier,
-  waitsAtSync,
   waitsForCommit,
+  waitsForCount,
   waitsForGrid,
   waitsForRelease,
-  waitsToMake,
   waitsToMakeBarrier,
 } from '../waiting.ts';
 import type { HostFunctions } from './host-functions.ts';
@@ -214,7 +213,7 @@ export class FaultReader {
 
   /** What a thread waits for, in words; `all` are the block's threads that have not returned. */
   #wait({ site, place, progress, rank, phase }: Waiting, all: readonly Waiting[]): string {
-    const { verb, group, pipeline: id, meeting, byMask, barrier, sleeps } = site;
+    const { group, meeting, byMask, barrier, sleeps } = site;
     if (sleeps) return sleepsInVain;
     if (barrier !== undefined) {
       const declaration = this.#program.barriers[barrier]!;
@@ -243,11 +242,7 @@ export class FaultReader {
       });
     }
     if (group?.kind === 'grid') return waitsForGrid(progress);
-    if (id === undefined) return waitsAtSync(group!, place, progress);
-    const { name, partition } = this.#program.pipelines[id]!;
-    if (verb === 'makePipeline') return waitsToMake(name, progress);
-    const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
-    return words(name, place, partition !== 'unified', progress);
+    return waitsForCount(this.#program, site, place, progress);
   }
 
   #word(address: number): number {

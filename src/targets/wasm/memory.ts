@@ -7,6 +7,7 @@
 import type { ArrayReference, Expression } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { componentOf, type ElementType, elementBytes, type NumberElement } from '../../kernel/types.ts';
+import { constantOf } from '../analysis/elements.ts';
 import type { Local, WasmType } from './encoder/code.ts';
 import type { MemoryInstruction } from './encoder/opcodes.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -67,10 +68,10 @@ export function writeLoad(context: ThreadContext, access: Access, offset = 0): v
   context.code.memory(instruction, place + offset);
 }
 
-/** Pops an element's address and a value, and stores the element or the component of it. */
-export function writeStore(context: ThreadContext, access: Access): void {
+/** Pops an address and a value, and stores it as the element, or the component of it, that lies so many bytes from it. */
+export function writeStore(context: ThreadContext, access: Access, offset = 0): void {
   const { instruction, place } = accessOf(context, access, stores);
-  context.code.memory(instruction, place);
+  context.code.memory(instruction, place + offset);
 }
 
 function accessOf({ unit }: ThreadContext, { array, component = 0 }: Access, instructions: Accesses) {
@@ -188,6 +189,29 @@ export function pushElementAddress(context: ThreadContext, array: ArrayReference
   }
   scale(context, bytes);
   code.get(launch.address(array)).op('i32.add');
+}
+
+/**
+ * Pushes the address of a word in which threads count, but for the offset that it gives. A lowering computed the
+ * index, which is inside.
+ */
+export function pushWord(
+  context: ThreadContext,
+  array: ArrayReference,
+  index: Expression,
+  push: (context: ThreadContext, index: Expression) => void,
+): number {
+  const { code, unit, launch } = context;
+  const bytes = elementBytes[unit.elementOf(array)];
+  const known = constantOf(index);
+  const offset = unit.ownArray(array.id);
+  code.get(launch.scratch());
+  if (known !== null) return offset + known * bytes;
+  push(context, index);
+  if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
+  scale(context, bytes);
+  code.op('i32.add');
+  return offset;
 }
 
 function scale({ code }: ThreadContext, bytes: number): void {

@@ -6,7 +6,14 @@ import type { Call, Statement } from '../../compiler/ir.ts';
 import { writeAtomic } from './atomics.ts';
 import { writeCore } from './core.ts';
 import { pushExpression } from './expressions.ts';
-import { pushElementAddress, withIndex, writeBoundsCheck, writeCheck, writeStore } from './memory.ts';
+import {
+  pushElementAddress,
+  pushWord,
+  withIndex,
+  writeBoundsCheck,
+  writeCheck,
+  writeStore,
+} from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 import { wasmType } from './types.ts';
 
@@ -100,6 +107,12 @@ export function writeLoop(
 function writeElementStore(context: ThreadContext, statement: Extract<Statement, { kind: 'store' }>): void {
   const { code } = context;
   const { array, value } = statement;
+  if (context.unit.isCounts(array)) {
+    const offset = pushWord(context, array, statement.index, pushExpression);
+    pushExpression(context, value);
+    writeStore(context, statement, offset);
+    return;
+  }
   const pushIndex = () => pushExpression(context, statement.index);
   withIndex(context, pushIndex, (index) => {
     code.withTemporary(wasmType(value.type), (element) => {

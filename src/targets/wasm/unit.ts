@@ -3,6 +3,7 @@
 
 import type { ArrayReference, Call, MathFunction, Program } from '../../compiler/ir.ts';
 import type { RankGroup } from '../../compiler/ir-cohorts.ts';
+import type { Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { type ElementType, elementBytes } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
@@ -126,6 +127,11 @@ export class Unit {
     return exchanges || own;
   }
 
+  /** Whether threads count in the words of an array. */
+  isCounts({ space, id }: ArrayReference): boolean {
+    return space === 'shared' && this.program.sharedArrays[id]!.counts === true;
+  }
+
   /** Offset of the scratch memory of such an array. */
   ownArray(id: number): number {
     const known = this.#whole.ownArrays.get(id);
@@ -188,6 +194,17 @@ export class Unit {
       range,
       group,
       ...(operator || byMask ? { meeting: operator ?? 'sync', byMask } : {}),
+    });
+  }
+
+  /** The number of a place where threads wait. */
+  waitSite(range: Range, { verb, pipeline, barrier, group, operator }: Waiting): number {
+    return this.#addSite({
+      range,
+      ...(pipeline === undefined ? {} : { pipeline, verb }),
+      ...(barrier === undefined ? {} : { barrier }),
+      ...(group === undefined ? {} : { group }),
+      ...(operator === undefined ? {} : { meeting: operator, byMask: false }),
     });
   }
 

@@ -11,6 +11,7 @@
 import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
 import type {
   CohortRegion,
+  CountCall,
   End,
   Exit,
   GroupWait,
@@ -22,6 +23,7 @@ import type {
   Step,
   WaitingCall,
 } from '../../../compiler/ir-cohorts.ts';
+import type { CoreCall } from '../../../compiler/ir-core.ts';
 import { waitsForStage } from '../../../compiler/ir-pipelines.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
@@ -224,6 +226,10 @@ class Planner {
       case 'sync':
         this.#wait(call);
         return;
+      case 'core':
+        if (waitsUntil(call)) this.#suspend(call);
+        else this.#current!.steps.push({ kind: 'call', call });
+        return;
       case 'nanosleep': {
         const live = this.#uniform(this.#liveness.after(call));
         const to: Draft = { head: { wait: null, yieldedAt: call.range, live }, steps: [], end: null };
@@ -248,7 +254,7 @@ class Planner {
   }
 
   #suspend(call: WaitingCall): void {
-    const live = this.#uniform(this.#liveness.after(call));
+    const live = this.#uniform(this.#liveness.after(call) | readsOf(expressionsOf(call)));
     const to: Draft = { head: { wait: call, live }, steps: [], end: null };
     this.#end({ kind: 'suspend', to });
     this.#place(to);
@@ -357,6 +363,10 @@ class Planner {
     this.#segments.push(segment);
     this.#current = segment;
   }
+}
+
+function waitsUntil(call: CoreCall): call is CountCall {
+  return call.operation.kind === 'waitUntil' && call.operation.waits;
 }
 
 /** The barrier that a statement does something with by itself. */

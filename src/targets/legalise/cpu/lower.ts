@@ -10,6 +10,7 @@ import type { Uniformity } from '../../analysis/uniformity.ts';
 import { expandCounts } from '../counts.ts';
 import { lowerInBlock } from './block.ts';
 import { planCohorts } from './cohorts.ts';
+import { lowerToCounts } from './count.ts';
 import type { CpuPass, OptionalCpuPass } from './passes.ts';
 import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
@@ -49,7 +50,8 @@ export function lowerToRegions(
 export function lowerToStates(original: Program, options: PassOptions = {}): Program {
   const ready = madeReady(original, false, options);
   const inRows = (options.without ?? []).includes('affine') ? (program: Program) => program : splitInRows;
-  return run('cohorts', ready, (program) => planCohorts(program, inRows), options);
+  const counting = run('counts', ready, lowerToCounts, options);
+  return run('cohorts', counting, (program) => planCohorts(program, inRows), options);
 }
 
 /** The program after a pass on the way to regions; one of cohorts, or that cannot go that way, after one to states. */
@@ -61,7 +63,7 @@ export function programAfter(
   const seen = new Map<CpuPass, Program>();
   const after = (each: CpuPass, program: Program) => void seen.set(each, program);
   const lowered = lowerToRegions(original, { without, after });
-  if ('obstacle' in lowered || pass === 'cohorts') {
+  if ('obstacle' in lowered || pass === 'cohorts' || pass === 'counts') {
     seen.clear();
     lowerToStates(original, { without, after });
   }

@@ -1,7 +1,16 @@
 // The names of the passes that bring a program down to what a CPU runs.
 
-/** To regions, in their order but for the last; where threads wait for one another, the first three and that. */
-export const cpuPasses = ['warps', 'prepare', 'structure', 'affine', 'regions', 'block', 'cohorts'] as const;
+/** To regions, in their order but for the last two; where threads wait for one another, the first three and those. */
+export const cpuPasses = [
+  'warps',
+  'prepare',
+  'structure',
+  'affine',
+  'regions',
+  'block',
+  'counts',
+  'cohorts',
+] as const;
 export type CpuPass = (typeof cpuPasses)[number];
 
 /**

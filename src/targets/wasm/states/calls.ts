@@ -6,7 +6,9 @@
 // the record holds these numbers, and the pipeline's cursors, once.
 
 import type { Call } from '../../../compiler/ir.ts';
+import type { CountCall } from '../../../compiler/ir-cohorts.ts';
 import { pipelineVerbs, type TimedWait, waitsForStage } from '../../../compiler/ir-pipelines.ts';
+import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { type CopyCall, copyOf, type MemcpyAsync, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
@@ -14,6 +16,7 @@ import { writeMark } from '../marks.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { writeBarrierCopyCheck } from './barriers.ts';
 import { type Push, pushSlot } from './cohort.ts';
+import { isPost, writeAnswer, writePost } from './counts.ts';
 import { cohortFields, type GroupSlots, type PipelineSlots, pipelineFields, stageFields } from './layout.ts';
 import { writeArrivalByMask, writeReturnByMask } from './masks.ts';
 import { noNote, pushNote } from './opening.ts';
@@ -24,7 +27,12 @@ import type { CohortWriter } from './writer.ts';
 type PipelineCall = Exclude<Extract<Call, { pipeline: number }>, { intrinsic: 'consumerWaitPrior' }>;
 
 /** Writes a call that no thread waits at, or what comes before the wait. */
-export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local) => ThreadContext): void {
+export function writeCall(
+  writer: CohortWriter,
+  facts: CohortUniformity,
+  call: Call,
+  thread: (rank: Local) => ThreadContext,
+): void {
   const { layout, cohort } = writer;
   switch (call.intrinsic) {
     case 'sync': {
@@ -82,7 +90,9 @@ export function writeCall(writer: CohortWriter, call: Call, thread: (rank: Local
       writeBlockCopy(writer, call, thread);
       return;
     case 'core':
-      writeBlockCopy(writer, copyOf(call)!, thread);
+      if (isPost(call)) writePost(writer, facts, call, thread);
+      else if (call.operation.kind === 'waitUntil') writeAnswer(writer, call as CountCall, thread);
+      else writeBlockCopy(writer, copyOf(call)!, thread);
       return;
     default:
       if (!waitsForStage(call)) throw new Error(`${call.intrinsic} is a thread's own business`);

@@ -3,7 +3,7 @@
 // A thread is known by its rank in its rank group; groups are those of the block.
 
 import type { Group } from '../../../compiler/ir.ts';
-import type { Code, Local } from '../encoder/code.ts';
+import type { Code, Local, WasmType } from '../encoder/code.ts';
 import type { Unit } from '../unit.ts';
 import { cohortFields, type GroupSlots, groupSize } from './layout.ts';
 
@@ -46,6 +46,11 @@ export class Cohort {
 
   pushField(offset: number): void {
     this.#code.get(this.record).memory('i32.load', offset);
+  }
+
+  /** Pushes what the record keeps of a variable. */
+  pushValue(offset: number, type: Exclude<WasmType, 'v128'>): void {
+    this.#code.get(this.record).memory(`${type}.load`, offset);
   }
 
   setField(offset: number, push: Push): void {

@@ -116,6 +116,7 @@ export class StatesLayout {
     this.members = unit.reserveScratch(3 * this.membersBytes);
     this.cohortCount = unit.reserveScratch(4);
     const offset = unit.scratchBytes;
+    for (const [id, { counts }] of unit.program.sharedArrays.entries()) if (counts) unit.ownArray(id);
     this.#reserveMeetings(unit.program);
     this.#reserveBarriers(unit.program);
     this.meetings = { offset, bytes: unit.scratchBytes - offset };

@@ -1,14 +1,17 @@
 // `report(record, arena, block)`: tells the host where each thread of a block waits, and that
 // nobody can go on.
 
-import type { Head, Segment, WaitingCall } from '../../../compiler/ir-cohorts.ts';
-import { Code, type FunctionReference } from '../encoder/code.ts';
+import type { CountCall, Head, Segment, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import { Code, type FunctionReference, type Local } from '../encoder/code.ts';
+import { pushExpression } from '../expressions.ts';
 import { LaunchValues } from '../launch-values.ts';
+import type { Frame, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { pushBarrierProgress } from './barriers.ts';
 import { Cohort } from './cohort.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import { pushProgress, waitingGroup } from './waits.ts';
+import type { CohortState } from './writer.ts';
 
 export function addReport(
   layout: StatesLayout,
@@ -35,6 +38,10 @@ export function addReport(
           const state = { unit, code, launch, layout, cohort };
           if (call === null) {
             code.i32(unit.sleepSite(yieldedAt!)).get(rank).call(unit.host('fault', 'sleeps'));
+            return;
+          }
+          if (call.intrinsic === 'core') {
+            writeCountWait(state, call, rank);
             return;
           }
           code.i32(waitSite(unit, call)).get(rank);
@@ -81,7 +88,32 @@ export function addReport(
   );
 }
 
-function waitSite(unit: Unit, call: WaitingCall): number {
+/** Tells of a thread that waits for words: what it tests is in its cohort's record. */
+function writeCountWait(
+  { unit, code, launch, layout, cohort }: CohortState,
+  { operation, range }: CountCall,
+  rank: Local,
+): void {
+  const nowhere = () => {
+    throw new Error('what a thread waits for is found without an effect');
+  };
+  const frame: Frame = {
+    readVariable: (id) => cohort.pushValue(layout.value(id), unit.wasmTypeOfVariable(id)),
+    writeVariable: nowhere,
+    pushRank: () => void code.get(rank),
+    cached: () => null,
+    finish: nowhere,
+    fail: nowhere,
+    collective: nowhere,
+  };
+  const context: ThreadContext = { unit, code, launch, frame, labels: new Map() };
+  const { place, arrived, expected, left } = operation;
+  code.i32(unit.waitSite(range, operation.waiting)).get(rank);
+  for (const each of [place, arrived, expected, left]) pushExpression(context, each);
+  code.call(unit.host('fault', 'waits'));
+}
+
+function waitSite(unit: Unit, call: Exclude<WaitingCall, CountCall>): number {
   if ('barrier' in call) return unit.barrierSite(call.range, call.barrier);
   if (call.intrinsic !== 'sync') return unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
   return unit.syncSite(call);

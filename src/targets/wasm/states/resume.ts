@@ -6,8 +6,9 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import type { End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { BarrierWaitCall, End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
+import { readBy } from '../../analysis/walk.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -61,6 +62,7 @@ class ResumeWriter implements CohortWriter {
   readonly meetings: Meetings;
   readonly uniform: ThreadContext;
   readonly #cohortSplit: CohortSplit;
+  readonly #facts: CohortUniformity;
   readonly #regions: RegionWriter;
   readonly #segments: readonly Segment[];
   readonly #parts: Local;
@@ -79,6 +81,7 @@ class ResumeWriter implements CohortWriter {
     this.meetings = meetings;
     this.#cohortSplit = cohortSplit;
     this.#segments = segments;
+    this.#facts = facts;
     this.#parts = parts;
     this.#next = this.code.local('i32', 'segment');
     this.#progress = this.code.local('i32', 'progress');
@@ -143,16 +146,19 @@ class ResumeWriter implements CohortWriter {
   }
 
   #writeHead({ wait, live }: Head): void {
-    const { code } = this;
+    // What the test reads, the wait finds; what is read behind it is found when it is over.
+    const tested = new Set(wait?.intrinsic === 'core' ? readBy(wait.operation.test) : []);
+    this.#writeReload(live.filter((id) => tested.has(id)));
     if (wait !== null) this.#writeWait(wait);
+    this.#writeReload(live.filter((id) => !tested.has(id)));
+    this.code.i32(1).set(this.#progress);
+  }
+
+  #writeReload(live: readonly number[]): void {
     for (const id of live) {
-      const type = this.unit.wasmTypeOfVariable(id);
-      code
-        .get(this.cohort.record)
-        .memory(`${type}.load`, this.layout.value(id))
-        .set(this.variables.local(id));
+      this.cohort.pushValue(this.layout.value(id), this.unit.wasmTypeOfVariable(id));
+      this.code.set(this.variables.local(id));
     }
-    code.i32(1).set(this.#progress);
   }
 
   #maySplitAt({ head, end }: Segment): boolean {
@@ -163,16 +169,17 @@ class ResumeWriter implements CohortWriter {
 
   /** Whether some of a cohort's threads may go on there and others not. */
   #waitsApart(call: WaitingCall): boolean {
-    return call.intrinsic === 'barrierWait' || !this.cohort.isOneGroup(waitingGroup(call, this.layout));
+    if (call.intrinsic === 'barrierWait') return true;
+    if (call.intrinsic === 'core') return !this.#facts.isUniform(call.operation.test);
+    return !this.cohort.isOneGroup(waitingGroup(call, this.layout));
   }
 
   /** Leaves if the threads cannot go on. */
   #writeWait(call: WaitingCall): void {
     const { code, cohort } = this;
-    const group = waitingGroup(call, this.layout);
     const leave = () => void code.get(this.#progress).op('return');
-    if (call.intrinsic !== 'barrierWait' && cohort.isOneGroup(group)) {
-      cohort.forEachGroup(group, (threads) => pushReady(this, call, threads));
+    if (call.intrinsic !== 'barrierWait' && !this.#waitsApart(call)) {
+      this.#pushAllReady(call);
       code.op('i32.eqz').if(leave);
       return;
     }
@@ -182,7 +189,9 @@ class ResumeWriter implements CohortWriter {
       cohort.forEachThread((rank, position) => {
         code.withTemporary('i32', (waits) => {
           if (call.intrinsic === 'barrierWait') pushIsOver(this, rank);
-          else pushReady(this, call, cohort.groupOf(rank, group));
+          else if (call.intrinsic !== 'core')
+            pushReady(this, call, cohort.groupOf(rank, waitingGroup(call, this.layout)));
+          else pushExpression(this.#regions.threadContext(rank, null), call.operation.test);
           code.op('i32.eqz').tee(waits).get(waiting).op('i32.add').set(waiting);
           code.get(position).get(waits).memory('i32.store', this.layout.membersBytes);
         });
@@ -194,6 +203,13 @@ class ResumeWriter implements CohortWriter {
         cohort.writeMembers();
       });
     });
+  }
+
+  /** Pushes whether threads need not wait any more that are of one group. */
+  #pushAllReady(call: Exclude<WaitingCall, BarrierWaitCall>): void {
+    if (call.intrinsic === 'core') pushExpression(this.uniform, call.operation.test);
+    else
+      this.cohort.forEachGroup(waitingGroup(call, this.layout), (threads) => pushReady(this, call, threads));
   }
 
   #pushSplit(threadCode: number): void {
@@ -214,7 +230,7 @@ class ResumeWriter implements CohortWriter {
         return;
       case 'call':
       case 'arrive':
-        writeCall(this, step.call, (rank) => this.#regions.threadContext(rank, null));
+        writeCall(this, this.#facts, step.call, (rank) => this.#regions.threadContext(rank, null));
         return;
       case 'open':
         if (step.call.intrinsic === 'makePipeline') writeOpening(this, step.call);

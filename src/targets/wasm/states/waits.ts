@@ -1,7 +1,7 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
 import type { Group } from '../../../compiler/ir.ts';
-import type { GroupWait, MeetingCall, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { CountCall, GroupWait, MeetingCall, WaitingCall } from '../../../compiler/ir-cohorts.ts';
 import type { StageCall, TimedWait } from '../../../compiler/ir-pipelines.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
@@ -96,7 +96,7 @@ function isMeeting(call: GroupWait | TimedWait): call is MeetingCall {
 }
 
 /** The threads that wait as one at a call: those of a group, or, where masks say who meets, each by itself. */
-export function waitingGroup(call: WaitingCall, layout: StatesLayout): Group {
+export function waitingGroup(call: Exclude<WaitingCall, CountCall>, layout: StatesLayout): Group {
   if (isByMask(call)) return { kind: 'thread' };
   if (call.intrinsic === 'sync') return call.group;
   return ('pipeline' in call ? layout.pipelines.get(call.pipeline)! : layout.barriers.get(call.barrier)!)

@@ -1,0 +1,88 @@
+// Words in which the threads of a block count, and the order that comes of it: `post` and `waitUntil`, compiled to
+// steps.
+//
+// A word is a synchronisation object, whose phases the program names.
+
+import type { Value } from '../../compiler/arithmetic.ts';
+import type { ArrayReference } from '../../compiler/ir.ts';
+import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
+import { waitsForCount } from '../waiting.ts';
+import type { Block } from './block.ts';
+import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
+import { updateElement } from './memory.ts';
+import type { ObservedProgram } from './observer.ts';
+import { effect, type Step } from './step.ts';
+import type { Thread } from './thread.ts';
+
+type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
+
+const words = new WeakMap<Block, Map<string, object>>();
+
+/** What stands for a word of a block where threads come one after the other. */
+function wordOf({ block }: Thread, { id }: ArrayReference, index: number): object {
+  let ofBlock = words.get(block);
+  if (ofBlock === undefined) {
+    ofBlock = new Map();
+    words.set(block, ofBlock);
+  }
+  const key = `${id} ${index}`;
+  let word = ofBlock.get(key);
+  if (word === undefined) {
+    word = {};
+    ofBlock.set(key, word);
+  }
+  return word;
+}
+
+const sum = (old: Value, added: Value): Value => ((old as number) + (added as number)) | 0;
+
+export function compilePost(program: ObservedProgram, operation: Of<'post'>, { range }: CoreCall): Step {
+  const { array } = operation;
+  const elements = arrayOf(array);
+  const index = compileIndex(program, operation.index);
+  const by = compileExpression(program, operation.by);
+  const phase = operation.phase === null ? null : compileExpression(program, operation.phase);
+  return effect((thread) => {
+    const at = index(thread);
+    if (phase !== null) {
+      thread.observer?.arrived(thread, wordOf(thread, array, at), phase(thread) as number, range);
+    }
+    updateElement(thread, elements(thread), at, sum, by(thread), null, range);
+  });
+}
+
+export function compileWaitUntil(
+  program: ObservedProgram,
+  operation: Of<'waitUntil'>,
+  { range, result }: CoreCall,
+): Step {
+  const { array, waits, waiting } = operation;
+  const index = compileIndex(program, operation.index);
+  const test = compileExpression(program, operation.test);
+  const phase = compileExpression(program, operation.phase);
+  const [place, arrived, expected, left] = [
+    operation.place,
+    operation.arrived,
+    operation.expected,
+    operation.left,
+  ].map((each) => compileExpression(program, each) as (thread: Thread) => number);
+  const describe = (thread: Thread) => {
+    const progress = { arrived: arrived!(thread), expected: expected!(thread), left: left!(thread) };
+    return waitsForCount(program, waiting, place!(thread), progress);
+  };
+  const learn = (thread: Thread) => {
+    thread.observer?.waited(thread, wordOf(thread, array, index(thread)), phase(thread) as number, range);
+  };
+  if (!waits) {
+    return effect((thread) => {
+      const holds = test(thread);
+      if (holds === true) learn(thread);
+      thread.variables[result!] = holds;
+    });
+  }
+  return {
+    kind: 'wait',
+    begin: (thread) => ({ range, ready: () => test(thread) === true, describe: () => describe(thread) }),
+    end: learn,
+  };
+}

@@ -1,0 +1,67 @@
+// What calls mean for threads that wait for one another: counting in words of their block, and waiting until a word
+// has come far enough (ir-core.ts, `post` and `waitUntil`).
+//
+// A thread keeps in variables how often it came where. These are the same in all threads of a cohort, which does
+// what its threads do all at once. What is counted for those who return stands at the end, where all returns lead.
+
+import type { Call, Program, Statement } from '../../../compiler/ir.ts';
+import { mapStatements, replaceCalls } from '../../analysis/map.ts';
+import { Frame } from '../frame.ts';
+import { Meeting } from './meetings.ts';
+
+type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
+
+/** The same program without syncs of blocks and tiles. */
+export function lowerToCounts(program: Program): Program {
+  return new Counting(program).program();
+}
+
+class Counting {
+  readonly #frame: Frame;
+  readonly #syncs = new Map<string, Meeting>();
+
+  constructor(program: Program) {
+    this.#frame = new Frame(program);
+  }
+
+  program(): Program {
+    const body = replaceCalls(this.#frame.program.body, (call) => this.#call(call));
+    const words = this.#frame.words();
+    const meetings = [...this.#syncs.values()];
+    const begin = meetings.map((meeting) => meeting.begin(words));
+    const leave = meetings.flatMap((meeting) => meeting.leave(words));
+    const whole = meetings.length === 0 ? body : [...begin, ...this.#withoutReturns(body), ...leave];
+    return { ...this.#frame.finish(whole), level: 'cohort' };
+  }
+
+  #call(call: Call): readonly Statement[] {
+    if (call.intrinsic !== 'sync' || call.mask !== undefined || call.group.kind === 'grid') return [call];
+    const words = this.#frame.words(call.range);
+    const { group, operator } = call;
+    const meeting = this.#sync(call);
+    const waiting = { verb: 'sync', group, ...(operator ? { operator } : {}) };
+    return [...meeting.arrive(words), meeting.wait(waiting, words)];
+  }
+
+  /** A block's own meeting is apart from that of a tile as large, and each operation of lanes has its own. */
+  #sync({ group, operator }: SyncCall): Meeting {
+    const what = operator ?? 'sync';
+    const name = group.kind === 'tile' ? `${what}.${group.size}` : what;
+    let meeting = this.#syncs.get(name);
+    if (meeting === undefined) {
+      meeting = new Meeting(this.#frame, name, group);
+      this.#syncs.set(name, meeting);
+    }
+    return meeting;
+  }
+
+  /** A thread that returns goes to the end. */
+  #withoutReturns(body: readonly Statement[]): Statement[] {
+    const label = this.#frame.label();
+    const { range } = this.#frame.words();
+    const statement = (each: Statement): Statement =>
+      each.kind === 'return' ? { kind: 'break', label, range: each.range } : each;
+    const mapped = mapStatements(body, { expression: (each) => each, statement });
+    return [{ kind: 'block', label, body: mapped, range }];
+  }
+}
