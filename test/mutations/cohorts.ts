@@ -69,40 +69,55 @@ export const mutations = [
       why: 'each thread is refused the verbs of its role',
     },
   ]),
-  ...mutationsOf('src/targets/analysis/cohorts.ts', cohorts, [
-    {
-      name: 'what varies is looked for once',
-      from: '} while (this.#varying.size !== before);',
-      to: '} while (before < 0);',
-      why: 'a variable that gets its value from one that varies is taken for the same in all threads',
-    },
-    {
-      name: 'what a call gives is the same in all threads',
-      from: 'if (variable !== null) this.#varying.add(variable);',
-      to: '',
-      why: 'the token of one thread is the token of all',
-    },
-    {
-      name: 'what is assigned among what varies does not vary',
-      from: 'for (const each of assignedIn([statement])) this.#varying.add(each);',
-      to: '',
-      why: 'a sum that some threads add to is the same in all',
-    },
-  ]),
-  ...mutationsOf('src/targets/analysis/uniformity.ts', cohorts, [
-    {
-      name: 'a thread’s own array is the same in all threads',
-      from: "if (space === 'local' || changing?.has",
-      to: 'if (changing?.has',
-      why: 'every thread gets what the first has in its own array',
-    },
-    {
-      name: 'uniform work may leave what is around it',
-      from: 'return inside.has(statement.label);',
-      to: 'return true;',
-      why: 'a break in a branch that is done once leaves nothing',
-    },
-  ]),
+  ...mutationsOf(
+    'src/targets/analysis/cohorts.ts',
+    ['test/analysis/cohorts.test.ts', ...cohorts],
+    [
+      {
+        name: 'what varies is looked for once',
+        from: '} while (this.#varying.size !== before);',
+        to: '} while (before < 0);',
+        why: 'a variable that gets its value from one that varies is taken for the same in all threads',
+      },
+      {
+        name: 'what a call gives is the same in all threads',
+        from: 'if (variable !== null) this.#varying.add(variable);',
+        to: '',
+        why: 'the token of one thread is the token of all',
+      },
+      {
+        name: 'a call that threads make one by one is made by all together',
+        from: "    case 'atomic':\n    case 'print':",
+        to: "    case 'print':",
+        why: 'one element of a counter is taken for all threads of a cohort',
+        tests: ['test/wasm/states.test.ts', 'test/differential/programs.test.ts'],
+      },
+      {
+        name: 'what is assigned among what varies does not vary',
+        from: 'for (const each of assignedIn([statement])) this.#varying.add(each);',
+        to: '',
+        why: 'a sum that some threads add to is the same in all',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/analysis/uniformity.ts',
+    ['test/analysis/cohorts.test.ts', ...cohorts],
+    [
+      {
+        name: 'a thread’s own array is the same in all threads',
+        from: "if (space === 'local' || changing?.has",
+        to: 'if (changing?.has',
+        why: 'every thread gets what the first has in its own array',
+      },
+      {
+        name: 'uniform work may leave what is around it',
+        from: 'return inside.has(statement.label);',
+        to: 'return true;',
+        why: 'a break in a branch that is done once leaves nothing',
+      },
+    ],
+  ),
   ...mutationsOf(
     'src/targets/interpreter/cohorts.ts',
     ['test/core/cohort-ways.test.ts', 'test/core/cohorts.test.ts'],

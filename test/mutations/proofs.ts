@@ -111,6 +111,60 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/analysis/indices.ts',
+    ['test/analysis/indices.test.ts'],
+    [
+      {
+        name: 'an index starts where its counter begins, though that is changed before',
+        from: 'if (times > 2 || (times === 2 && init === null)) return null;',
+        to: '',
+        why: 'lanes access elements that nothing checked',
+      },
+      {
+        name: 'a bound that a loop changes counts',
+        from: 'if (factor === null || last === null) return null;',
+        to: 'if (factor === null) return null;',
+        why: 'lanes access elements that nothing checked',
+      },
+      {
+        name: 'a counter ends one too early',
+        from: "if (operator === 'lessEqual') return limit;",
+        to: '',
+        why: 'the last element of a row is accessed unchecked',
+      },
+      {
+        name: 'what is taken from an index is added to it',
+        from: 'inLeft ?? { ...expression, left: integer(expression, 0), right: inRight! }',
+        to: 'inLeft ?? inRight',
+        why: 'an index that goes down is checked as one that goes up',
+      },
+      {
+        name: 'a factor may itself be assigned',
+        from: 'for (const each of readBy(factor)) if (assigned.has(each)) return null;',
+        to: '',
+        why: 'a stride that grows in the loop is taken for the one before it',
+      },
+      {
+        name: 'a definition that divides counts before its statement',
+        from: "if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) known = false;",
+        to: "if (each.kind === 'load') known = false;",
+        why: 'a kernel that tests its divisor fails all the same',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/analysis/counters.ts',
+    ['test/analysis/indices.test.ts'],
+    [
+      {
+        name: 'a test for something else bounds a counter',
+        from: "(operator !== 'less' && operator !== 'lessEqual')",
+        to: 'false',
+        why: 'a counter that goes on beyond its limit is taken to end there',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/analysis/values.ts',
     ['test/analysis/facts.test.ts'],
     [

@@ -173,7 +173,7 @@ export const mutations = [
   ]),
   ...mutationsOf(
     'src/targets/analysis/counters.ts',
-    [...lanes, 'test/wasm/faults.test.ts'],
+    ['test/wasm/hoisting.test.ts', ...lanes, 'test/wasm/faults.test.ts'],
     [
       {
         name: 'loads are taken out of a region',
@@ -191,7 +191,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/targets/wasm/hoisting.ts',
-    [...lanes, 'test/wasm/faults.test.ts'],
+    ['test/wasm/hoisting.test.ts', ...lanes, 'test/wasm/faults.test.ts'],
     [
       {
         name: 'divisions that may fail are taken out of a region',

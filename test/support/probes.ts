@@ -6,6 +6,8 @@ import { anyStatement, expressionsOf, forEachOperand } from '#warpstage/targets/
 /** A statement of the program whose own expressions are printed before it is carried out. */
 export interface Probe {
   readonly number: number;
+  /** Where a list inside it begins: that list; there nothing but the way is told. */
+  readonly list: readonly Statement[] | null;
   readonly statement: Statement;
   readonly expressions: readonly Expression[];
 }
@@ -21,23 +23,27 @@ export interface Found {
 
 /**
  * The program with a line for every time that a thread comes to a statement. What is outside of regions, in a program
- * that has them, is done by the block and not by threads.
+ * that has them, is done by the block and not by threads. With `ways`, all ways are told: also where a list begins, and
+ * at statements without expressions.
  */
-export function withProbes(program: Program): {
+export function withProbes(
+  program: Program,
+  { ways = false } = {},
+): {
   readonly program: Program;
   readonly probes: readonly Probe[];
 } {
   const probes: Probe[] = [];
   let byThreads = !anyStatement(program.body, ({ kind }) => kind === 'region');
-  const probe = (statement: Statement): Statement[] => {
-    const expressions = expressionsOf(statement).flatMap(harmless);
-    if (!byThreads || expressions.length === 0) return [];
+  const probe = (statement: Statement, inside: readonly Statement[] | null = null): Statement[] => {
+    const expressions = inside === null ? expressionsOf(statement).flatMap(harmless) : [];
+    if (!byThreads || (expressions.length === 0 && !ways)) return [];
     const { range } = statement;
     const builtin = (name: 'blockIdx.x' | 'threadRank'): Expression => {
       return { kind: 'builtin', name, type: program.indexType, range };
     };
     const number = probes.length;
-    probes.push({ number, statement, expressions });
+    probes.push({ number, list: inside, statement, expressions });
     const parts = [`${number} `, builtin('blockIdx.x'), ' ', builtin('threadRank')];
     return [
       {
@@ -48,23 +54,27 @@ export function withProbes(program: Program): {
       },
     ];
   };
-  const list = (statements: readonly Statement[]): Statement[] => statements.flatMap(withProbe);
+  const list = (statements: readonly Statement[], of?: Statement): Statement[] => [
+    ...(ways && of !== undefined ? probe(of, statements) : []),
+    ...statements.flatMap(withProbe),
+  ];
   const withProbe = (statement: Statement): Statement[] => {
     switch (statement.kind) {
       case 'if': {
-        const inside = { then: list(statement.then), otherwise: list(statement.otherwise) };
-        return [...probe(statement), { ...statement, ...inside }];
+        const before = probe(statement);
+        const then = list(statement.then, statement);
+        return [...before, { ...statement, then, otherwise: list(statement.otherwise, statement) }];
       }
       case 'loop': {
         // The test of a loop is evaluated before the first turn, if then, and after every update.
         const test = probe(statement);
         const again = test.map((one) => ({ ...one }));
-        const update = [...list(statement.update), ...again];
-        const inside = { ...statement, body: list(statement.body), update };
+        const body = list(statement.body, statement);
+        const inside = { ...statement, body, update: [...list(statement.update, statement), ...again] };
         return statement.testFirst ? [...test, inside] : [inside];
       }
       case 'block':
-        return [{ ...statement, body: list(statement.body) }];
+        return [...(ways ? probe(statement) : []), { ...statement, body: list(statement.body, statement) }];
       case 'region': {
         byThreads = true;
         const body = list(statement.body);
