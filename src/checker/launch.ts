@@ -6,16 +6,18 @@ import { specialise } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import { bytesOf } from '../kernel/layout.ts';
 import { type KernelParameter, parseSchema } from '../kernel/parameters.ts';
 import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
 import {
   componentCount,
+  type Element,
   type ElementType,
   type Extent,
   type Extent3,
-  elementBytes,
   type HostArrays,
   hostArrays,
+  type TypedArray,
 } from '../kernel/types.ts';
 import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
@@ -67,10 +69,10 @@ export interface BoundLaunch {
 
 /** An array of the launch. */
 export interface LaunchArray {
-  readonly element: ElementType;
+  readonly element: Element;
   readonly length: number;
   /** The caller's data; without it the array holds numbers, or nothing if it is unfilled. */
-  readonly data: HostArrays[ElementType] | null;
+  readonly data: TypedArray | null;
   readonly unfilled: boolean;
 }
 
@@ -128,7 +130,7 @@ function checkArguments(
   parameters: readonly KernelParameter[],
   given: Readonly<Record<string, unknown>>,
 ): ArgumentsOf<LaunchArray> {
-  const arrayInWords = ({ element }: { readonly element: ElementType }) =>
+  const arrayInWords = ({ element }: { readonly element: Element }) =>
     `a ${hostArrays[element].name} or { length: n }`;
   return takeArguments(parameters, given, {
     what: `check of ${kernelInWords(kernel)}`,
@@ -147,19 +149,19 @@ function checkArguments(
   });
 }
 
-function arrayOf(element: ElementType, value: unknown): LaunchArray | null {
+function arrayOf(element: Element, value: unknown): LaunchArray | null {
   if (value instanceof hostArrays[element] && value.length % componentCount(element) === 0) {
     return {
       element,
       length: value.length / componentCount(element),
-      data: value as HostArrays[ElementType],
+      data: value as TypedArray,
       unfilled: false,
     };
   }
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Array.isArray(value))
     return null;
   const { length, unfilled = false } = value as ArrayOfLength;
-  if (!Number.isSafeInteger(length) || length < 0 || length * elementBytes[element] >= 2 ** 32) return null;
+  if (!Number.isSafeInteger(length) || length < 0 || length * bytesOf(element) >= 2 ** 32) return null;
   return { element, length, data: null, unfilled };
 }
 

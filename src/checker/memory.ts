@@ -6,7 +6,8 @@
 
 import type { Program } from '../compiler/ir.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { componentCount, elementBytes, hostArrays } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+import { componentCount, hostArrays } from '../kernel/types.ts';
 import { type ArrayPlace, kernelInWords } from '../runtime/launch.ts';
 import { encodeRecord } from '../runtime/launch-record.ts';
 import { placeSharedArrays } from '../runtime/shared-arrays.ts';
@@ -108,7 +109,7 @@ function placeOf(
   buffers: ReadonlyMap<ArrayBufferLike, BufferPlace>,
   layout: Layout,
 ): ArrayPlace {
-  if (data === null) return { address: layout.place(length * elementBytes[element]), length };
+  if (data === null) return { address: layout.place(length * bytesOf(element)), length };
   const { begin, address } = buffers.get(data.buffer)!;
   return { address: address + data.byteOffset - begin, length };
 }

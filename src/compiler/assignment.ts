@@ -8,11 +8,13 @@ import type {
   Node,
   UpdateExpression,
 } from 'acorn';
+import { isNumberElement } from '../kernel/layout.ts';
 import { isVectorType, type VectorType } from '../kernel/types.ts';
 import { optionsOf } from './array-choice.ts';
 import { assign, assignComponent, meaningOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
 import { withArray } from './each-array.ts';
+import { memberNames, memberPlace, type Place, wholeElement } from './elements.ts';
 import type { Cell } from './frame.ts';
 import type { Lowering } from './lowering.ts';
 import { element, refuseElements } from './members.ts';
@@ -37,16 +39,17 @@ import {
   type ViewValue,
 } from './values.ts';
 import { componentIndex, componentsOf, componentValue } from './vectors.ts';
-import { elementType, loadElement, storeElement } from './views.ts';
+import { loadElement, numberType, storeElement } from './views.ts';
 
-/** Something that can be assigned: all of it, or one component of the vector that it holds. */
+/** Something that can be assigned: all of it, or a part of the vector or record that it holds. */
 type Target =
   | { readonly kind: 'cell'; readonly cell: Cell; readonly component: number | null }
   | {
       readonly kind: 'element';
       readonly array: ViewValue | ArrayChoiceValue;
       readonly index: NumberValue;
-      readonly component: number | null;
+      /** The part of the element. */
+      readonly place: Place;
     };
 
 /** `target operator= value`; its value is that which was assigned. */
@@ -152,17 +155,31 @@ function targetOf(lowering: Lowering, node: AnyNode): Target {
 type CellTarget = Extract<Target, { kind: 'cell' }>;
 type MemberNode = Extract<AnyNode, { type: 'MemberExpression' }>;
 
-/** Of `v.x` and `a[i].x`: `v`, where that holds a vector, and `a[i]`. */
+/** Of `v.x`, `a[i].x` and `a[i].low.x`: `v`, where that holds a vector, and `a[i]`. */
 function wholeOf(lowering: Lowering, node: AnyNode): AnyNode | null {
   if (node.type !== 'MemberExpression' || node.computed) return null;
   const whole = node.object as AnyNode;
   if (whole.type === 'MemberExpression') {
-    return whole.computed || (isChain(whole) && lowering.value(whole).kind === 'vector') ? whole : null;
+    const indexed = indexedOf(whole);
+    if (indexed !== null) return indexed;
+    return isChain(whole) && lowering.value(whole).kind === 'vector' ? whole : null;
   }
   if (whole.type !== 'Identifier') return null;
   const declaration = meaningOf(lowering, whole);
   const known = declaration && lowering.frame.lookUp(declaration);
   return known?.kind === 'cell' && known.cell.holds === 'vector' ? whole : null;
+}
+
+/** Of `a[i].low.x`: `a[i]`. */
+function indexedOf(node: MemberNode): MemberNode | null {
+  if (node.computed) return node;
+  const object = node.object as AnyNode;
+  return object.type === 'MemberExpression' ? indexedOf(object) : null;
+}
+
+/** The members from an element to what is assigned of it: of `a[i].low.x` those that name `low` and `x`. */
+function pathOf(node: MemberNode, element: MemberNode): readonly MemberNode[] {
+  return node === element ? [] : [...pathOf(node.object as MemberNode, element), node];
 }
 
 /** Whether it is a name, or a member of a member … of one. */
@@ -239,20 +256,35 @@ function elementTarget(
       ? target
       : { ...target, component: componentNamed(lowering, cellType(target), node) };
   }
-  if (object.kind === 'list' && node !== place) {
+  if (object.kind === 'list' && node.object === place) {
     const item = element(lowering, object, index, place, place.property);
     if (item.kind === 'object') return memberTarget(lowering, item, node);
   }
   if (!isArray(object) || !place.computed) refuseTarget(lowering, place, object);
   const [first] = optionsOf(object);
   const at = toIndex(lowering, index, place.property, `an index of '${first!.name}'`);
-  let component: number | null = null;
-  if (node !== place) {
-    const { element } = first!;
-    if (!isVectorType(element)) refuseTarget(lowering, node, loadElement(lowering, first!, at, place));
-    component = componentNamed(lowering, element, node);
+  let part = wholeElement(first!.element);
+  for (const step of pathOf(node, place)) {
+    if (isNumberElement(part.element))
+      refuseTarget(lowering, step, loadElement(lowering, first!, at, place, part));
+    part = partNamed(lowering, part, step);
   }
-  return { kind: 'element', array: object, index: number('index', at), component };
+  return { kind: 'element', array: object, index: number('index', at), place: part };
+}
+
+/** The part of an element that a member names. */
+function partNamed(lowering: Lowering, place: Place, { property }: MemberNode): Place {
+  const name = property.type === 'Identifier' ? property.name : '';
+  const { element } = place;
+  return (
+    memberPlace(place, name) ??
+    lowering.fail(
+      property,
+      'WS1003',
+      `a ${isVectorType(element) ? `vector (${element})` : `record ${element}`} has no '${name}'`,
+      `it has ${memberNames(place).join(', ')}`,
+    )
+  );
 }
 
 function memberTarget(lowering: Lowering, object: ObjectValue, node: MemberNode): CellTarget {
@@ -274,12 +306,13 @@ function refuseTarget(lowering: Lowering, node: MemberNode, object: Value): neve
 }
 
 function readTarget(lowering: Lowering, target: Target, node: Node): Value {
-  const value =
-    target.kind === 'cell'
-      ? read(lowering, target.cell, node)
-      : withArray(lowering, target.array, node, (view) =>
-          loadElement(lowering, view, target.index.expression, node),
-        );
+  if (target.kind === 'element') {
+    const { array, index, place } = target;
+    return withArray(lowering, array, node, (view) =>
+      loadElement(lowering, view, index.expression, node, place),
+    );
+  }
+  const value = read(lowering, target.cell, node);
   return value.kind === 'vector' && target.component !== null
     ? componentValue(value, target.component)
     : value;
@@ -299,12 +332,12 @@ function write(lowering: Lowering, target: Target, value: Value, node: AnyNode |
     else assignComponent(lowering, target.cell, target.component, value, right);
     return lowering.isUnused(node) ? value : readTarget(lowering, target, node);
   }
-  const type = elementType(lowering, optionsOf(target.array)[0]!);
+  const type = numberType(lowering, optionsOf(target.array)[0]!, target.place);
   const given = type === undefined ? value : dividedFor(lowering, value, type);
   const kept = lowering.isUnused(node) ? given : lowering.settle(rounded(lowering, given), 'stored');
-  const { array, index, component } = target;
+  const { array, index, place } = target;
   withArray(lowering, array, node, (view) => {
-    storeElement(lowering, view, index.expression, component, kept, targetNode(node), right);
+    storeElement(lowering, view, index.expression, place, kept, targetNode(node), right);
     return undefinedValue;
   });
   return kept;

@@ -20,6 +20,7 @@ import {
   isNumeric,
   type Numeric,
   number,
+  type ObjectValue,
   type QuotientValue,
   type TokenValue,
   type Value,
@@ -140,6 +141,15 @@ export function assign(lowering: Lowering, cell: Cell, value: Value, node: Node)
     if (cell.value !== null) refuse(lowering, cell, value, node);
     cell.value = value;
   }
+}
+
+/** An object that nothing else names: of variables if a member of it is assigned. */
+export function ownObject(lowering: Lowering, made: ObjectValue, node: Node): Value {
+  const cell = { ...newCell(lowering, lowering.nameOf(node, 'object'), node, '{}'), stays: true };
+  const object = { ...made, key: cell.key };
+  if (lowering.inference.assignedMembers(cell.key).length === 0) return object;
+  assign(lowering, cell, object, node);
+  return { ...read(lowering, cell, node), named: false } as Value;
 }
 
 /** A variable keeps to the kind of the first value that it is given. */

@@ -12,7 +12,7 @@ import { assignment, update } from './assignment.ts';
 import { unary } from './build.ts';
 import { call } from './calls.ts';
 import { globals } from './captures.ts';
-import { assign, declarationOf, meaningOf, newCell, read } from './cells.ts';
+import { declarationOf, meaningOf, newCell, ownObject, read } from './cells.ts';
 import { branch, choose } from './conditional.ts';
 import type { Given } from './intrinsics/arguments.ts';
 import type { Expression } from './ir.ts';
@@ -292,7 +292,7 @@ function objectValue(lowering: Lowering, node: ObjectExpression): Value {
     if (name !== null) members.set(name, value);
     else if (value.kind === 'object') for (const [each, member] of value.members) members.set(each, member);
   });
-  return madeObject(lowering, node, members);
+  return ownObject(lowering, { kind: 'object', name: 'an object', members }, node);
 }
 
 /** The members that an object has now, for `{ ...object }`. */
@@ -301,15 +301,6 @@ function copied(lowering: Lowering, node: ExpressionNode): Value {
   if (value.kind === 'broken') return lowering.broken();
   if (value.kind === 'object') return { kind: 'object', name: value.name, members: value.members };
   return lowering.fail(node, 'WS1006', `${describe(value)} has no members to copy`, 'name each member');
-}
-
-/** An object, of variables if a member of it is assigned. */
-function madeObject(lowering: Lowering, node: ObjectExpression, members: ReadonlyMap<string, Value>): Value {
-  const cell = { ...newCell(lowering, lowering.nameOf(node, 'object'), node, '{}'), stays: true };
-  const object: Value = { kind: 'object', name: 'an object', members, key: cell.key };
-  if (lowering.inference.assignedMembers(cell.key).length === 0) return object;
-  assign(lowering, cell, object, node);
-  return { ...read(lowering, cell, node), named: false } as Value;
 }
 
 function template(lowering: Lowering, node: Extract<AnyNode, { type: 'TemplateLiteral' }>): Value {

@@ -16,13 +16,14 @@
 // - Loads of 8- and 16-bit integers, signed or not, give i32, which holds all their values; stores take
 //   an i32 and keep the low bits, as typed arrays do. An f16 or bf16 element is loaded and stored as its
 //   bits, a u32; a conversion with a format makes an f32 of them, and them of an f32.
-// - There are no values of vector types: a load or store of an array of vectors names the
-//   component, and a whole vector is as many accesses one after the other.
+// - There are no values of vectors or records: a load or store of an array of them names the part, a
+//   single number (kernel/layout.ts), and a whole element is as many accesses one after the other.
 
 import type { Range } from '../diagnostics/source.ts';
 import type { HalfFormat } from '../kernel/half.ts';
 import type { MemoryOrder, MemoryScope } from '../kernel/intrinsics.ts';
-import { componentOf, type ElementType, type Extent3 } from '../kernel/types.ts';
+import { partOf } from '../kernel/layout.ts';
+import type { Element, Extent3, NumberElement } from '../kernel/types.ts';
 import type { BitFunction, MathFunction } from './functions.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
 import type { CohortWay } from './ir-cohorts.ts';
@@ -41,10 +42,14 @@ export type { MathFunction };
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
-/** The type that a load of an element, or of a component of it, gives and a store takes. */
-export function elementValueType(element: ElementType): Exclude<ValueType, 'bool'> {
-  const component = componentOf(element);
-  switch (component) {
+/** The type that a load of an element, or of a part of it, gives and a store takes. */
+export function elementValueType(element: Element, part = 0): Exclude<ValueType, 'bool'> {
+  return numberValueType(partOf(element, part).element);
+}
+
+/** The same of a number of memory. */
+export function numberValueType(element: NumberElement): Exclude<ValueType, 'bool'> {
+  switch (element) {
     case 'i8':
     case 'u8':
     case 'i16':
@@ -54,7 +59,7 @@ export function elementValueType(element: ElementType): Exclude<ValueType, 'bool
     case 'bf16':
       return 'u32';
     default:
-      return component;
+      return element;
   }
 }
 
@@ -89,7 +94,7 @@ export type Parameter =
   | {
       readonly kind: 'array';
       readonly name: string;
-      readonly element: ElementType;
+      readonly element: Element;
       readonly readonly: boolean;
     }
   | {
@@ -111,7 +116,7 @@ export interface Variable {
 /** An array that the threads of a block share. Its contents are undefined at the start of a block. */
 export interface SharedArray {
   readonly name: string;
-  readonly element: ElementType;
+  readonly element: Element;
   /** Elements. Made of constants, scalar parameters and the grid's extents alone. */
   readonly count: Expression;
   /** A target's own, with a slot for each thread, through which lanes of a warp exchange values: no part of the launch. */
@@ -129,7 +134,7 @@ export interface SharedArray {
 /** An array of one thread's own. Its contents are undefined at first; what must be zero, the program stores. */
 export interface LocalArray {
   readonly name: string;
-  readonly element: ElementType;
+  readonly element: Element;
   readonly count: number;
 }
 
@@ -222,7 +227,7 @@ export type Expression =
        * lie inside of. All are of the program's indexType.
        */
       readonly bounds?: readonly Expression[];
-      /** Of an array of vectors: which component, from 0. */
+      /** Of an array of vectors or records: which of an element's parts, from 0. */
       readonly component?: number;
     })
   | (Typed & { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Expression })
@@ -272,7 +277,7 @@ export type Statement =
       /** As of a load. */
       readonly bounds?: readonly Expression[];
       readonly value: Expression;
-      /** Of an array of vectors: which component, from 0. */
+      /** Of an array of vectors or records: which of an element's parts, from 0. */
       readonly component?: number;
       readonly range: Range;
     }

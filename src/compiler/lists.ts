@@ -8,6 +8,7 @@ import type { Node } from 'acorn';
 import type { ElementType } from '../kernel/types.ts';
 import { mergeArrays, optionsOf } from './array-choice.ts';
 import { compare, constant } from './build.ts';
+import { wholeElement } from './elements.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import type { NumberType } from './number-types.ts';
@@ -91,7 +92,15 @@ export function arrayOfList(lowering: Lowering, list: ListValue, name: string, n
   const element = elementOf(lowering, lowering.inference.typeOf(key) ?? 'i32');
   const view = newLocalArray(lowering, { name, element, count }, key, node);
   list.items.forEach((item, position) => {
-    storeElement(lowering, view, lowering.indexConstant(position, node), null, item, node, node);
+    storeElement(
+      lowering,
+      view,
+      lowering.indexConstant(position, node),
+      wholeElement(element),
+      item,
+      node,
+      node,
+    );
   });
   return view;
 }

@@ -2,7 +2,7 @@
 
 import type { Node } from 'acorn';
 import { formsOf, isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
-import { read } from './cells.ts';
+import { ownObject, read } from './cells.ts';
 import { withArray } from './each-array.ts';
 import { barrierOf } from './intrinsics/barriers.ts';
 import { useIntrinsic } from './intrinsics/table.ts';
@@ -123,7 +123,10 @@ export function element(lowering: Lowering, object: Value, index: Value, node: N
     case 'arrayChoice': {
       const name = object.kind === 'view' ? `'${object.name}'` : describe(object);
       const at = toIndex(lowering, index, indexNode, `an index of ${name}`);
-      return withArray(lowering, object, node, (view) => loadElement(lowering, view, at, node));
+      return withArray(lowering, object, node, (view) => {
+        const value = loadElement(lowering, view, at, node);
+        return value.kind === 'object' ? ownObject(lowering, value, node) : value;
+      });
     }
     case 'list': {
       const known = knownNumber(lowering, index);

@@ -7,7 +7,7 @@
 import type { Function as FunctionNode, Node } from 'acorn';
 import type { IntrinsicName } from '../kernel/intrinsics.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
-import type { ElementType, VectorType } from '../kernel/types.ts';
+import type { Element, VectorType } from '../kernel/types.ts';
 import type { Cell, Frame } from './frame.ts';
 import type { ArrayReference, Expression, Group } from './ir.ts';
 import type { PipelineScope } from './ir-pipelines.ts';
@@ -65,7 +65,7 @@ export interface ViewValue {
   readonly kind: 'view';
   readonly array: ArrayReference;
   readonly name: string;
-  readonly element: ElementType;
+  readonly element: Element;
   readonly readonly: boolean;
   /** Of a list that became an array: the key under which its elements' type is inferred. */
   readonly inferred: string | null;

@@ -1,4 +1,4 @@
-// Vectors: values of 2 or 4 components, each an expression of its own. They live in the compiler
+// Vectors: values of 2 to 4 components, each an expression of its own. They live in the compiler
 // alone; a program has their components, and loads and stores of one component at a time.
 
 import type { Node } from 'acorn';
@@ -6,6 +6,7 @@ import { componentNames, type VectorType, vectorTypes } from '../kernel/types.ts
 import { conditional } from './build.ts';
 import type { Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
+import { narrowed } from './narrow.ts';
 import { loadedType } from './number-types.ts';
 import { toStored } from './numbers.ts';
 import { describe, type NumberValue, number, type Value, type VectorValue } from './values.ts';
@@ -35,7 +36,8 @@ export function toComponent(
   node: Node,
 ): Expression {
   const what = `component ${componentNames[component]} of a vector (${type})`;
-  return toStored(lowering, value, loadedType(type), node, what);
+  const stored = toStored(lowering, value, loadedType(type), node, what);
+  return narrowed(lowering, stored, vectorTypes[type].component, node);
 }
 
 /** The value as a vector of a type; `what` names in a message what takes it. */

@@ -1,22 +1,24 @@
 // Reading and writing arrays through views.
 
 import type { Node } from 'acorn';
-import type { HalfFormat } from '../kernel/half.ts';
-import {
-  componentCount,
-  componentOf,
-  type ElementType,
-  isVectorType,
-  type VectorType,
-} from '../kernel/types.ts';
-import { binary, compare, conditional, convert, load, numberConstant, recode } from './build.ts';
-import { type Expression, elementValueType, type LocalArray } from './ir.ts';
+import { isNumberElement } from '../kernel/layout.ts';
+import { isRecordType, isVectorType, type NumberElement } from '../kernel/types.ts';
+import { binary, compare, conditional, convert, load, numberConstant } from './build.ts';
+import { numbersOf, type Place, toMemory, valueOf, wholeElement } from './elements.ts';
+import { type Expression, elementValueType, type LocalArray, numberValueType } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { loadedType, type NumberType } from './number-types.ts';
 import { toStored } from './numbers.ts';
 import { boundsAt, evaluatedOnce, hasRows, partOf, rowOf } from './shapes.ts';
-import { isNumeric, type Numeric, number, type Value, type VectorValue, type ViewValue } from './values.ts';
-import { toComponent, toVector } from './vectors.ts';
+import {
+  isNumeric,
+  type Numeric,
+  number,
+  type ObjectValue,
+  type Value,
+  type VectorValue,
+  type ViewValue,
+} from './values.ts';
 
 /** How many elements a view has. */
 export function viewLength(lowering: Lowering, view: ViewValue, node: Node): Expression {
@@ -91,45 +93,49 @@ export function refuseWindow(lowering: Lowering, view: ViewValue, node: Node): v
   );
 }
 
-/** The type of an element, or of a component of it, in the kernel; undefined while it is open. */
-export function elementType(lowering: Lowering, { element, inferred }: ViewValue): NumberType | undefined {
-  return inferred === null ? loadedType(element) : lowering.inference.typeOf(inferred);
+/** The type of a number of an array in the kernel; undefined while it is open, and of what is no number. */
+export function numberType(
+  lowering: Lowering,
+  { inferred }: ViewValue,
+  { element }: Place,
+): NumberType | undefined {
+  if (inferred !== null) return lowering.inference.typeOf(inferred);
+  return isRecordType(element) ? undefined : loadedType(element);
 }
 
-/** What an index of a view picks: a number or a vector, or of several dimensions a row. */
+/** What an index of a view picks: a number, a vector or a record, or of several dimensions a row. */
 export function loadElement(
   lowering: Lowering,
   view: ViewValue,
   given: Expression,
   node: Node,
-): Numeric | VectorValue | ViewValue {
+  place: Place = wholeElement(view.element),
+): Numeric | VectorValue | ObjectValue | ViewValue {
   if (hasRows(view)) return rowOf(lowering, view, given, node);
-  const { array, element } = view;
-  const type = elementType(lowering, view);
-  if (type === undefined) return { kind: 'open', cells: [view.inferred!], fractional: false };
+  const { array, element, inferred } = view;
+  const type = inferred === null ? null : lowering.inference.typeOf(inferred);
+  if (type === undefined) return { kind: 'open', cells: [inferred!], fractional: false };
   const range = lowering.range(node);
   const index = view.dimensions === undefined ? given : evaluatedOnce(lowering, given);
   const bounds = boundsAt(view, index);
   const at = position(lowering, view, index, node);
-  const loaded = elementValueType(element);
-  if (isVectorType(element)) {
-    const place = lowering.settleExpression(at, 'position');
-    const components = Array.from({ length: componentCount(element) }, (_, component) =>
-      load(array, place, loaded, range, { component, bounds }),
-    );
-    return { kind: 'vector', type: element, components };
+  if (isNumberElement(element)) {
+    const value = load(array, at, numberValueType(element), range, { bounds });
+    if (type !== null) return number(type, convert(value, lowering.valueType(type), range));
+    return valueOf(lowering, place, node, () => value);
   }
-  const value = load(array, at, loaded, range, { bounds });
-  if (isHalf(element)) return number('f32', recode(value, 'f32', element, range));
-  return number(type, convert(value, lowering.valueType(type), range));
+  const settled = lowering.settleExpression(at, 'position');
+  return valueOf(lowering, place, node, (part) =>
+    load(array, settled, elementValueType(element, part), range, { component: part, bounds }),
+  );
 }
 
-/** Stores a value as an element, or as a component of one. */
+/** Stores a value as an element, or as a part of one. Everything is read before anything is written. */
 export function storeElement(
   lowering: Lowering,
   view: ViewValue,
   given: Expression,
-  component: number | null,
+  place: Place,
   value: Value,
   node: Node,
   valueNode: Node,
@@ -144,87 +150,57 @@ export function storeElement(
     );
   }
   const index = view.dimensions === undefined ? given : evaluatedOnce(lowering, given);
-  if (isVectorType(view.element)) {
-    storeComponents(lowering, view, view.element, index, component, value, node, valueNode);
-    return;
-  }
-  if (view.inferred !== null && (isNumeric(value) || value.kind === 'quotient'))
-    lowering.inference.receives(view.inferred, value);
-  const type = elementType(lowering, view);
-  if (type === undefined) return;
-  const stored = toStored(
-    lowering,
-    value,
-    type,
-    valueNode,
-    `an element of '${view.name}'`,
-    view.inferred === null ? componentOf(view.element) : type,
-  );
-  lowering.emit({
-    kind: 'store',
-    array: view.array,
-    index: position(lowering, view, index, node),
-    ...boundsMember(view, index),
-    value: toMemory(lowering, stored, view.element, valueNode),
-    range: lowering.range(node),
-  });
-}
-
-function boundsMember(view: ViewValue, index: Expression): { readonly bounds?: readonly Expression[] } {
-  const bounds = boundsAt(view, index);
-  return bounds === undefined ? {} : { bounds };
-}
-
-/** Everything is read before anything is written: a vector may be made of what it replaces. */
-function storeComponents(
-  lowering: Lowering,
-  view: ViewValue,
-  type: VectorType,
-  index: Expression,
-  component: number | null,
-  value: Value,
-  node: Node,
-  valueNode: Node,
-): void {
+  const what = `an element of '${view.name}'`;
   const range = lowering.range(node);
+  const bounds = boundsAt(view, index);
   const at = position(lowering, view, index, node);
-  const store = (place: Expression, one: number, stored: Expression) =>
+  const store = (where: Expression, stored: Expression, part: number) =>
     lowering.emit({
       kind: 'store',
       array: view.array,
-      index: place,
-      ...boundsMember(view, index),
+      index: where,
+      ...(bounds === undefined ? {} : { bounds }),
       value: stored,
-      component: one,
+      ...(isNumberElement(view.element) ? {} : { component: part }),
       range,
     });
-  if (component !== null) {
-    store(at, component, toComponent(lowering, value, type, component, valueNode));
+  if (isNumberElement(view.element)) {
+    const stored = storedNumber(lowering, view, view.element, value, valueNode, what);
+    if (stored !== null) store(at, stored, 0);
     return;
   }
-  const vector = toVector(lowering, value, type, valueNode, `an element of '${view.name}'`);
-  const settled = lowering.settle(vector, 'stored');
-  const place = lowering.settleExpression(at, 'position');
-  settled.components.forEach((one, position) => {
-    store(place, position, one);
-  });
+  const isPart = place.element !== view.element;
+  const numbers = numbersOf(lowering, place, value, valueNode, isPart ? partInWords(view, place) : what);
+  if (numbers.length === 1) {
+    store(at, numbers[0]!, place.first);
+    return;
+  }
+  const settled = numbers.map((one) => lowering.settleExpression(one, 'stored'));
+  const where = lowering.settleExpression(at, 'position');
+  for (const [part, one] of settled.entries()) store(where, one, place.first + part);
 }
 
-/** A value of an element's computed type as a store takes it. */
-export function toMemory(
+/** A part of an element in a message. */
+function partInWords({ name, element }: ViewValue, place: Place): string {
+  const part = partOf(element, place.first).name;
+  if (isVectorType(element)) return `component ${part} of a vector (${element})`;
+  return `'${part}' of an element of '${name}'`;
+}
+
+/** A value as an element that is a number; null while the type of a list's elements is open. */
+function storedNumber(
   lowering: Lowering,
-  value: Expression,
-  element: ElementType,
+  { inferred }: ViewValue,
+  element: NumberElement,
+  value: Value,
   node: Node,
-): Expression {
-  const range = lowering.range(node);
-  return isHalf(element)
-    ? recode(value, 'u32', element, range)
-    : convert(value, elementValueType(element), range);
-}
-
-function isHalf(element: ElementType): element is HalfFormat {
-  return element === 'f16' || element === 'bf16';
+  what: string,
+): Expression | null {
+  if (inferred === null) return numbersOf(lowering, wholeElement(element), value, node, what)[0]!;
+  if (isNumeric(value) || value.kind === 'quotient') lowering.inference.receives(inferred, value);
+  const type = lowering.inference.typeOf(inferred);
+  if (type === undefined) return null;
+  return toMemory(lowering, toStored(lowering, value, type, node, what), element, node);
 }
 
 /** The error that an array is only read. */

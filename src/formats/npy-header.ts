@@ -6,7 +6,8 @@
 
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
-import { type ElementType, elementBytes } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+import type { ElementType } from '../kernel/types.ts';
 import type { ByteReader } from './bytes.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
 import { type PythonValue, parsePythonLiteral } from './python-literal.ts';
@@ -94,7 +95,7 @@ export function npyHeader(element: ElementType, shape: readonly number[]): Uint8
       `write it raw, to a file that ends in .bin, or let the kernel write f32`,
     );
   }
-  const order = elementBytes[element] === 1 ? '|' : '<';
+  const order = bytesOf(element) === 1 ? '|' : '<';
   const extents = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const text = `{'descr': '${order}${code}', 'fortran_order': False, 'shape': ${extents}, }`;
   // Room for the largest extents, so that a header can be written before the shape is known.

@@ -1,6 +1,6 @@
 // The element types by the names that they have in C, NumPy and JavaScript, for hints.
 
-import { type ElementType, elementBytes } from './types.ts';
+import { type ElementType, isElementType } from './types.ts';
 
 const words: Readonly<Record<string, ElementType>> = {
   byte: 'u8',
@@ -19,5 +19,5 @@ export function elementCalled(name: string): ElementType | undefined {
   const [, kind = plain, digits = ''] = /^(?:big)?(float|double|int|uint)(\d+)$/.exec(plain) ?? [];
   const isVector = digits === '2' || digits === '4';
   const element = isVector ? `${words[kind]}x${digits}` : digits === '' ? words[kind] : `${kind[0]}${digits}`;
-  return element !== undefined && Object.hasOwn(elementBytes, element) ? (element as ElementType) : undefined;
+  return element !== undefined && isElementType(element) ? (element as ElementType) : undefined;
 }

@@ -8,11 +8,10 @@ import { elementCalled } from './other-names.ts';
 import type { DeviceFunction, DeviceSchema, HandleEntry } from './schema.ts';
 import {
   type ElementType,
-  elementBytes,
+  elementsInWords,
   isVectorType,
   type ScalarType,
   type VectorType,
-  vectorTypes,
 } from './types.ts';
 
 /** A scalar as the host passes it. */
@@ -236,7 +235,7 @@ function parseLiteral(text: string): ScalarValue | undefined {
 }
 
 function entryHint(entry: string): string {
-  const elements = Object.keys(elementBytes).join(' ');
+  const elements = elementsInWords.replaceAll(',', '');
   const [, readonly = '', other = '', array] = /^\s*(readonly )?(\w+?)(\[\]|Array)?\s*$/.exec(entry) ?? [];
   const meant = elementCalled(other);
   if (meant !== undefined)
@@ -254,7 +253,7 @@ function entryHint(entry: string): string {
   if (entry.includes('=')) return "only a constant has a default: 'constant index = 2'";
   return (
     `arrays: 'T[]' or 'readonly T[]' with T one of ${elements}; ` +
-    `scalars: ${scalarTypes.join(' ')}, vectors: ${Object.keys(vectorTypes).join(' ')}; constants: 'constant T' or 'constant T = value'`
+    `scalars: ${scalarTypes.join(' ')}, vectors such as f32x4; constants: 'constant T' or 'constant T = value'`
   );
 }
 
@@ -264,7 +263,7 @@ export function isDeviceFunction(value: unknown): value is DeviceFunction {
 }
 
 function isElementType(text: string): text is ElementType {
-  return Object.hasOwn(elementBytes, text);
+  return isElementType(text);
 }
 
 function isScalarType(text: string): text is ScalarType {

@@ -10,7 +10,8 @@
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { type ElementValue, fillElements, newArray, setElement } from '../formats/typed-arrays.ts';
-import { type ElementType, elementBytes } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+import type { ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
 import type { AccumulatorDeclaration, AnyDefinition, JobContext, TypedArray } from './job.ts';
 
@@ -151,7 +152,7 @@ function greater(a: ElementValue, b: ElementValue): ElementValue {
 function neutral(combine: AccumulatorDeclaration['combine'], element: ElementType): ElementValue {
   if (combine !== 'min' && combine !== 'max') return 0;
   if (element.startsWith('f')) return combine === 'min' ? Infinity : -Infinity;
-  const bits = BigInt(8 * elementBytes[element]);
+  const bits = BigInt(8 * bytesOf(element));
   const signed = element.startsWith('i');
   if (combine === 'min') return 2n ** (signed ? bits - 1n : bits) - 1n;
   return signed ? -(2n ** (bits - 1n)) : 0n;

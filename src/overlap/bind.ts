@@ -8,8 +8,9 @@ import { problem } from '../diagnostics/problem.ts';
 import type { Content } from '../files/sum-of-file.ts';
 import type { Encoding } from '../formats/format.ts';
 import type { Source, Wanted } from '../formats/source.ts';
+import { layoutOf } from '../kernel/layout.ts';
 import { parseSchema } from '../kernel/parameters.ts';
-import { type ElementType, elementBytes } from '../kernel/types.ts';
+import type { ElementType } from '../kernel/types.ts';
 import { Accumulator } from './accumulate.ts';
 import {
   type ArraysOfChunk,
@@ -393,7 +394,7 @@ function resumableSize(
 ): (elements: number) => number {
   if (bytesOf !== undefined) return (elements) => bytesOf(elements, shape);
   const header = begin?.(shape).length ?? 0;
-  if (encode === undefined) return (elements) => header + elements * elementBytes[element];
+  if (encode === undefined) return (elements) => header + elements * layoutOf(element).bytes;
   throw problem(
     'WS5010',
     `the run cannot be resumed: ${path} is in a format that can only be written from the beginning`,

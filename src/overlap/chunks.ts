@@ -3,8 +3,8 @@
 
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
+import { bytesOf } from '../kernel/layout.ts';
 import type { ElementType, Extent } from '../kernel/types.ts';
-import { elementBytes } from '../kernel/types.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
 import type { Place } from './constants.ts';
@@ -112,5 +112,5 @@ export function rowsKept(
 
 /** Bytes of a row on the device. */
 export function rowBytes({ width, element }: Pick<BoundInput, 'width' | 'element'>): number {
-  return width * elementBytes[element];
+  return width * bytesOf(element);
 }

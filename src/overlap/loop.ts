@@ -16,7 +16,8 @@ import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
-import { elementBytes } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
 import type { Meter } from './meter.ts';
 import type { ChunkReport } from './options.ts';
@@ -354,7 +355,7 @@ class Loop {
           );
           for (const one of ended) if (one.status === 'rejected') throw one.reason;
         },
-        () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * elementBytes[element], 0),
+        () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * bytesOf(element), 0),
       );
     }
     const { meter } = this.#context;

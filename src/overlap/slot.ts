@@ -7,7 +7,8 @@
 // page. A GPU that stays open keeps some for the next run.
 
 import { viewElements } from '../formats/typed-arrays.ts';
-import { componentCount, type ElementType, elementBytes } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+import { componentCount, type ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from '../runtime/device.ts';
 import { ChunkStreams, type CopyStreams } from './chunk-streams.ts';
 import type { TypedArray } from './job.ts';
@@ -51,7 +52,7 @@ export class Slot {
       if (inPlace) continue;
       const offset = Math.ceil(ends[role] / alignment) * alignment;
       places.set(name, { element, offset });
-      ends[role] = offset + capacity * elementBytes[element];
+      ends[role] = offset + capacity * bytesOf(element);
     }
     this.#places = places;
     this.#hostBytes = Math.max(ends.input, ends.output);

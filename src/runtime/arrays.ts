@@ -7,13 +7,15 @@
 // else's memory.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { bytesOf } from '../kernel/layout.ts';
 import { elementCalled } from '../kernel/other-names.ts';
 import {
   componentCount,
   type ElementType,
-  elementBytes,
+  elementsInWords,
   type HostArrays,
   hostArrays,
+  isElementType,
 } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from './device.ts';
 
@@ -85,12 +87,12 @@ export function checkLength(length: number): void {
 
 /** Throws unless it names an element type. */
 export function checkElement(element: ElementType): void {
-  if (Object.hasOwn(elementBytes, element)) return;
+  if (isElementType(element)) return;
   const meant = elementCalled(String(element));
   throw new WarpstageError({
     code: 'WS4007',
     message: `there is no element type '${element}'`,
-    hint: `${meant === undefined ? 'use' : `did you mean '${meant}'? it is`} one of ${Object.keys(elementBytes).join(', ')}`,
+    hint: `${meant === undefined ? 'use' : `did you mean '${meant}'? it is`} one of ${elementsInWords}`,
   });
 }
 
@@ -117,7 +119,7 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
     this.device = device;
     this.element = element;
     this.length = length;
-    this.byteLength = length * elementBytes[element];
+    this.byteLength = length * bytesOf(element);
     this.allocation = allocation;
     this.#whole = whole;
     this.offset = offset;
@@ -141,7 +143,7 @@ export class DeviceMemoryArray<E extends ElementType = ElementType> implements D
   subarray(begin: number, end: number = this.length): DeviceArray<E> {
     this.check('subarray');
     partOf(this.length, begin, end);
-    const offset = this.offset + begin * elementBytes[this.element];
+    const offset = this.offset + begin * bytesOf(this.element);
     const whole = this.#whole ?? this;
     return new DeviceMemoryArray(this.device, this.element, end - begin, this.allocation, whole, offset);
   }
@@ -194,7 +196,7 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
   }
 
   get byteLength(): number {
-    return this.length * elementBytes[this.element];
+    return this.length * bytesOf(this.element);
   }
 
   /** Who frees it. */
@@ -227,7 +229,7 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
   subarray(begin: number, end: number = this.length): PinnedArray<E> {
     this.buffer('subarray');
     partOf(this.length, begin, end);
-    const offset = this.#offset + begin * elementBytes[this.element];
+    const offset = this.#offset + begin * bytesOf(this.element);
     return new PinnedMemoryArray(this.element, end - begin, this.#owner, { offset });
   }
 

@@ -5,11 +5,11 @@
 // leaves its array, an array that was freed or belongs to another device.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import { bytesOf } from '../kernel/layout.ts';
 import {
   componentCount,
   componentOf,
   type ElementType,
-  elementBytes,
   hostArrays,
   type NumberElement,
 } from '../kernel/types.ts';
@@ -192,7 +192,7 @@ export function copyWork(device: Device, destination: Operand, source: Operand):
         : 'copy a part with subarray(begin, end)',
     );
   }
-  const bytes = to.length * elementBytes[to.element];
+  const bytes = to.length * bytesOf(to.element);
   return {
     kind: 'copy',
     direction: direction(to, from),
@@ -249,7 +249,7 @@ export function copyBoxWork(
   checkExtent(call, 'height', extent.height);
   checkExtent(call, 'depth', extent.depth);
   const { to, from } = resolveBoth(device, call, destination.array, source.array);
-  const size = elementBytes[to.element];
+  const size = bytesOf(to.element);
   const side = (resolved: Resolved, pitched: Pitched<Operand> | Pitched3D<Operand>, name: string): Side => {
     const rows = 'height' in pitched ? pitched.height : extent.height;
     checkBox(call, name, resolved.length, pitched.pitch, rows, extent);
@@ -288,7 +288,7 @@ export function setWork(device: Device, destination: DeviceArray, byte: number):
       hint: 'every byte is set, as by cudaMemsetAsync; to set elements, launch a kernel',
     });
   }
-  const bytes = length * elementBytes[element];
+  const bytes = length * bytesOf(element);
   return { kind: 'set', allocation: memory.allocation, address: memory.address, bytes, byte };
 }
 

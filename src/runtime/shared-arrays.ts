@@ -5,7 +5,8 @@ import { evaluateAtLaunch } from '../compiler/evaluate.ts';
 import type { Program } from '../compiler/ir.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type KernelSource, locationOf } from '../diagnostics/source.ts';
-import { type Extent3, elementBytes } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+import type { Extent3 } from '../kernel/types.ts';
 import { sharedAlignments } from '../targets/shared-alignment.ts';
 import type { DeviceProperties } from './device.ts';
 import { type ArrayPlace, kernelInWords, type SharedPlace } from './launch.ts';
@@ -51,7 +52,7 @@ export function placeSharedArrays(
     }
     const offset = Math.ceil(bytes / alignments[id]!) * alignments[id]!;
     places.push({ offset, length });
-    bytes = offset + Math.ceil((length * elementBytes[element]) / leastAlignment) * leastAlignment;
+    bytes = offset + Math.ceil((length * bytesOf(element)) / leastAlignment) * leastAlignment;
     if (bytes > properties.sharedMemoryPerBlock) {
       throw problem(
         `with shared array \`${name}\` (${length} elements of ${element}) a block needs ${bytes} bytes of shared memory; ` +

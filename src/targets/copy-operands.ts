@@ -99,7 +99,6 @@ function overlap(operands: CopyOperands): Misuse | null {
 }
 
 function misalignment({ source, destination, count, elementBytes, alignment }: CopyOperands): Misuse | null {
-  if (alignment <= elementBytes) return null;
   for (const operand of [source, destination]) {
     const address = addressOf(operand, elementBytes);
     if (address % alignment === 0) continue;

@@ -2,7 +2,7 @@
 // parted by syncs, and pipelines of every kind.
 
 import { type Expression, elementValueType, type Statement } from '#warpstage/compiler/ir.js';
-import { elementBytes } from '#warpstage/kernel/types.js';
+import { bytesOf } from '#warpstage/kernel/layout.js';
 import {
   type ArrayHandle,
   add,
@@ -147,7 +147,7 @@ export class Together {
     const staged = this.#staged(size);
     const pipeline = p.pipeline(this.#name(), staged.stages);
     const from = staged.sourceOffset(staged.fetched.value, size);
-    const bytes = elementBytes[staged.source.element];
+    const bytes = bytesOf(staged.source.element);
     // A promise of 16 bytes can be kept where a stage is so large.
     const promises = (size * bytes) % 16 === 0 && this.#tape.chance(1, 2);
     const copy = memcpyAsync({
@@ -175,7 +175,7 @@ export class Together {
       to: [staged.shared, add(staged.offsetOf(staged.fetched.value), rank)],
       from: [staged.source, add(staged.sourceOffset(staged.fetched.value, size), rank)],
       count: p.index(1),
-      alignment: elementBytes[staged.source.element],
+      alignment: bytesOf(staged.source.element),
       pipeline,
     });
     return [
@@ -264,7 +264,7 @@ export class Together {
             to: [staged.shared, add(staged.offsetOf(fetched.value), rank)],
             from: [staged.source, add(staged.sourceOffset(fetched.value, producers), rank)],
             count: p.index(1),
-            alignment: elementBytes[staged.source.element],
+            alignment: bytesOf(staged.source.element),
             pipeline,
           }),
           pipelineCall('producerCommit', pipeline),

@@ -330,7 +330,7 @@ export const mutations = [
     [
       {
         name: 'arrays of a slot overlap',
-        from: 'ends[role] = offset + capacity * elementBytes[element];',
+        from: 'ends[role] = offset + capacity * bytesOf(element);',
         to: 'ends[role] = offset + capacity;',
         why: 'the second input of a chunk overwrites the first',
       },

@@ -28,8 +28,8 @@ export const mutations = [
     },
     {
       name: 'vectors of narrow elements overlap',
-      from: 'return Math.min(4 * elementBytes[element], 16);',
-      to: 'return Math.min(2 * elementBytes[element], 16);',
+      from: 'return Math.min(4 * bytesOf(element), 16);',
+      to: 'return Math.min(2 * bytesOf(element), 16);',
       why: 'threads read and write the elements of others',
     },
   ]),

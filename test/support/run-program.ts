@@ -8,13 +8,8 @@ import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { verifyProgram } from '#warpstage/compiler/verify.js';
-import {
-  componentOf,
-  type Extent,
-  type Extent3,
-  elementBytes,
-  type HostArrays,
-} from '#warpstage/kernel/types.js';
+import { layoutOf, smallestBytes } from '#warpstage/kernel/layout.js';
+import type { Extent, Extent3, HostArrays } from '#warpstage/kernel/types.js';
 import {
   type BlockRunner,
   type Executable,
@@ -80,10 +75,10 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
     if (argument === undefined) throw new Error(`no argument for ${parameter.name}`);
     if (parameter.kind === 'scalar') return null;
     if (typeof argument !== 'object') throw new Error(`${parameter.name} must be a typed array`);
-    if (argument.BYTES_PER_ELEMENT !== elementBytes[componentOf(parameter.element)]) {
+    if (argument.BYTES_PER_ELEMENT !== smallestBytes(parameter.element)) {
       throw new Error(`${parameter.name} must have elements of type ${parameter.element}`);
     }
-    const length = argument.byteLength / elementBytes[parameter.element];
+    const length = argument.byteLength / layoutOf(parameter.element).bytes;
     return { argument, length, address: placeOf(argument) };
   });
   const scalars = program.parameters.map((parameter) => {
@@ -95,7 +90,7 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
   const shared = program.sharedArrays.map(({ element, count }) => {
     const length = Number(evaluateAtLaunch(count, { scalars, grid }));
     const offset = arenaBytes;
-    arenaBytes += Math.ceil((length * elementBytes[element]) / 16) * 16;
+    arenaBytes += Math.ceil((length * layoutOf(element).bytes) / 16) * 16;
     return { offset, length };
   });
   arenaBytes += executable.scratchBytes;

@@ -11,7 +11,7 @@ import {
   memoryOrders,
   memoryScopes,
 } from '../../kernel/intrinsics.ts';
-import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import { type Element, elementsInWords, isElementType } from '../../kernel/types.ts';
 import { numberConstant } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { PipelineScope } from '../ir-pipelines.ts';
@@ -133,7 +133,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
         value.kind === 'list' && [2, 3].includes(value.items.length) && value.items.every(isNumericOrQuotient)
       );
     case 'element type':
-      return value.kind === 'text' && Object.hasOwn(elementBytes, value.text);
+      return value.kind === 'text' && isElementType(value.text);
     case 'group':
       return value.kind === 'group' && value.group.kind !== 'grid';
     case 'block or tile':
@@ -201,9 +201,7 @@ function kindText(kind: ArgumentKind): string {
     case 'shape':
       return 'a list of two or three integers';
     case 'element type':
-      return `one of ${Object.keys(elementBytes)
-        .map((name) => `'${name}'`)
-        .join(' ')}`;
+      return `the name of an element type: ${elementsInWords}`;
     case 'group':
       return 'a block, a tile or a thread';
     case 'block or tile':
@@ -282,7 +280,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   },
   shape: (lowering, value, node, what) =>
     value.kind === 'list' ? value.items.map((item) => toIndex(lowering, item, node, what)) : [],
-  'element type': (_lowering, value) => textOf(value) as ElementType,
+  'element type': (_lowering, value) => textOf(value) as Element,
   group: same,
   'block or tile': same,
   pipeline: same,

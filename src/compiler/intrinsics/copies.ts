@@ -3,7 +3,7 @@
 // A copy belongs to a pipeline or a barrier. What names none belongs to the pipeline that stands for the
 // thread's own queue: `cuda.cg` and the primitives are other words for its verbs.
 
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import { binary, numberConstant } from '../build.ts';
 import type { Call, Expression, Group } from '../ir.ts';
 import { knownNumber } from '../numbers.ts';
@@ -85,7 +85,7 @@ function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
     source: { array: source.array, offset: source.offset },
     count: count.count,
     zeroFill,
-    alignment: Math.max(elementBytes[source.element], count.alignment),
+    alignment: Math.max(bytesOf(source.element), count.alignment),
     ...target,
     range: lowering.range(node),
   });
@@ -130,7 +130,7 @@ export function batches({ lowering, at, name }: Place, n: number): number {
 function pipelineMemcpyAsync(call: IntrinsicCall<'cuda.pipelineMemcpyAsync'>): Value {
   const { lowering, args, node, at, name } = call;
   const { destination, source, count, zeroFill } = args;
-  const bytes = count * elementBytes[source.element];
+  const bytes = count * bytesOf(source.element);
   if (bytes !== 4 && bytes !== 8 && bytes !== 16) {
     lowering.fail(
       at('count'),

@@ -13,7 +13,7 @@ import type {
   MemoryOrder,
   MemoryScope,
 } from '../../kernel/intrinsics.ts';
-import type { ElementType } from '../../kernel/types.ts';
+import type { Element } from '../../kernel/types.ts';
 import type { Expression } from '../ir.ts';
 import type { PipelineScope } from '../ir-pipelines.ts';
 import type { Lowering } from '../lowering.ts';
@@ -46,7 +46,7 @@ export interface ArgumentTypes {
   readonly array: ViewValue;
   readonly 'readonly array': ViewValue;
   readonly shape: readonly Expression[];
-  readonly 'element type': ElementType;
+  readonly 'element type': Element;
   readonly group: GroupValue;
   readonly 'block or tile': GroupValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;

@@ -2,12 +2,13 @@
 
 import type { Node } from 'acorn';
 import type { MemoryOrder, MemoryScope } from '../../kernel/intrinsics.ts';
-import { componentCount, isVectorType } from '../../kernel/types.ts';
+import { isNumberElement, layoutOf } from '../../kernel/layout.ts';
+import type { NumberElement } from '../../kernel/types.ts';
 import { binary, numberConstant, variable } from '../build.ts';
 import {
   type AtomicOperator,
   type Expression,
-  elementValueType,
+  numberValueType,
   type SharedArray,
   type Statement,
 } from '../ir.ts';
@@ -168,11 +169,11 @@ function newZeroedArray(
 function clear(lowering: Lowering, { array, element }: ViewValue, count: number, node: Node): void {
   const range = lowering.range(node);
   const { indexType: type } = lowering;
-  const value = numberConstant(elementValueType(element), 0, range);
   const stores = (index: Expression): Statement[] =>
-    Array.from({ length: componentCount(element) }, (_, component) => {
+    layoutOf(element).parts.map((part, component) => {
+      const value = numberConstant(numberValueType(part.element), 0, range);
       const store = { kind: 'store', array, index, value, range } as const;
-      return isVectorType(element) ? { ...store, component } : store;
+      return isNumberElement(element) ? store : { ...store, component };
     });
   if (count <= 8) {
     for (let i = 0; i < count; i++) {
@@ -271,7 +272,7 @@ function atomic(
         : "write 'release', or leave the order out",
     );
   }
-  const type = loadedType(element);
+  const type = loadedType(element as NumberElement);
   const stored = (given: Numeric | QuotientValue, slot: string) =>
     toStored(lowering, given, type, at(slot), `an element of '${array.name}'`);
   const range = lowering.range(node);

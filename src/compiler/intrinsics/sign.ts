@@ -1,6 +1,6 @@
 // Which integers are never negative, so that they round down as they round towards zero.
 
-import type { ElementType } from '../../kernel/types.ts';
+import type { Element } from '../../kernel/types.ts';
 import type { ArrayReference, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 
@@ -45,7 +45,7 @@ export function isNeverNegative(lowering: Lowering, expression: Expression): boo
   }
 }
 
-function elementOf(lowering: Lowering, { space, id }: ArrayReference): ElementType | null {
+function elementOf(lowering: Lowering, { space, id }: ArrayReference): Element | null {
   if (space === 'shared') return lowering.sharedArrays[id]!.element;
   if (space === 'local') return lowering.localArrays[id]!.element;
   const parameter = lowering.parameters[id]!;
@@ -53,6 +53,6 @@ function elementOf(lowering: Lowering, { space, id }: ArrayReference): ElementTy
 }
 
 /** Whether an element is an i32 that is never negative. */
-function isUnsigned(element: ElementType | null): boolean {
+function isUnsigned(element: Element | null): boolean {
   return element === 'u8' || element === 'u16';
 }

@@ -11,7 +11,8 @@ import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
 import { openToRead } from '../../files/sum-of-file.ts';
 import { viewElements } from '../../formats/typed-arrays.ts';
-import { componentOf, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import { componentOf } from '../../kernel/types.ts';
 import type { OutputFile } from '../options.ts';
 import { checkOutputs, OpenOutputs } from '../outputs.ts';
 import type { Sink } from '../sinks/sink.ts';
@@ -61,8 +62,8 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
 }
 
 /** The bytes of a piece's elements from one of the whole on. */
-function bytesOf({ element, end }: Piece, begin: number): number {
-  return (end - begin) * elementBytes[element];
+function bytesFrom({ element, end }: Piece, begin: number): number {
+  return (end - begin) * bytesOf(element);
 }
 
 /** The pieces that lie beside an output, all of them, in their order. */
@@ -146,7 +147,7 @@ function checkTogether(paths: readonly string[], pieces: readonly Piece[]): void
 async function copy(path: string, piece: Piece, sink: Sink, signal: AbortSignal): Promise<void> {
   const { element, partBytes, sums } = piece;
   const component = componentOf(element);
-  const bytes = bytesOf(piece, piece.begin);
+  const bytes = bytesFrom(piece, piece.begin);
   const buffer = new Uint8Array(Math.min(partBytes, bytes));
   let file: FileHandle | undefined;
   try {
@@ -165,7 +166,7 @@ async function copy(path: string, piece: Piece, sink: Sink, signal: AbortSignal)
           'remove it, and run its shard again',
         );
       }
-      await sink.write(viewElements(component, buffer.buffer, 0, length / elementBytes[component]));
+      await sink.write(viewElements(component, buffer.buffer, 0, length / bytesOf(component)));
     }
   } catch (cause) {
     signal.throwIfAborted();

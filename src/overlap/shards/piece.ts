@@ -8,7 +8,8 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { openToRead } from '../../files/sum-of-file.ts';
-import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import { type ElementType, isElementType } from '../../kernel/types.ts';
 import type { Facts } from '../journal/text.ts';
 
 /** Which piece: the n-th of so many, counted from 1. */
@@ -99,12 +100,12 @@ function parse(text: string, bytes: number): Piece | undefined {
     typeof work === 'object' &&
     work !== null &&
     typeof element === 'string' &&
-    Object.hasOwn(elementBytes, element) &&
+    isElementType(element) &&
     isCounts(shape) &&
     isCount(begin) &&
     isCount(end) &&
     begin <= end &&
-    (end - begin) * elementBytes[element] === bytes &&
+    (end - begin) * bytesOf(element) === bytes &&
     isCount(partBytes) &&
     partBytes > 0 &&
     Array.isArray(sums) &&

@@ -2,7 +2,8 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { WarpstageError } from '../../diagnostics/error.ts';
-import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { ElementType } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { sharedBytes } from '../../targets/shared-bytes.ts';
 import { spansOfMarks } from '../../targets/stage-marks.ts';
@@ -230,7 +231,7 @@ export class CpuDevice implements Device {
     this.#checkOpen('alloc');
     checkElement(element);
     checkLength(length);
-    const bytes = length * elementBytes[element];
+    const bytes = length * bytesOf(element);
     const address = this.#orWait(() => this.#memory.allocateZeroed(bytes));
     if (address === null) throw this.#outOfMemory(`an array of ${length} elements of ${element}`, bytes);
     ++this.#arrays;
@@ -270,7 +271,7 @@ export class CpuDevice implements Device {
     this.#checkOpen('allocPinned');
     checkElement(element);
     checkLength(length);
-    const bytes = length * elementBytes[element];
+    const bytes = length * bytesOf(element);
     try {
       const buffer = sharedBytes(bytes);
       this.#pinnedBytes += bytes;

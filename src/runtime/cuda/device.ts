@@ -1,7 +1,8 @@
 // An NVIDIA GPU as a device: the driver API and NVRTC, found at run time.
 
 import type { Kernel, Schema } from '../../kernel/kernel.ts';
-import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { ElementType } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
@@ -143,7 +144,7 @@ export class CudaDevice implements Device {
     this.#checkOpen('alloc');
     checkElement(element);
     checkLength(length);
-    const bytes = length * elementBytes[element];
+    const bytes = length * bytesOf(element);
     let address = this.#memory.allocate(bytes);
     // What commands in flight still hold is waited for, as cudaFree would have.
     if (address === null && this.#drain()) address = this.#memory.allocate(bytes);
@@ -173,7 +174,7 @@ export class CudaDevice implements Device {
     this.#checkOpen('allocPinned');
     checkElement(element);
     checkLength(length);
-    const bytes = length * elementBytes[element];
+    const bytes = length * bytesOf(element);
     try {
       const { buffer, begin } = this.#pinned.allocateAligned(bytes);
       return new PinnedMemoryArray(element, length, { buffer, begin, freed: () => this.#freed(buffer) });

@@ -2,7 +2,8 @@
 // of a kernel that tells something. Each lies at the next multiple of its size.
 
 import type { Value } from '../../compiler/arithmetic.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import { sharedAlignment } from '../../targets/cuda/generate.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { sharedAlignments } from '../../targets/shared-alignment.ts';
@@ -76,7 +77,7 @@ export function packParameters(
   for (const [id, { element }] of program.sharedArrays.entries()) {
     const { length } = shared[id]!;
     const offset = Math.ceil(end / alignments[id]!) * alignments[id]!;
-    end = offset + length * elementBytes[element];
+    end = offset + length * bytesOf(element);
     if (places[id] === null) {
       view.setUint32(align(4), offset, true);
       setIndex(view, placeOfIndex(), length, isWide);

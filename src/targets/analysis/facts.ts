@@ -19,7 +19,7 @@ import {
   type Statement,
 } from '../../compiler/ir.ts';
 import { isFloat } from '../../compiler/number-types.ts';
-import { componentOf } from '../../kernel/types.ts';
+import { partOf } from '../../kernel/layout.ts';
 import { AffineForms } from './affine.ts';
 import { CohortUniformity } from './cohorts.ts';
 import { elementOf } from './elements.ts';
@@ -183,8 +183,8 @@ export class Facts {
     return between(type, 0, type === 'i32' ? narrowIndexLimit - 1 : exactLimit);
   }
 
-  #element({ array, type }: Expression & { readonly kind: 'load' }): Fact {
-    switch (componentOf(elementOf(this.#program, array))) {
+  #element({ array, type, component }: Expression & { readonly kind: 'load' }): Fact {
+    switch (partOf(elementOf(this.#program, array), component).element) {
       case 'u8':
         return between(type, 0, 255);
       case 'i8':

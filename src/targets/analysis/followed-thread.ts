@@ -10,7 +10,8 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import { computed } from '../../compiler/evaluate.ts';
 import type { ArrayReference, BuiltIn, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
 import { waitsForStage } from '../../compiler/ir-pipelines.ts';
-import { type ElementType, type Extent3, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { Element, Extent3 } from '../../kernel/types.ts';
 import { access, aloneCycles, type Cost, costOf, unrolled } from './costs.ts';
 import { builtInOfRank } from './facts.ts';
 import { anyStatement, assignedIn, operandsOf } from './walk.ts';
@@ -336,8 +337,8 @@ export class FollowedThread {
   // Memory
 
   #elementBytes(parameter: number): number {
-    const { element } = this.#launch.program.parameters[parameter] as { element: ElementType };
-    return elementBytes[element];
+    const { element } = this.#launch.program.parameters[parameter] as { element: Element };
+    return bytesOf(element);
   }
 
   #latencyOf({ space }: ArrayReference): number {

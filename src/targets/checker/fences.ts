@@ -7,6 +7,7 @@
 //
 // An atomic operation with an order publishes at its own place alone, and takes what was published there at once.
 
+import { bytesOf } from '../../kernel/layout.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { Elements } from '../interpreter/memory.ts';
 import type { AtomicCall } from '../interpreter/observer.ts';
@@ -57,13 +58,13 @@ export class Fences {
   /** The thread has operated on an element, which all blocks reach or its own alone. */
   operated(
     thread: Thread,
-    { bits }: Elements,
+    { bytes, element }: Elements,
     index: number,
     space: 'global' | 'shared' | 'local',
     { operator = 'add', order = 'relaxed', scope = 'device' }: Partial<AtomicCall> = {},
   ): void {
-    const memory = space === 'global' ? bits.buffer : thread.block;
-    const place = this.#placeOf(memory, bits.byteOffset + index * bits.BYTES_PER_ELEMENT);
+    const memory = space === 'global' ? bytes.buffer : thread.block;
+    const place = this.#placeOf(memory, bytes.byteOffset + index * bytesOf(element));
     if (place.size > 0) {
       const read = this.#read.get(thread) ?? new Set();
       const acquires = operator !== 'store' && order !== 'relaxed' && order !== 'release';

@@ -6,8 +6,10 @@
 // at a value is at fault. (An element is taken for written when its copy is issued; that a copy may
 // not have arrived is the matter of races.)
 
+import type { Value } from '../../compiler/arithmetic.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
@@ -20,6 +22,7 @@ import type { ArrayPart, Findings } from './finding.ts';
 import { referenceOf } from './launch-arrays.ts';
 
 interface Flags {
+  /** For each part of each element. */
   readonly written: Uint8Array;
   readonly space: ArrayPart['space'];
 }
@@ -70,27 +73,40 @@ export class Initialisation implements PartialObserver {
     this.#ofBlocks.delete(block);
   }
 
-  read(thread: Thread, array: Elements, index: number, range: Range): void {
+  read(thread: Thread, array: Elements, index: number, range: Range, component: number): void {
     const flags = this.#flagsOf(thread, array);
-    if (flags !== null && flags.written[index] === 0) this.#report(thread, array, index, range, flags.space);
+    if (flags !== null && flags.written[index * array.parts.length + component] === 0)
+      this.#report(thread, array, index, range, flags.space);
   }
 
-  write(thread: Thread, array: Elements, index: number): void {
+  write(
+    thread: Thread,
+    array: Elements,
+    index: number,
+    _value: Value | null,
+    _range: Range,
+    component: number,
+  ): void {
     const flags = this.#flagsOf(thread, array);
-    if (flags !== null) flags.written[index] = 1;
+    if (flags !== null && index >= 0 && index < array.length)
+      flags.written[index * array.parts.length + component] = 1;
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void {
-    if (call?.operator !== 'store') this.read(thread, array, index, range);
-    if (call?.operator !== 'load') this.write(thread, array, index);
+    if (call?.operator !== 'store') this.read(thread, array, index, range, 0);
+    if (call?.operator !== 'load') this.write(thread, array, index, null, range, 0);
   }
 
   issued({ thread, to, from, count, copied, first, stride }: PendingCopy): void {
     const target = this.#flagsOf(thread, to.elements);
     if (target === null) return;
     const source = this.#flagsOf(thread, from.elements)?.written;
+    const parts = to.elements.parts.length;
     for (let i = first; i < count; i += stride) {
-      target.written[to.offset + i] = source === undefined || i >= copied ? 1 : source[from.offset + i]!;
+      for (let part = 0; part < parts; part += 1) {
+        target.written[(to.offset + i) * parts + part] =
+          source === undefined || i >= copied ? 1 : source[(from.offset + i) * parts + part]!;
+      }
     }
   }
 
@@ -122,7 +138,7 @@ export class Initialisation implements PartialObserver {
   }
 
   #reportReads({ range, array, space, block, threads, index, least, greatest }: Reads): void {
-    const size = elementBytes[array.element];
+    const size = bytesOf(array.element);
     const [rank] = threads;
     this.#findings.report({
       code: 'WS7003',
@@ -150,7 +166,8 @@ const mends: Readonly<Record<ArrayPart['space'], string>> = {
     'Write the element before it is read, or launch with data in the array: the launch leaves its contents undefined.',
 };
 
-function newFlags({ values }: Elements, space: ArrayPart['space'], budget: Budget): Flags {
-  budget.take(values.length);
-  return { written: new Uint8Array(values.length), space };
+function newFlags({ length, parts }: Elements, space: ArrayPart['space'], budget: Budget): Flags {
+  const count = length * parts.length;
+  budget.take(count);
+  return { written: new Uint8Array(count), space };
 }

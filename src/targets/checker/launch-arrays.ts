@@ -2,7 +2,7 @@
 // of the launch lie in the same memory.
 
 import type { ArrayReference } from '../../compiler/ir.ts';
-import { componentOf, elementBytes } from '../../kernel/types.ts';
+import { smallestBytes } from '../../kernel/layout.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
 import type { Thread } from '../interpreter/thread.ts';
@@ -31,8 +31,8 @@ export interface Region {
 export function regionsOf({ arrays }: Launch): Region[] {
   const placed = [...arrays.entries()].flatMap(([id, array]) => {
     if (array === undefined) return [];
-    const { byteOffset: begin, byteLength } = array.values;
-    const cellBytes = elementBytes[componentOf(array.element)];
+    const { byteOffset: begin, byteLength } = array.bytes;
+    const cellBytes = smallestBytes(array.element);
     return [{ begin, end: begin + byteLength, cellBytes, parameters: [id] }];
   });
   placed.sort((a, b) => a.begin - b.begin || a.end - b.end);

@@ -8,13 +8,14 @@
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import type { Extent3 } from '../../kernel/types.ts';
-import { elementBytes } from '../../kernel/types.ts';
 import { forEachStatement } from '../analysis/walk.ts';
 import type { Fault } from '../executable.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import { elementSize } from '../interpreter/memory.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import { ArrayUses } from './array-uses.ts';
@@ -151,12 +152,12 @@ export class Outputs implements PartialObserver {
   issued({ thread, call, to, from, count, first, stride }: PendingCopy): void {
     const output = this.#outputs.get(to.elements);
     if (output === undefined) return;
-    const { bits, components } = to.elements;
+    const size = elementSize(to.elements);
     for (let i = first; i < count; i += stride) {
-      const [target, source] = [(to.offset + i) * components, (from.offset + i) * components];
+      const [target, source] = [(to.offset + i) * size, (from.offset + i) * size];
       const same = () => {
-        for (let component = 0; component < components; component += 1) {
-          if (bits[target + component] !== from.elements.bits[source + component]) return false;
+        for (let at = 0; at < size; at += 1) {
+          if (to.elements.bytes[target + at] !== from.elements.bytes[source + at]) return false;
         }
         return true;
       };
@@ -284,7 +285,7 @@ export class Outputs implements PartialObserver {
 }
 
 function partOf(array: Elements, first: number, count: number) {
-  const size = elementBytes[array.element];
+  const size = bytesOf(array.element);
   return {
     array: array.name,
     space: 'global' as const,

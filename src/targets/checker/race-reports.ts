@@ -4,8 +4,8 @@
 // finding, with the elements and threads it was seen on.
 
 import type { Range } from '../../diagnostics/source.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import type { Extent3 } from '../../kernel/types.ts';
-import { elementBytes } from '../../kernel/types.ts';
 import type { Elements } from '../interpreter/memory.ts';
 import type { ThreadClock } from './clocks.ts';
 import type { ArrayPart, Finding, FindingStage, Findings, RelatedPlace } from './finding.ts';
@@ -86,7 +86,7 @@ function findingOf(race: Race): Finding {
   const { array, space, earlier, later, sameValue } = first;
   const copy = earlier.copy ?? later.copy;
   const stage = copy === null ? null : stageOf(copy);
-  const size = elementBytes[array.element];
+  const size = bytesOf(array.element);
   const count = greatest - least + 1;
   return {
     code: copy === null ? 'WS7001' : 'WS7002',

@@ -13,12 +13,13 @@
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { componentOf, elementBytes } from '../../kernel/types.ts';
+import { bytesOf, smallestBytes } from '../../kernel/layout.ts';
 import { binds } from '../interpreter/barrier-calls.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import { elementSize } from '../interpreter/memory.ts';
 import type { AtomicCall, StageUse } from '../interpreter/observer.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
@@ -47,8 +48,20 @@ export interface TrackedArray {
   readonly space: 'global' | 'shared' | 'local';
   readonly shadow: Shadow;
   readonly firstCell: number;
-  /** Cells of an element: more than 1 only where arrays of other element sizes share the memory. */
+  readonly cellBytes: number;
+  /** Cells of an element: more than 1 where it has parts, or arrays of other element sizes share the memory. */
   readonly width: number;
+}
+
+/** The cells of a part of an element: from one, to another that is none of them. */
+function cellsOf(
+  { array, firstCell, cellBytes, width }: TrackedArray,
+  index: number,
+  component: number,
+): readonly [first: number, end: number] {
+  const { offset, values } = array.parts[component]!;
+  const first = firstCell + index * width + offset / cellBytes;
+  return [first, first + values.BYTES_PER_ELEMENT / cellBytes];
 }
 
 /** Bytes that a copy is remembered with. */
@@ -91,9 +104,9 @@ export class Races implements PartialObserver {
       const shadow = changed ? new Shadow((end - begin) / cellBytes, cellBytes, this.#budget) : null;
       for (const id of parameters) {
         const array = launch.arrays[id]!;
-        const firstCell = (array.values.byteOffset - begin) / cellBytes;
-        const width = elementBytes[array.element] / cellBytes;
-        this.#tracked.set(array, shadow && { array, space: 'global', shadow, firstCell, width });
+        const firstCell = (array.bytes.byteOffset - begin) / cellBytes;
+        const width = bytesOf(array.element) / cellBytes;
+        this.#tracked.set(array, shadow && { array, space: 'global', shadow, firstCell, cellBytes, width });
       }
     }
   }
@@ -151,10 +164,9 @@ export class Races implements PartialObserver {
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
-    const { shadow, firstCell, width } = tracked;
-    const part = width / array.components;
-    const first = firstCell + index * width + component * part;
-    for (let cell = first; cell < first + part; cell += 1) {
+    const { shadow } = tracked;
+    const [first, end] = cellsOf(tracked, index, component);
+    for (let cell = first; cell < end; cell += 1) {
       this.#readCell(tracked, index, shadow.page(cell), Shadow.within(cell), clock, clock.actor, site);
     }
   }
@@ -165,10 +177,10 @@ export class Races implements PartialObserver {
     const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
     const { shadow, firstCell, width } = tracked;
-    const part = width / array.components;
+    const part = width / array.parts.length;
     const first = firstCell + index * width + component * part;
-    // Which component it is that a vector has already is not reported.
-    const compared = array.components === 1 ? value : null;
+    // Which part it is that an element has already is not reported.
+    const compared = array.parts.length === 1 ? value : null;
     for (let cell = first; cell < first + part; cell += 1) {
       this.#writeCell(
         tracked,
@@ -417,8 +429,8 @@ export class Races implements PartialObserver {
       if (to.elements !== tracked.array) return undefined;
       const i = index - to.offset;
       if (i >= copied) return 0;
-      const { bits, components } = from.elements;
-      return String(bits.subarray((from.offset + i) * components, (from.offset + i + 1) * components));
+      const size = elementSize(from.elements);
+      return String(from.elements.bytes.subarray((from.offset + i) * size, (from.offset + i + 1) * size));
     };
     const value = sourceOf(earlier);
     return value !== undefined && value === sourceOf(later);
@@ -457,10 +469,10 @@ export class Races implements PartialObserver {
           ? array.name !== ''
           : this.#uses.changes(reference)
         : this.#uses.of(reference).copied;
-    const shadow = matters
-      ? new Shadow(array.length * array.components, elementBytes[componentOf(array.element)], budget)
-      : null;
-    const tracked = shadow && { array, space, shadow, firstCell: 0, width: array.components };
+    const cellBytes = smallestBytes(array.element);
+    const shadow = matters ? new Shadow(array.bytes.byteLength / cellBytes, cellBytes, budget) : null;
+    const width = elementSize(array) / cellBytes;
+    const tracked = shadow && { array, space, shadow, firstCell: 0, cellBytes, width };
     this.#tracked.set(array, tracked);
     arrays.push(array);
     return tracked;

@@ -7,7 +7,7 @@
 
 import type { ArrayReference, Call, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from '../analysis/counters.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
@@ -124,14 +124,14 @@ export class Checks {
       access: 'copy',
       copy: { destination: destination.array, source: source.array, alignment },
     });
-    const bytes = elementBytes[elementOf(program, source.array)];
+    const bytes = bytesOf(elementOf(program, source.array));
     const [target, origin] = [arrayName(program, destination.array), arrayName(program, source.array)];
     const wrong: string[] = [];
     const { space, id } = source.array;
     const mayOverlap =
       space === destination.array.space && (space === 'global' || id === destination.array.id);
     if (mayOverlap) wrong.push(`ws_overlap(${target} + ${to}, ${origin} + ${from}, ${count} * ${bytes})`);
-    if (alignment > bytes) {
+    if (alignment > alignmentOf(elementOf(program, source.array))) {
       const addresses = `(unsigned long long)(${target} + ${to}) | (unsigned long long)(${origin} + ${from})`;
       wrong.push(`((${addresses} | (unsigned long long)(${count} * ${bytes})) & ${alignment - 1}) != 0`);
     }

@@ -6,11 +6,12 @@
 import type { Call, Expression, Group, Program, View } from '../../compiler/ir.ts';
 import type { CoreCall, CoreOperation, Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import { elementOf } from '../analysis/elements.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import { TileBarriers } from './tile-barriers.ts';
-import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
+import { arrayName, elementType, identifier, valueTypes } from './types.ts';
 
 type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
 type Place = { readonly mbarrier: number; readonly index: Expression };
@@ -49,7 +50,7 @@ export class CoreWriter implements CallLowering {
     for (const [id, { own, element, count }] of this.#program.sharedArrays.entries()) {
       if (own !== true || count.kind !== 'constant') continue;
       const name = arrayName(this.#program, { space: 'shared', id });
-      out.line(`__shared__ ${elementTypes[element]} ${name}[${count.value}];`);
+      out.line(`__shared__ ${elementType(this.#program, element)} ${name}[${count.value}];`);
       out.line(`const ${valueTypes[this.#program.indexType]} ${name}_length = ${count.value};`);
     }
   }
@@ -223,12 +224,14 @@ export class CoreWriter implements CallLowering {
   #chunks(operation: Of<'copyChunks'>, out: StatementWriter): string {
     const { destination, source, count, chunkBytes, group, zeroFill } = operation;
     const operands = `${this.#address(destination, out)}, ${this.#address(source, out)}`;
-    const bytes = elementBytes[elementOf(this.#program, source.array)];
+    const bytes = bytesOf(elementOf(this.#program, source.array));
     if (zeroFill !== null) {
       const zeros = `(unsigned)${out.expressions.write(zeroFill)} * ${bytes}u`;
       return `ws_copy_zero_filled<${chunkBytes}>(${operands}, ${zeros});`;
     }
     const all = `(unsigned long long)${out.expressions.write(count)} * ${bytes}u`;
+    if (bytes > chunkBytes)
+      return `ws_copy_async_elements<${chunkBytes}, ${bytes}>(${operands}, ${all}, ${this.#threads(group)});`;
     return `ws_copy_async<${chunkBytes}>(${operands}, ${all}, ${this.#threads(group)});`;
   }
 
@@ -259,7 +262,7 @@ export class CoreWriter implements CallLowering {
     { source, count }: { readonly source: View; readonly count: Expression },
     out: StatementWriter,
   ): string {
-    const bytes = elementBytes[elementOf(this.#program, source.array)];
+    const bytes = bytesOf(elementOf(this.#program, source.array));
     return `(unsigned)${out.expressions.write(count)} * ${bytes}u`;
   }
 

@@ -17,6 +17,7 @@ import type {
   ValueType,
 } from '../../compiler/ir.ts';
 import { isBigint, isFloat } from '../../compiler/number-types.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { unknown } from '../analysis/values.ts';
 import type { Checks } from './checks.ts';
 import { positionText } from './positions.ts';
@@ -84,7 +85,7 @@ export class ExpressionWriter {
     return positionText(expression, this.checks.factOf, (one) => this.write(one));
   }
 
-  /** An element of an array, or a component of it, to be read or written. */
+  /** An element of an array, or a part of it, to be read or written. */
   element(
     element: Omit<Extract<Expression, { kind: 'load' }>, 'kind' | 'type'>,
     access: 'read' | 'write',
@@ -92,7 +93,7 @@ export class ExpressionWriter {
     const { array, index, component, range } = element;
     const tested = this.checks.index(this.index(index), index, array, access, range);
     const inside = this.checks.inside(tested, element, access, (each) => this.write(each));
-    return `${arrayName(this.program, array)}[${inside}]${member(component)}`;
+    return `${arrayName(this.program, array)}[${inside}]${member(elementOf(this.program, array), component)}`;
   }
 
   write(expression: Expression): string {

@@ -1,7 +1,8 @@
 // What a checked kernel tells the host when it stops: numbers, which become a Fault here.
 
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
-import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { Extent3 } from '../../kernel/types.ts';
 import { elementOf } from '../analysis/elements.ts';
 import { assertionFault } from '../assertions.ts';
 import { noSuchBarrier } from '../barrier-misuse.ts';
@@ -56,7 +57,7 @@ export function faultOf(
         source: operandOf(program, copy.source, second, places),
         count,
         zeroFill,
-        elementBytes: elementBytes[elementOf(program, copy.source)],
+        elementBytes: bytesOf(elementOf(program, copy.source)),
         alignment: copy.alignment,
       },
       place,

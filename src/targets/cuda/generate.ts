@@ -7,7 +7,8 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import { anyStatement } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
@@ -25,7 +26,7 @@ import { channelPrelude, checkPrelude, printPrelude, uncheckedPrelude } from './
 import { gridPrelude } from './prelude-grid.ts';
 import { StatementWriter } from './statements.ts';
 import { meetingPrelude } from './tile-barriers.ts';
-import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
+import { arrayName, elementDefinitions, elementType, identifier, valueTypes } from './types.ts';
 import { usedDefinitions } from './used-definitions.ts';
 import { warpPreludeOf } from './warps.ts';
 
@@ -62,7 +63,7 @@ function sharedPlaces(program: Program): readonly SharedPlace[] {
       return null;
     }
     const offset = Math.ceil(end / alignments[id]!) * alignments[id]!;
-    end = offset + Number(count.value) * elementBytes[element];
+    end = offset + Number(count.value) * bytesOf(element);
     return { offset, length: Number(count.value) };
   });
 }
@@ -81,7 +82,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
       return [`${valueTypes[parameter.type]} ${identifier(parameter.name, id)}`];
     const name = arrayName(program, { space: 'global', id });
     const constant = parameter.readonly ? 'const ' : '';
-    return [`${constant}${elementTypes[parameter.element]}* ${name}`, `${index} ${name}_length`];
+    return [`${constant}${elementType(program, parameter.element)}* ${name}`, `${index} ${name}_length`];
   });
   for (const [id, place] of shared.entries()) {
     const name = arrayName(program, { space: 'shared', id });
@@ -108,7 +109,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   }
   for (const [id, place] of shared.entries()) {
     const name = arrayName(program, { space: 'shared', id });
-    const type = elementTypes[program.sharedArrays[id]!.element];
+    const type = elementType(program, program.sharedArrays[id]!.element);
     out.line(`${type}* const ${name} = (${type}*)(ws_shared_memory + ${place?.offset ?? `${name}_offset`});`);
     if (place !== null) out.line(`const ${index} ${name}_length = ${place.length};`);
   }
@@ -135,7 +136,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
     warpPreludeOf(program),
     synchronisesGrid(program) ? gridPrelude : '',
   ];
-  const text = `${usedDefinitions(preludes, kernel)}\n${kernel}`;
+  const text = `${usedDefinitions(preludes, kernel)}${elementDefinitions(program)}\n${kernel}`;
   return { text, entry, lowerings, shared, sites: tells ? checks.sites : null };
 }
 

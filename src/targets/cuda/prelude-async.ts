@@ -110,6 +110,12 @@ template <int Bytes> WS_DEVICE void ws_copy_async(void* to, const void* from, un
   for (unsigned long long at = (unsigned long long)rank * Bytes; at < bytes; at += (unsigned long long)size * Bytes)
     ws_copy_chunk<Bytes>((char*)to + at, (const char*)from + at);
 }
+// Copies of elements that are several chunks long, each thread of the group every size-th element.
+template <int Bytes, int Element> WS_DEVICE void ws_copy_async_elements(void* to, const void* from, unsigned long long bytes, unsigned rank, unsigned size) {
+  for (unsigned long long at = (unsigned long long)rank * Element; at < bytes; at += (unsigned long long)size * Element)
+    for (int chunk = 0; chunk < Element; chunk += Bytes)
+      ws_copy_chunk<Bytes>((char*)to + at + chunk, (const char*)from + at + chunk);
+}
 // Element by element, done when it returns.
 template <typename T, typename I> WS_DEVICE void ws_copy(T* to, const T* from, I count, unsigned rank, unsigned size) {
   for (I i = rank; i < count; i += size) to[i] = from[i];

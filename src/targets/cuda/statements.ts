@@ -6,11 +6,11 @@
 
 import type { Call, Program, Statement } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { componentOf } from '../../kernel/types.ts';
+import { partOf } from '../../kernel/layout.ts';
 import { elementOf } from '../analysis/elements.ts';
 import type { Checks } from './checks.ts';
 import { ExpressionWriter } from './expressions.ts';
-import { arrayName, elementTypes, identifier, valueTypes } from './types.ts';
+import { arrayName, elementType, identifier, numberTypes, valueTypes } from './types.ts';
 import { warpStatement } from './warps.ts';
 
 /** Writes the calls that synchronise or copy: chosen for each kernel by analysis. */
@@ -95,7 +95,7 @@ export class StatementWriter {
         return;
       }
       case 'store': {
-        const type = elementTypes[componentOf(elementOf(program, statement.array))];
+        const type = numberTypes[partOf(elementOf(program, statement.array), statement.component).element];
         const value = expressions.write(statement.value);
         this.line(`${expressions.element(statement, 'write')} = (${type})${value};`);
         return;
@@ -210,7 +210,7 @@ export class StatementWriter {
           : `${identifier(this.program.variables[result]!.name, result)} = ${text};`,
       );
     if (operator === 'load' || operator === 'store') {
-      const type = elementTypes[element];
+      const type = elementType(this.program, element);
       const volatile = `*(volatile ${type}*)${place()}`;
       if (operator === 'store') this.line(`${volatile} = ${this.expressions.write(value)};`);
       else give(volatile);
@@ -275,7 +275,7 @@ export class StatementWriter {
     }
     for (const [id, array] of this.program.localArrays.entries()) {
       const name = arrayName(this.program, { space: 'local', id });
-      this.line(`${elementTypes[array.element]} ${name}[${array.count}];`);
+      this.line(`${elementType(this.program, array.element)} ${name}[${array.count}];`);
       this.line(`const ${valueTypes[this.program.indexType]} ${name}_length = ${array.count};`);
     }
   }

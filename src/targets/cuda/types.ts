@@ -1,7 +1,16 @@
 // How types, constants and names of the IR are spelt in CUDA C++.
 
 import type { ArrayReference, Program, ValueType } from '../../compiler/ir.ts';
-import { componentNames, type ElementType } from '../../kernel/types.ts';
+import { bytesOf, isNumberElement, layoutOf, partOf } from '../../kernel/layout.ts';
+import {
+  type Element,
+  isRecordType,
+  isVectorType,
+  type NumberElement,
+  numberBytes,
+  type VectorType,
+  vectorTypes,
+} from '../../kernel/types.ts';
 
 /** The C++ type of a value. */
 export const valueTypes = {
@@ -14,8 +23,8 @@ export const valueTypes = {
   f64: 'double',
 } as const satisfies Record<ValueType, string>;
 
-/** The C++ type of an array's elements; floats of 16 bits are held as their bits. */
-export const elementTypes = {
+/** The C++ type of a number in memory; floats of 16 bits are held as their bits. */
+export const numberTypes = {
   i8: 'signed char',
   u8: 'unsigned char',
   i16: 'short',
@@ -28,14 +37,21 @@ export const elementTypes = {
   bf16: 'unsigned short',
   f32: 'float',
   f64: 'double',
-  i32x2: 'int2',
-  i32x4: 'int4',
-  u32x2: 'uint2',
-  u32x4: 'uint4',
-  f32x2: 'float2',
-  f32x4: 'float4',
-  f64x2: 'double2',
-} as const satisfies Record<ElementType, string>;
+} as const satisfies Record<NumberElement, string>;
+
+/** What CUDA calls vectors of a number. */
+const vectorNames: Readonly<Record<string, string>> = {
+  i8: 'char',
+  u8: 'uchar',
+  i16: 'short',
+  u16: 'ushort',
+  i32: 'int',
+  u32: 'uint',
+  i64: 'longlong',
+  u64: 'ulonglong',
+  f32: 'float',
+  f64: 'double',
+};
 
 function floatLiteral(value: number, type: 'f32' | 'f64'): string {
   const single = type === 'f32';
@@ -89,7 +105,50 @@ export function lengthName(program: Program, array: ArrayReference): string {
   return `${arrayName(program, array)}_length`;
 }
 
-/** How a component of a vector is named behind it; nothing for elements that are numbers. */
-export function member(component: number | undefined): string {
-  return component === undefined ? '' : `.${componentNames[component]}`;
+/** Whether CUDA has a type of its own for an element. Its vectors of three and four 8-byte numbers differ by version. */
+function isBuiltIn(element: Element): boolean {
+  if (isRecordType(element)) return false;
+  return !isVectorType(element) || bytesOf(element) <= 16;
+}
+
+/** The elements that a program defines structures for. */
+function definedElements(program: Program): readonly Element[] {
+  const arrays = [...program.parameters, ...program.sharedArrays, ...program.localArrays];
+  const elements = arrays.flatMap((array) => ('element' in array ? [array.element] : []));
+  return [...new Set(elements)].filter((element) => !isBuiltIn(element));
+}
+
+/** The C++ type of an array's elements. */
+export function elementType(program: Program, element: Element): string {
+  if (!isBuiltIn(element)) return `ws_element_${definedElements(program).indexOf(element)}`;
+  if (isNumberElement(element)) return numberTypes[element];
+  const { component, components } = vectorTypes[element as VectorType];
+  return `${vectorNames[component]}${components}`;
+}
+
+/** The structures of a program's elements, whose members are their parts. */
+export function elementDefinitions(program: Program): string {
+  return definedElements(program)
+    .map((element) => {
+      const { bytes, alignment, parts } = layoutOf(element);
+      const members: string[] = [];
+      let end = 0;
+      for (const [id, part] of parts.entries()) {
+        const size = numberBytes[part.element];
+        const natural = Math.ceil(end / size) * size;
+        if (part.offset > natural) members.push(`unsigned char padding_${id}[${part.offset - end}];`);
+        members.push(`${numberTypes[part.element]} ${identifier(part.name, id)};`);
+        end = part.offset + size;
+      }
+      const name = elementType(program, element);
+      return `struct __align__(${alignment}) ${name} { ${members.join(' ')} };\nstatic_assert(sizeof(${name}) == ${bytes}, "");\n`;
+    })
+    .join('');
+}
+
+/** How a part of an element is named behind it; nothing for elements that are numbers. */
+export function member(element: Element, part = 0): string {
+  const { name } = partOf(element, part);
+  if (name === '') return '';
+  return `.${isBuiltIn(element) ? name : identifier(name, part)}`;
 }

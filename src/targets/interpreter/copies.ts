@@ -7,11 +7,12 @@
 // never delivered under `late`.
 
 import type { Call } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import { copyFault } from '../copy-operands.ts';
 import { membership } from './barrier.ts';
 import { KernelFault } from './fault.ts';
-import type { BitArray, Elements } from './memory.ts';
+import type { Elements } from './memory.ts';
+import { elementSize } from './memory.ts';
 import type { Random } from './random.ts';
 import type { Thread } from './thread.ts';
 
@@ -81,21 +82,16 @@ export class PendingCopy {
     this.after?.deliver();
     this.#delivered = true;
     this.thread.observer?.delivered(this);
-    const { bits: to, components } = this.to.elements;
-    const { bits: from } = this.from.elements;
+    const { bytes: to } = this.to.elements;
+    const { bytes: from } = this.from.elements;
+    const size = elementSize(this.to.elements);
     for (let i = this.first; i < this.count; i += this.stride) {
-      const target = (this.to.offset + i) * components;
-      const source = (this.from.offset + i) * components;
-      if (i >= this.copied) to.fill(zeroOf(to), target, target + components);
-      else
-        for (let component = 0; component < components; component += 1)
-          to[target + component] = from[source + component]!;
+      const target = (this.to.offset + i) * size;
+      const source = (this.from.offset + i) * size;
+      if (i >= this.copied) to.fill(0, target, target + size);
+      else for (let at = 0; at < size; at += 1) to[target + at] = from[source + at]!;
     }
   }
-}
-
-function zeroOf(bits: BitArray): never {
-  return (bits instanceof BigInt64Array ? 0n : 0) as never;
 }
 
 /** One side of a copy: from an element on. */
@@ -177,12 +173,12 @@ function checkOperands(
   count: number,
   zeroFill: number,
 ): void {
-  const operandOf = ({ elements: { name, length, bits }, offset }: Operand) => ({
+  const operandOf = ({ elements: { name, length, bytes }, offset }: Operand) => ({
     array: name,
     offset,
     length,
-    memory: bits.buffer,
-    address: bits.byteOffset,
+    memory: bytes.buffer,
+    address: bytes.byteOffset,
   });
   const fault = copyFault(
     {
@@ -190,7 +186,7 @@ function checkOperands(
       source: operandOf(from),
       count,
       zeroFill,
-      elementBytes: elementBytes[to.elements.element],
+      elementBytes: bytesOf(to.elements.element),
       alignment: call.alignment,
     },
     { range: call.range, thread: thread.index, block: thread.block.index },

@@ -1,9 +1,11 @@
 // The operations of the core, compiled to steps.
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
-import { type Expression, elementValueType, type View } from '../../compiler/ir.ts';
+import type { Expression, View } from '../../compiler/ir.ts';
+import { numberValueType } from '../../compiler/ir.ts';
 import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import { warpSize } from '../lanes.ts';
 import { membership } from './barrier.ts';
 import { type CoreCopy, type Operand, type PendingCopy, shareOfCopy } from './copies.ts';
@@ -268,7 +270,8 @@ function compileChunks(program: ObservedProgram, operation: Of<'copyChunks'>, ca
     const whole = operands(thread);
     const zeros = zeroFill(thread);
     const { rank, size } = membership(operation.group, thread.rank, thread.block.threads.length);
-    const bytes = elementBytes[whole.to.elements.element];
+    const bytes = bytesOf(whole.to.elements.element);
+    // Elements that are longer than a chunk are copied by one thread each, in several.
     const chunk = Math.max(1, operation.chunkBytes / bytes);
     for (let at = rank * chunk; at < whole.count; at += size * chunk) {
       const count = Math.min(chunk, whole.count - at);
@@ -309,12 +312,14 @@ function compileElements(
     const { rank, size } = thread.isBlock
       ? { rank: 0, size: 1 }
       : membership(operation.group, thread.rank, thread.block.threads.length);
-    const zero = zeroOf(elementValueType(to.elements.element));
     for (let i = rank; i < count; i += size) {
-      for (let component = 0; component < to.elements.components; component += 1) {
+      for (let component = 0; component < to.elements.parts.length; component += 1) {
         const read = [from.elements, from.offset + i] as const;
         if (i < copied) thread.observer?.read(thread, ...read, range, component);
-        const value = i < copied ? readElement(thread, ...read, component, range) : zero;
+        const value =
+          i < copied
+            ? readElement(thread, ...read, component, range)
+            : zeroOf(numberValueType(to.elements.parts[component]!.element));
         thread.observer?.write(thread, to.elements, to.offset + i, value, range, component);
         writeElement(thread, to.elements, to.offset + i, component, value, range);
       }
@@ -353,7 +358,7 @@ function compileBulkCopy(program: ObservedProgram, operation: Of<'bulkCopy'>, ca
   return effect((thread) => {
     const whole = operands(thread);
     if (whole.count === 0) return;
-    const bytes = whole.count * elementBytes[whole.to.elements.element];
+    const bytes = whole.count * bytesOf(whole.to.elements.element);
     if (bytes % 16 !== 0) throw brokenRule(thread, range, `a bulk copy of ${bytes} bytes, no multiple of 16`);
     const copy = oneThreadsCopy(thread, operation, call, whole, { alignment: 16, proxy: 'async' });
     thread.observer?.issued(copy);
@@ -395,6 +400,6 @@ function compileBulkStore(program: ObservedProgram, operation: Of<'bulkStore'>, 
 }
 
 /** Memory of the copy engine's own. */
-function likeElements({ element, components, bits }: Elements, count: number): Elements {
-  return elementsAt('', element, new ArrayBuffer(count * components * bits.BYTES_PER_ELEMENT), 0, count);
+function likeElements({ element }: Elements, count: number): Elements {
+  return elementsAt('', element, new ArrayBuffer(count * bytesOf(element)), 0, count);
 }

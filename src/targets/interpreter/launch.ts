@@ -3,7 +3,8 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program, ValueType } from '../../compiler/ir.ts';
-import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { Extent3 } from '../../kernel/types.ts';
 import type { RunnerContext } from '../executable.ts';
 import { type Elements, elementsAt, poisonBytes } from './memory.ts';
 import type { ObservedProgram, Observer } from './observer.ts';
@@ -83,17 +84,17 @@ function readScalar(view: DataView, address: number, type: ValueType): Value {
 
 /** Makes a block's shared memory undefined, but for words in which threads count. Arrays start on multiples of 16 bytes, so whole words may be filled. */
 export function poisonShared(launch: Launch): void {
-  for (const [id, { values }] of launch.sharedArrays.entries()) {
+  for (const [id, { bytes }] of launch.sharedArrays.entries()) {
     if (launch.program.sharedArrays[id]!.counts)
-      new Uint8Array(values.buffer, values.byteOffset, values.byteLength).fill(0);
-    else poisonBytes(values.buffer, values.byteOffset, Math.ceil(values.byteLength / 4) * 4);
+      new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).fill(0);
+    else poisonBytes(bytes.buffer, bytes.byteOffset, Math.ceil(bytes.byteLength / 4) * 4);
   }
 }
 
 /** The local arrays of all threads of a block, by thread; undefined at the start, like shared memory. */
 export function localArraysOf(program: Program, threads: number): Elements[][] {
   const arrays = program.localArrays.map(({ name, element, count }) => {
-    const bytes = Math.ceil((count * elementBytes[element]) / 16) * 16;
+    const bytes = Math.ceil((count * bytesOf(element)) / 16) * 16;
     const buffer = new ArrayBuffer(bytes * threads);
     poisonBytes(buffer, 0, buffer.byteLength);
     return (rank: number) => elementsAt(name, element, buffer, bytes * rank, count);

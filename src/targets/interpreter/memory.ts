@@ -7,13 +7,13 @@
 import { type AtomicFunction, type Value, zeroOf } from '../../compiler/arithmetic.ts';
 import { elementValueType, type ValueType } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
+import { isNumberElement, layoutOf } from '../../kernel/layout.ts';
 import {
-  componentCount,
-  componentOf,
-  type ElementType,
-  elementBytes,
-  type HostArrays,
+  type Element,
   hostArrays,
+  type NumberElement,
+  numberBytes,
+  type TypedArray,
 } from '../../kernel/types.ts';
 import { type Culprit, outOfRange } from './fault.ts';
 
@@ -23,42 +23,65 @@ export const poison = 0x7f7fdead;
 /** An array of the program, in memory. */
 export interface Elements {
   readonly name: string;
-  readonly element: ElementType;
+  readonly element: Element;
   /** Elements. */
   readonly length: number;
-  /** Numbers that an element is made of. */
-  readonly components: number;
-  /** The numbers, one after the other. */
-  readonly values: HostArrays[ElementType];
-  /** The same memory as integers of a number's width: what copies and atomics move. */
-  readonly bits: BitArray;
+  /** The numbers that an element is made of. */
+  readonly parts: readonly PartArray[];
+  /** All of its memory. */
+  readonly bytes: Uint8Array;
+  /** Of an array of integers or floats of 32 or 64 bits, the same as integers: what atomics move. */
+  readonly bits: BitArray | null;
 }
 
-export type BitArray = Uint8Array | Uint16Array | Int32Array | BigInt64Array;
+/** A number of each element. */
+export interface PartArray {
+  /** It is the first of these, and from one element to the next lie so many. */
+  readonly values: TypedArray;
+  readonly stride: number;
+  readonly element: NumberElement;
+  /** Bytes from the element's beginning. */
+  readonly offset: number;
+}
+
+export type BitArray = Int32Array | BigInt64Array;
 
 export function elementsAt(
   name: string,
-  element: ElementType,
+  element: Element,
   buffer: ArrayBufferLike,
   address: number,
   length: number,
 ): Elements {
-  const components = componentCount(element);
-  const Values: ViewConstructor<HostArrays[ElementType]> = hostArrays[element];
-  const Bits: ViewConstructor<BitArray> = bitArrays[elementBytes[componentOf(element)]];
+  const { bytes, parts } = layoutOf(element);
+  const end = address + length * bytes;
   return {
     name,
     element,
     length,
-    components,
-    values: new Values(buffer, address, length * components),
-    bits: new Bits(buffer, address, length * components),
+    parts: parts.map((part) => {
+      const size = numberBytes[part.element];
+      const begin = address + part.offset;
+      const Values: new (buffer: ArrayBufferLike, begin: number, length: number) => TypedArray =
+        hostArrays[part.element];
+      const values = new Values(buffer, begin, Math.max(Math.floor((end - begin) / size), 0));
+      return { values, stride: bytes / size, element: part.element, offset: part.offset };
+    }),
+    bytes: new Uint8Array(buffer, address, length * bytes),
+    bits: bitsAt(element, buffer, address, length),
   };
 }
 
-type ViewConstructor<T> = new (buffer: ArrayBufferLike, address: number, length: number) => T;
+function bitsAt(element: Element, buffer: ArrayBufferLike, address: number, length: number): BitArray | null {
+  if (!isNumberElement(element)) return null;
+  if (numberBytes[element] === 8) return new BigInt64Array(buffer, address, length);
+  return numberBytes[element] === 4 ? new Int32Array(buffer, address, length) : null;
+}
 
-const bitArrays = { 1: Uint8Array, 2: Uint16Array, 4: Int32Array, 8: BigInt64Array } as const;
+/** The size of an element of an array. */
+export function elementSize({ parts: [first] }: Elements): number {
+  return first!.stride * first!.values.BYTES_PER_ELEMENT;
+}
 
 /** Fills bytes, from a multiple of 4 on, with the poison. */
 export function poisonBytes(buffer: ArrayBufferLike, address: number, byteLength: number): void {
@@ -73,7 +96,8 @@ export function readElement(
   component: number,
   range: Range,
 ): Value {
-  const value = array.values[index * array.components + component];
+  const { values, stride } = array.parts[component]!;
+  const value = values[index * stride];
   if (value === undefined) throw outside(thread, array, index, range, 'read');
   return value;
 }
@@ -89,7 +113,8 @@ export function writeElement(
 ): void {
   if (!(index >= 0 && index < array.length)) throw outside(thread, array, index, range, 'write');
   // A bigint array takes bigints and every other numbers, as the value's type has been made to be.
-  (array.values as Record<number, Value>)[index * array.components + component] = value;
+  const { values, stride } = array.parts[component]!;
+  (values as Record<number, Value>)[index * stride] = value;
 }
 
 /**

@@ -1,7 +1,8 @@
 // What a lowering asks of the calls of a program.
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
+
 import { elementOf } from '../analysis/elements.ts';
 import { factsOf } from '../analysis/facts.ts';
 import { divisorOf } from '../analysis/values.ts';
@@ -46,15 +47,21 @@ export function returnsAmongCopies(body: readonly Statement[]): boolean {
   return first >= 0 && anyStatement(body.slice(first), ({ kind }) => kind === 'return');
 }
 
+/** The greatest power of two that divides a number of bytes. */
+export function powerIn(bytes: number): number {
+  return bytes & -bytes;
+}
+
 /** A function that gives the power of two bytes, up to 16, that both addresses and the size of a copy are multiples of. */
 export function copyAlignment(program: Program, alignments: readonly number[]): (copy: Copy) => number {
   const facts = factsOf(program);
   return (copy) => {
     const { destination, source, count, alignment } = copy;
     const factOf = facts.at(copy);
-    const bytes = elementBytes[elementOf(program, source.array)];
+    const element = elementOf(program, source.array);
+    const bytes = powerIn(bytesOf(element));
     const base = ({ space, id }: Copy['source']['array']) =>
-      space === 'global' ? (alignments[id] ?? bytes) : 16;
+      space === 'global' ? (alignments[id] ?? alignmentOf(element)) : 16;
     const proven = (offset: Expression) => bytes * divisorOf(factOf(offset));
     const addresses = Math.min(
       base(destination.array),

@@ -1,9 +1,10 @@
 // Asynchronous copies as the threads of a group make them, and the bytes of one.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import { elementOf } from '../analysis/elements.ts';
-import { type Copy, copyAlignment } from './calls.ts';
+import { type Copy, copyAlignment, powerIn } from './calls.ts';
 import type { Words } from './words.ts';
 
 export class CopyLegaliser {
@@ -26,7 +27,7 @@ export class CopyLegaliser {
 
   /** The bytes of a copy, a u32. */
   bytes({ source, count }: Copy, words: Words): Expression {
-    const bytes = elementBytes[elementOf(this.#program, source.array)];
+    const bytes = bytesOf(elementOf(this.#program, source.array));
     return words.binary('multiply', words.convert(count, 'u32'), words.u32(bytes));
   }
 
@@ -45,11 +46,19 @@ export class CopyLegaliser {
     const operands = { destination, source, count, group, promised };
     if (zeroFill !== null) {
       if (count.kind !== 'constant') throw new TypeError('a copy with zeros has a known size');
-      const chunkBytes = Number(count.value) * elementBytes[elementOf(this.#program, source.array)];
+      const chunkBytes = Number(count.value) * bytesOf(elementOf(this.#program, source.array));
       return words.core({ kind: 'copyChunks', ...operands, zeroFill, chunkBytes: chunkBytes as 4 | 8 | 16 });
     }
     if (!this.isAsynchronous(copy)) return words.core({ kind: 'copyElements', ...operands });
-    const chunkBytes = this.alignmentOf(copy) as 4 | 8 | 16;
+    // A thread copies whole elements, each in so many chunks, or so many elements in a chunk.
+    const elementBytes = bytesOf(elementOf(this.#program, source.array));
+    const alignment = this.alignmentOf(copy);
+    const chunkBytes = (elementBytes <= alignment ? alignment : Math.min(alignment, powerIn(elementBytes))) as
+      | 4
+      | 8
+      | 16;
+    if (chunkBytes % Math.min(elementBytes, chunkBytes) !== 0)
+      return words.core({ kind: 'copyElements', ...operands });
     return words.core({ kind: 'copyChunks', ...operands, zeroFill: null, chunkBytes });
   }
 }

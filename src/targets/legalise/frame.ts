@@ -3,7 +3,7 @@
 import type { ArrayReference, Program, SharedArray, Statement, Variable } from '../../compiler/ir.ts';
 import type { MbarrierArray } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import type { ElementType, Extent3 } from '../../kernel/types.ts';
+import type { Element, Extent3 } from '../../kernel/types.ts';
 import { forEachStatement } from '../analysis/walk.ts';
 import { Words } from './words.ts';
 
@@ -48,7 +48,7 @@ export class Frame {
     return this.#mbarriers.push({ ...plain, ...array }) - 1;
   }
 
-  shared(name: string, element: ElementType, count: number): ArrayReference {
+  shared(name: string, element: Element, count: number): ArrayReference {
     const words = this.words();
     const array: SharedArray = { name, element, count: words.index(count), own: true, range: words.range };
     return { space: 'shared', id: this.#sharedArrays.push(array) - 1 };
@@ -62,7 +62,7 @@ export class Frame {
   }
 
   /** An array with a slot for each thread of the block, through which lanes exchange values. */
-  exchange(name: string, element: ElementType, range: Range): ArrayReference {
+  exchange(name: string, element: Element, range: Range): ArrayReference {
     const count = this.words(range).index(this.blockSize);
     return {
       space: 'shared',

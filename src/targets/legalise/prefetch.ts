@@ -7,7 +7,7 @@
 // the device copy to 0.91, with two from 0.82 to 0.95.
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import {
   conjunctsOf,
   incrementOf,
@@ -48,7 +48,7 @@ function isBlockCopy(statement: Statement): statement is Copy {
 export function batchesUnderWay(batch: readonly Statement[], program: Program): number {
   const bytes = batch.filter(isBlockCopy).reduce((sum, { count, source }) => {
     const elements = count.kind === 'constant' ? Number(count.value) : 0;
-    return sum + elements * elementBytes[elementOf(program, source.array)];
+    return sum + elements * bytesOf(elementOf(program, source.array));
   }, 0);
   if (bytes === 0) return 0;
   const [x, y, z] = program.block;

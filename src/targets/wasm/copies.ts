@@ -6,11 +6,12 @@
 // promised) is one cheap test; the host finds out which it was.
 
 import type { ArrayReference, Call, Statement } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
+
 import { constantOf } from '../analysis/elements.ts';
-import type { Code, Local, WasmType } from './encoder/code.ts';
+import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
-import { moveType, pushElementAddress, writeMoveFrom, writeMoveTo } from './memory.ts';
+import { pushElementAddress, writeMove } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export type MemcpyAsync = Extract<Call, { intrinsic: 'memcpyAsync' }>;
@@ -118,14 +119,10 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   const { code, unit } = context;
   const { array: target } = call.destination;
   const { array: source } = call.source;
-  const element = unit.elementOf(target);
   if (locals.zeros !== null) {
     writeElementLoop(context, call, locals, share);
   } else if (share === 'whole' && constantOf(call.count) === 1) {
-    pushElementAddress(context, target, locals.to);
-    pushElementAddress(context, source, locals.from);
-    writeMoveFrom(context, element);
-    writeMoveTo(context, element);
+    writeElementMove(context, call, locals.to, locals.from);
   } else if (share === 'whole' && target.space !== 'local' && source.space !== 'local') {
     pushElementAddress(context, target, locals.to);
     pushElementAddress(context, source, locals.from);
@@ -140,51 +137,54 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
 function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLocals, share: Share): void {
   const { code, unit } = context;
   const wasm = unit.program.indexType;
-  const element = unit.elementOf(call.destination.array);
   const { pushFirst, pushStride } =
     share === 'whole' ? { pushFirst: () => code.i32(0), pushStride: () => code.i32(1) } : share;
   const widen = () => {
     if (wasm === 'i64') code.op('i64.extend_i32_u');
   };
-  code.withTemporary(wasm, (position) => {
-    code.withTemporary(wasm, (index) => {
-      pushFirst();
-      widen();
-      code.set(position);
-      code.block((done) => {
-        code.loop((next) => {
-          code.get(position).get(locals.count).op(`${wasm}.ge_s`).brIf(done);
-          const pushAddress = (array: ArrayReference, offset: Local) => {
-            code.get(offset).get(position).op(`${wasm}.add`).set(index);
-            pushElementAddress(context, array, index);
-          };
-          pushAddress(call.destination.array, locals.to);
-          const pushElement = () => {
-            pushAddress(call.source.array, locals.from);
-            writeMoveFrom(context, element);
-          };
-          if (locals.zeros === null) {
-            pushElement();
-          } else {
-            const type = moveType(element);
-            code.get(position).get(locals.count).get(locals.zeros).op(`${wasm}.sub`, `${wasm}.lt_s`);
-            code.if(pushElement, () => pushZero(code, type), type);
-          }
-          writeMoveTo(context, element);
-          code.get(position);
-          pushStride();
-          widen();
-          code.op(`${wasm}.add`).set(position).br(next);
-        });
+  code.withTemporaries((take) => {
+    const [position, to, from] = [take(wasm), take(wasm), take(wasm)];
+    pushFirst();
+    widen();
+    code.set(position);
+    code.block((done) => {
+      code.loop((next) => {
+        code.get(position).get(locals.count).op(`${wasm}.ge_s`).brIf(done);
+        code.get(locals.to).get(position).op(`${wasm}.add`).set(to);
+        const copy = () => {
+          code.get(locals.from).get(position).op(`${wasm}.add`).set(from);
+          writeElementMove(context, call, to, from);
+        };
+        if (locals.zeros === null) {
+          copy();
+        } else {
+          code.get(position).get(locals.count).get(locals.zeros).op(`${wasm}.sub`, `${wasm}.lt_s`);
+          code.if(copy, () => writeElementMove(context, call, to, null));
+        }
+        code.get(position);
+        pushStride();
+        widen();
+        code.op(`${wasm}.add`).set(position).br(next);
       });
     });
   });
 }
 
-function pushZero(code: Code, type: WasmType): void {
-  if (type === 'v128') code.i32x4([0, 0, 0, 0]);
-  else if (type === 'i64') code.i64(0n);
-  else code[type](0);
+/** Copies one element, or makes it zero. */
+function writeElementMove(context: ThreadContext, call: CopyCall, to: Local, from: Local | null): void {
+  const { code, unit } = context;
+  const { destination, source } = call;
+  code.withTemporaries((take) => {
+    const [target, origin] = [take('i32'), take('i32')];
+    pushElementAddress(context, destination.array, to);
+    code.set(target);
+    if (from !== null) {
+      pushElementAddress(context, source.array, from);
+      code.set(origin);
+    }
+    const pushFrom = from === null ? null : () => code.get(origin);
+    writeMove(context, unit.elementOf(destination.array), () => code.get(target), pushFrom);
+  });
 }
 
 /** Stops the thread if the copy as a whole is wrong. */
@@ -287,7 +287,7 @@ function pushMisaligned(context: ThreadContext, call: CopyCall, locals: CopyLoca
   const { code, unit } = context;
   const { array: target } = call.destination;
   const { array: source } = call.source;
-  if (call.alignment <= elementBytes[unit.elementOf(target)]) return false;
+  if (call.alignment <= alignmentOf(unit.elementOf(target))) return false;
   if (target.space === 'local' || source.space === 'local') return false;
   pushElementAddress(context, target, locals.to);
   pushElementAddress(context, source, locals.from);
@@ -303,5 +303,5 @@ function pushMisaligned(context: ThreadContext, call: CopyCall, locals: CopyLoca
 function pushBytes({ code, unit }: ThreadContext, call: CopyCall, { count }: CopyLocals): void {
   code.get(count);
   if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
-  code.i32(elementBytes[unit.elementOf(call.destination.array)]).op('i32.mul');
+  code.i32(bytesOf(unit.elementOf(call.destination.array))).op('i32.mul');
 }

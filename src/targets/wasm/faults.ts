@@ -1,7 +1,8 @@
 // What a kernel tells the host when it stops: numbers, which become a Fault here.
 
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
-import { type Extent3, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { Extent3 } from '../../kernel/types.ts';
 import { assertionFault } from '../assertions.ts';
 import { barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
@@ -85,7 +86,7 @@ export class FaultReader {
             source: this.#operand(source, from),
             count: Number(count),
             zeroFill: Number(zeroFill),
-            elementBytes: elementBytes[this.#arrayOf(destination).element],
+            elementBytes: bytesOf(this.#arrayOf(destination).element),
             alignment,
           },
           { range, ...this.#place(site, rank, block) },

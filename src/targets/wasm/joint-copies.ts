@@ -2,7 +2,8 @@
 // they are one copy, and a long one is much faster than many short ones.
 
 import type { View } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import { AffineForms, integer } from '../analysis/affine.ts';
 import { constantOf } from '../analysis/elements.ts';
 import type { CopyCall } from './copies.ts';
@@ -14,7 +15,7 @@ export function jointCopy(unit: Unit, lanes: Lanes, call: CopyCall): CopyCall | 
   const each = constantOf(call.count);
   if (call.group.kind !== 'thread' || call.zeroFill !== null || each === null || each < 1) return null;
   // Each thread's own copy must be as aligned as it promises.
-  const bytes = each * elementBytes[unit.elementOf(call.destination.array)];
+  const bytes = each * bytesOf(unit.elementOf(call.destination.array));
   if (bytes % call.alignment !== 0) return null;
   const forms = new AffineForms(unit.program, (expression) => lanes.isUniform(expression));
   const baseOf = ({ array, offset }: View): View | null => {

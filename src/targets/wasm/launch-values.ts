@@ -7,7 +7,8 @@
 // local that holds the block's linear number.
 
 import type { ArrayReference } from '../../compiler/ir.ts';
-import { elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+
 import type { Code, Local } from './encoder/code.ts';
 import type { MemoryInstruction } from './encoder/opcodes.ts';
 import { wasmType } from './types.ts';
@@ -96,7 +97,7 @@ export class LaunchValues {
       this.#load('i32.load', slot);
       this.#load('i32.load', slot + 4);
       this.#code
-        .i32(elementBytes[last.element])
+        .i32(bytesOf(last.element))
         .op('i32.mul', 'i32.add')
         .i32(15)
         .op('i32.add')

@@ -6,9 +6,10 @@
 
 import type { ArrayReference, Expression } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { componentOf, type ElementType, elementBytes, type NumberElement } from '../../kernel/types.ts';
+import { bytesOf, partOf } from '../../kernel/layout.ts';
+import type { Element, NumberElement } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
-import type { Local, WasmType } from './encoder/code.ts';
+import type { Code, Local, WasmType } from './encoder/code.ts';
 import type { MemoryInstruction } from './encoder/opcodes.ts';
 import type { ThreadContext } from './thread-context.ts';
 
@@ -74,32 +75,47 @@ export function writeStore(context: ThreadContext, access: Access, offset = 0): 
   context.code.memory(instruction, place + offset);
 }
 
-function accessOf({ unit }: ThreadContext, { array, component = 0 }: Access, instructions: Accesses) {
-  const element = componentOf(unit.elementOf(array));
-  return { instruction: instructions[element], place: component * elementBytes[element] };
+function accessOf({ unit }: ThreadContext, { array, component }: Access, instructions: Accesses) {
+  const { element, offset } = partOf(unit.elementOf(array), component);
+  return { instruction: instructions[element], place: offset };
 }
 
-const moves = {
-  1: ['i32', 'i32.load8_u', 'i32.store8'],
-  2: ['i32', 'i32.load16_u', 'i32.store16'],
-  4: ['i32', 'i32.load', 'i32.store'],
-  8: ['i64', 'i64.load', 'i64.store'],
-  16: ['v128', 'v128.load', 'v128.store'],
-} as const satisfies Record<number, readonly [WasmType, MemoryInstruction, MemoryInstruction]>;
+const moves = [
+  [16, 'v128', 'v128.load', 'v128.store'],
+  [8, 'i64', 'i64.load', 'i64.store'],
+  [4, 'i32', 'i32.load', 'i32.store'],
+  [2, 'i32', 'i32.load16_u', 'i32.store16'],
+  [1, 'i32', 'i32.load8_u', 'i32.store8'],
+] as const satisfies (readonly [number, WasmType, MemoryInstruction, MemoryInstruction])[];
 
-/** The type in which a whole element is moved: all its bits, whatever they mean. */
-export function moveType(element: ElementType): WasmType {
-  return moves[elementBytes[element]][0];
+/**
+ * Moves all bits of an element, whatever they mean; the callbacks push the addresses, once for each part that one
+ * instruction moves. Without a source the element becomes zero.
+ */
+export function writeMove(
+  { code }: ThreadContext,
+  element: Element,
+  pushTo: () => void,
+  pushFrom: (() => void) | null,
+): void {
+  let at = 0;
+  for (const [bytes, type, load, store] of moves) {
+    for (; bytesOf(element) - at >= bytes; at += bytes) {
+      pushTo();
+      if (pushFrom === null) pushZero(code, type);
+      else {
+        pushFrom();
+        code.memory(load, at, 1);
+      }
+      code.memory(store, at, 1);
+    }
+  }
 }
 
-/** Pops the address of an element and pushes its bits. */
-export function writeMoveFrom({ code }: ThreadContext, element: ElementType): void {
-  code.memory(moves[elementBytes[element]][1]);
-}
-
-/** Pops the address of an element and bits, and stores them. */
-export function writeMoveTo({ code }: ThreadContext, element: ElementType): void {
-  code.memory(moves[elementBytes[element]][2]);
+function pushZero(code: Code, type: WasmType): void {
+  if (type === 'v128') code.i32x4([0, 0, 0, 0]);
+  else if (type === 'i64') code.i64(0n);
+  else code[type](0);
 }
 
 /** Holds the index of the program's index type that `push` pushes in a local. */
@@ -176,7 +192,7 @@ export function writeBoundsCheck(
 /** Pushes the address of the element whose checked index a local holds. */
 export function pushElementAddress(context: ThreadContext, array: ArrayReference, index: Local): void {
   const { code, unit, launch } = context;
-  const bytes = elementBytes[unit.elementOf(array)];
+  const bytes = bytesOf(unit.elementOf(array));
   code.get(index);
   if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
   if (array.space === 'local') {
@@ -202,7 +218,7 @@ export function pushWord(
   push: (context: ThreadContext, index: Expression) => void,
 ): number {
   const { code, unit, launch } = context;
-  const bytes = elementBytes[unit.elementOf(array)];
+  const bytes = bytesOf(unit.elementOf(array));
   const known = constantOf(index);
   const offset = unit.ownArray(array.id);
   code.get(launch.scratch());
@@ -215,5 +231,8 @@ export function pushWord(
 }
 
 function scale({ code }: ThreadContext, bytes: number): void {
-  if (bytes > 1) code.i32(Math.log2(bytes)).op('i32.shl');
+  if (bytes === 1) return;
+  const places = Math.log2(bytes);
+  if (Number.isInteger(places)) code.i32(places).op('i32.shl');
+  else code.i32(bytes).op('i32.mul');
 }

@@ -5,7 +5,8 @@ import type { ArrayReference, Call, MathFunction, Program } from '../../compiler
 import type { RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { type ElementType, elementBytes } from '../../kernel/types.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import type { Element } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
 import type { FaultSite } from '../executable.ts';
 import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
@@ -116,7 +117,7 @@ export class Unit {
     const known = this.#localArrays.get(id);
     if (known !== undefined) return known;
     const { element, count } = this.program.localArrays[id]!;
-    const offset = this.reserveScratch(count * this.blockSize * elementBytes[element]);
+    const offset = this.reserveScratch(count * this.blockSize * bytesOf(element));
     this.#localArrays.set(id, offset);
     return offset;
   }
@@ -137,7 +138,7 @@ export class Unit {
     const known = this.#whole.ownArrays.get(id);
     if (known !== undefined) return known;
     const { element, count } = this.program.sharedArrays[id]!;
-    const offset = this.reserveScratch(Number(constantOf(count)) * elementBytes[element]);
+    const offset = this.reserveScratch(Number(constantOf(count)) * bytesOf(element));
     this.#whole.ownArrays.set(id, offset);
     return offset;
   }
@@ -229,8 +230,8 @@ export class Unit {
   }
 
   /** The module's own function that stores some lanes of a vector, as elements of a width. */
-  storeFunction(element: ElementType): FunctionReference {
-    const bytes = elementBytes[element];
+  storeFunction(element: Element): FunctionReference {
+    const bytes = bytesOf(element);
     return this.ownFunction(`store ${bytes}`, () => addStoreFunction(this, bytes));
   }
 
@@ -261,7 +262,7 @@ export class Unit {
     return (space === 'shared' ? this.program.sharedArrays : this.program.localArrays)[id]!.name;
   }
 
-  elementOf({ space, id }: ArrayReference): ElementType {
+  elementOf({ space, id }: ArrayReference): Element {
     if (space === 'shared') return this.program.sharedArrays[id]!.element;
     if (space === 'local') return this.program.localArrays[id]!.element;
     const parameter = this.program.parameters[id]!;

@@ -3,27 +3,33 @@
 // A lane has 32 bits, but for f64, of which two make a vector. Elements of 8 and 16 bits are widened as they are loaded, with their sign if they have one, and
 // of what is stored the low bits are kept, as for a single thread.
 
-import { componentOf, type ElementType, elementBytes } from '../../../kernel/types.ts';
+import { bytesOf, isNumberElement } from '../../../kernel/layout.ts';
+import { type Element, numberBytes } from '../../../kernel/types.ts';
 import type { Code } from '../encoder/code.ts';
 import type { Unit } from '../unit.ts';
 
 /** The widths of elements that one instruction, or a few, bring into lanes. */
-export function fitsLanes(unit: Unit, element: ElementType): boolean {
-  const bytes = elementBytes[element];
+export function fitsLanes(unit: Unit, element: Element): boolean {
+  if (!isNumberElement(element)) return false;
+  const bytes = numberBytes[element];
   if (bytes < 4) return unit.does('narrow');
   return bytes === 4 || (element === 'f64' && unit.does('pairs'));
 }
 
+/** Whether an element is one number of 32 bits, which fills a lane. */
+export function fillsLane(element: Element): boolean {
+  return isNumberElement(element) && numberBytes[element] === 4;
+}
+
 /** Bytes of the elements of one vector, four of them or two f64. */
-export function vectorBytes(element: ElementType): number {
-  return Math.min(4 * elementBytes[element], 16);
+export function vectorBytes(element: Element): number {
+  return Math.min(4 * bytesOf(element), 16);
 }
 
 /** Pops an address and pushes the elements that lie so many bytes from it. */
-export function writeLaneLoad(code: Code, element: ElementType, offset: number): void {
-  const bytes = elementBytes[element];
-  const kind = componentOf(element);
-  const sign = kind === 'i8' || kind === 'i16' ? 's' : 'u';
+export function writeLaneLoad(code: Code, element: Element, offset: number): void {
+  const bytes = bytesOf(element);
+  const sign = element === 'i8' || element === 'i16' ? 's' : 'u';
   if (bytes >= 4) {
     code.memory('v128.load', offset, bytes);
   } else if (bytes === 2) {
@@ -35,8 +41,8 @@ export function writeLaneLoad(code: Code, element: ElementType, offset: number):
 }
 
 /** Pops an address and a vector, and stores the elements so many bytes from it. */
-export function writeLaneStore(code: Code, element: ElementType, offset: number): void {
-  const bytes = elementBytes[element];
+export function writeLaneStore(code: Code, element: Element, offset: number): void {
+  const bytes = bytesOf(element);
   if (bytes >= 4) {
     code.memory('v128.store', offset, bytes);
     return;

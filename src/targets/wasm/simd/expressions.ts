@@ -5,7 +5,7 @@
 // for the first and kept in locals for the rest of the statement.
 
 import type { Expression, Statement, ValueType, View } from '../../../compiler/ir.ts';
-import { elementBytes } from '../../../kernel/types.ts';
+
 import { constantOf } from '../../analysis/elements.ts';
 import { keyOf } from '../../analysis/expression-key.ts';
 import type { CopyCall } from '../copies.ts';
@@ -17,7 +17,7 @@ import { type LaneType, laneInstruction } from '../instructions.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
-import { vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
+import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { vectorsOf, writeJoinedLanes, writeJoinedMasks, writeMaskOfPair, writePairOf } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
@@ -278,7 +278,7 @@ function pushUniform(group: GroupContext, shared: Shared, expression: Expression
     return;
   }
   // Elements of less than 4 bytes have to be widened before they are spread.
-  const spreads = expression.kind === 'load' && elementBytes[group.unit.elementOf(expression.array)] === 4;
+  const spreads = expression.kind === 'load' && fillsLane(group.unit.elementOf(expression.array));
   const location = spreads ? group.locate(expression) : null;
   const local = sharedLocal(shared, `splat ${keyOf(expression)}`, 'v128', (filled) => {
     if (location === null) {

@@ -17,7 +17,7 @@ import type {
   ValueType,
   View,
 } from '../../../compiler/ir.ts';
-import { elementBytes } from '../../../kernel/types.ts';
+
 import { AffineForms } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { factsOf } from '../../analysis/facts.ts';
@@ -40,7 +40,7 @@ import {
 import { type CopyCall, copyOf } from '../copies.ts';
 import { convertsInLanes, isLaneType, laneInstruction } from '../instructions.ts';
 import type { Unit } from '../unit.ts';
-import { fitsLanes } from './elements.ts';
+import { fillsLane, fitsLanes } from './elements.ts';
 
 /** How the elements lie that the lanes of a group access; `separate` is anywhere. */
 export type AccessShape = 'uniform' | 'contiguous' | 'separate';
@@ -92,7 +92,7 @@ export class Lanes {
   shapeOf(array: ArrayReference, index: Expression): AccessShape {
     const element = this.#unit.elementOf(array);
     if (array.space === 'local') {
-      return this.isUniform(index) && elementBytes[element] === 4 ? 'contiguous' : 'separate';
+      return this.isUniform(index) && fillsLane(element) ? 'contiguous' : 'separate';
     }
     switch (this.#forms.of(index)?.coefficient) {
       case 0:
@@ -196,7 +196,7 @@ export class Lanes {
       this.#unit.does('atomics') &&
       result === null &&
       compare === null &&
-      elementBytes[this.#unit.elementOf(array)] === 4 &&
+      fillsLane(this.#unit.elementOf(array)) &&
       array.space !== 'local' &&
       this.#canCompute(index) &&
       this.#canCompute(value)
@@ -206,7 +206,7 @@ export class Lanes {
   /** A copy in which each thread copies its own element, from one kind of memory to another. */
   #canCopy({ group, count, destination, source, zeroFill, alignment }: CopyCall): boolean {
     const isBeside = ({ array, offset }: View) =>
-      elementBytes[this.#unit.elementOf(array)] === 4 && this.isSideBySide({ array, index: offset });
+      fillsLane(this.#unit.elementOf(array)) && this.isSideBySide({ array, index: offset });
     return (
       group.kind === 'thread' &&
       constantOf(count) === 1 &&

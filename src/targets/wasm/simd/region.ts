@@ -5,7 +5,8 @@
 // they fail. Threads that do not fill a group are left to that code too.
 
 import type { Region as RegionOfBlock, Statement } from '../../../compiler/ir.ts';
-import { elementBytes } from '../../../kernel/types.ts';
+import { bytesOf } from '../../../kernel/layout.ts';
+
 import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
@@ -103,7 +104,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     const location = plan.checkpoints.locate(access);
     if (location === null) return null;
     const { address, distance } = location;
-    return { address: address.local!, offset: distance * elementBytes[unit.elementOf(address.array)] };
+    return { address: address.local!, offset: distance * bytesOf(unit.elementOf(address.array)) };
   };
   const single = parts.threadContext(rank);
   const group = {

@@ -2,7 +2,6 @@
 // side, those that are wider than a lane, and atomic operations. Only where all lanes of a group are there.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
-import { elementValueType } from '../../../compiler/ir.ts';
 import { type AtomicCall, writeAtomicOf } from '../atomics.ts';
 import type { Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -17,9 +16,8 @@ export function pushGather(
   vector: number,
   pushIndex: () => void,
 ): void {
-  const { code, unit } = group;
-  const element = unit.elementOf(load.array);
-  const type = elementValueType(element) === 'f32' ? 'f32x4' : 'i32x4';
+  const { code } = group;
+  const type = load.type === 'f32' ? 'f32x4' : 'i32x4';
   code.withTemporaries((take) => {
     const [indices, index, result] = [take('v128'), take('i32'), take('v128')];
     pushIndex();
