@@ -12,6 +12,7 @@ export {
 export type { AnyFunction, Place } from './diagnostics/source.ts';
 export type {
   AlignedSize,
+  AnyVector,
   AtomicElement,
   Castable,
   Constant,
@@ -38,14 +39,17 @@ export type {
   Thread,
   ThreadBlock,
   Tile,
+  VectorOrNumber,
 } from './kernel/cuda.ts';
 export type { CudaAsync } from './kernel/cuda-async.ts';
 export type { CudaAtomics } from './kernel/cuda-atomics.ts';
 export type { ArrivalToken, Barrier, BarrierArray, CudaBarriers } from './kernel/cuda-barriers.ts';
 export type { CudaGroups, CudaWarps } from './kernel/cuda-groups.ts';
+export type { CudaVectors } from './kernel/cuda-vectors.ts';
 export { decodeBF16, decodeF16, encodeBF16, encodeF16 } from './kernel/half.ts';
 export type { Combination } from './kernel/intrinsics.ts';
 export {
+  type AnyArgument,
   type ArrayArgument,
   deviceFunction,
   type Kernel,
@@ -64,6 +68,7 @@ export type {
   HandleEntry,
   Handles,
   KernelArray,
+  NumberValues,
   OptionalNames,
   ReadonlyKernelArray,
   ResultTypes,
@@ -74,17 +79,28 @@ export type {
   Shaped,
   ValueOf,
   Vector2,
+  Vector3,
   Vector4,
+  VectorValues,
   WindowEntry,
 } from './kernel/schema.ts';
 export type {
+  Element,
   ElementType,
   Extent,
   Extent3,
+  HostArray,
   HostArrays,
+  NumberArrays,
   NumberElement,
+  RecordType,
   ScalarType,
+  Vector,
+  VectorArrays,
+  VectorComponent,
+  VectorLength,
   VectorType,
+  VectorTypes,
 } from './kernel/types.ts';
 export type { Cancelling, SignalShape } from './runtime/abort-signal.ts';
 export type {

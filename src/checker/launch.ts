@@ -6,19 +6,10 @@ import { specialise } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { bytesOf } from '../kernel/layout.ts';
+import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { type KernelParameter, parseSchema } from '../kernel/parameters.ts';
 import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
-import {
-  componentCount,
-  type Element,
-  type ElementType,
-  type Extent,
-  type Extent3,
-  type HostArrays,
-  hostArrays,
-  type TypedArray,
-} from '../kernel/types.ts';
+import type { Element, ElementType, Extent, Extent3, HostArrays, TypedArray } from '../kernel/types.ts';
 import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
 import { checkBlock, checkGrid, checkResident } from '../runtime/extents.ts';
@@ -131,7 +122,7 @@ function checkArguments(
   given: Readonly<Record<string, unknown>>,
 ): ArgumentsOf<LaunchArray> {
   const arrayInWords = ({ element }: { readonly element: Element }) =>
-    `a ${hostArrays[element].name} or { length: n }`;
+    `a ${hostForm(element).Values.name} or { length: n }`;
   return takeArguments(parameters, given, {
     what: `check of ${kernelInWords(kernel)}`,
     place: () => 'in `arguments`',
@@ -150,11 +141,12 @@ function checkArguments(
 }
 
 function arrayOf(element: Element, value: unknown): LaunchArray | null {
-  if (value instanceof hostArrays[element] && value.length % componentCount(element) === 0) {
+  const { Values, numbers } = hostForm(element);
+  if (value instanceof Values && value.length % numbers === 0) {
     return {
       element,
-      length: value.length / componentCount(element),
-      data: value as TypedArray,
+      length: value.length / numbers,
+      data: value,
       unfilled: false,
     };
   }

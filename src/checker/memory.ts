@@ -6,8 +6,7 @@
 
 import type { Program } from '../compiler/ir.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { bytesOf } from '../kernel/layout.ts';
-import { componentCount, hostArrays } from '../kernel/types.ts';
+import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { type ArrayPlace, kernelInWords } from '../runtime/launch.ts';
 import { encodeRecord } from '../runtime/launch-record.ts';
 import { placeSharedArrays } from '../runtime/shared-arrays.ts';
@@ -120,7 +119,8 @@ function placeOf(
  */
 function fill({ element, length, data, unfilled }: LaunchArray, buffer: ArrayBuffer, address: number): void {
   if (data !== null) return;
-  const values = new hostArrays[element](buffer, address, length * componentCount(element));
+  const { Values, numbers } = hostForm(element);
+  const values = new Values(buffer, address, length * numbers);
   const small = (i: number) => 1 + (i % 113);
   if (unfilled) poisonBytes(buffer, address, values.byteLength);
   else if (values instanceof BigInt64Array || values instanceof BigUint64Array) {

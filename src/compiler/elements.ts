@@ -61,7 +61,7 @@ export function memberNames({ element }: Place): readonly string[] {
 }
 
 /** The value that the numbers of a place mean; `load` gives each as memory holds it. */
-export function valueOf(
+export function valueAt(
   lowering: Lowering,
   { element, first }: Place,
   node: Node,
@@ -72,7 +72,7 @@ export function valueOf(
       (field) =>
         [
           field.name,
-          valueOf(lowering, { element: field.element, first: first + field.first }, node, load),
+          valueAt(lowering, { element: field.element, first: first + field.first }, node, load),
         ] as const,
     );
     return { kind: 'object', name: `a record ${element}`, members: new Map<string, Value>(members) };

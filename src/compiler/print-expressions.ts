@@ -1,6 +1,7 @@
 // The text of expressions, with as few parentheses as they need, and the names of what they read.
 
-import { componentNames } from '../kernel/types.ts';
+import { layoutOf } from '../kernel/layout.ts';
+import type { Element } from '../kernel/types.ts';
 import type {
   ArrayReference,
   BinaryOperator,
@@ -39,6 +40,7 @@ const precedence = { conditional: 0, logicalOr: 1, logicalAnd: 2, unary: 11, pri
 /** One name for each thing of the program: its own, with a number where another has it already. */
 export class Names {
   readonly #taken = new Map<string, number>();
+  readonly #elements: Readonly<Record<ArrayReference['space'], readonly Element[]>>;
   readonly parameters: readonly string[];
   readonly shared: readonly string[];
   readonly local: readonly string[];
@@ -48,6 +50,11 @@ export class Names {
   readonly variables: readonly string[];
 
   constructor(program: Program) {
+    this.#elements = {
+      global: program.parameters.map((parameter) => (parameter.kind === 'array' ? parameter.element : 'i32')),
+      shared: program.sharedArrays.map(({ element }) => element),
+      local: program.localArrays.map(({ element }) => element),
+    };
     const unique = ({ name }: { readonly name: string }) => this.#unique(name);
     this.parameters = program.parameters.map(unique);
     this.shared = program.sharedArrays.map(unique);
@@ -62,6 +69,13 @@ export class Names {
     const uses = (this.#taken.get(name) ?? 0) + 1;
     this.#taken.set(name, uses);
     return uses === 1 ? name : this.#unique(`${name}.${uses}`);
+  }
+
+  /** Of an access to a part of an element its name, `.x` and its like. */
+  part({ array, component }: { readonly array: ArrayReference; readonly component?: number }): string {
+    if (component === undefined) return '';
+    const element = this.#elements[array.space][array.id]!;
+    return `.${layoutOf(element).parts[component]!.name}`;
   }
 
   array(array: ArrayReference): string {
@@ -108,7 +122,7 @@ export class ExpressionPrinter {
         return [`${names.array(expression.array)}.length`, precedence.primary];
       case 'load':
         return [
-          `${names.array(expression.array)}[${this.print(expression.index)}${this.bounds(expression)}]${componentText(expression)}`,
+          `${names.array(expression.array)}[${this.print(expression.index)}${this.bounds(expression)}]${names.part(expression)}`,
           precedence.primary,
         ];
       case 'unary': {
@@ -155,11 +169,6 @@ export class ExpressionPrinter {
   #call(name: string, operands: readonly Expression[]): [string, number] {
     return [`${name}(${operands.map((operand) => this.print(operand)).join(', ')})`, precedence.primary];
   }
-}
-
-/** `.x` and its like. */
-export function componentText({ component }: { readonly component?: number }): string {
-  return component === undefined ? '' : `.${componentNames[component]}`;
 }
 
 /** `f32`, or `f32.of.f16` and `f16.bits` for floats of 16 bits. */

@@ -2,7 +2,7 @@
 
 import type { Call, Expression, Group, Program, Statement, View } from './ir.ts';
 import type { CoreOperation } from './ir-core.ts';
-import { componentText, type ExpressionPrinter, type Names } from './print-expressions.ts';
+import type { ExpressionPrinter, Names } from './print-expressions.ts';
 
 export function printGroup(group: Group): string {
   return group.kind === 'tile' ? `tile(${group.size})` : group.kind;
@@ -37,7 +37,7 @@ export class StatementPrinter {
         return;
       case 'store':
         line(
-          `${this.#names.array(statement.array)}[${print(statement.index)}${this.#expressions.bounds(statement)}]${componentText(statement)} = ${print(statement.value)}`,
+          `${this.#names.array(statement.array)}[${print(statement.index)}${this.#expressions.bounds(statement)}]${this.#names.part(statement)} = ${print(statement.value)}`,
         );
         return;
       case 'if':

@@ -1,10 +1,10 @@
 // Reading and writing arrays through views.
 
 import type { Node } from 'acorn';
-import { isNumberElement } from '../kernel/layout.ts';
+import { isNumberElement, layoutOf } from '../kernel/layout.ts';
 import { isRecordType, isVectorType, type NumberElement } from '../kernel/types.ts';
 import { binary, compare, conditional, convert, load, numberConstant } from './build.ts';
-import { numbersOf, type Place, toMemory, valueOf, wholeElement } from './elements.ts';
+import { numbersOf, type Place, toMemory, valueAt, wholeElement } from './elements.ts';
 import { type Expression, elementValueType, type LocalArray, numberValueType } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { loadedType, type NumberType } from './number-types.ts';
@@ -122,10 +122,10 @@ export function loadElement(
   if (isNumberElement(element)) {
     const value = load(array, at, numberValueType(element), range, { bounds });
     if (type !== null) return number(type, convert(value, lowering.valueType(type), range));
-    return valueOf(lowering, place, node, () => value);
+    return valueAt(lowering, place, node, () => value);
   }
   const settled = lowering.settleExpression(at, 'position');
-  return valueOf(lowering, place, node, (part) =>
+  return valueAt(lowering, place, node, (part) =>
     load(array, settled, elementValueType(element, part), range, { component: part, bounds }),
   );
 }
@@ -182,7 +182,7 @@ export function storeElement(
 
 /** A part of an element in a message. */
 function partInWords({ name, element }: ViewValue, place: Place): string {
-  const part = partOf(element, place.first).name;
+  const part = layoutOf(element).parts[place.first]!.name;
   if (isVectorType(element)) return `component ${part} of a vector (${element})`;
   return `'${part}' of an element of '${name}'`;
 }

@@ -10,7 +10,8 @@ import type { CudaAsync } from './cuda-async.ts';
 import type { CudaAtomics } from './cuda-atomics.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
 import type { CudaGroups, CudaWarps, Dim3 } from './cuda-groups.ts';
-import type { KernelArray, Shape, Shaped, Vector2, Vector4 } from './schema.ts';
+import type { CudaVectors } from './cuda-vectors.ts';
+import type { KernelArray, Shape, Shaped } from './schema.ts';
 import type { ElementType } from './types.ts';
 
 export type {
@@ -38,9 +39,10 @@ export type {
 export type { AtomicElement, MemoryOrder, MemoryScope } from './cuda-atomics.ts';
 export type { ArrivalToken, Barrier, BarrierArray } from './cuda-barriers.ts';
 export type { Dim3, Grid, Thread, ThreadBlock, Tile } from './cuda-groups.ts';
+export type { AnyVector, VectorOrNumber } from './cuda-vectors.ts';
 
 /** The intrinsics: the second parameter of every kernel and device function. */
-export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, CudaBarriers {
+export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, CudaBarriers, CudaVectors {
   /** The place of this thread in its block. CUDA: `threadIdx`. */
   readonly threadIdx: Dim3;
   /** The place of this block in the grid. CUDA: `blockIdx`. */
@@ -152,19 +154,4 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   f64(x: Castable): number;
   /** True unless x is 0 or not a number. CUDA: `(bool) x`. */
   bool(x: Castable): boolean;
-
-  /** A vector of two i32. CUDA: `make_int2(x, y)`. */
-  i32x2(x: Divided, y: Divided): Vector2;
-  /** A vector of four i32. CUDA: `make_int4(x, y, z, w)`. */
-  i32x4(x: Divided, y: Divided, z: Divided, w: Divided): Vector4;
-  /** A vector of two u32. CUDA: `make_uint2(x, y)`. */
-  u32x2(x: Divided, y: Divided): Vector2;
-  /** A vector of four u32. CUDA: `make_uint4(x, y, z, w)`. */
-  u32x4(x: Divided, y: Divided, z: Divided, w: Divided): Vector4;
-  /** A vector of two f32. CUDA: `make_float2(x, y)`. */
-  f32x2(x: Divided, y: Divided): Vector2;
-  /** A vector of four f32. CUDA: `make_float4(x, y, z, w)`. */
-  f32x4(x: Divided, y: Divided, z: Divided, w: Divided): Vector4;
-  /** A vector of two f64. CUDA: `make_double2(x, y)`. */
-  f64x2(x: Divided, y: Divided): Vector2;
 }

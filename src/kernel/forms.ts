@@ -47,19 +47,6 @@ export const forms = {
   'cuda.f32': [{ x: 'number, bigint or quotient' }],
   'cuda.f64': [{ x: 'number, bigint or quotient' }],
   'cuda.bool': [{ x: 'number, bigint or quotient' }],
-  'cuda.i32x2': [{ x: 'number or quotient', y: 'number or quotient' }],
-  'cuda.i32x4': [
-    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
-  ],
-  'cuda.u32x2': [{ x: 'number or quotient', y: 'number or quotient' }],
-  'cuda.u32x4': [
-    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
-  ],
-  'cuda.f32x2': [{ x: 'number or quotient', y: 'number or quotient' }],
-  'cuda.f32x4': [
-    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
-  ],
-  'cuda.f64x2': [{ x: 'number or quotient', y: 'number or quotient' }],
   'cuda.warpSize': null,
   'cuda.laneId': null,
   'cuda.syncwarp': [{ mask: 'lanes?' }],
@@ -180,6 +167,63 @@ export const forms = {
       scope: 'memory scope?',
     },
   ],
+  'cuda.i8x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.i8x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.i8x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.u8x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.u8x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.u8x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.i16x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.i16x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.i16x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.u16x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.u16x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.u16x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.i32x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.i32x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.i32x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.u32x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.u32x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.u32x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.i64x2': [{ x: 'number or bigint', y: 'number or bigint' }],
+  'cuda.i64x3': [{ x: 'number or bigint', y: 'number or bigint', z: 'number or bigint' }],
+  'cuda.i64x4': [
+    { x: 'number or bigint', y: 'number or bigint', z: 'number or bigint', w: 'number or bigint' },
+  ],
+  'cuda.u64x2': [{ x: 'number or bigint', y: 'number or bigint' }],
+  'cuda.u64x3': [{ x: 'number or bigint', y: 'number or bigint', z: 'number or bigint' }],
+  'cuda.u64x4': [
+    { x: 'number or bigint', y: 'number or bigint', z: 'number or bigint', w: 'number or bigint' },
+  ],
+  'cuda.f32x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.f32x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.f32x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.f64x2': [{ x: 'number or quotient', y: 'number or quotient' }],
+  'cuda.f64x3': [{ x: 'number or quotient', y: 'number or quotient', z: 'number or quotient' }],
+  'cuda.f64x4': [
+    { x: 'number or quotient', y: 'number or quotient', z: 'number or quotient', w: 'number or quotient' },
+  ],
+  'cuda.add': [{ a: 'vector', b: 'vector or number' }],
+  'cuda.subtract': [{ a: 'vector', b: 'vector or number' }],
+  'cuda.multiply': [{ a: 'vector', b: 'vector or number' }],
+  'cuda.divide': [{ a: 'vector', b: 'vector or number' }],
+  'cuda.dot': [{ a: 'vector', b: 'vector' }],
+  'cuda.cross': [{ a: 'vector', b: 'vector' }],
+  'cuda.length': [{ a: 'vector' }],
   'cuda.memcpyAsync': [
     {
       group: 'group',

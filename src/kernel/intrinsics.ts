@@ -28,6 +28,9 @@ export type ArgumentKind =
   | 'number or quotient'
   /** All of these. */
   | 'number, bigint or quotient'
+  | 'vector'
+  /** A vector, or a number that stands for each of its components. */
+  | 'vector or number'
   /** An integer, taken as an index. */
   | 'index'
   /** The lanes of a warp: an integer whose bit i stands for lane i. */

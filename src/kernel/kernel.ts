@@ -16,7 +16,7 @@ import type {
   SchemaEntry,
   ValueOf,
 } from './schema.ts';
-import type { ElementType, ScalarType } from './types.ts';
+import type { ElementType, ScalarType, VectorType } from './types.ts';
 
 export type { DeviceFunction, DeviceSchema, Schema } from './schema.ts';
 
@@ -52,8 +52,12 @@ export interface ArrayArgument<E extends ElementType = ElementType> {
   readonly length: number;
 }
 
-export type LaunchArgument<T extends SchemaEntry> =
-  T extends DeviceFunction<infer P, infer R>
+/** What a parameter takes of which nothing is known. */
+export type AnyArgument = ValueOf<ScalarType | VectorType> | ArrayArgument | DeviceFunction;
+
+export type LaunchArgument<T extends SchemaEntry> = [SchemaEntry] extends [T]
+  ? AnyArgument
+  : T extends DeviceFunction<infer P, infer R>
     ? DeviceFunction<P, R>
     : T extends `readonly ${infer E extends ElementType}[]`
       ? ArrayArgument<E>

@@ -6,13 +6,16 @@
 // knows it by its parts, in their order: single numbers at fixed places.
 
 import {
+  componentCount,
   componentNames,
   type Element,
+  hostArrays,
   isRecordType,
   isVectorType,
   type NumberElement,
   numberBytes,
   type RecordType,
+  type TypedArray,
   vectorTypes,
 } from './types.ts';
 
@@ -70,6 +73,15 @@ export function partCount(element: Element): number {
 /** A number that an element is made of. */
 export function partOf(element: Element, part = 0): Part {
   return layoutOf(element).parts[part]!;
+}
+
+/** How the host holds elements: in a typed array, of which each takes so many numbers; records as their bytes. */
+export function hostForm(element: Element): {
+  readonly Values: new (buffer: ArrayBufferLike, offset?: number, length?: number) => TypedArray;
+  readonly numbers: number;
+} {
+  if (isRecordType(element)) return { Values: Uint8Array, numbers: bytesOf(element) };
+  return { Values: hostArrays[element], numbers: componentCount(element) };
 }
 
 /** Whether it is a single number. */

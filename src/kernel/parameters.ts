@@ -9,6 +9,7 @@ import type { DeviceFunction, DeviceSchema, HandleEntry } from './schema.ts';
 import {
   type ElementType,
   elementsInWords,
+  isElementType,
   isVectorType,
   type ScalarType,
   type VectorType,
@@ -260,10 +261,6 @@ function entryHint(entry: string): string {
 /** Whether a value is a function made by `deviceFunction()`. */
 export function isDeviceFunction(value: unknown): value is DeviceFunction {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'deviceFunction';
-}
-
-function isElementType(text: string): text is ElementType {
-  return isElementType(text);
 }
 
 function isScalarType(text: string): text is ScalarType {

@@ -39,41 +39,39 @@ export interface DeviceSchema {
 }
 
 /** Two numbers, a value: what is assigned or passed is a copy. CUDA: `float2`, … */
-export interface Vector2 {
-  x: number;
-  y: number;
+export interface Vector2<T = number> {
+  x: T;
+  y: T;
+}
+
+/** Three numbers, a value: what is assigned or passed is a copy. CUDA: `float3`, … */
+export interface Vector3<T = number> {
+  x: T;
+  y: T;
+  z: T;
 }
 
 /** Four numbers, a value: what is assigned or passed is a copy. CUDA: `float4`, … */
-export interface Vector4 {
-  x: number;
-  y: number;
-  z: number;
-  w: number;
+export interface Vector4<T = number> {
+  x: T;
+  y: T;
+  z: T;
+  w: T;
 }
 
+/** What a kernel sees of a single number: a bigint of those of 64 bits. */
+export type NumberValues = { [N in NumberElement]: N extends 'i64' | 'u64' ? bigint : number };
+
+/** What a kernel sees of a vector. */
+export type VectorValues = {
+  [V in VectorType]: V extends `${infer C extends NumberElement}x${infer N}`
+    ? { '2': Vector2<NumberValues[C]>; '3': Vector3<NumberValues[C]>; '4': Vector4<NumberValues[C]> }[N &
+        ('2' | '3' | '4')]
+    : never;
+};
+
 /** What a kernel sees of an element: a number, a bigint or a vector. */
-export interface ElementValues extends Record<ElementType, number | bigint | Vector2 | Vector4> {
-  i8: number;
-  u8: number;
-  i16: number;
-  u16: number;
-  i32: number;
-  u32: number;
-  i64: bigint;
-  u64: bigint;
-  f16: number;
-  bf16: number;
-  f32: number;
-  f64: number;
-  i32x2: Vector2;
-  i32x4: Vector4;
-  u32x2: Vector2;
-  u32x4: Vector4;
-  f32x2: Vector2;
-  f32x4: Vector4;
-  f64x2: Vector2;
-}
+export interface ElementValues extends NumberValues, VectorValues {}
 
 /** What a kernel sees of a type: a number, a bigint, a boolean or a vector. */
 export type ValueOf<T> = T extends ElementType ? ElementValues[T] : T extends 'bool' ? boolean : number;

@@ -27,8 +27,10 @@ export type NumberElement = keyof typeof numberBytes;
 const vectorComponents = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'] as const;
 const vectorLengths = [2, 3, 4] as const;
 
-type VectorComponent = (typeof vectorComponents)[number];
-type VectorLength = (typeof vectorLengths)[number];
+/** A number that a vector may have as components. */
+export type VectorComponent = (typeof vectorComponents)[number];
+/** How many components a vector may have. */
+export type VectorLength = (typeof vectorLengths)[number];
 
 /** A type of vectors: `'f32x4'`, `'u8x3'`, … */
 export type VectorType = `${VectorComponent}x${VectorLength}`;
@@ -39,7 +41,8 @@ export interface Vector<C extends NumberElement = VectorComponent, N extends num
   readonly components: N;
 }
 
-type VectorTypes = {
+/** Each type of vectors, with what it is made of. */
+export type VectorTypes = {
   readonly [V in VectorType]: V extends `${infer C extends VectorComponent}x${infer N extends VectorLength}`
     ? Vector<C, N>
     : never;
@@ -79,7 +82,7 @@ export type ScalarType =
   | 'bool';
 
 /** The host's typed array of each number. `f16` and `bf16` are held as their bits. */
-interface NumberArrays {
+export interface NumberArrays {
   i8: Int8Array;
   u8: Uint8Array;
   i16: Int16Array;
@@ -94,7 +97,8 @@ interface NumberArrays {
   f64: Float64Array;
 }
 
-type VectorArrays = { [V in VectorType]: NumberArrays[VectorTypes[V]['component']] };
+/** The host's typed array of each type of vectors: that of their components. */
+export type VectorArrays = { [V in VectorType]: NumberArrays[VectorTypes[V]['component']] };
 
 /** The host's typed array of each element type: of vectors that of their components. */
 export interface HostArrays extends NumberArrays, VectorArrays {}

@@ -7,15 +7,14 @@
 // else's memory.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { bytesOf } from '../kernel/layout.ts';
+import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { elementCalled } from '../kernel/other-names.ts';
 import {
-  componentCount,
-  type ElementType,
+  type Element,
   elementsInWords,
-  type HostArrays,
-  hostArrays,
+  type HostArray,
   isElementType,
+  isRecordType,
 } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from './device.ts';
 
@@ -72,7 +71,7 @@ function partOf(length: number, begin: number, end: number): void {
   }
 }
 
-function describe(array: { readonly element: ElementType; readonly length: number }): string {
+function describe(array: { readonly element: Element; readonly length: number }): string {
   return `${array.element} array of ${array.length} elements`;
 }
 
@@ -86,8 +85,8 @@ export function checkLength(length: number): void {
 }
 
 /** Throws unless it names an element type. */
-export function checkElement(element: ElementType): void {
-  if (isElementType(element)) return;
+export function checkElement(element: Element): void {
+  if (isRecordType(element) || isElementType(element)) return;
   const meant = elementCalled(String(element));
   throw new WarpstageError({
     code: 'WS4007',
@@ -97,7 +96,7 @@ export function checkElement(element: ElementType): void {
 }
 
 /** An array in the memory of a device, or a part of one. */
-export class DeviceMemoryArray<E extends ElementType = ElementType> implements DeviceArray<E> {
+export class DeviceMemoryArray<E extends Element = Element> implements DeviceArray<E> {
   readonly kind = 'device';
   readonly device: Device;
   readonly element: E;
@@ -178,14 +177,14 @@ export interface PinnedOwner {
 }
 
 /** An array in page-locked host memory, or a part of one. */
-export class PinnedMemoryArray<E extends ElementType = ElementType> implements PinnedArray<E> {
+export class PinnedMemoryArray<E extends Element = Element> implements PinnedArray<E> {
   readonly kind = 'pinned';
   readonly element: E;
   readonly length: number;
   readonly #owner: PinnedOwner;
   readonly #offset: number;
   readonly #isPart: boolean;
-  #array: HostArrays[E] | null = null;
+  #array: HostArray<E> | null = null;
 
   constructor(element: E, length: number, owner: PinnedOwner, part: { offset: number } | null = null) {
     this.element = element;
@@ -219,10 +218,11 @@ export class PinnedMemoryArray<E extends ElementType = ElementType> implements P
     });
   }
 
-  get array(): HostArrays[E] {
+  get array(): HostArray<E> {
     const buffer = this.buffer('array');
-    const TypedArray = hostArrays[this.element] as unknown as ViewConstructor<HostArrays[E]>;
-    this.#array ??= new TypedArray(buffer, this.#offset, this.length * componentCount(this.element));
+    const { Values, numbers } = hostForm(this.element);
+    const TypedArray = Values as unknown as ViewConstructor<HostArray<E>>;
+    this.#array ??= new TypedArray(buffer, this.#offset, this.length * numbers);
     return this.#array;
   }
 

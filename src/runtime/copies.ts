@@ -5,14 +5,8 @@
 // leaves its array, an array that was freed or belongs to another device.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { bytesOf } from '../kernel/layout.ts';
-import {
-  componentCount,
-  componentOf,
-  type ElementType,
-  hostArrays,
-  type NumberElement,
-} from '../kernel/types.ts';
+import { bytesOf, hostForm, layoutOf } from '../kernel/layout.ts';
+import { type Element, isRecordType, type NumberElement } from '../kernel/types.ts';
 import { type Allocation, DeviceMemoryArray, PinnedMemoryArray, type PinnedOwner } from './arrays.ts';
 import { type Box, boxBytes, flattened, type Layout } from './box.ts';
 import type { Device, DeviceArray, HostOperand, Pitched, Pitched3D } from './device.ts';
@@ -64,7 +58,7 @@ interface Resolved {
   readonly memory: Memory;
   /** Whether it is the memory of another device. */
   readonly peer?: boolean;
-  readonly element: ElementType;
+  readonly element: Element;
   readonly length: number;
   /** A typed array of the host says what its numbers are, but not whether they are parts of vectors. */
   readonly isTyped?: true;
@@ -154,15 +148,16 @@ function direction(destination: Resolved, source: Resolved): Direction {
 }
 
 /** A typed array of the host as elements of the other side: as vectors, or as the bits of floats of 16. */
-function asElements(call: string, side: string, one: Resolved, element: ElementType): Resolved {
+function asElements(call: string, side: string, one: Resolved, element: Element): Resolved {
   if (one.isTyped === undefined || one.element === element) return one;
   if (one.element === 'u16' && (element === 'f16' || element === 'bf16')) return { ...one, element };
-  const components = componentCount(element);
-  if (components === 1 || componentOf(element) !== one.element) return one;
+  const { Values, numbers: components } = hostForm(element);
+  const number = layoutOf(element).parts[0]!.element;
+  if (components === 1 || (isRecordType(element) ? 'u8' : number) !== one.element) return one;
   if (one.length % components === 0) return { ...one, element, length: one.length / components };
   throw mismatch(
-    `${call}: the ${side} has ${one.length} numbers, which are no whole vectors (${element})`,
-    `a vector takes ${components} numbers of a ${hostArrays[element].name}`,
+    `${call}: the ${side} has ${one.length} numbers, which are no whole elements (${element})`,
+    `an element takes ${components} numbers of a ${Values.name}`,
   );
 }
 
@@ -184,7 +179,7 @@ export function copyWork(device: Device, destination: Operand, source: Operand):
   const { to, from } = resolveBoth(device, 'memcpyAsync', destination, source);
   if (to.length !== from.length) {
     const { element } = to;
-    const components = componentCount(element);
+    const components = hostForm(element).numbers;
     throw mismatch(
       `memcpyAsync: the destination has ${to.length} elements${components > 1 ? ` of ${element}` : ''}, the source ${from.length}`,
       components > 1

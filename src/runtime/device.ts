@@ -8,7 +8,7 @@
 // is usable again.
 
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
-import type { ElementType, Extent, HostArrays } from '../kernel/types.ts';
+import type { Element, Extent, HostArray } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Cancelling } from './abort-signal.ts';
 import type { RecordedTimes, RecordingOptions } from './recording.ts';
@@ -46,7 +46,7 @@ export interface MemoryStatistics {
 }
 
 /** An array in a device's memory. */
-export interface DeviceArray<E extends ElementType = ElementType> extends Disposable {
+export interface DeviceArray<E extends Element = Element> extends Disposable {
   readonly kind: 'device';
   readonly device: Device;
   readonly element: E;
@@ -59,7 +59,7 @@ export interface DeviceArray<E extends ElementType = ElementType> extends Dispos
 }
 
 /** An array in page-locked host memory: copies from and to it overlap with everything else. */
-export interface PinnedArray<E extends ElementType = ElementType> extends Disposable {
+export interface PinnedArray<E extends Element = Element> extends Disposable {
   readonly kind: 'pinned';
   readonly element: E;
   readonly length: number;
@@ -68,13 +68,13 @@ export interface PinnedArray<E extends ElementType = ElementType> extends Dispos
    * The memory itself, which changes while a copy into it is under way: read it after a synchronisation
    * that covers the copy. An error after `free()`.
    */
-  readonly array: HostArrays[E];
+  readonly array: HostArray<E>;
   subarray(begin: number, end?: number): PinnedArray<E>;
   free(): void;
 }
 
 /** What a copy may have on the host's side: a typed array is pageable memory. */
-export type HostOperand<E extends ElementType = ElementType> = PinnedArray<E> | HostArrays[E];
+export type HostOperand<E extends Element = Element> = PinnedArray<E> | HostArray<E>;
 
 /** Rows of `width` elements, `pitch` elements apart. */
 export interface Pitched<T> {
@@ -87,7 +87,7 @@ export interface Pitched3D<T> extends Pitched<T> {
   readonly height: number;
 }
 
-export type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
+export type Operand<E extends Element> = DeviceArray<E> | HostOperand<E>;
 
 export interface LaunchConfiguration {
   /** Blocks. */
@@ -113,16 +113,16 @@ export interface Stream extends AsyncDisposable {
   readonly device: Device;
   readonly priority: number;
   /** Copies all of `source` to `destination`; the direction follows from the operands; lengths and types must agree. */
-  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<NoInfer<E>>): void;
+  memcpyAsync<E extends Element>(destination: Operand<E>, source: Operand<NoInfer<E>>): void;
   /** Copies `height` rows of `width` elements. */
-  memcpy2DAsync<E extends ElementType>(
+  memcpy2DAsync<E extends Element>(
     destination: Pitched<Operand<E>>,
     source: Pitched<Operand<NoInfer<E>>>,
     width: number,
     height: number,
   ): void;
   /** Copies `depth` planes of `height` rows of `width` elements. */
-  memcpy3DAsync<E extends ElementType>(
+  memcpy3DAsync<E extends Element>(
     destination: Pitched3D<Operand<E>>,
     source: Pitched3D<Operand<NoInfer<E>>>,
     width: number,
@@ -218,8 +218,8 @@ export interface Device extends AsyncDisposable {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
   /** Elements are zero. Throws WS4001 if memory is short. */
-  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E>;
-  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
+  alloc<E extends Element>(element: E, length: number): DeviceArray<E>;
+  allocPinned<E extends Element>(element: E, length: number): PinnedArray<E>;
   createStream(options?: StreamOptions): Stream;
   /** Throws WS4007 for an invalid option. */
   createEvent(options?: EventOptions): Event;

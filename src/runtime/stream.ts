@@ -2,7 +2,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
-import type { ElementType } from '../kernel/types.ts';
+import type { Element } from '../kernel/types.ts';
 import { inWords } from './arguments.ts';
 import { allocationsOf, copyBoxWork, copyWork, pieces, setWork } from './copies.ts';
 import type {
@@ -24,7 +24,7 @@ import { hostWork } from './host-call.ts';
 import type { LaunchWork } from './launch.ts';
 import type { CommandQueue, StreamState } from './queue.ts';
 
-type Operand<E extends ElementType> = DeviceArray<E> | HostOperand<E>;
+type Operand<E extends Element> = DeviceArray<E> | HostOperand<E>;
 
 /** What a stream needs of its device. */
 export interface StreamHost {
@@ -71,12 +71,12 @@ export class CommandStream implements Stream {
     for (const piece of pieces(work)) this.#host.queue.submit(this.#state, piece, allocationsOf(piece));
   }
 
-  memcpyAsync<E extends ElementType>(destination: Operand<E>, source: Operand<NoInfer<E>>): void {
+  memcpyAsync<E extends Element>(destination: Operand<E>, source: Operand<NoInfer<E>>): void {
     this.#check('memcpyAsync');
     this.#copy(copyWork(this.device, destination, source));
   }
 
-  memcpy2DAsync<E extends ElementType>(
+  memcpy2DAsync<E extends Element>(
     destination: Pitched<Operand<E>>,
     source: Pitched<Operand<NoInfer<E>>>,
     width: number,
@@ -86,7 +86,7 @@ export class CommandStream implements Stream {
     this.#copy(copyBoxWork(this.device, 'memcpy2DAsync', destination, source, { width, height, depth: 1 }));
   }
 
-  memcpy3DAsync<E extends ElementType>(
+  memcpy3DAsync<E extends Element>(
     destination: Pitched3D<Operand<E>>,
     source: Pitched3D<Operand<NoInfer<E>>>,
     width: number,

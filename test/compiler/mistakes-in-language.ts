@@ -147,7 +147,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     ],
     [
       `cuda.sharedArray('f31', 3);`,
-      `20 'f31': element of cuda.sharedArray must be one of 'i8' 'u8' 'i16' 'u16' 'i32' 'u32' 'i64' 'u64' 'f16' 'bf16' 'f32' 'f64' 'i32x2' 'i32x4' 'u32x2' 'u32x4' 'f32x2' 'f32x4' 'f64x2', and is the string 'f31' (it takes (element, count) or (element, shape))`,
+      `20 'f31': element of cuda.sharedArray must be the name of an element type: i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64, or a vector of 2 to 4 of them, such as f32x4, and is the string 'f31' (it takes (element, count) or (element, shape))`,
     ],
     [
       `cuda.makePipeline(cuda.thisThread(), cuda.pipelineSharedState("block", 2));`,

@@ -6,6 +6,8 @@ import { deviceFunction, type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
+import { kernelOf } from '../compiler/support.ts';
+import { turned } from '../support/element-kernels.ts';
 import { hasNvcc, ptxOf, testCompiling } from '../support/nvcc.ts';
 
 const rotated = deviceFunction({ v: 'f32x4' }, ({ v }, cuda) => cuda.f32x4(v.y, v.z, v.w, v.x));
@@ -80,6 +82,16 @@ test('elements and components are written as C++ has them', () => {
   expect(textOf(halves as Kernel, 80)).toContain('unsigned short* g_y');
   expect(textOf(bigints as Kernel, 80)).toContain('atomicAdd((unsigned long long*)&g_u');
 });
+
+/** Those that are no power of two long, or that CUDA has under names that changed. */
+const others = (['u8x3', 'i8x4', 'i16x3', 'u16x2', 'f32x3', 'i64x2', 'f64x3', 'u64x4'] as const).map(
+  (element) =>
+    kernelOf({ out: `${element}[]`, x: `readonly ${element}[]`, more: `${element}[]` }, turned(element)),
+);
+
+testCompiling('elements of all sizes compile', (architecture) =>
+  others.map((one) => textOf(one, architecture)),
+);
 
 testCompiling('the types compile', (architecture) =>
   [vectors, staged, bigints, halves].map((one) => textOf(one as Kernel, architecture)),

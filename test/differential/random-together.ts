@@ -2,7 +2,7 @@
 // parted by syncs, and pipelines of every kind.
 
 import { type Expression, elementValueType, type Statement } from '#warpstage/compiler/ir.js';
-import { bytesOf } from '#warpstage/kernel/layout.js';
+import { alignmentOf, bytesOf } from '#warpstage/kernel/layout.js';
 import {
   type ArrayHandle,
   add,
@@ -175,7 +175,7 @@ export class Together {
       to: [staged.shared, add(staged.offsetOf(staged.fetched.value), rank)],
       from: [staged.source, add(staged.sourceOffset(staged.fetched.value, size), rank)],
       count: p.index(1),
-      alignment: bytesOf(staged.source.element),
+      alignment: alignmentOf(staged.source.element),
       pipeline,
     });
     return [
@@ -264,7 +264,7 @@ export class Together {
             to: [staged.shared, add(staged.offsetOf(fetched.value), rank)],
             from: [staged.source, add(staged.sourceOffset(fetched.value, producers), rank)],
             count: p.index(1),
-            alignment: bytesOf(staged.source.element),
+            alignment: alignmentOf(staged.source.element),
             pipeline,
           }),
           pipelineCall('producerCommit', pipeline),

@@ -16,7 +16,7 @@ export const mutations = [
   ...mutationsOf('src/targets/wasm/simd/elements.ts', lanes, [
     {
       name: 'elements of 8 and 16 bits have no sign in lanes',
-      from: "kind === 'i8' || kind === 'i16' ? 's' : 'u'",
+      from: "element === 'i8' || element === 'i16' ? 's' : 'u'",
       to: "'u'",
       why: 'negative elements of an i8 or i16 array are read as large numbers',
     },

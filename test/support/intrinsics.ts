@@ -8,7 +8,7 @@ import ts from 'typescript';
 
 /** The interfaces of each receiver. */
 export const receivers: Readonly<Record<string, readonly string[]>> = {
-  cuda: ['CudaGroups', 'Cuda', 'CudaWarps', 'CudaAtomics', 'CudaAsync', 'CudaBarriers'],
+  cuda: ['CudaGroups', 'Cuda', 'CudaWarps', 'CudaAtomics', 'CudaVectors', 'CudaAsync', 'CudaBarriers'],
   grid: ['Grid'],
   block: ['ThreadBlock'],
   tile: ['Tile'],
@@ -50,6 +50,10 @@ const kinds: Readonly<Record<string, string>> = {
   'number | AlignedSize': 'count',
   ElementType: 'element type',
   Shape: 'shape',
+  AnyVector: 'vector',
+  NoInfer: 'vector',
+  Vector3: 'vector',
+  VectorOrNumber: 'vector or number',
   KernelArray: 'array',
   ReadonlyKernelArray: 'readonly array',
   'ThreadBlock | Tile | Thread': 'group',

@@ -8,8 +8,8 @@ import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { evaluateAtLaunch } from '#warpstage/compiler/evaluate.js';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { verifyProgram } from '#warpstage/compiler/verify.js';
-import { layoutOf, smallestBytes } from '#warpstage/kernel/layout.js';
-import type { Extent, Extent3, HostArrays } from '#warpstage/kernel/types.js';
+import { hostForm, layoutOf } from '#warpstage/kernel/layout.js';
+import type { Element, Extent, Extent3, HostArrays } from '#warpstage/kernel/types.js';
 import {
   type BlockRunner,
   type Executable,
@@ -75,7 +75,7 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
     if (argument === undefined) throw new Error(`no argument for ${parameter.name}`);
     if (parameter.kind === 'scalar') return null;
     if (typeof argument !== 'object') throw new Error(`${parameter.name} must be a typed array`);
-    if (argument.BYTES_PER_ELEMENT !== smallestBytes(parameter.element)) {
+    if (argument.BYTES_PER_ELEMENT !== bytesOfHost(parameter.element)) {
       throw new Error(`${parameter.name} must have elements of type ${parameter.element}`);
     }
     const length = argument.byteLength / layoutOf(parameter.element).bytes;
@@ -204,4 +204,9 @@ export function bitsOf(array: HostArray): string {
 export function extent3(extent: Extent): Extent3 {
   if (typeof extent === 'number') return [extent, 1, 1];
   return [extent[0], extent[1] ?? 1, extent[2] ?? 1];
+}
+
+/** The width of the numbers by which the host holds elements. */
+function bytesOfHost(element: Element): number {
+  return layoutOf(element).bytes / hostForm(element).numbers;
 }

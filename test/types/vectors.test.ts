@@ -175,7 +175,7 @@ test('a device takes typed arrays of their components', async () => {
   await stream.synchronize();
   expect([...pinned.array]).toEqual([0, 3, 2, 3, 8, 15, 6, 7, 16, 27, 10, 11]);
   expect(() => stream.memcpyAsync(y, new Float32Array(10))).toThrow(
-    'memcpyAsync: the source has 10 numbers, which are no whole vectors (f32x4)',
+    'memcpyAsync: the source has 10 numbers, which are no whole elements (f32x4)',
   );
   expect(() => stream.memcpyAsync(y, new Float32Array(8))).toThrow(
     'memcpyAsync: the destination has 3 elements of f32x4, the source 2\n  hint: 4 numbers of a typed array are one f32x4; copy a part with subarray(begin, end)',

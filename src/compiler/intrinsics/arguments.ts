@@ -125,6 +125,10 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return isNumericOrQuotient(value);
     case 'count':
       return value.kind === 'count' || isNumericOrQuotient(value);
+    case 'vector':
+      return value.kind === 'vector';
+    case 'vector or number':
+      return value.kind === 'vector' || isNumeric(value);
     case 'array':
     case 'readonly array':
       return value.kind === 'view';
@@ -198,6 +202,10 @@ function kindText(kind: ArgumentKind): string {
     case 'array':
     case 'readonly array':
       return 'an array';
+    case 'vector':
+      return 'a vector';
+    case 'vector or number':
+      return 'a vector or a number';
     case 'shape':
       return 'a list of two or three integers';
     case 'element type':
@@ -283,6 +291,8 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'element type': (_lowering, value) => textOf(value) as Element,
   group: same,
   'block or tile': same,
+  vector: same,
+  'vector or number': same,
   pipeline: same,
   'pipeline state': same,
   combination: (_lowering, value) => textOf(value) as Combination,

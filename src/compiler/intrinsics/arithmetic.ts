@@ -2,7 +2,7 @@
 
 import type { Node } from 'acorn';
 import { type FormTable, type IntrinsicName, membersOf } from '../../kernel/intrinsics.ts';
-import type { ScalarType, VectorType } from '../../kernel/types.ts';
+import type { ScalarType } from '../../kernel/types.ts';
 import { binary, compare, conditional, constant, convert, math, numberConstant, unary } from '../build.ts';
 import { commonType, openOf } from '../common-type.ts';
 import { type MathFunction, mathFunctions } from '../functions.ts';
@@ -14,7 +14,6 @@ import { isBigintValue, numeric, toType, typed } from '../numbers.ts';
 import { binaryOperation, power } from '../operators.ts';
 import { divided, dividedFor, dividedTogether, truncated } from '../quotients.ts';
 import { describe, literal, type Numeric, number, type QuotientValue, type Value } from '../values.ts';
-import { toComponent } from '../vectors.ts';
 import type { Handlers, IntrinsicCall, SomeHandlers } from './handler.ts';
 import { isNeverNegative } from './sign.ts';
 
@@ -86,14 +85,6 @@ export const arithmeticHandlers = {
     const inside = binary('min', value, of(1), range);
     return number(given.type, conditional(compare('greater', value, of(0), range), inside, of(0), range));
   },
-
-  'cuda.i32x2': (call) => vector(call, 'i32x2'),
-  'cuda.i32x4': (call) => vector(call, 'i32x4'),
-  'cuda.u32x2': (call) => vector(call, 'u32x2'),
-  'cuda.u32x4': (call) => vector(call, 'u32x4'),
-  'cuda.f32x2': (call) => vector(call, 'f32x2'),
-  'cuda.f32x4': (call) => vector(call, 'f32x4'),
-  'cuda.f64x2': (call) => vector(call, 'f64x2'),
 
   'Math.abs': ({ lowering, node, args: { x } }) => {
     if (x.kind === 'literal') return literal(Math.abs(Number(x.value)));
@@ -186,16 +177,6 @@ function lowBits(
   const whole = toType(lowering, uncutLiteral(lowering, x, type, node), type, node);
   const places = constant(type, BigInt(64 - bits), range);
   return number(type, binary('shiftRight', binary('shiftLeft', whole, places, range), places, range));
-}
-
-function vector(
-  { lowering, at, args }: Pick<IntrinsicCall<'cuda.f32x2' | 'cuda.f32x4'>, 'lowering' | 'at' | 'args'>,
-  type: VectorType,
-): Value {
-  const components = Object.entries(args).map(([name, value], component) =>
-    toComponent(lowering, value, type, component, at(name)),
-  );
-  return { kind: 'vector', type, components };
 }
 
 /** The value of a literal, or null of anything else. The bigints are out already. */

@@ -3,7 +3,7 @@
 // A copy belongs to a pipeline or a barrier. What names none belongs to the pipeline that stands for the
 // thread's own queue: `cuda.cg` and the primitives are other words for its verbs.
 
-import { bytesOf } from '../../kernel/layout.ts';
+import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 import { binary, numberConstant } from '../build.ts';
 import type { Call, Expression, Group } from '../ir.ts';
 import { knownNumber } from '../numbers.ts';
@@ -85,7 +85,7 @@ function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
     source: { array: source.array, offset: source.offset },
     count: count.count,
     zeroFill,
-    alignment: Math.max(bytesOf(source.element), count.alignment),
+    alignment: Math.max(alignmentOf(source.element), count.alignment),
     ...target,
     range: lowering.range(node),
   });

@@ -30,6 +30,7 @@ import type {
   TextValue,
   TokenValue,
   Value,
+  VectorValue,
   ViewValue,
 } from '../values.ts';
 
@@ -39,6 +40,8 @@ export interface ArgumentTypes {
   readonly 'number or bigint': Numeric;
   readonly 'number or quotient': Numeric | QuotientValue;
   readonly 'number, bigint or quotient': Numeric | QuotientValue;
+  readonly vector: VectorValue;
+  readonly 'vector or number': VectorValue | Numeric;
   readonly index: Expression;
   readonly lanes: Expression;
   readonly constant: number;

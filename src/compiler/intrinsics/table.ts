@@ -18,11 +18,13 @@ import { memoryHandlers } from './memory.ts';
 import { pipelinedHandlers } from './pipelined.ts';
 import { pipelineHandlers } from './pipelines.ts';
 import { timeHandlers } from './time.ts';
+import { vectorHandlers } from './vectors.ts';
 import { warpHandlers } from './warps.ts';
 
 const handlers = {
   ...groupHandlers,
   ...warpHandlers,
+  ...vectorHandlers,
   ...bitHandlers,
   ...combiningHandlers,
   ...memoryHandlers,

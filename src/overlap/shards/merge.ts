@@ -58,7 +58,7 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
     throw error;
   }
   if (options.remove) for (const path of paths) await rm(path, { force: true });
-  return { output: output.file, pieces: paths.length, bytes: bytesOf(pieces.at(-1)!, 0) };
+  return { output: output.file, pieces: paths.length, bytes: bytesFrom(pieces.at(-1)!, 0) };
 }
 
 /** The bytes of a piece's elements from one of the whole on. */

@@ -3,7 +3,7 @@
 import type { Program } from '../../compiler/ir.ts';
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-import type { ElementType } from '../../kernel/types.ts';
+import type { Element } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { sharedBytes } from '../../targets/shared-bytes.ts';
 import { spansOfMarks } from '../../targets/stage-marks.ts';
@@ -227,7 +227,7 @@ export class CpuDevice implements Device {
 
   // Memory
 
-  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E> {
+  alloc<E extends Element>(element: E, length: number): DeviceArray<E> {
     this.#checkOpen('alloc');
     checkElement(element);
     checkLength(length);
@@ -267,7 +267,7 @@ export class CpuDevice implements Device {
     }
   }
 
-  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E> {
+  allocPinned<E extends Element>(element: E, length: number): PinnedArray<E> {
     this.#checkOpen('allocPinned');
     checkElement(element);
     checkLength(length);

@@ -2,7 +2,7 @@
 
 import type { Kernel, Schema } from '../../kernel/kernel.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-import type { ElementType } from '../../kernel/types.ts';
+import type { Element } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
@@ -140,7 +140,7 @@ export class CudaDevice implements Device {
 
   // Memory
 
-  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E> {
+  alloc<E extends Element>(element: E, length: number): DeviceArray<E> {
     this.#checkOpen('alloc');
     checkElement(element);
     checkLength(length);
@@ -170,7 +170,7 @@ export class CudaDevice implements Device {
     }
   }
 
-  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E> {
+  allocPinned<E extends Element>(element: E, length: number): PinnedArray<E> {
     this.#checkOpen('allocPinned');
     checkElement(element);
     checkLength(length);

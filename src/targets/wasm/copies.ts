@@ -11,7 +11,7 @@ import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 import { constantOf } from '../analysis/elements.ts';
 import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
-import { pushElementAddress, writeMove } from './memory.ts';
+import { isMovedAtOnce, pushElementAddress, writeMove } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export type MemcpyAsync = Extract<Call, { intrinsic: 'memcpyAsync' }>;
@@ -174,16 +174,20 @@ function writeElementLoop(context: ThreadContext, call: CopyCall, locals: CopyLo
 function writeElementMove(context: ThreadContext, call: CopyCall, to: Local, from: Local | null): void {
   const { code, unit } = context;
   const { destination, source } = call;
+  const element = unit.elementOf(destination.array);
+  const pushTo = () => pushElementAddress(context, destination.array, to);
+  const pushFrom = from === null ? null : () => pushElementAddress(context, source.array, from);
+  if (isMovedAtOnce(element)) {
+    writeMove(context, element, pushTo, pushFrom);
+    return;
+  }
   code.withTemporaries((take) => {
     const [target, origin] = [take('i32'), take('i32')];
-    pushElementAddress(context, destination.array, to);
+    pushTo();
     code.set(target);
-    if (from !== null) {
-      pushElementAddress(context, source.array, from);
-      code.set(origin);
-    }
-    const pushFrom = from === null ? null : () => code.get(origin);
-    writeMove(context, unit.elementOf(destination.array), () => code.get(target), pushFrom);
+    pushFrom?.();
+    if (pushFrom !== null) code.set(origin);
+    writeMove(context, element, () => code.get(target), pushFrom && (() => code.get(origin)));
   });
 }
 

@@ -88,6 +88,11 @@ const moves = [
   [1, 'i32', 'i32.load8_u', 'i32.store8'],
 ] as const satisfies (readonly [number, WasmType, MemoryInstruction, MemoryInstruction])[];
 
+/** Whether one instruction moves all of an element. */
+export function isMovedAtOnce(element: Element): boolean {
+  return moves.some(([bytes]) => bytes === bytesOf(element));
+}
+
 /**
  * Moves all bits of an element, whatever they mean; the callbacks push the addresses, once for each part that one
  * instruction moves. Without a source the element becomes zero.
@@ -105,9 +110,9 @@ export function writeMove(
       if (pushFrom === null) pushZero(code, type);
       else {
         pushFrom();
-        code.memory(load, at, 1);
+        code.memory(load, at);
       }
-      code.memory(store, at, 1);
+      code.memory(store, at);
     }
   }
 }
