@@ -13,7 +13,6 @@ import type { Range } from '../diagnostics/source.ts';
 import type { Call, Expression, Program, Region, Statement } from './ir.ts';
 import type { BarrierCall } from './ir-barriers.ts';
 import type { CoreCall, CoreOperation } from './ir-core.ts';
-import type { StageCall } from './ir-pipelines.ts';
 
 /** Threads of a block at even distances: their ranks, and how many they are. */
 export interface RankGroup {
@@ -31,19 +30,16 @@ export interface CohortWay {
   readonly segments: readonly Segment[];
 }
 
-export type MakePipelineCall = Extract<Call, { intrinsic: 'makePipeline' }>;
 export type MakeBarrierCall = Extract<BarrierCall, { intrinsic: 'makeBarrier' }>;
 export type BarrierWaitCall = Extract<BarrierCall, { intrinsic: 'barrierWait' }>;
-export type MeetingCall = Extract<Call, { intrinsic: 'sync' }> | MakePipelineCall | MakeBarrierCall;
+export type MeetingCall = Extract<Call, { intrinsic: 'sync' }> | MakeBarrierCall;
 /** A wait for a test of words, or the question whether it holds. */
 export type CountCall = CoreCall & { readonly operation: Extract<CoreOperation, { kind: 'waitUntil' }> };
 
-/** A call at which a thread may have to wait for others of its group. */
-export type GroupWait = MeetingCall | StageCall;
 /** A call at which a thread may have to wait. At a barrier each has noted what it waits for. */
-export type WaitingCall = GroupWait | BarrierWaitCall | CountCall;
+export type WaitingCall = MeetingCall | BarrierWaitCall | CountCall;
 /** A call of which each thread notes beforehand, by itself, what it brings or waits for. */
-export type NotedCall = MakePipelineCall | MakeBarrierCall | BarrierWaitCall;
+export type NotedCall = MakeBarrierCall | BarrierWaitCall;
 
 export interface Segment<To = number> {
   readonly head: Head | null;
@@ -68,13 +64,11 @@ export type Step =
   /** What all threads do at a call that none of them waits at. */
   | { readonly kind: 'call'; readonly call: Call }
   /** All threads arrive where they wait for others, in the head that comes next. */
-  | { readonly kind: 'arrive'; readonly call: GroupWait }
-  /** All threads of the group have come to make the pipeline or barrier. */
-  | { readonly kind: 'open'; readonly call: MakePipelineCall | MakeBarrierCall }
+  | { readonly kind: 'arrive'; readonly call: MeetingCall }
+  /** All threads of the group have come to make the barrier. */
+  | { readonly kind: 'open'; readonly call: MakeBarrierCall }
   /** Each thread learns whether the phase of a barrier is over that it has noted. */
-  | { readonly kind: 'answer'; readonly call: BarrierWaitCall }
-  /** The cohort's threads all are producers, or consumers. */
-  | { readonly kind: 'role'; readonly call: MakePipelineCall; readonly role: 'producer' | 'consumer' };
+  | { readonly kind: 'answer'; readonly call: BarrierWaitCall };
 
 export type End<To = number> =
   | { readonly kind: 'jump'; readonly to: To }
@@ -84,10 +78,10 @@ export type End<To = number> =
   | { readonly kind: 'suspend'; readonly to: To }
   /** On to a segment when others have had their turn. */
   | { readonly kind: 'yield'; readonly to: To }
-  /** Each thread has a code, by the region or its role: 0 to go on at `next`, n to go to the nth exit. */
+  /** Each thread has a code by the region: 0 to go on at `next`, n to go to the nth exit. */
   | {
       readonly kind: 'split';
-      readonly by: CohortRegion | MakePipelineCall;
+      readonly by: CohortRegion;
       readonly next: To;
       readonly exits: readonly Exit<To>[];
     }

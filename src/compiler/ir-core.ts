@@ -150,7 +150,7 @@ export type CoreOperation =
   /** True in one lane of the warp, always the same. All its lanes come together. */
   | { readonly kind: 'elect' }
   // Of a program whose threads run as cohorts: they count in words that nobody else changes in the meantime.
-  /** Adds to a word. What the thread did and knows is published in a phase (an i32) of that word; null: nowhere. */
+  /** Adds to a word, and gives what comes out, an i32. What the thread did and knows is published in a phase (an i32) of that word; null: nowhere. */
   | (OfCount & { readonly kind: 'post'; readonly by: Expression; readonly phase: Expression | null })
   /**
    * Waits until a test of words holds, or only asks whether it does: that is its result. If it holds, what was
@@ -168,6 +168,15 @@ export type CoreOperation =
       readonly expected: Expression;
       readonly left: Expression;
     })
+  /** The kernel stops: the threads of a group have noted different counts (i64, the sign bit turned), so many from an index on. */
+  | (OfCount & { readonly kind: 'countsDiffer'; readonly pipeline: number; readonly threads: Expression })
+  /** The kernel stops: so many producers (an i64) among so many threads (an i32) leave one side without any. */
+  | {
+      readonly kind: 'oneSided';
+      readonly pipeline: number;
+      readonly producers: Expression;
+      readonly threads: Expression;
+    }
   // Of a program that its block runs.
   /** Copies at once: all of it where the block does, in a region the thread's share. Its operands are tested first. */
   | (Copying & { readonly kind: 'copyNow'; readonly group: Group; readonly zeroFill: Expression | null })

@@ -99,6 +99,8 @@ const ofCore = {
     expected: true,
     left: true,
   },
+  countsDiffer: { index: true, threads: true },
+  oneSided: { producers: true, threads: true },
   copyNow: { destination: true, source: true, count: true, zeroFill: true },
   stuckAtStage: { stage: true },
   stuckAtBarrier: { at: true, phase: true },

@@ -54,9 +54,6 @@ class SegmentPrinter {
         this.#statements.printAll([step.statement], '    ');
         this.#line('}');
         return;
-      case 'role':
-        this.#line(`all are ${step.role}s: ${this.#statements.call(step.call)}`);
-        return;
       default:
         this.#line(`${step.kind} ${this.#statements.call(step.call)}`);
     }
@@ -73,8 +70,7 @@ class SegmentPrinter {
         this.#line(`branch ${this.#print(end.test)}: ${end.then}, else ${end.otherwise}`);
         return;
       case 'split': {
-        if (end.by.kind === 'region') this.#region(end.by);
-        else this.#line(`role in ${this.#statements.call(end.by)}`);
+        this.#region(end.by);
         const exits = end.exits.map(({ to, entry }, i) => `, ${i + 1}: ${to} by ${entry}`);
         this.#line(`split 0: ${end.next}${exits.join('')}`);
         return;

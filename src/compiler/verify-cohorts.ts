@@ -54,7 +54,7 @@ export function verifyCohorts({ program, segments }: CohortWay, rules: Rules): v
         entered(one.to);
         break;
       case 'split':
-        if (one.by.kind === 'region') region(one.by);
+        region(one.by);
         if (one.exits.length === 0) throw new Error('threads part without a way to go');
         direct(one.next);
         for (const exit of one.exits) {

@@ -154,7 +154,7 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
   const misuse = ['pipelineMisused', 'barrierMisused'];
   const ofLevel: Record<string, ReadonlySet<string>> = {
     block: new Set(['stuckAtStage', 'stuckAtBarrier', ...misuse]),
-    cohort: new Set(['post', 'waitUntil', ...misuse]),
+    cohort: new Set(['post', 'waitUntil', 'countsDiffer', 'oneSided', ...misuse]),
   };
   const ofCpu = new Set(Object.values(ofLevel).flatMap((kinds) => [...kinds]));
   const alone = new Set(['copyNow', 'fence']);
@@ -163,14 +163,18 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
     const own = ofLevel[program.level ?? ''];
     if (own === undefined ? ofCpu.has(kind) : !alone.has(kind) && !own.has(kind))
       throw new Error(`${kind} in a program of ${program.level ?? 'threads'}`);
-    if (operation.kind === 'post' || operation.kind === 'waitUntil') {
-      const { array, phase } = operation;
+    if ('array' in operation) {
+      const { array } = operation;
+      const phase = 'phase' in operation ? operation.phase : null;
       index(operation.index);
       if (array.space !== 'shared' || program.sharedArrays[array.id]?.counts !== true)
         throw new Error(`${kind} of an array that is none of counts`);
       if (phase !== null) isType(phase, 'i32', 'a phase');
     }
-    if (operation.kind === 'post') isType(operation.by, 'i32', 'what is added');
+    if (operation.kind === 'post') {
+      isType(operation.by, 'i32', 'what is added');
+      if (result !== null && program.variables[result]?.type !== 'i32') throw new Error('a wrong sum');
+    }
     if (operation.kind === 'waitUntil') {
       isType(operation.test, 'bool', 'what is waited for');
       if (operation.waits === (result !== null))

@@ -18,12 +18,10 @@ export function withoutOrder(program: Program): Omission[] {
       what,
       way: replaced(way, at, { ...segment, ...changed }),
     });
-    const ends = end.kind === 'jump' && way.segments[end.to]!.end.kind === 'finish' ? 'return: ' : '';
     const calls = steps.flatMap((step, i) => {
       if (step.kind === 'region') return [];
       const rest = steps.filter((_, other) => other !== i);
-      if (step.kind !== 'once')
-        return [put(`${ends}${step.kind} ${nameOf(way, step.call)}`, { steps: rest })];
+      if (step.kind !== 'once') return [put(`${step.kind} ${nameOf(way, step.call)}`, { steps: rest })];
       const counter = counterOf(way, step.statement);
       return counter === null ? [] : [put(`once ${counter}`, { steps: rest })];
     });
@@ -55,8 +53,12 @@ export function withoutOrder(program: Program): Omission[] {
 
 function nameOf({ program }: CohortWay, call: Call): string {
   if (call.intrinsic !== 'core' || !('array' in call.operation)) return call.intrinsic;
-  const { kind, array } = call.operation;
-  return `${kind} ${program.sharedArrays[array.id]!.name}`;
+  const { operation } = call;
+  const name = program.sharedArrays[operation.array.id]!.name;
+  // Only a thread that returns takes anything back, and counts that it has.
+  const returns =
+    operation.kind === 'post' && (operation.by.kind !== 'constant' || /\.(left|returned)$/.test(name));
+  return `${returns ? 'return' : operation.kind} ${name}`;
 }
 
 /** The variable of the lowering's own that a statement assigns: no name of a kernel has a point. */

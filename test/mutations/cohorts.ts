@@ -20,7 +20,7 @@ export const mutations = [
     },
     {
       name: 'an arrival that may be the last has company',
-      from: 'if (barrier !== null) this.#flush();',
+      from: 'if (apart) this.#flush();',
       to: 'if (barrier === 0.5) this.#flush();',
       why: 'what stands beside an arrival is done thread by thread, and not in lanes',
       equivalent:
@@ -62,11 +62,107 @@ export const mutations = [
       to: 'const read = new Set(readIn(statements));',
       why: 'a thread waits for a phase that it does not mean',
     },
+  ]),
+  ...mutationsOf('src/targets/legalise/cpu/meetings.ts', cohorts, [
+    {
+      name: 'a thread waits for one time less',
+      from: "test: words.compare('greaterEqual', beyond(this.times(words)), number(0)),",
+      to: "test: words.compare('greaterEqual', beyond(before()), number(0)),",
+      why: 'who comes first goes on without the others',
+    },
+    {
+      name: 'one that returns takes nothing back',
+      from: "const back = words.binary('subtract', words.constant('i32', 0), this.times(words));",
+      to: "const back = words.constant('i32', 0);",
+      why: 'the others go on before all of them are there',
+    },
+    {
+      name: 'one that returns publishes nothing',
+      from: 'this.#post(this.#came, back, this.times(words), words),',
+      to: 'this.#post(this.#came, back, null, words),',
+      why: 'what it did is not ordered before what others do after they meet',
+    },
+    {
+      name: 'who comes publishes nothing',
+      from: 'this.#post(this.#came, one, this.times(words), words),',
+      to: 'this.#post(this.#came, one, null, words),',
+      why: 'a sync orders nothing',
+    },
+    {
+      name: 'those who returned are waited for',
+      from: "words.binary('subtract', sizeOf(this.#frame, this.#group, words), load(this.#left));",
+      to: 'sizeOf(this.#frame, this.#group, words);',
+      why: 'the others wait for ever',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/cpu/stages.ts', cohorts, [
+    {
+      name: 'a stage is read one use too early',
+      from: "const times = fills ? uses() : words.binary('add', uses(), one);",
+      to: 'const times = uses();',
+      why: 'consumers read what was there before',
+    },
+    {
+      name: 'a stage is filled without end',
+      from: "const times = fills ? uses() : words.binary('add', uses(), one);",
+      to: "const times = fills ? words.binary('subtract', uses(), one) : words.binary('add', uses(), one);",
+      why: 'producers overwrite what is still read',
+    },
+    {
+      name: 'a cursor goes round and forgets that it did',
+      from: "words.when(isLast, [words.assign(stage, words.constant('i32', 0)), next(use)]),",
+      to: "words.when(isLast, [words.assign(stage, words.constant('i32', 0))]),",
+      why: 'from the second round on nobody waits',
+    },
+    {
+      name: 'a stage is made one later',
+      from: "const isLast = words.compare('equal', read(stage), words.constant('i32', this.#declaration.stages));",
+      to: "const isLast = words.compare('greater', read(stage), words.constant('i32', this.#declaration.stages));",
+      why: 'threads count in the word of another stage',
+    },
+    {
+      name: 'a commit and a release publish nothing',
+      from: "by: words.constant('i32', 1), phase: read(use) }),",
+      to: "by: words.constant('i32', 1), phase: null }),",
+      why: 'who waits for a stage knows nothing of it',
+    },
+    {
+      name: 'a pipeline that is made again counts on',
+      from: '...forEachIndex(this.#frame, stages, clear, words),',
+      to: '',
+      why: 'a stage seems to be there before it is filled',
+    },
+    {
+      name: 'consumers are as many as producers',
+      from: 'const expected = () => (fills ? this.#making.consumers(words) : this.#making.producers(words));',
+      to: 'const expected = () => this.#making.producers(words);',
+      why: 'where there are not as many of both, a stage is filled too early or never',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/cpu/making.ts', cohorts, [
     {
       name: 'producers are consumers',
-      from: 'next: producers!, exits: [this.#exit({ to: consumers!, live })] });\n    }\n    this.#segments',
-      to: 'next: consumers!, exits: [this.#exit({ to: producers!, live })] });\n    }\n    this.#segments',
+      from: "return [words.when(producers!, [...enter('producer'), add], enter('consumer'))];",
+      to: "return [words.when(producers!, [...enter('consumer'), add], enter('producer'))];",
       why: 'each thread is refused the verbs of its role',
+    },
+    {
+      name: 'who comes later sets up again',
+      from: 'words.store(this.#opened, this.#at(words), times()),',
+      to: '',
+      why: 'what was counted in the meantime is lost',
+    },
+    {
+      name: 'producers of the time before are counted again',
+      from: "words.store(brought, this.#at(words), words.constant('i32', 0)),",
+      to: '',
+      why: 'a stage waits for producers that there are none of',
+    },
+    {
+      name: 'nobody waits for the others to make it',
+      from: 'this.#meeting.wait(waiting, words),',
+      to: '',
+      why: 'a thread sets up what another still uses',
     },
   ]),
   ...mutationsOf(

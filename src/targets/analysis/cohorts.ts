@@ -14,16 +14,19 @@
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
 import { groupOfCopy } from './copies.ts';
-import { isUniformWork, madeOfSame } from './uniformity.ts';
+import { countsOf, isUniformWork, madeOfSame } from './uniformity.ts';
 import { anyStatement, assignedBy, assignedIn, expressionsOf, listsOf } from './walk.ts';
 
 export class CohortUniformity {
   readonly #block: Program['block'];
+  /** Arrays in which threads count, one after the other. */
+  readonly #counts: ReadonlySet<string>;
   readonly #varying = new Set<number>();
   #together = new Set<Statement>();
 
   constructor(program: Program) {
     this.#block = program.block;
+    this.#counts = countsOf(program);
     // Start from "all is uniform"; what is found to vary makes more vary, until nothing new does.
     let before: number;
     do {
@@ -43,6 +46,11 @@ export class CohortUniformity {
   }
 
   isUniform(expression: Expression): boolean {
+    return madeOfSame(expression, this.#block, this.#varying, this.#counts);
+  }
+
+  /** The same where all find the words in which threads count as they are at one moment. */
+  isUniformNow(expression: Expression): boolean {
     return madeOfSame(expression, this.#block, this.#varying);
   }
 

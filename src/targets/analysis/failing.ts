@@ -1,7 +1,7 @@
 // What may fail where it is evaluated: the reading of an element, and the division of integers.
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
-import { anyExpression } from './walk.ts';
+import { anyExpression, anyStatement } from './walk.ts';
 
 /** Whether a division may fail, or needs a test of its operands. */
 export function mayFail({ operator, type, right }: Expression & { readonly kind: 'binary' }): boolean {
@@ -11,10 +11,17 @@ export function mayFail({ operator, type, right }: Expression & { readonly kind:
   return divisor === null || divisor === 0 || divisor === -1;
 }
 
-/** Whether a statement reads an element or divides, which may fail. */
+/** Whether a statement stops the kernel, or reads an element or divides, which may fail. */
 export function canFail(statement: Statement): boolean {
-  return anyExpression(
-    [statement],
-    (each) => each.kind === 'load' || (each.kind === 'binary' && mayFail(each)),
+  return (
+    anyStatement([statement], stops) ||
+    anyExpression([statement], (each) => each.kind === 'load' || (each.kind === 'binary' && mayFail(each)))
   );
+}
+
+/** Whether a statement stops the kernel because of what a thread does with a pipeline or barrier. */
+export function stops(statement: Statement): boolean {
+  if (statement.kind !== 'call' || statement.intrinsic !== 'core') return false;
+  const { kind } = statement.operation;
+  return kind === 'pipelineMisused' || kind === 'barrierMisused';
 }

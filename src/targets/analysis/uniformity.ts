@@ -17,6 +17,7 @@
 
 import type { BuiltIn, Expression, Program, Statement } from '../../compiler/ir.ts';
 import type { BarrierCall } from '../../compiler/ir-barriers.ts';
+import { stops } from './failing.ts';
 import { has, type Liveness } from './liveness.ts';
 import { unanimousBarriers } from './unanimous.ts';
 import { assignedBy, expressionsOf, forEachStatement, listsOf, operandsOf } from './walk.ts';
@@ -37,6 +38,11 @@ export interface Uniformity {
 export function isSingular(name: BuiltIn, extents: Program['block']): boolean {
   if (name === 'threadRank') return extents.every((extent) => extent === 1);
   return !name.startsWith('threadIdx.') || extents['xyz'.indexOf(name.at(-1)!)] === 1;
+}
+
+/** The arrays in which threads count. */
+export function countsOf({ sharedArrays }: Program): Set<string> {
+  return new Set(sharedArrays.flatMap(({ counts }, id) => (counts ? [`shared:${id}`] : [])));
 }
 
 /**
@@ -86,6 +92,8 @@ export function isUniformWork(
     case 'break':
     case 'continue':
       return inside.has(statement.label);
+    case 'call':
+      return stops(statement) && expressionsOf(statement).every((each) => among.isUniform(each));
     default:
       return false;
   }
@@ -130,7 +138,8 @@ class Analysis {
   readonly #exits = new Set<Statement>();
   /** Loops whose rounds a thread may cut short alone. */
   readonly #continues = new Set<Statement>();
-  readonly #atomicArrays = new Set<string>();
+  /** Arrays that threads change one after the other. */
+  readonly #atomicArrays: Set<string>;
   /** Barriers at which all threads of the block arrive together, as far as is known yet. */
   readonly #unanimous: Set<number>;
   #divided = 0;
@@ -143,8 +152,7 @@ class Analysis {
     this.#extents = among === 'block' ? program.block : [program.block[0], 1, 1];
     this.#liveness = liveness;
     this.#unanimous = among === 'block' ? unanimousBarriers(program) : new Set();
-    for (const [id, { counts }] of program.sharedArrays.entries())
-      if (counts) this.#atomicArrays.add(`shared:${id}`);
+    this.#atomicArrays = countsOf(program);
     forEachStatement(program.body, (statement) => {
       if (statement.kind !== 'call' || statement.intrinsic !== 'atomic') return;
       this.#atomicArrays.add(`${statement.array.space}:${statement.array.id}`);

@@ -158,6 +158,8 @@ export class CoreWriter implements CallLowering {
       case 'namedBarrier':
       case 'post':
       case 'waitUntil':
+      case 'countsDiffer':
+      case 'oneSided':
       case 'copyNow':
       case 'stuckAtStage':
       case 'stuckAtBarrier':

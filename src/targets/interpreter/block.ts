@@ -59,6 +59,7 @@ export class Block {
   readonly grid: Grid | null;
   readonly #random: Random | null;
   readonly #descends: boolean;
+  readonly #shift: number;
   readonly #syncs = new Map<number, GroupBarriers>();
   /** Those that have not returned. */
   readonly #running = new Map<Runnable, Generator<Wait, Completion, void>>();
@@ -77,6 +78,7 @@ export class Block {
     this.index = [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
     this.#random = typeof delivery === 'number' ? new Random(delivery, linear) : null;
     this.#descends = delivery === 'late';
+    this.#shift = typeof delivery === 'number' ? delivery : 0;
     this.copies = new Copies(this.#random ?? (delivery as 'eager' | 'late'));
     this.hardware = new Hardware(program, this.#random ?? (delivery as 'eager' | 'late'));
     this.makers = program.pipelines.map((pipeline) => new PipelineMaker(pipeline, size));
@@ -219,6 +221,11 @@ export class Block {
   inAnyOrder(all = this.threads): readonly Thread[] {
     const threads = this.#order([...all]);
     return this.#descends ? threads.reverse() : threads;
+  }
+
+  /** The part of a group's copy that falls to the thread of a rank: any, but the same all through the block. */
+  shareOf({ rank, size }: { readonly rank: number; readonly size: number }): number {
+    return this.#descends ? size - 1 - rank : (rank + this.#shift) % size;
   }
 
   #order<T>(all: T[]): T[] {

@@ -13,18 +13,15 @@ import type {
   CohortWay,
   CountCall,
   End,
-  GroupWait,
   Head,
   Jump,
-  MakePipelineCall,
+  MeetingCall,
   NotedCall,
   Step as SegmentStep,
   WaitingCall,
 } from '../../compiler/ir-cohorts.ts';
-import { isStageCall, type StageCall } from '../../compiler/ir-pipelines.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { assignedBy, assignedIn } from '../analysis/walk.ts';
-import type { PipelineRole } from '../pipeline-misuse.ts';
 import type { Block, Runnable } from './block.ts';
 import { compileCall } from './calls.ts';
 import { compileExpression } from './expressions.ts';
@@ -56,14 +53,11 @@ class Cohort implements Runnable {
   members: readonly Thread[];
   /** Of uniform variables; a hole where one has no value. */
   readonly values: Value[];
-  /** By pipeline, where it was made with roles. */
-  readonly roles: Map<number, PipelineRole>;
   waiting: Wait | null = null;
 
-  constructor(members: readonly Thread[], values: Value[], roles: ReadonlyMap<number, PipelineRole>) {
+  constructor(members: readonly Thread[], values: Value[]) {
     this.members = members;
     this.values = values;
-    this.roles = new Map(roles);
   }
 
   get block(): Block {
@@ -128,7 +122,7 @@ class Way {
     const { first, stride, count } = this.#way.ranks;
     const members = Array.from({ length: count }, (_, i) => block.threads[first + stride * i]!);
     for (const member of members) this.#own.set(member, { values: [], noted: null });
-    this.#begin(new Cohort(members, [], new Map()), 0);
+    this.#begin(new Cohort(members, []), 0);
   }
 
   #begin(cohort: Cohort, segment: number): void {
@@ -153,7 +147,7 @@ class Way {
 
   /** Some threads go their own way, from a segment with a head on. */
   #part(cohort: Cohort, leaving: readonly Thread[], segment: number): void {
-    const other = new Cohort(leaving, cohort.values.slice(), cohort.roles);
+    const other = new Cohort(leaving, cohort.values.slice());
     other.keep(this.#way.segments[segment]!.head!.live);
     cohort.members = cohort.members.filter((member) => !leaving.includes(member));
     this.#begin(other, segment);
@@ -162,7 +156,7 @@ class Way {
   /** A wait is over before the first step, but making something, which is a step of its own. */
   #after(head: Head | null): Run[] {
     const wait = head?.wait ?? null;
-    if (wait === null || wait.intrinsic === 'makePipeline' || wait.intrinsic === 'makeBarrier') return [];
+    if (wait === null || wait.intrinsic === 'makeBarrier') return [];
     return [this.#endOf(wait)];
   }
 
@@ -216,18 +210,10 @@ class Way {
             throw brokenRule(thread, step.call.range, 'a thread has not met its group');
           }
           end(cohort);
-          if (step.call.intrinsic === 'makePipeline') cohort.roles.delete(step.call.pipeline);
         };
       }
       case 'answer':
         return this.#endOf(step.call);
-      case 'role': {
-        const { role, call } = step;
-        return (cohort) => {
-          cohort.roles.set(call.pipeline, role);
-          for (const thread of cohort.members) this.#hasRole(thread, call, role);
-        };
-      }
       default:
         return step satisfies never;
     }
@@ -294,7 +280,7 @@ class Way {
     return this.#ofEach(call, run);
   }
 
-  #arrive(call: GroupWait): Run {
+  #arrive(call: MeetingCall): Run {
     const step = this.#waitOf(call);
     return this.#ofEach(call, (thread) => {
       const own = this.#own.get(thread)!;
@@ -318,7 +304,6 @@ class Way {
     const result = assignedBy(call);
     return (cohort) => {
       for (const thread of cohort.membersInAnyOrder) {
-        if (isStageCall(call)) this.#knowsRole(thread, cohort, call);
         this.#enter(thread, cohort);
         run(thread);
         if (result !== null) take(this.#own.get(thread)!.values, thread.variables, result);
@@ -355,7 +340,7 @@ class Way {
   }
 
   #split({ by, next, exits }: Extract<End, { kind: 'split' }>): Turn {
-    const codes = by.kind === 'region' ? this.#region(by) : (cohort: Cohort) => this.#rolesOf(cohort, by);
+    const codes = this.#region(by);
     return (cohort) => {
       const given = codes(cohort);
       let to = next;
@@ -367,22 +352,6 @@ class Way {
       }
       return to;
     };
-  }
-
-  #rolesOf({ members }: Cohort, call: MakePipelineCall): Map<Thread, number> {
-    const isConsumer = (thread: Thread) => thread.pipeline(call.pipeline, call.range).role === 'consumer';
-    return new Map(members.map((thread) => [thread, isConsumer(thread) ? 1 : 0]));
-  }
-
-  #hasRole(thread: Thread, { pipeline, range }: MakePipelineCall, role: PipelineRole): void {
-    if (thread.pipeline(pipeline, range).role === role) return;
-    throw brokenRule(thread, range, `a thread is no ${role}, as its cohort says`);
-  }
-
-  #knowsRole(thread: Thread, { roles }: Cohort, { pipeline, range }: StageCall): void {
-    const { partition, name } = this.#program.pipelines[pipeline]!;
-    if (partition !== 'role' || thread.pipelines[pipeline] === undefined || roles.has(pipeline)) return;
-    throw brokenRule(thread, range, `a cohort has no role in \`${name}\``);
   }
 
   /** A thread begins with what it finds. */

@@ -1,7 +1,7 @@
 // The operations of the core, compiled to steps.
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
-import type { Expression, View } from '../../compiler/ir.ts';
+import type { Expression, Group, View } from '../../compiler/ir.ts';
 import { numberValueType } from '../../compiler/ir.ts';
 import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { bytesOf } from '../../kernel/layout.ts';
@@ -97,6 +97,8 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
       return compileWaitUntil(program, operation, call);
     case 'stuckAtStage':
     case 'stuckAtBarrier':
+    case 'countsDiffer':
+    case 'oneSided':
     case 'pipelineMisused':
     case 'barrierMisused':
       return compileStop(program, operation, call);
@@ -309,9 +311,7 @@ function compileElements(
       const options = { zeroFill: count - copied, alignment: operation.promised };
       oneThreadsCopy(thread, operation, call, whole, options);
     }
-    const { rank, size } = thread.isBlock
-      ? { rank: 0, size: 1 }
-      : membership(operation.group, thread.rank, thread.block.threads.length);
+    const { rank, size } = thread.isBlock ? { rank: 0, size: 1 } : shareIn(operation.group, thread);
     for (let i = rank; i < count; i += size) {
       for (let component = 0; component < to.elements.parts.length; component += 1) {
         const read = [from.elements, from.offset + i] as const;
@@ -325,6 +325,12 @@ function compileElements(
       }
     }
   });
+}
+
+/** Which of a copy's elements a thread copies: nobody may count on that. */
+function shareIn(group: Group, { rank, block }: Thread): { readonly rank: number; readonly size: number } {
+  const own = membership(group, rank, block.threads.length);
+  return { ...own, rank: block.shareOf(own) };
 }
 
 /** The threads of a group meet, and each gets how many of them have a true value. */

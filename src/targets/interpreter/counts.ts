@@ -34,9 +34,18 @@ function wordOf({ block }: Thread, { id }: ArrayReference, index: number): objec
   return word;
 }
 
+/** A word that is set, and not added to, begins anew: nothing that was published there is known from it any more. */
+export function beginAnew({ block }: Thread, { id }: ArrayReference, index: number): void {
+  words.get(block)?.delete(`${id} ${index}`);
+}
+
 const sum = (old: Value, added: Value): Value => ((old as number) + (added as number)) | 0;
 
-export function compilePost(program: ObservedProgram, operation: Of<'post'>, { range }: CoreCall): Step {
+export function compilePost(
+  program: ObservedProgram,
+  operation: Of<'post'>,
+  { range, result }: CoreCall,
+): Step {
   const { array } = operation;
   const elements = arrayOf(array);
   const index = compileIndex(program, operation.index);
@@ -47,7 +56,9 @@ export function compilePost(program: ObservedProgram, operation: Of<'post'>, { r
     if (phase !== null) {
       thread.observer?.arrived(thread, wordOf(thread, array, at), phase(thread) as number, range);
     }
-    updateElement(thread, elements(thread), at, sum, by(thread), null, range);
+    const added = by(thread);
+    const before = updateElement(thread, elements(thread), at, sum, added, null, range);
+    if (result !== null) thread.variables[result] = sum(before, added);
   });
 }
 

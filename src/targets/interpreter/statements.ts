@@ -2,6 +2,7 @@
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
 import { compileCall } from './calls.ts';
+import { beginAnew } from './counts.ts';
 import {
   arrayOf,
   compileBounds,
@@ -47,6 +48,13 @@ function compileStatement(program: ObservedProgram, statement: Statement): Step 
       const value = expression(statement.value);
       const inside = compileBounds(program, statement, 'write');
       const observer = observerOf(program, statement.array);
+      if (observer === undefined && program.observer !== undefined) {
+        return effect((thread) => {
+          const position = index(thread);
+          beginAnew(thread, statement.array, position);
+          writeElement(thread, array(thread), position, component, value(thread), range);
+        });
+      }
       if (observer === undefined && inside === null) {
         return effect((thread) => {
           const position = index(thread);

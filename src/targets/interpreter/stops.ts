@@ -2,16 +2,24 @@
 
 import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { barrierFaults, barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
-import { misuseOf } from '../pipeline-misuse.ts';
+import { differentCounts, misuseOf, oneSided } from '../pipeline-misuse.ts';
 import { deadlockOfAll, waitsAtBarrier, waitsForCommit, waitsForRelease } from '../waiting.ts';
-import { compileExpression } from './expressions.ts';
+import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { barrierMisuse, KernelFault, pipelineMisuse } from './fault.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
 
 type Stop = Extract<
   CoreOperation,
-  { kind: 'stuckAtStage' | 'stuckAtBarrier' | 'pipelineMisused' | 'barrierMisused' }
+  {
+    kind:
+      | 'stuckAtStage'
+      | 'stuckAtBarrier'
+      | 'countsDiffer'
+      | 'oneSided'
+      | 'pipelineMisused'
+      | 'barrierMisused';
+  }
 >;
 
 export function compileStop(program: ObservedProgram, stop: Stop, { range }: CoreCall): Step {
@@ -42,6 +50,31 @@ export function compileStop(program: ObservedProgram, stop: Stop, { range }: Cor
           deadlockOfAll(index, threads.length, { group: declaration.group, range }, (progress) =>
             waitsAtBarrier(name, awaited, progress),
           ),
+        );
+      });
+    }
+    case 'countsDiffer': {
+      const [elements, index] = [arrayOf(stop.array), compileIndex(program, stop.index)];
+      const threads = compileExpression(program, stop.threads);
+      const { name } = pipelines[stop.pipeline]!;
+      return effect((thread) => {
+        const notes = elements(thread).bits as BigInt64Array;
+        const first = index(thread);
+        const given = [...notes.subarray(first, first + Number(threads(thread)))].filter(Boolean);
+        const counts = given.map((note) => Number(BigInt.asIntN(64, note ^ (1n << 63n))));
+        throw pipelineMisuse(thread, range, differentCounts(name, counts));
+      });
+    }
+    case 'oneSided': {
+      const [producers, threads] = [stop.producers, stop.threads].map((each) =>
+        compileExpression(program, each),
+      );
+      const { name } = pipelines[stop.pipeline]!;
+      return effect((thread) => {
+        throw pipelineMisuse(
+          thread,
+          range,
+          oneSided(name, Number(producers!(thread)), Number(threads!(thread))),
         );
       });
     }

@@ -1,9 +1,10 @@
 // The operations of a program that its block runs, in code.
 
-import type { CoreCall } from '../../compiler/ir-core.ts';
+import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { barrierFaults } from '../barrier-misuse.ts';
 import { copyOf, writeCopy, writeShareOfCopy } from './copies.ts';
 import { pushExpression } from './expressions.ts';
+import { pushWord } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export function writeCore(context: ThreadContext, call: CoreCall): void {
@@ -29,6 +30,20 @@ export function writeCore(context: ThreadContext, call: CoreCall): void {
       pushExpression(context, operation.phase);
       code.call(unit.host('fault', 'deadlockAtBarrier'));
       break;
+    case 'countsDiffer':
+      writeNotes(context, operation);
+      code.i32(unit.pipelineSite(range, operation.pipeline, 'makePipeline'));
+      frame.pushRank();
+      code.get(launch.block).call(unit.host('fault', 'counts'));
+      break;
+    case 'oneSided':
+      code.i32(unit.pipelineSite(range, operation.pipeline, 'makePipeline'));
+      frame.pushRank();
+      code.get(launch.block);
+      pushExpression(context, operation.producers);
+      pushExpression(context, operation.threads);
+      code.call(unit.host('fault', 'producers'));
+      break;
     case 'pipelineMisused':
       code.i32(unit.pipelineSite(range, operation.pipeline, operation.verb));
       frame.pushRank();
@@ -48,4 +63,32 @@ export function writeCore(context: ThreadContext, call: CoreCall): void {
       throw new TypeError(`a CPU has no ${operation.kind}`);
   }
   frame.fail();
+}
+
+/** Gives the host the counts that threads have noted. */
+function writeNotes(
+  context: ThreadContext,
+  { array, index, threads }: Extract<CoreOperation, { kind: 'countsDiffer' }>,
+): void {
+  const { code, unit } = context;
+  code.withTemporaries((take) => {
+    const [address, left, note] = [take('i32'), take('i32'), take('i64')];
+    const offset = pushWord(context, array, index, pushExpression);
+    code.set(address);
+    pushExpression(context, threads);
+    code.set(left);
+    code.loop((next) => {
+      code.get(address).memory('i64.load', offset).tee(note).i64(0n).op('i64.ne');
+      code.if(
+        () =>
+          void code
+            .get(note)
+            .i64(-(2n ** 63n))
+            .op('i64.xor')
+            .call(unit.host('fault', 'count')),
+      );
+      code.get(address).i32(8).op('i32.add').set(address);
+      code.get(left).i32(1).op('i32.sub').tee(left).brIf(next);
+    });
+  });
 }

@@ -8,28 +8,34 @@
 // What threads do one by one stays structured, as regions inside a segment. A region may end in
 // different ways for different threads; then the segment ends too, and the cohort parts.
 
-import type { Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, Program, Statement } from '../../../compiler/ir.ts';
 import type {
   CohortRegion,
   CountCall,
   End,
   Exit,
-  GroupWait,
   Head,
   Jump,
-  MakePipelineCall,
+  MeetingCall,
   NotedCall,
   Segment,
   Step,
   WaitingCall,
 } from '../../../compiler/ir-cohorts.ts';
 import type { CoreCall } from '../../../compiler/ir-core.ts';
-import { waitsForStage } from '../../../compiler/ir-pipelines.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
-import { assignedIn, expressionsOf, forEachStatement, readBy, readIn } from '../../analysis/walk.ts';
+import {
+  anyExpression,
+  anyStatement,
+  assignedIn,
+  expressionsOf,
+  forEachStatement,
+  readBy,
+  readIn,
+} from '../../analysis/walk.ts';
 import { programOf, rankGroupsOf } from './rank-groups.ts';
 
 /** A pass over the program of a rank group, before it is taken apart. */
@@ -59,6 +65,7 @@ interface Place {
 class Planner {
   readonly #variables: number;
   readonly #barriers: Program['barriers'];
+  readonly #sharedArrays: Program['sharedArrays'];
   readonly #cohort: CohortUniformity;
   readonly #liveness: Liveness;
   readonly #body: readonly Statement[];
@@ -73,9 +80,10 @@ class Planner {
   #pending: Statement[] = [];
 
   constructor(program: Program) {
-    const { variables, barriers, body } = program;
+    const { variables, barriers, sharedArrays, body } = program;
     this.#variables = variables.length;
     this.#barriers = barriers;
+    this.#sharedArrays = sharedArrays;
     this.#body = body;
     const facts = factsOf(program);
     this.#cohort = facts.cohort;
@@ -106,15 +114,33 @@ class Planner {
    */
   #own(statement: Statement): void {
     const barrier = barrierOf(statement);
-    if (barrier !== null) this.#flush();
+    const apart = barrier !== null || this.#counts(statement);
+    if (apart) this.#flush();
     this.#pending.push(statement);
-    if (barrier !== null && !this.#barriers[barrier]!.completes) this.#flush();
+    if (apart && (barrier === null || !this.#barriers[barrier]!.completes)) this.#flush();
+  }
+
+  /** Whether a thread finds or changes words in which it counts. */
+  #counts(statement: Statement): boolean {
+    const isCount = ({ array: { space, id } }: { readonly array: ArrayReference }) =>
+      space === 'shared' && this.#sharedArrays[id]!.counts === true;
+    return (
+      anyStatement([statement], (each) => each.kind === 'store' && isCount(each)) ||
+      anyExpression([statement], (each) => each.kind === 'load' && isCount(each))
+    );
   }
 
   /** Uniform work goes in front of the pending region where the region cannot tell, else behind it. */
   #once(statement: Statement): void {
+    if (this.#isInVain(statement)) return;
     if (this.#pending.length > 0 && !this.#canPrecedePending(statement)) this.#flush();
     this.#current!.steps.push({ kind: 'once', statement });
+  }
+
+  /** Whether a statement gives a variable a value that is never read, as a lowering may. */
+  #isInVain(statement: Statement): boolean {
+    if (statement.kind !== 'assign' || canFail(statement)) return false;
+    return !has(this.#liveness.after(statement), statement.variable);
   }
 
   #canPrecedePending(statement: Statement): boolean {
@@ -205,14 +231,6 @@ class Planner {
 
   #call(call: Call): void {
     switch (call.intrinsic) {
-      case 'makePipeline': {
-        const { producers } = call;
-        if (producers !== null) this.#note(call);
-        this.#wait(call);
-        this.#current!.steps.push({ kind: 'open', call });
-        if (producers?.type === 'bool') this.#partByRole(call, producers);
-        return;
-      }
       case 'makeBarrier':
         if (call.expected !== null) this.#note(call);
         this.#wait(call);
@@ -238,8 +256,7 @@ class Planner {
         return;
       }
       default:
-        if (waitsForStage(call)) this.#wait(call);
-        else this.#current!.steps.push({ kind: 'call', call });
+        this.#current!.steps.push({ kind: 'call', call });
     }
   }
 
@@ -248,7 +265,7 @@ class Planner {
     this.#current!.steps.push({ kind: 'region', region: this.#region([], { kind: 'note', call }) });
   }
 
-  #wait(call: GroupWait): void {
+  #wait(call: MeetingCall): void {
     this.#current!.steps.push({ kind: 'arrive', call });
     this.#suspend(call);
   }
@@ -258,21 +275,6 @@ class Planner {
     const to: Draft = { head: { wait: call, live }, steps: [], end: null };
     this.#end({ kind: 'suspend', to });
     this.#place(to);
-  }
-
-  #partByRole(call: MakePipelineCall, isProducer: Expression): void {
-    const after = emptyDraft();
-    const live = this.#liveness.after(call);
-    const [producers, consumers] = (['producer', 'consumer'] as const).map((role): Draft => {
-      return { head: null, steps: [{ kind: 'role', call, role }], end: { kind: 'jump', to: after } };
-    });
-    if (this.#cohort.isUniform(isProducer)) {
-      this.#end({ kind: 'branch', test: isProducer, then: producers!, otherwise: consumers! });
-    } else {
-      this.#end({ kind: 'split', by: call, next: producers!, exits: [this.#exit({ to: consumers!, live })] });
-    }
-    this.#segments.push(producers!, consumers!);
-    this.#place(after);
   }
 
   /** The end of a segment at a test; the pending region may come with it. */

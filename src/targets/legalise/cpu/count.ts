@@ -6,12 +6,15 @@
 
 import type { Call, Program, Statement } from '../../../compiler/ir.ts';
 import { mapStatements, replaceCalls } from '../../analysis/map.ts';
+import { anyStatement } from '../../analysis/walk.ts';
 import { Frame } from '../frame.ts';
 import { Meeting } from './meetings.ts';
+import { Stages, type StagesCall } from './stages.ts';
+import { surelyMade } from './surely-made.ts';
 
 type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 
-/** The same program without syncs of blocks and tiles. */
+/** The same program without pipelines, and without syncs of blocks and tiles. */
 export function lowerToCounts(program: Program): Program {
   return new Counting(program).program();
 }
@@ -20,21 +23,37 @@ class Counting {
   readonly #frame: Frame;
   readonly #syncs = new Map<string, Meeting>();
 
+  readonly #stages: readonly (Stages | null)[];
+
   constructor(program: Program) {
-    this.#frame = new Frame(program);
+    const { pipelines, body } = program;
+    const frame = new Frame(program);
+    const surely = surelyMade(body, 'pipeline');
+    this.#frame = frame;
+    this.#stages = pipelines.map(({ scope }, id) => {
+      if (scope === 'thread') return null;
+      const asksForLast = anyStatement(
+        body,
+        (each) =>
+          each.kind === 'call' && each.intrinsic === 'quit' && each.pipeline === id && each.result !== null,
+      );
+      return new Stages(frame, id, { surelyMade: surely.has(id), asksForLast });
+    });
   }
 
   program(): Program {
     const body = replaceCalls(this.#frame.program.body, (call) => this.#call(call));
     const words = this.#frame.words();
-    const meetings = [...this.#syncs.values()];
-    const begin = meetings.map((meeting) => meeting.begin(words));
-    const leave = meetings.flatMap((meeting) => meeting.leave(words));
-    const whole = meetings.length === 0 ? body : [...begin, ...this.#withoutReturns(body), ...leave];
+    const counted = [...this.#syncs.values(), ...this.#stages].filter((each) => each !== null);
+    const begin = counted.flatMap((each) => each.begin(words));
+    const leave = counted.flatMap((each) => each.leave(words));
+    const whole = counted.length === 0 ? body : [...begin, ...this.#withoutReturns(body), ...leave];
     return { ...this.#frame.finish(whole), level: 'cohort' };
   }
 
   #call(call: Call): readonly Statement[] {
+    const stages = 'pipeline' in call ? this.#stages[call.pipeline]! : null;
+    if (stages !== null) return stages.lower(call as StagesCall, this.#frame.words(call.range));
     if (call.intrinsic !== 'sync' || call.mask !== undefined || call.group.kind === 'grid') return [call];
     const words = this.#frame.words(call.range);
     const { group, operator } = call;

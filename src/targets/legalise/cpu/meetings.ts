@@ -34,8 +34,8 @@ export class Meeting {
   }
 
   /** The start of a block. */
-  begin(words: Words): Statement {
-    return words.assign(this.#times, words.constant('i32', 0));
+  begin(words: Words): Statement[] {
+    return [words.assign(this.#times, words.constant('i32', 0))];
   }
 
   /** The thread comes. */

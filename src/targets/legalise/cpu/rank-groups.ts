@@ -13,7 +13,7 @@ import { isInteger } from '../../../compiler/number-types.ts';
 import { builtInOfRank, factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { mapStatements } from '../../analysis/map.ts';
-import { expressionsOf, forEachStatement, operandsOf } from '../../analysis/walk.ts';
+import { forEachStatement, operandsOf } from '../../analysis/walk.ts';
 
 /** More ways than these are left to be found out by the threads: each rank group's code is as long as the kernel's. */
 const mostRankGroups = 4;
@@ -55,7 +55,7 @@ function valuesByRank(program: Program): (expression: Expression) => OfRank | nu
   };
 }
 
-/** What decides, by the rank, which way a thread goes around synchronising calls, or its role. */
+/** What decides, by the rank, which way a thread goes around synchronising calls. */
 function decidingTests(program: Program): readonly OfRank[] {
   const { cohort } = factsOf(program);
   const byRank = valuesByRank(program);
@@ -67,8 +67,6 @@ function decidingTests(program: Program): readonly OfRank[] {
   forEachStatement(program.body, (statement) => {
     if (!cohort.isTogether(statement)) return;
     if (statement.kind === 'if') add(statement.test);
-    if (statement.kind !== 'call' || statement.intrinsic !== 'makePipeline') return;
-    for (const producers of expressionsOf(statement)) if (producers.type === 'bool') add(producers);
   });
   return tests;
 }

@@ -136,6 +136,7 @@ export class Lanes {
           this.#fits(this.program.variables[statement.variable]!.type) && this.#canCompute(statement.value)
         );
       case 'store':
+        if (this.#unit.isCounts(statement.array)) return false;
         switch (this.shapeOf(statement.array, statement.index)) {
           case 'uniform':
             return this.isUniform(statement.index) && this.isUniform(statement.value);
@@ -234,6 +235,7 @@ export class Lanes {
       case 'builtin':
         return true;
       case 'load':
+        if (this.#unit.isCounts(expression.array)) return false;
         // What all lanes share, but atomics may change from one to the next, is for each alone.
         switch (this.shapeOf(expression.array, expression.index)) {
           case 'uniform':

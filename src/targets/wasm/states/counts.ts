@@ -18,9 +18,9 @@ export function isPost(call: CoreCall): call is Post {
 
 /** All threads of the cohort add. To one word they add the same all at once. */
 export function writePost(
-  { code, cohort, uniform }: CohortWriter,
+  { code, cohort, uniform, variables }: CohortWriter,
   facts: CohortUniformity,
-  { operation: { array, index, by } }: Post,
+  { operation: { array, index, by }, result }: Post,
   thread: (rank: Local) => ThreadContext,
 ): void {
   const write = (context: ThreadContext, pushSum: () => void) => {
@@ -31,10 +31,14 @@ export function writePost(
       code.op('i32.add').memory('i32.store', offset);
     });
   };
-  if (!facts.isUniform(index) || !facts.isUniform(by)) {
+  if (result !== null || !facts.isUniform(index) || !facts.isUniform(by)) {
     cohort.forEachThread((rank) => {
       const context = thread(rank);
       write(context, () => pushExpression(context, by));
+      if (result === null) return;
+      const offset = pushWord(context, array, index, pushExpression);
+      code.memory('i32.load', offset).set(variables.local(result));
+      variables.writeSpill(result, rank);
     });
     return;
   }

@@ -22,14 +22,6 @@ export type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 export const barrierFields = { arrived: 0, phase: 4, left: 8 } as const;
 export const barrierBytes = 16;
 
-/** A pipeline's state: how many producers and consumers arrive at its stages, who has not quit, who returned. */
-export const pipelineFields = { producers: 0, consumers: 4, owners: 8, returned: 12, opened: 16 } as const;
-export const pipelineBytes = 32;
-/** A stage follows, and another one: two barriers that expect a fixed number. */
-export const stageFields = { produced: 0, consumed: 8 } as const;
-export const stageBarrierFields = { arrived: 0, phase: 4 } as const;
-export const stageBytes = 16;
-
 /** A group's barriers: what its threads want them to expect, how often they were set up; then a record for each. */
 export const groupBarrierFields = { proposed: 0, opened: 4 } as const;
 export const groupBarrierBytes = 16;
@@ -40,19 +32,6 @@ export const awaitBytes = 16;
 
 /** A cohort: the segment where it enters next (-1 when its threads have returned), its threads, and their rank group. */
 export const cohortFields = { segment: 0, members: 4, count: 8, rankGroup: 12 } as const;
-
-/** What a cohort knows of a pipeline: the state of the threads' handles, and where their cursors are. */
-export interface HandleFields {
-  /** One of `pipelineStates`. */
-  readonly state: number;
-  /** How often it was made. */
-  readonly made: number;
-  readonly headStage: number;
-  /** How often the head stage was used before. */
-  readonly headUse: number;
-  readonly tailStage: number;
-  readonly tailUse: number;
-}
 
 export interface GroupSlots {
   readonly group: Group;
@@ -70,14 +49,6 @@ export interface SyncSlots extends GroupSlots {
 export interface LaneSlots {
   readonly offset: number;
   readonly meeting: LaneMeeting;
-}
-
-export interface PipelineSlots extends GroupSlots {
-  /** Where the group meets to make it. */
-  readonly meeting: GroupSlots;
-  readonly handle: HandleFields;
-  /** Of each thread's note, an i64; null where the threads bring nothing. */
-  readonly notes: number | null;
 }
 
 export interface BarrierSlots extends GroupSlots {
@@ -98,7 +69,6 @@ export class StatesLayout {
   grid: { readonly slots: SyncSlots; readonly released: number } | null = null;
   /** Of each thread whether it has returned, a word; null where nobody asks. */
   returned: number | null = null;
-  readonly #pipelines = new Map<number, PipelineSlots>();
   readonly #barriers = new Map<number, BarrierSlots>();
   /** What each thread waits for at a barrier. */
   readonly awaits: number;
@@ -122,11 +92,6 @@ export class StatesLayout {
     this.meetings = { offset, bytes: unit.scratchBytes - offset };
     this.awaits =
       unit.program.barriers.length === 0 ? 0 : unit.reserveScratch(awaitBytes * unit.threadsOfBlock);
-    unit.program.pipelines.forEach(({ partition }, id) => {
-      const slots = this.#pipelines.get(id);
-      if (slots === undefined || partition === 'unified') return;
-      this.#pipelines.set(id, { ...slots, notes: unit.reserveScratch(8 * unit.threadsOfBlock) });
-    });
   }
 
   get syncs(): Iterable<SyncSlots> {
@@ -144,11 +109,6 @@ export class StatesLayout {
   /** Of a sync with a mask. */
   lanes({ operator }: SyncCall): LaneSlots {
     return this.#lanes.get(operator ?? 'sync')!;
-  }
-
-  /** By number; pipelines of thread scope have no state. */
-  get pipelines(): ReadonlyMap<number, PipelineSlots> {
-    return this.#pipelines;
   }
 
   get barriers(): ReadonlyMap<number, BarrierSlots> {
@@ -186,22 +146,6 @@ export class StatesLayout {
       const slots = { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) };
       this.#syncs.set(key, slots);
       if (group.kind === 'grid') this.grid = { slots, released: this.unit.reserveScratch(4) };
-    });
-    program.pipelines.forEach(({ scope, group, stages }, id) => {
-      if (scope === 'thread') return;
-      this.#pipelines.set(id, {
-        ...this.#groupSlots(group, pipelineBytes + stages * stageBytes),
-        meeting: this.#groupSlots(group, barrierBytes),
-        handle: {
-          state: this.#field(4),
-          made: this.#field(4),
-          headStage: this.#field(4),
-          headUse: this.#field(4),
-          tailStage: this.#field(4),
-          tailUse: this.#field(4),
-        },
-        notes: null,
-      });
     });
   }
 

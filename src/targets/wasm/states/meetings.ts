@@ -2,13 +2,12 @@
 
 import { Code, type FunctionReference, type Local } from '../encoder/code.ts';
 import type { ModuleWriter } from '../encoder/module.ts';
-import { barrierFields, stageBarrierFields } from './layout.ts';
+import { barrierFields } from './layout.ts';
 
 export class Meetings {
   readonly #module: ModuleWriter;
   #arrive: FunctionReference | null = null;
   #leave: FunctionReference | null = null;
-  #advance: FunctionReference | null = null;
 
   constructor(module: ModuleWriter) {
     this.#module = module;
@@ -26,12 +25,6 @@ export class Meetings {
     return this.#leave;
   }
 
-  /** `advance(barrier, threads, expected)`: arrivals at a stage's barrier, more than a phase's as may be. */
-  get advance(): FunctionReference {
-    this.#advance ??= this.#addAdvance();
-    return this.#advance;
-  }
-
   #meeting(name: string, counts: number): FunctionReference {
     const code = new Code(parameters('size'));
     const [barrier, threads, size] = [0, 1, 2];
@@ -47,23 +40,6 @@ export class Meetings {
       });
     });
     return this.#module.function(name, code, ['i32', 'i32', 'i32'], []);
-  }
-
-  #addAdvance(): FunctionReference {
-    const code = new Code(parameters('expected'));
-    const [barrier, threads, expected] = [0, 1, 2];
-    const arrived = code.local('i32', 'arrived');
-    code.get(barrier).memory('i32.load', stageBarrierFields.arrived).get(threads).op('i32.add').set(arrived);
-    code.block((done) => {
-      code.loop((next) => {
-        code.get(arrived).get(expected).op('i32.lt_s').brIf(done);
-        code.get(arrived).get(expected).op('i32.sub').set(arrived);
-        writeIncrement(code, barrier, stageBarrierFields.phase);
-        code.br(next);
-      });
-    });
-    code.get(barrier).get(arrived).memory('i32.store', stageBarrierFields.arrived);
-    return this.#module.function('advance', code, ['i32', 'i32', 'i32'], []);
   }
 }
 

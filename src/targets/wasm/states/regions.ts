@@ -1,7 +1,7 @@
 // What the threads of a cohort do one by one: regions, and the codes by which they part.
 
 import type { Expression } from '../../../compiler/ir.ts';
-import type { CohortRegion, MakePipelineCall, NotedCall } from '../../../compiler/ir-cohorts.ts';
+import type { CohortRegion, NotedCall } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
@@ -16,9 +16,7 @@ import { Lanes } from '../simd/lanes.ts';
 import { planLanes } from '../simd/region.ts';
 import { writeStatements } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import { writeAwait, writeProposal, writeThreadBarrierCall } from './barriers.ts';
-import { writeMayCopy } from './calls.ts';
-import { pushNote, writeNote } from './opening.ts';
+import { writeAwait, writeBarrierCopyCheck, writeProposal, writeThreadBarrierCall } from './barriers.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 export interface RegionFacts {
@@ -45,25 +43,6 @@ export class RegionWriter {
     this.#lanes = new Lanes(unit, inLanes(facts, factsOf(unit.program).among('row')));
   }
 
-  /** Writes the codes of all threads, by a region or by their roles; `sum`, which is 0 before, gets their sum. */
-  writeCodes(by: CohortRegion | MakePipelineCall, sum: Local): void {
-    if (by.kind === 'region') this.#writeRegion(by, sum);
-    else this.#writeRoles(by.pipeline, sum);
-  }
-
-  /** Code 0 for producers, 1 for consumers. */
-  #writeRoles(pipeline: number, sum: Local): void {
-    const { code, cohort } = this.#writer;
-    const { notes } = this.#writer.layout.pipelines.get(pipeline)!;
-    code.withTemporary('i32', (role) => {
-      cohort.forEachThread((rank, position) => {
-        pushNote(this.#writer, notes!, rank);
-        code.memory('i64.load').op('i64.eqz').set(role);
-        this.#writeCode(role, position, sum);
-      });
-    });
-  }
-
   #writeCode(threadCode: Local, position: Local, sum: Local): void {
     const { code } = this.#writer;
     code.get(position).get(threadCode).memory('i32.store', this.#writer.layout.membersBytes);
@@ -81,10 +60,10 @@ export class RegionWriter {
       cohort.pushIsWhole();
       code.if(
         () => this.#writeRows(inRows),
-        () => this.#writeRegion(region, null),
+        () => this.writeRegion(region, null),
       );
     } else {
-      this.#writeRegion(region, null);
+      this.writeRegion(region, null);
     }
   }
 
@@ -100,15 +79,15 @@ export class RegionWriter {
       uniform,
       threadContext: (rank, _, hoisting) => this.threadContext(rank, hoisting),
       writePresence: (context, copy) => {
-        if (copy.kind === 'call' && copy.intrinsic === 'memcpyAsync')
-          writeMayCopy(this.#writer, context, copy);
+        if (copy.kind === 'call' && copy.intrinsic === 'memcpyAsync' && 'barrier' in copy)
+          writeBarrierCopyCheck(this.#writer, context, copy);
       },
     });
     if (vectorised) this.vectorised = true;
   }
 
-  /** All threads of the cohort carry out the region, one after the other; `sum` gets that of their codes. */
-  #writeRegion(region: CohortRegion, sum: Local | null): void {
+  /** All threads of the cohort carry out the region, one after the other; `sum`, 0 before, gets that of their codes. */
+  writeRegion(region: CohortRegion, sum: Local | null): void {
     const { code, cohort, variables, uniform } = this.#writer;
     const hoisting = new Hoisting(uniform, this.#facts, assignedIn(region.body));
     const threads = code.capture(() => {
@@ -134,8 +113,7 @@ export class RegionWriter {
   }
 
   #writeNote(context: ThreadContext, call: NotedCall, rank: Local): void {
-    if (call.intrinsic === 'makePipeline') writeNote(this.#writer, context, call, rank);
-    else if (call.intrinsic === 'makeBarrier') writeProposal(this.#writer, context, call, rank);
+    if (call.intrinsic === 'makeBarrier') writeProposal(this.#writer, context, call, rank);
     else writeAwait(this.#writer, context, call, rank);
   }
 
@@ -179,7 +157,7 @@ export class RegionWriter {
         if (call.intrinsic === 'mark') {
           writeMark(context, call);
         } else if (call.intrinsic === 'memcpyAsync') {
-          writeMayCopy(this.#writer, context, call);
+          if ('barrier' in call) writeBarrierCopyCheck(this.#writer, context, call);
           writeShareOfCopy(context, call);
         } else if (
           'barrier' in call &&

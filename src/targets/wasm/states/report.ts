@@ -103,7 +103,8 @@ function writeCountWait(
     pushRank: () => void code.get(rank),
     cached: () => null,
     finish: nowhere,
-    fail: nowhere,
+    // A group has a producer and a consumer.
+    fail: () => void code.op('unreachable'),
     collective: nowhere,
   };
   const context: ThreadContext = { unit, code, launch, frame, labels: new Map() };
@@ -115,6 +116,5 @@ function writeCountWait(
 
 function waitSite(unit: Unit, call: Exclude<WaitingCall, CountCall>): number {
   if ('barrier' in call) return unit.barrierSite(call.range, call.barrier);
-  if (call.intrinsic !== 'sync') return unit.pipelineSite(call.range, call.pipeline, call.intrinsic);
   return unit.syncSite(call);
 }

@@ -9,7 +9,6 @@
 import type { BarrierWaitCall, End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { readBy } from '../../analysis/walk.ts';
-import { pipelineStates } from '../../pipeline-misuse.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { LaunchValues } from '../launch-values.ts';
@@ -23,7 +22,6 @@ import { Cohort } from './cohort.ts';
 import type { CohortSplit } from './cohort-split.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import type { Meetings } from './meetings.ts';
-import { writeOpening } from './opening.ts';
 import { RegionWriter } from './regions.ts';
 import { pushReady, waitingGroup } from './waits.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
@@ -170,7 +168,7 @@ class ResumeWriter implements CohortWriter {
   /** Whether some of a cohort's threads may go on there and others not. */
   #waitsApart(call: WaitingCall): boolean {
     if (call.intrinsic === 'barrierWait') return true;
-    if (call.intrinsic === 'core') return !this.#facts.isUniform(call.operation.test);
+    if (call.intrinsic === 'core') return !this.#facts.isUniformNow(call.operation.test);
     return !this.cohort.isOneGroup(waitingGroup(call, this.layout));
   }
 
@@ -233,17 +231,11 @@ class ResumeWriter implements CohortWriter {
         writeCall(this, this.#facts, step.call, (rank) => this.#regions.threadContext(rank, null));
         return;
       case 'open':
-        if (step.call.intrinsic === 'makePipeline') writeOpening(this, step.call);
-        else writeBarrierOpening(this, step.call);
+        writeBarrierOpening(this, step.call);
         return;
       case 'answer':
         writeAnswers(this, step.call);
         return;
-      case 'role': {
-        const { handle } = this.layout.pipelines.get(step.call.pipeline)!;
-        this.cohort.setField(handle.state, () => void this.code.i32(pipelineStates[step.role]));
-        return;
-      }
       default:
         step satisfies never;
     }
@@ -315,7 +307,7 @@ class ResumeWriter implements CohortWriter {
     const { code, cohort } = this;
     code.withTemporary('i32', (sum) => {
       code.i32(0).set(sum);
-      this.#regions.writeCodes(by, sum);
+      this.#regions.writeRegion(by, sum);
       code.get(sum).if(() => {
         if (exits.length === 1) {
           code
