@@ -63,6 +63,7 @@ export type {
   DeviceFunction,
   DeviceFunctionArguments,
   DeviceSchema,
+  ElementValue,
   ElementValues,
   EntryValue,
   HandleEntry,
@@ -84,6 +85,15 @@ export type {
   VectorValues,
   WindowEntry,
 } from './kernel/schema.ts';
+export {
+  type FieldValue,
+  type RecordOf,
+  type RecordValue,
+  type Struct,
+  type StructArray,
+  type StructFields,
+  struct,
+} from './kernel/struct.ts';
 export type {
   Element,
   ElementType,

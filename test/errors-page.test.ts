@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { transformSync } from 'esbuild';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ElementType } from 'warpstage';
 import { type Device, deviceFunction, job, kernel, open, WarpstageError } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import type { Code } from '#warpstage/diagnostics/codes.js';
@@ -69,7 +70,8 @@ async function run(example: string): Promise<void> {
   const { device } = names as { device: Device };
   const launch = (one: Kernel) => {
     const given = parseSchema(one.schema).map((parameter): [string, unknown] => {
-      if (parameter.kind === 'array') return [parameter.name, device.alloc(parameter.element, 1024)];
+      if (parameter.kind === 'array')
+        return [parameter.name, device.alloc(parameter.element as ElementType, 1024)];
       return [parameter.name, parameter.kind === 'scalar' ? 0 : undefined];
     });
     const args = Object.fromEntries(given.filter(([, value]) => value !== undefined));

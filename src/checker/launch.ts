@@ -9,6 +9,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { type KernelParameter, parseSchema } from '../kernel/parameters.ts';
 import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
+import type { Struct, StructArray } from '../kernel/struct.ts';
 import type { Element, ElementType, Extent, Extent3, HostArrays, TypedArray } from '../kernel/types.ts';
 import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
@@ -25,15 +26,19 @@ export interface ArrayOfLength {
 export type CheckArgument<T extends SchemaEntry> =
   T extends DeviceFunction<infer P, infer R>
     ? DeviceFunction<P, R>
-    : T extends `readonly ${infer E extends ElementType}[]`
-      ? HostArrays[E] | ArrayOfLength
-      : T extends `${infer E extends ElementType}[]`
-        ? HostArrays[E] | ArrayOfLength
-        : T extends `constant ${infer C} = ${string}`
-          ? ValueOf<C>
-          : T extends `constant ${infer C}`
-            ? ValueOf<C>
-            : ValueOf<T>;
+    : T extends StructArray
+      ? Uint8Array | ArrayOfLength
+      : T extends Struct
+        ? never
+        : T extends `readonly ${infer E extends ElementType}[]`
+          ? HostArrays[E] | ArrayOfLength
+          : T extends `${infer E extends ElementType}[]`
+            ? HostArrays[E] | ArrayOfLength
+            : T extends `constant ${infer C} = ${string}`
+              ? ValueOf<C>
+              : T extends `constant ${infer C}`
+                ? ValueOf<C>
+                : ValueOf<T>;
 
 /** What a check passes to a kernel. Constants with a default and device functions may be left out. */
 export type CheckArguments<S extends Schema> = {

@@ -103,6 +103,7 @@ function argumentOf(
   const { name } = parameter;
   const what = `'${name}' of '${callee}'`;
   if (value?.kind === 'broken') return lowering.broken();
+  if (parameter.kind === 'struct') return { kind: 'elementType', element: parameter.element };
   if (value === undefined || value.kind === 'undefined') {
     if (parameter.kind === 'function') {
       return { kind: 'deviceFunction', function: parameter.function, name };

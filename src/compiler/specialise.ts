@@ -148,6 +148,8 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
       }
       return constantValue(lowering, parameter.type, value!, range);
     }
+    case 'struct':
+      return { kind: 'elementType', element: parameter.element };
     case 'function':
       return { kind: 'deviceFunction', function: given.functions[name] ?? parameter.function, name };
   }

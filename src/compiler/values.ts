@@ -221,6 +221,8 @@ export type Value =
       readonly kind: 'namespace';
       readonly name: 'cuda' | 'cg' | 'Math' | 'Number' | 'BigInt' | 'console';
     }
+  /** A type of elements, which the schema names. */
+  | { readonly kind: 'elementType'; readonly element: Element }
   | { readonly kind: 'undefined' }
   /** The result of something that was reported already; using it is no further error. */
   | { readonly kind: 'broken' };
@@ -321,6 +323,8 @@ export function describe(value: Value): string {
       return `a token of '${value.name}'`;
     case 'namespace':
       return value.name === 'cg' ? "'cuda.cg' itself" : `'${value.name}' itself`;
+    case 'elementType':
+      return `the type of records ${value.element}`;
     case 'undefined':
       return 'undefined';
     case 'broken':

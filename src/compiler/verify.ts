@@ -56,7 +56,7 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
         elementOf(one.array);
         break;
       case 'load':
-        isType(one, elementValueType(elementOf(one.array)), 'a load');
+        isType(one, elementValueType(elementOf(one.array), one.component), 'a load');
         index(one.index);
         one.bounds?.forEach(index);
         break;
@@ -107,7 +107,7 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
       case 'store':
         index(one.index);
         one.bounds?.forEach(index);
-        isType(one.value, elementValueType(elementOf(one.array)), 'a stored value');
+        isType(one.value, elementValueType(elementOf(one.array), one.component), 'a stored value');
         break;
       case 'if':
         isType(one.test, 'bool', 'a condition');

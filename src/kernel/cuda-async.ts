@@ -5,7 +5,7 @@ import type { Barrier } from './cuda-barriers.ts';
 import type { Thread, ThreadBlock, Tile } from './cuda-groups.ts';
 import type { Combination } from './intrinsics.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
-import type { ElementType } from './types.ts';
+import type { Element } from './types.ts';
 
 declare const brand: unique symbol;
 
@@ -76,7 +76,7 @@ export interface Pipeline extends Disposable {
 }
 
 /** What `cuda.pipelined` copies of a batch into one array of its stage. */
-export interface StageCopy<E extends ElementType = ElementType> {
+export interface StageCopy<E extends Element = Element> {
   /** Where the elements of the batch begin. */
   readonly source: ReadonlyKernelArray<E>;
   /** How many of them are copied. */
@@ -126,7 +126,7 @@ export interface CooperativeGroups {
    * cuda.cg.memcpyAsync(tile, shared.subarray(begin), globalIn.subarray(begin), tile.size());
    * cuda.cg.wait(tile);
    */
-  memcpyAsync<E extends ElementType>(
+  memcpyAsync<E extends Element>(
     group: ThreadBlock | Tile | Thread,
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
@@ -136,7 +136,7 @@ export interface CooperativeGroups {
    * Begins to copy as many elements as both sides have, counted in elements.
    * CUDA: `cooperative_groups::memcpy_async(group, destination, destination_layout, source, source_layout)`.
    */
-  memcpyAsync<E extends ElementType>(
+  memcpyAsync<E extends Element>(
     group: ThreadBlock | Tile | Thread,
     destination: KernelArray<E>,
     destinationCount: number | AlignedSize,
@@ -188,7 +188,7 @@ export interface CudaAsync {
    * // … what does not need the copy …
    * barrier.wait(token);
    */
-  memcpyAsync<E extends ElementType>(
+  memcpyAsync<E extends Element>(
     group: ThreadBlock | Tile | Thread,
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
@@ -199,7 +199,7 @@ export interface CudaAsync {
    * The same, where each calling thread copies all of them by itself.
    * CUDA: `cuda::memcpy_async(destination, source, bytes, pipeline | barrier)`.
    */
-  memcpyAsync<E extends ElementType>(
+  memcpyAsync<E extends Element>(
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
@@ -225,7 +225,7 @@ export interface CudaAsync {
    * cuda.pipelineCommit();
    * cuda.pipelineWaitPrior(0);
    */
-  pipelineMemcpyAsync<E extends ElementType>(
+  pipelineMemcpyAsync<E extends Element>(
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: Constant,

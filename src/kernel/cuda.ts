@@ -12,7 +12,7 @@ import type { CudaBarriers } from './cuda-barriers.ts';
 import type { CudaGroups, CudaWarps, Dim3 } from './cuda-groups.ts';
 import type { CudaVectors } from './cuda-vectors.ts';
 import type { KernelArray, Shape, Shaped } from './schema.ts';
-import type { ElementType } from './types.ts';
+import type { Element } from './types.ts';
 
 export type {
   Castable,
@@ -104,9 +104,10 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   /**
    * An array that the threads of a block share. Its contents are undefined at first. `count` is
    * made of constants, scalar parameters and the extents of block and grid.
+   * The element type is a name such as `'f32'`, or a type of records of the schema.
    * CUDA: `__shared__ T array[count]`.
    */
-  sharedArray<const E extends ElementType>(element: E, count: Index): KernelArray<E>;
+  sharedArray<const E extends Element>(element: E, count: Index): KernelArray<E>;
   /**
    * One of two or three dimensions, whose rows lie one after the other. CUDA: `__shared__ T array[rows][columns]`.
    *
@@ -114,17 +115,14 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
    * const tile = cuda.sharedArray('f32', [16, 17]);
    * tile[cuda.threadIdx.y]![cuda.threadIdx.x] = input[i]!;
    */
-  sharedArray<const E extends ElementType, const S extends Shape>(
+  sharedArray<const E extends Element, const S extends Shape>(
     element: E,
     shape: S,
   ): Shaped<KernelArray<E>, S>;
   /** An array of the thread's own, zero at first; `count` is a constant. CUDA: `T array[count]`. */
-  localArray<const E extends ElementType>(element: E, count: Constant): KernelArray<E>;
+  localArray<const E extends Element>(element: E, count: Constant): KernelArray<E>;
   /** One of two or three dimensions; its extents are constants. CUDA: `T array[rows][columns]`. */
-  localArray<const E extends ElementType, const S extends Shape>(
-    element: E,
-    shape: S,
-  ): Shaped<KernelArray<E>, S>;
+  localArray<const E extends Element, const S extends Shape>(element: E, shape: S): Shaped<KernelArray<E>, S>;
 
   /** To an integer of -128 to 127; floats are truncated, and what does not fit wraps. CUDA: `(signed char) x`. */
   i8(x: Castable): number;

@@ -16,7 +16,8 @@ import type {
   SchemaEntry,
   ValueOf,
 } from './schema.ts';
-import type { ElementType, ScalarType, VectorType } from './types.ts';
+import type { RecordOf, Struct, StructArray } from './struct.ts';
+import type { Element, ElementType, ScalarType, VectorType } from './types.ts';
 
 export type { DeviceFunction, DeviceSchema, Schema } from './schema.ts';
 
@@ -46,7 +47,7 @@ export interface KernelOptions {
 }
 
 /** What an array parameter takes at a launch: an array of a device, of the declared element type. */
-export interface ArrayArgument<E extends ElementType = ElementType> {
+export interface ArrayArgument<E extends Element = Element> {
   readonly kind: 'device';
   readonly element: E;
   readonly length: number;
@@ -59,15 +60,19 @@ export type LaunchArgument<T extends SchemaEntry> = [SchemaEntry] extends [T]
   ? AnyArgument
   : T extends DeviceFunction<infer P, infer R>
     ? DeviceFunction<P, R>
-    : T extends `readonly ${infer E extends ElementType}[]`
-      ? ArrayArgument<E>
-      : T extends `${infer E extends ElementType}[]`
-        ? ArrayArgument<E>
-        : T extends `constant ${infer C} = ${string}`
-          ? ValueOf<C>
-          : T extends `constant ${infer C}`
-            ? ValueOf<C>
-            : ValueOf<T>;
+    : T extends StructArray<infer F>
+      ? ArrayArgument<RecordOf<F>>
+      : T extends Struct
+        ? never
+        : T extends `readonly ${infer E extends ElementType}[]`
+          ? ArrayArgument<E>
+          : T extends `${infer E extends ElementType}[]`
+            ? ArrayArgument<E>
+            : T extends `constant ${infer C} = ${string}`
+              ? ValueOf<C>
+              : T extends `constant ${infer C}`
+                ? ValueOf<C>
+                : ValueOf<T>;
 
 /** What a launch passes. Constants with a default and device functions may be left out. */
 export type LaunchArguments<S extends Schema> = {

@@ -6,8 +6,9 @@
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { elementCalled } from './other-names.ts';
 import type { DeviceFunction, DeviceSchema, HandleEntry } from './schema.ts';
+import type { Struct, StructArray } from './struct.ts';
 import {
-  type ElementType,
+  type Element,
   elementsInWords,
   isElementType,
   isVectorType,
@@ -23,7 +24,7 @@ export type SchemaParameter =
   | {
       readonly kind: 'array';
       readonly name: string;
-      readonly element: ElementType;
+      readonly element: Element;
       readonly readonly: boolean;
       /** Of a window of a device function: the first and last position that it has; 0 is the element itself. */
       readonly window?: readonly [first: number, last: number];
@@ -37,6 +38,8 @@ export type SchemaParameter =
       readonly default: ScalarValue | undefined;
     }
   | { readonly kind: 'function'; readonly name: string; readonly function: DeviceFunction }
+  /** A type of records, which a kernel makes arrays of. */
+  | { readonly kind: 'struct'; readonly name: string; readonly element: Element }
   /** A handle that the caller of a device function has. */
   | { readonly kind: HandleKind; readonly name: string };
 
@@ -163,11 +166,15 @@ const integerLimits = {
 
 function parseEntry(name: string, entry: unknown, issues: Issue[]): SchemaParameter | undefined {
   if (isDeviceFunction(entry)) return { kind: 'function', name, function: entry };
+  if (isStruct(entry)) return { kind: 'struct', name, element: entry.element };
+  if (isStructArray(entry)) {
+    return { kind: 'array', name, element: entry.struct.element, readonly: entry.readonly };
+  }
   if (typeof entry !== 'string') {
     const hint =
       typeof entry === 'function'
         ? `wrap it: ${name}: deviceFunction({ … }, ${name})`
-        : 'an entry is a type such as "f32[]", or a function made by deviceFunction()';
+        : 'an entry is a type such as "f32[]", an array of records such as node.array, or a function made by deviceFunction()';
     issues.push({ code: 'WS1010', message: `schema entry '${name}' is ${describe(entry)}`, hint });
     return undefined;
   }
@@ -256,6 +263,16 @@ function entryHint(entry: string): string {
     `arrays: 'T[]' or 'readonly T[]' with T one of ${elements}; ` +
     `scalars: ${scalarTypes.join(' ')}, vectors such as f32x4; constants: 'constant T' or 'constant T = value'`
   );
+}
+
+/** Whether a value is a type of records. */
+export function isStruct(value: unknown): value is Struct {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'struct';
+}
+
+/** Whether an entry of a schema is an array of records. */
+export function isStructArray(value: unknown): value is StructArray {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'structArray';
 }
 
 /** Whether a value is a function made by `deviceFunction()`. */

@@ -6,7 +6,8 @@
 import type { Index } from './cuda-arguments.ts';
 import type { Pipeline } from './cuda-async.ts';
 import type { Barrier, BarrierArray } from './cuda-barriers.ts';
-import type { ElementType, NumberElement, ScalarType, VectorType } from './types.ts';
+import type { RecordOf, RecordValue, Struct, StructArray } from './struct.ts';
+import type { Element, ElementType, NumberElement, ScalarType, VectorType } from './types.ts';
 
 /** One entry of a schema. */
 export type SchemaEntry =
@@ -16,6 +17,8 @@ export type SchemaEntry =
   | VectorType
   | `constant ${ScalarType}`
   | `constant ${ScalarType} = ${string}`
+  | StructArray
+  | Struct
   | DeviceFunction<DeviceSchema, unknown>;
 
 /** What a device function may take beside: handles, which live inside a kernel. */
@@ -73,6 +76,13 @@ export type VectorValues = {
 /** What a kernel sees of an element: a number, a bigint or a vector. */
 export interface ElementValues extends NumberValues, VectorValues {}
 
+/** What a kernel sees of an element of an array, which may be a record. */
+export type ElementValue<E extends Element> = E extends ElementType
+  ? ElementValues[E]
+  : E extends RecordOf<infer F>
+    ? RecordValue<F>
+    : never;
+
 /** What a kernel sees of a type: a number, a bigint, a boolean or a vector. */
 export type ValueOf<T> = T extends ElementType ? ElementValues[T] : T extends 'bool' ? boolean : number;
 
@@ -96,10 +106,10 @@ export type Shaped<Row, S extends Shape> = S extends readonly [Index, Index] ? R
  * An array as a kernel sees it, of the element type that its schema names: `KernelArray<'u8'>`. It behaves like a
  * typed array; positions are counted in elements. Without a name it is one whose elements are seen as `number`.
  */
-export interface KernelArray<E extends ElementType = Exclude<NumberElement, 'i64' | 'u64'>> {
+export interface KernelArray<E extends Element = Exclude<NumberElement, 'i64' | 'u64'>> {
   /** The number of elements. CUDA: `std::span::size()`. */
   readonly length: number;
-  [index: number]: ElementValues[E];
+  [index: number]: ElementValue<E>;
   /** The part of the array from `begin`. Accesses are checked against the whole array. CUDA: `array + begin`. */
   subarray(begin?: Index, end?: Index): KernelArray<E>;
   /**
@@ -117,9 +127,9 @@ export interface KernelArray<E extends ElementType = Exclude<NumberElement, 'i64
 }
 
 /** An array that a kernel only reads: `ReadonlyKernelArray<'u8'>`. */
-export interface ReadonlyKernelArray<E extends ElementType = Exclude<NumberElement, 'i64' | 'u64'>> {
+export interface ReadonlyKernelArray<E extends Element = Exclude<NumberElement, 'i64' | 'u64'>> {
   readonly length: number;
-  readonly [index: number]: ElementValues[E];
+  readonly [index: number]: ElementValue<E>;
   /** The part of the array from `begin`. Accesses are checked against the whole array. */
   subarray(begin?: Index, end?: Index): ReadonlyKernelArray<E>;
   /** The array as one of two or three dimensions, whose rows begin `pitch` elements from each other. */
@@ -131,19 +141,25 @@ export interface ReadonlyKernelArray<E extends ElementType = Exclude<NumberEleme
 export type EntryValue<T> =
   T extends DeviceFunction<infer S, infer R>
     ? (args: DeviceFunctionArguments<S>) => R
-    : T extends `readonly ${infer E extends ElementType}[]`
-      ? ReadonlyKernelArray<E>
-      : T extends `${infer E extends ElementType}[]`
-        ? KernelArray<E>
-        : T extends `constant ${infer C} = ${string}`
-          ? ValueOf<C>
-          : T extends `constant ${infer C}`
-            ? ValueOf<C>
-            : T extends HandleEntry
-              ? Handles[T]
-              : T extends `${infer E extends ElementType}[${number}..${number}]`
-                ? ReadonlyKernelArray<E>
-                : ValueOf<T>;
+    : T extends StructArray<infer F, infer W>
+      ? W extends true
+        ? KernelArray<RecordOf<F>>
+        : ReadonlyKernelArray<RecordOf<F>>
+      : T extends Struct<infer F>
+        ? RecordOf<F>
+        : T extends `readonly ${infer E extends ElementType}[]`
+          ? ReadonlyKernelArray<E>
+          : T extends `${infer E extends ElementType}[]`
+            ? KernelArray<E>
+            : T extends `constant ${infer C} = ${string}`
+              ? ValueOf<C>
+              : T extends `constant ${infer C}`
+                ? ValueOf<C>
+                : T extends HandleEntry
+                  ? Handles[T]
+                  : T extends `${infer E extends ElementType}[${number}..${number}]`
+                    ? ReadonlyKernelArray<E>
+                    : ValueOf<T>;
 
 export interface Handles {
   readonly pipeline: Pipeline;
@@ -156,7 +172,10 @@ export type BodyData<S extends DeviceSchema> = { readonly [K in keyof S]: EntryV
 
 /** Names of the entries that may be left out where they are given: defaults and device functions. */
 export type OptionalNames<S extends DeviceSchema> = {
-  [K in keyof S]: S[K] extends `constant ${ScalarType} = ${string}` | DeviceFunction<DeviceSchema, unknown>
+  [K in keyof S]: S[K] extends
+    | `constant ${ScalarType} = ${string}`
+    | DeviceFunction<DeviceSchema, unknown>
+    | Struct
     ? K
     : never;
 }[keyof S];

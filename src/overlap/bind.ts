@@ -115,7 +115,7 @@ class Binder {
     this.#definition = definition;
     this.#request = request;
     const arrays = parseSchema(definition.kernel.schema).filter((parameter) => parameter.kind === 'array');
-    this.#elements = new Map(arrays.map(({ name, element }) => [name, element]));
+    this.#elements = new Map(arrays.map(({ name, element }) => [name, element as ElementType]));
     this.#widths = new Widths(settingValues(definition, request.settings));
   }
 

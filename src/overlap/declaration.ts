@@ -7,7 +7,7 @@ import { nearestName } from '../compiler/nearest.ts';
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import type { AnyFunction } from '../diagnostics/source.ts';
 import { type KernelParameter, parseSchema, scalarProblem } from '../kernel/parameters.ts';
-import { isVectorType, vectorTypes } from '../kernel/types.ts';
+import { isRecordType, isVectorType, vectorTypes } from '../kernel/types.ts';
 import { arrayProblem, describe, hasKind, mismatch, positionTypes } from './fields.ts';
 import type { AnyDefinition, SettingDeclaration, SettingValue } from './job.ts';
 
@@ -298,7 +298,13 @@ class DefinitionCheck {
   #element(field: string, role: string, parameter: KernelParameter): void {
     if (parameter.kind !== 'array') return;
     const { element, name } = parameter;
-    if (isVectorType(element)) {
+    if (isRecordType(element)) {
+      this.#wrong(
+        field,
+        'is an array of records, and jobs stream arrays of numbers',
+        'let the kernel take an array of numbers for each field',
+      );
+    } else if (isVectorType(element)) {
       const { component, components } = vectorTypes[element];
       this.#wrong(
         field,

@@ -1,13 +1,13 @@
 // What the fields of a job may be, for the check of its definition: which parameters of the kernel they may
 // name, and how a value that does not fit is called.
 
+import { hostForm } from '../kernel/layout.ts';
 import type { KernelParameter } from '../kernel/parameters.ts';
-import { hostArrays } from '../kernel/types.ts';
 
 /** Why a value cannot be the array of a parameter, or null. */
 export function arrayProblem(value: unknown, parameter: KernelParameter): string | null {
   if (parameter.kind !== 'array') return null;
-  const expected = hostArrays[parameter.element].name;
+  const expected = hostForm(parameter.element).Values.name;
   const actual = ArrayBuffer.isView(value) ? value.constructor.name : describe(value);
   return actual === expected
     ? null
@@ -34,6 +34,7 @@ export function mismatch(parameter: KernelParameter, wanted: string): string {
     vector: 'a vector',
     constant: 'a constant',
     function: 'a device function',
+    struct: 'a type of records',
   };
   return `${kinds[parameter.kind]} of the kernel`;
 }

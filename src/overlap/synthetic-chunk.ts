@@ -6,7 +6,7 @@
 
 import type { Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type SchemaParameter } from '../kernel/parameters.ts';
-import type { Extent } from '../kernel/types.ts';
+import type { ElementType, Extent } from '../kernel/types.ts';
 import { initialArray, lengthOfAccumulator } from './accumulate.ts';
 import { type ArraysOfChunk, launchOf, lengthsOf, volume } from './chunks.ts';
 import { constantArray } from './constants.ts';
@@ -116,7 +116,7 @@ class Synthesis {
   #elementOf(name: string) {
     const parameter = this.#parameters.get(name);
     if (parameter?.kind !== 'array') throw new TypeError(`${name} is no array of the kernel`);
-    return parameter.element;
+    return parameter.element as ElementType;
   }
 }
 

@@ -119,6 +119,8 @@ export function takeArguments<A>(
           );
         break;
       }
+      case 'struct':
+        break;
       default:
         parameter satisfies never;
     }

@@ -9,13 +9,10 @@
 import { WarpstageError } from '../diagnostics/error.ts';
 import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { elementCalled } from '../kernel/other-names.ts';
-import {
-  type Element,
-  elementsInWords,
-  type HostArray,
-  isElementType,
-  isRecordType,
-} from '../kernel/types.ts';
+import { isStruct } from '../kernel/parameters.ts';
+import type { Struct } from '../kernel/struct.ts';
+import type { ElementType } from '../kernel/types.ts';
+import { type Element, elementsInWords, type HostArray, isElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from './device.ts';
 
 /** How other devices of the kind reach a device's memory: as a buffer, or by the same addresses. */
@@ -84,9 +81,11 @@ export function checkLength(length: number): void {
   });
 }
 
-/** Throws unless it names an element type. */
-export function checkElement(element: Element): void {
-  if (isRecordType(element) || isElementType(element)) return;
+/** The element type that is named, or that of a type of records. Throws if there is none. */
+export function elementOf(type: ElementType | Struct): Element {
+  if (isStruct(type)) return type.element;
+  const element = type;
+  if (isElementType(element)) return element;
   const meant = elementCalled(String(element));
   throw new WarpstageError({
     code: 'WS4007',

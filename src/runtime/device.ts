@@ -8,7 +8,8 @@
 // is usable again.
 
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
-import type { Element, Extent, HostArray } from '../kernel/types.ts';
+import type { RecordOf, Struct, StructFields } from '../kernel/struct.ts';
+import type { Element, ElementType, Extent, HostArray } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Cancelling } from './abort-signal.ts';
 import type { RecordedTimes, RecordingOptions } from './recording.ts';
@@ -217,9 +218,11 @@ export interface CudaKernelOptions<S extends Schema> {
 export interface Device extends AsyncDisposable {
   readonly properties: DeviceProperties;
   readonly defaultStream: Stream;
-  /** Elements are zero. Throws WS4001 if memory is short. */
-  alloc<E extends Element>(element: E, length: number): DeviceArray<E>;
-  allocPinned<E extends Element>(element: E, length: number): PinnedArray<E>;
+  /** Elements, or records of a type that `struct()` has made; all zero. Throws WS4001 if memory is short. */
+  alloc<F extends StructFields>(type: Struct<F>, length: number): DeviceArray<RecordOf<F>>;
+  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E>;
+  allocPinned<F extends StructFields>(type: Struct<F>, length: number): PinnedArray<RecordOf<F>>;
+  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
   createStream(options?: StreamOptions): Stream;
   /** Throws WS4007 for an invalid option. */
   createEvent(options?: EventOptions): Event;

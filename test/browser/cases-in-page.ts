@@ -1,7 +1,7 @@
 // The conformance cases where there is nothing of Node: each on each device of a browser.
 
-import { type Device, open } from 'warpstage';
-import type { Case, HostArray } from '../conformance/case.ts';
+import { type Device, type DeviceArray, open } from 'warpstage';
+import { allocFor, type Case, type HostArray } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases.ts';
 
 /** What a case left that it must not leave, or why it failed; empty where all is well. */
@@ -33,11 +33,10 @@ export async function runCases(
 
 async function runCase(device: Device, one: Case, ranOn: Set<string>): Promise<string[]> {
   const stream = device.createStream();
-  const arrays = new Map<string, ReturnType<Device['alloc']>>();
+  const arrays = new Map<string, DeviceArray>();
   const entries = Object.entries(one.data).map(([parameter, value]) => {
     if (typeof value !== 'object') return [parameter, value] as const;
-    const element = (one.kernel.schema[parameter] as string).replace('readonly ', '').replace('[]', '');
-    const array = device.alloc(element as Parameters<Device['alloc']>[0], value.length);
+    const array = allocFor(device, one, parameter, value);
     stream.memcpyAsync(array, value);
     arrays.set(parameter, array);
     return [parameter, array] as const;

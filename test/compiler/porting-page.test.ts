@@ -2,10 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { struct } from 'warpstage';
 import type { Schema } from '#warpstage/kernel/schema.js';
 import { compile, kernelOf } from './support.ts';
 
 const page = readFileSync(new URL('../../docs/porting.md', import.meta.url), 'utf8');
+
+const node = struct({ start: 'i32', count: 'i32' });
 
 const schema = {
   out: 'f32[]',
@@ -13,6 +16,8 @@ const schema = {
   h: 'i32[]',
   u: 'u32[]',
   v: 'f32x4[]',
+  node,
+  nodes: node.array,
   n: 'index',
   i: 'i32',
   f: 'f32',

@@ -1,6 +1,6 @@
 // A case of the conformance suite: a kernel, what it is launched with, and what it must leave.
 
-import type { Kernel } from 'warpstage';
+import type { Device, DeviceArray, ElementType, Kernel } from 'warpstage';
 import type { HostArrays } from '#warpstage/kernel/types.js';
 
 export type HostArray = HostArrays[keyof HostArrays];
@@ -27,3 +27,13 @@ export const counting = (length: number) => Int32Array.from({ length }, (_, i) =
 /** So many integers, each made of its position. */
 export const integers = (length: number, of: (i: number) => number) =>
   Int32Array.from({ length }, (_, i) => of(i));
+
+/** Room on a device for an array of a case. */
+export function allocFor(device: Device, { kernel }: Case, name: string, values: HostArray): DeviceArray {
+  const entry = kernel.schema[name]!;
+  if (typeof entry === 'object' && entry.kind === 'structArray') {
+    return device.alloc(entry.struct, values.length / entry.struct.bytes);
+  }
+  const element = String(entry).replace('readonly ', '').replace('[]', '') as ElementType;
+  return device.alloc(element, values.length / Number(/x([234])$/.exec(element)?.[1] ?? 1));
+}

@@ -9,6 +9,7 @@ import { orderCases } from './cases/orders.ts';
 import { pipelinedCases } from './cases/pipelined.ts';
 import { placementCases } from './cases/placement.ts';
 import { quitCases } from './cases/quits.ts';
+import { recordCases } from './cases/records.ts';
 import { roleCases } from './cases/roles.ts';
 import { shapeCases } from './cases/shapes.ts';
 import { stageCases } from './cases/stages.ts';
@@ -24,6 +25,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   copies: copyCases,
   arrays: arrayCases,
   shapes: shapeCases,
+  records: recordCases,
   fences: fenceCases,
   orders: orderCases,
   time: timeCases,

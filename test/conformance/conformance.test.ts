@@ -1,12 +1,12 @@
 // Every case on every device that is here, and on the interpreter under every policy of delivery.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, open } from 'warpstage';
+import { type Device, type DeviceArray, open } from 'warpstage';
 import { devices, type TestDevice } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
-import type { Case, HostArray } from './case.ts';
+import { allocFor, type HostArray } from './case.ts';
 import { allCases } from './cases.ts';
 
 const places: readonly Pick<TestDevice, 'name' | 'ranOn' | 'open'>[] = [
@@ -30,10 +30,10 @@ describe.each(places)('$name', ({ ranOn, open: openIt }) => {
   describe.each(Object.entries(allCases))('%s', (_, cases) => {
     test.each(cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {
       const stream = device.createStream();
-      const arrays = new Map<string, ReturnType<Device['alloc']>>();
+      const arrays = new Map<string, DeviceArray>();
       const entries = Object.entries(one.data).map(([parameter, value]) => {
         if (typeof value !== 'object') return [parameter, value] as const;
-        const array = device.alloc(elementOf(one, parameter), value.length);
+        const array = allocFor(device, one, parameter, value);
         stream.memcpyAsync(array, value);
         arrays.set(parameter, array);
         return [parameter, array] as const;
@@ -69,8 +69,3 @@ describe.each([wasmStates, wasmWithStages, wasmStatesWithStages])('$name', (targ
     });
   });
 });
-
-function elementOf({ kernel }: Case, parameter: string) {
-  const entry = kernel.schema[parameter] as string;
-  return entry.replace('readonly ', '').replace('[]', '') as Parameters<Device['alloc']>[0];
-}

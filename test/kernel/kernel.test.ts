@@ -135,12 +135,12 @@ describe('what a schema may not say', () => {
     [
       5,
       "schema entry 'a' is the number 5",
-      'an entry is a type such as "f32[]", or a function made by deviceFunction()',
+      'an entry is a type such as "f32[]", an array of records such as node.array, or a function made by deviceFunction()',
     ],
     [
       null,
       "schema entry 'a' is null",
-      'an entry is a type such as "f32[]", or a function made by deviceFunction()',
+      'an entry is a type such as "f32[]", an array of records such as node.array, or a function made by deviceFunction()',
     ],
   ])('%j', (entry, message, hint) => {
     const issues = issuesOf({ a: entry } as Schema);

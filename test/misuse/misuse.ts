@@ -9,6 +9,7 @@ import type { Code } from '#warpstage/diagnostics/codes.js';
 import { linesOf } from '#warpstage/diagnostics/lines.js';
 import { type AnyFunction, createKernelSource } from '#warpstage/diagnostics/source.js';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
+import { isDeviceFunction } from '#warpstage/kernel/parameters.js';
 import type { DeviceFunction } from '#warpstage/kernel/schema.js';
 import type { Extent } from '#warpstage/kernel/types.js';
 import type { HostArray } from '../support/run-program.ts';
@@ -63,7 +64,7 @@ export function markedLines({ kernel, code }: Misuse): {
   readonly at: readonly number[];
   readonly other: readonly number[];
 } {
-  const functions = Object.values(kernel.schema).filter((entry) => typeof entry !== 'string');
+  const functions = Object.values(kernel.schema).filter((entry) => isDeviceFunction(entry));
   const lines = [kernel, ...functions].flatMap(({ body }) => linesOfFile(body));
   const marked = (word: string) =>
     lines.filter(({ text }) => text.includes(`<- ${word}`)).map(({ line }) => line);

@@ -48,7 +48,7 @@ const kinds: Readonly<Record<string, string>> = {
   Castable: 'number, bigint or quotient',
   ElementValues: 'number, bigint or quotient',
   'number | AlignedSize': 'count',
-  ElementType: 'element type',
+  Element: 'element type',
   Shape: 'shape',
   AnyVector: 'vector',
   NoInfer: 'vector',

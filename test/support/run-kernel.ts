@@ -3,7 +3,7 @@
 import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { type Kernel, kernel as makeKernel } from '#warpstage/kernel/kernel.js';
-import { parseSchema } from '#warpstage/kernel/parameters.js';
+import { isDeviceFunction, parseSchema } from '#warpstage/kernel/parameters.js';
 import type { DeviceFunction, Schema } from '#warpstage/kernel/schema.js';
 import type { ElementType, Extent } from '#warpstage/kernel/types.js';
 import { extent3, type HostArray, type ProgramResult, runProgram, type Target } from './run-program.ts';
@@ -51,7 +51,7 @@ export function retyped<K extends Kernel | DeviceFunction>(original: K, element:
   if (element === 'i32') return original;
   const schema: Schema = Object.fromEntries(
     Object.entries(original.schema).map(([name, entry]) => {
-      if (typeof entry !== 'string') return [name, retyped(entry, element)];
+      if (typeof entry !== 'string') return [name, isDeviceFunction(entry) ? retyped(entry, element) : entry];
       const staged = scalarOf(element);
       return [name, entry === 'i32' ? staged : entry.replace('i32[]', `${element}[]`)] as const;
     }),

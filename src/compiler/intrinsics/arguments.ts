@@ -137,7 +137,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
         value.kind === 'list' && [2, 3].includes(value.items.length) && value.items.every(isNumericOrQuotient)
       );
     case 'element type':
-      return value.kind === 'text' && isElementType(value.text);
+      return value.kind === 'elementType' || (value.kind === 'text' && isElementType(value.text));
     case 'group':
       return value.kind === 'group' && value.group.kind !== 'grid';
     case 'block or tile':
@@ -288,7 +288,8 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   },
   shape: (lowering, value, node, what) =>
     value.kind === 'list' ? value.items.map((item) => toIndex(lowering, item, node, what)) : [],
-  'element type': (_lowering, value) => textOf(value) as Element,
+  'element type': (_lowering, value) =>
+    value.kind === 'elementType' ? value.element : (textOf(value) as Element),
   group: same,
   'block or tile': same,
   vector: same,

@@ -3,16 +3,17 @@
 import type { Program } from '../../compiler/ir.ts';
 import type { WarpstageError } from '../../diagnostics/error.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-import type { Element } from '../../kernel/types.ts';
+import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
+import type { ElementType } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { sharedBytes } from '../../targets/shared-bytes.ts';
 import { spansOfMarks } from '../../targets/stage-marks.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
   Allocation,
-  checkElement,
   checkLength,
   DeviceMemoryArray,
+  elementOf,
   PinnedMemoryArray,
   type Reach,
 } from '../arrays.ts';
@@ -227,9 +228,11 @@ export class CpuDevice implements Device {
 
   // Memory
 
-  alloc<E extends Element>(element: E, length: number): DeviceArray<E> {
+  alloc<F extends StructFields>(type: Struct<F>, length: number): DeviceArray<RecordOf<F>>;
+  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E>;
+  alloc(type: ElementType | Struct, length: number): DeviceArray {
     this.#checkOpen('alloc');
-    checkElement(element);
+    const element = elementOf(type);
     checkLength(length);
     const bytes = length * bytesOf(element);
     const address = this.#orWait(() => this.#memory.allocateZeroed(bytes));
@@ -267,9 +270,11 @@ export class CpuDevice implements Device {
     }
   }
 
-  allocPinned<E extends Element>(element: E, length: number): PinnedArray<E> {
+  allocPinned<F extends StructFields>(type: Struct<F>, length: number): PinnedArray<RecordOf<F>>;
+  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
+  allocPinned(type: ElementType | Struct, length: number): PinnedArray {
     this.#checkOpen('allocPinned');
-    checkElement(element);
+    const element = elementOf(type);
     checkLength(length);
     const bytes = length * bytesOf(element);
     try {

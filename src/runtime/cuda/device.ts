@@ -2,14 +2,15 @@
 
 import type { Kernel, Schema } from '../../kernel/kernel.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-import type { Element } from '../../kernel/types.ts';
+import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
+import type { ElementType } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
   Allocation,
-  checkElement,
   checkLength,
   DeviceMemoryArray,
+  elementOf,
   PinnedMemoryArray,
   type Reach,
 } from '../arrays.ts';
@@ -140,9 +141,11 @@ export class CudaDevice implements Device {
 
   // Memory
 
-  alloc<E extends Element>(element: E, length: number): DeviceArray<E> {
+  alloc<F extends StructFields>(type: Struct<F>, length: number): DeviceArray<RecordOf<F>>;
+  alloc<E extends ElementType>(element: E, length: number): DeviceArray<E>;
+  alloc(type: ElementType | Struct, length: number): DeviceArray {
     this.#checkOpen('alloc');
-    checkElement(element);
+    const element = elementOf(type);
     checkLength(length);
     const bytes = length * bytesOf(element);
     let address = this.#memory.allocate(bytes);
@@ -170,9 +173,11 @@ export class CudaDevice implements Device {
     }
   }
 
-  allocPinned<E extends Element>(element: E, length: number): PinnedArray<E> {
+  allocPinned<F extends StructFields>(type: Struct<F>, length: number): PinnedArray<RecordOf<F>>;
+  allocPinned<E extends ElementType>(element: E, length: number): PinnedArray<E>;
+  allocPinned(type: ElementType | Struct, length: number): PinnedArray {
     this.#checkOpen('allocPinned');
-    checkElement(element);
+    const element = elementOf(type);
     checkLength(length);
     const bytes = length * bytesOf(element);
     try {
