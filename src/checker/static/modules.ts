@@ -1,7 +1,7 @@
 // Modules as they are written, parsed and never run: what their names are bound to, as far as the text says it.
 //
 // A value is known if it is written out: strings, objects of them, constants with such values, in this module or
-// in one that it imports by a relative path; and what `kernel()` and `deviceFunction()` of warpstage make of them.
+// in one that it imports by a relative path; and what `kernel()`, `deviceFunction()` and `struct()` make of them.
 
 import { dirname, resolve } from 'node:path';
 import { tsPlugin } from '@sveltejs/acorn-typescript';
@@ -11,6 +11,7 @@ import { lineAndColumn } from '../../diagnostics/lines.ts';
 import { type AnyFunction, functionOfFile } from '../../diagnostics/source.ts';
 import { deviceFunction, type Kernel, kernel } from '../../kernel/kernel.ts';
 import type { DeviceFunction } from '../../kernel/schema.ts';
+import { struct } from '../../kernel/struct.ts';
 import { type TypedNode, typedChildren, withoutAssertions, withoutTypes } from './types-out.ts';
 
 /** The text of a file as it is now; undefined if there is none. */
@@ -61,6 +62,10 @@ export class Modules {
     return undefined;
   }
 }
+
+/** The functions of warpstage whose results are known. */
+const makers = ['kernel', 'deviceFunction', 'struct'] as const;
+type Maker = (typeof makers)[number];
 
 export class Module {
   readonly path: string;
@@ -173,10 +178,12 @@ export class Module {
   #make(call: CallExpression): Known {
     const maker = this.#maker(call);
     const [schema, body, options] = call.arguments as TypedNode[];
-    if (maker === null || schema === undefined || body === undefined) throw new Unknown();
-    const fn = this.#functionOf(body);
+    if (maker === null || schema === undefined) throw new Unknown();
     const given = this.valueOf(schema) as never;
     try {
+      if (maker === 'struct') return struct(given) as unknown as Known;
+      if (body === undefined) throw new Unknown();
+      const fn = this.#functionOf(body);
       if (maker === 'deviceFunction') return deviceFunction(given, fn as never) as unknown as Known;
       const name =
         options === undefined
@@ -204,14 +211,14 @@ export class Module {
   }
 
   /** Which of warpstage's makers a call is of. */
-  #maker({ callee }: CallExpression): 'kernel' | 'deviceFunction' | null {
+  #maker({ callee }: CallExpression): Maker | null {
     const node = withoutAssertions(callee);
     const named = (name: string, member: string) => {
       const binding = this.#bindings.get(name);
       const isOurs = binding?.kind === 'import' && /^warpstage(\/browser)?$/.test(binding.from);
       if (!isOurs) return null;
       const original = binding.name === '*' ? member : binding.name;
-      return original === 'kernel' || original === 'deviceFunction' ? original : null;
+      return makers.find((maker) => maker === original) ?? null;
     };
     if (node.type === 'Identifier') return named(node.name, '');
     if (node.type !== 'MemberExpression' || node.object.type !== 'Identifier') return null;
