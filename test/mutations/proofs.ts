@@ -121,6 +121,12 @@ export const mutations = [
         why: 'lanes access elements that nothing checked',
       },
       {
+        name: 'an index that holds what a counter was before moves with it',
+        from: '.filter(([, { inTurn }]) => inTurn.has(each.id))',
+        to: '',
+        why: 'lanes access elements that nothing checked',
+      },
+      {
         name: 'a bound that a loop changes counts',
         from: 'if (factor === null || last === null) return null;',
         to: 'if (factor === null) return null;',

@@ -50,3 +50,19 @@ test.each(targets)('an element that the thread itself has changed, by $name', (t
   expect(runProgram(target, program, { grid: 1, arguments: { data: y } }).fault).toBeNull();
   expect([...y]).toEqual([12, 12]);
 });
+
+test.each(targets)('an index that holds what a counter was before, by $name', (target) => {
+  const p = new ProgramBuilder('before', [64, 1, 1]);
+  const y = p.array('y', 'i32');
+  const [i, j, d] = (['i', 'j', 'd'] as const).map((name) => p.variable(name, 'i32'));
+  const rank = p.builtin('threadRank');
+  const least = (variable: typeof i, limit: number) => compare('less', variable!.value, p.index(limit));
+  const inner = p.countUp(j!, p.index(0), least(j!, 4), [store(y, add(d!.value, rank), i!.value)]);
+  const outer = p.countUp(i!, p.index(0), least(i!, 2), [d!.set(j!.value), ...inner]);
+  const program = p.build([j!.set(p.index(40)), ...outer]);
+  const data = { y: new Int32Array(68) };
+  expect(runProgram(target, program, { grid: 1, arguments: data }).fault).toMatchObject({
+    kind: 'out-of-range',
+    thread: [28, 0, 0],
+  });
+});

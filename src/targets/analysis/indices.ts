@@ -11,9 +11,14 @@ import { type Counter, counterOf, type Loop } from './counters.ts';
 import { constantOf } from './elements.ts';
 import { mayFail } from './failing.ts';
 import { mapExpression } from './map.ts';
-import { assignedBy, forEachStatement, listsOf, readBy } from './walk.ts';
+import { assignedBy, assignedIn, forEachStatement, listsOf, readBy } from './walk.ts';
 
 type List = readonly Statement[];
+
+/** The counter of a loop, and what is assigned in each of its turns while it stays as it is. */
+interface Counting extends Counter {
+  readonly inTurn: ReadonlySet<number>;
+}
 
 /** How far an index moves from its start while a counter goes through its values. */
 export interface Range {
@@ -34,7 +39,7 @@ export interface Bounds {
 
 export class Indices {
   readonly #definitions: ReadonlyMap<number, Expression>;
-  readonly #counters = new Map<Loop, Counter>();
+  readonly #counters = new Map<Loop, Counting>();
 
   /** `definitions`: the values of variables that are assigned at one place only. */
   constructor(body: List, definitions: ReadonlyMap<number, Expression>) {
@@ -44,7 +49,7 @@ export class Indices {
 
   /** An expression that has the index's value before a list, or null. */
   knownBefore(index: Expression, assigned: ReadonlySet<number>): Expression | null {
-    return this.#resolve(index, assigned, new Set());
+    return this.#resolve(index, assigned, new Map());
   }
 
   /** The index's bounds before a list, `loops` being those inside the list that the index stands in. */
@@ -56,12 +61,12 @@ export class Indices {
   ): Bounds | null {
     const known = this.knownBefore(index, assigned);
     if (known !== null) return { start: known, ranges: [] };
-    const counters = new Map<number, Counter>();
+    const counters = new Map<number, Counting>();
     for (const loop of loops) {
       const counter = this.#counters.get(loop);
       if (counter !== undefined) counters.set(counter.variable, counter);
     }
-    const resolved = this.#resolve(index, assigned, new Set(counters.keys()));
+    const resolved = this.#resolve(index, assigned, counters);
     if (resolved === null) return null;
     const ranges: Range[] = [];
     let start = resolved;
@@ -93,24 +98,30 @@ export class Indices {
     return from === null ? null : { factor, from, to: last, largest: 2 ** 31 - 1 - step };
   }
 
-  /** Puts definitions in the place of variables that are assigned; null where that is not enough. */
+  /**
+   * Puts definitions in the place of variables that are assigned; null where that is not enough. A counter may stay,
+   * but in a definition only where that is made anew in each turn: another holds what the counter was before.
+   */
   #resolve(
     expression: Expression,
     assigned: ReadonlySet<number>,
-    except: ReadonlySet<number>,
+    counters: ReadonlyMap<number, Counting>,
   ): Expression | null {
     let known = true;
-    const resolve = (each: Expression): Expression => {
-      if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) known = false;
-      if (each.kind !== 'variable' || !assigned.has(each.id) || except.has(each.id)) return each;
-      const definition = this.#definitions.get(each.id);
-      if (definition === undefined || !known) {
-        known = false;
-        return each;
-      }
-      return mapExpression(definition, { expression: resolve });
-    };
-    const resolved = mapExpression(expression, { expression: resolve });
+    const within =
+      (counting: ReadonlyMap<number, Counting>) =>
+      (each: Expression): Expression => {
+        if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) known = false;
+        if (each.kind !== 'variable' || !assigned.has(each.id) || counting.has(each.id)) return each;
+        const definition = this.#definitions.get(each.id);
+        if (definition === undefined || !known) {
+          known = false;
+          return each;
+        }
+        const anew = new Map([...counting].filter(([, { inTurn }]) => inTurn.has(each.id)));
+        return mapExpression(definition, { expression: within(anew) });
+      };
+    const resolved = mapExpression(expression, { expression: within(counters) });
     return known ? resolved : null;
   }
 
@@ -118,7 +129,8 @@ export class Indices {
     list.forEach((statement, position) => {
       if (statement.kind === 'loop') {
         const counter = counterOf(statement, list.slice(0, position));
-        if (counter !== null) this.#counters.set(statement, counter);
+        if (counter !== null)
+          this.#counters.set(statement, { ...counter, inTurn: assignedIn(statement.body) });
       }
       for (const inner of listsOf(statement)) this.#findCounters(inner);
     });
