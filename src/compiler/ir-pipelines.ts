@@ -36,7 +36,7 @@ export const pipelineVerbs = {
   consumerWait: { role: 'consumer', step: 'wait', waits: true },
   consumerWaitFor: { role: 'consumer', step: 'wait', waits: true },
   consumerWaitUntil: { role: 'consumer', step: 'wait', waits: true },
-  consumerWaitPrior: { role: 'consumer', step: 'wait', waits: true },
+  pipelineConsumerWaitPrior: { role: 'consumer', step: 'wait', waits: true },
   consumerRelease: { role: 'consumer', step: 'release', waits: false },
 } as const;
 
@@ -99,7 +99,7 @@ export type PipelineCall =
   /** Thread scope: waits until at most `prior` of the thread's youngest commits are under way. */
   | {
       readonly kind: 'call';
-      readonly intrinsic: 'consumerWaitPrior';
+      readonly intrinsic: 'pipelineConsumerWaitPrior';
       readonly pipeline: number;
       readonly prior: number;
       readonly range: Range;

@@ -105,7 +105,7 @@ export class StatementPrinter {
         const producers = call.producers === null ? '' : `producers: ${print(call.producers)}`;
         return `${this.#pipeline(call.pipeline)}.makePipeline(${producers})`;
       }
-      case 'consumerWaitPrior':
+      case 'pipelineConsumerWaitPrior':
         return `${this.#pipeline(call.pipeline)}.consumerWaitPrior(${call.prior})`;
       case 'consumerWaitFor':
       case 'consumerWaitUntil':

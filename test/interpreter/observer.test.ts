@@ -128,7 +128,7 @@ test('a wait that times out is reported, and batches of the queue are phases', (
     makePipeline(own),
     makePipeline(pipeline),
     ...[0, 1, 2].flatMap((at) => [copy(at), pipelineCall('producerCommit', own)]),
-    { kind: 'call', intrinsic: 'consumerWaitPrior', pipeline: own, prior: 1, range: nowhere },
+    { kind: 'call', intrinsic: 'pipelineConsumerWaitPrior', pipeline: own, prior: 1, range: nowhere },
     {
       kind: 'call',
       intrinsic: 'consumerWaitFor',

@@ -53,6 +53,20 @@ export const copyHandlers = {
   'cuda.pipelineMemcpyAsync': pipelineMemcpyAsync,
   'cuda.pipelineCommit': (call) => commitOwn(call),
   'cuda.pipelineWaitPrior': (call) => waitOwn(call, batches(call, call.args.n)),
+  'cuda.pipelineConsumerWaitPrior': (call) => {
+    const { lowering, args, at } = call;
+    const { id } = args.pipeline;
+    const { name, scope } = lowering.pipelines[id]!;
+    if (scope !== 'thread') {
+      lowering.fail(
+        at('pipeline'),
+        'WS1009',
+        `cuda.pipelineConsumerWaitPrior takes a pipeline of the thread's own, and '${name}' is shared`,
+        `wait for its oldest stage: ${name}.consumerWait()`,
+      );
+    }
+    return waitPrior(call, id, batches(call, args.n));
+  },
 } satisfies SomeHandlers;
 
 const alone: Group = { kind: 'thread' };
@@ -103,10 +117,13 @@ function commitOwn({ lowering, node }: Place): Value {
   return undefinedValue;
 }
 
-function waitOwn({ lowering, node }: Place, prior: number): Value {
-  const pipeline = lowering.ownQueue.pipeline(lowering.range(node));
+function waitOwn(call: Place, prior: number): Value {
+  return waitPrior(call, call.lowering.ownQueue.pipeline(call.lowering.range(call.node)), prior);
+}
+
+function waitPrior({ lowering, node }: Place, pipeline: number, prior: number): Value {
   const range = lowering.range(node);
-  lowering.emit({ kind: 'call', intrinsic: 'consumerWaitPrior', pipeline, prior, range });
+  lowering.emit({ kind: 'call', intrinsic: 'pipelineConsumerWaitPrior', pipeline, prior, range });
   return undefinedValue;
 }
 
@@ -117,7 +134,7 @@ function waitTogether(call: Place, group: Group, prior: number): Value {
 }
 
 /** A number of commits that may be under way. */
-export function batches({ lowering, at, name }: Place, n: number): number {
+function batches({ lowering, at, name }: Place, n: number): number {
   if (n >= 0) return n;
   return lowering.fail(
     at('n'),

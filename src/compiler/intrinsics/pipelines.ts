@@ -7,7 +7,6 @@ import type { Pipeline, StageCall } from '../ir-pipelines.ts';
 import { knownNumber } from '../numbers.ts';
 import { threadPipeline } from '../own-queue.ts';
 import { number, undefinedValue, type Value } from '../values.ts';
-import { batches } from './copies.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 export const pipelineHandlers = {
@@ -38,23 +37,6 @@ export const pipelineHandlers = {
   'pipeline.consumerRelease': (call) => stage(call, 'consumerRelease'),
   'pipeline.consumerWaitFor': (call) => timedWait(call, 'consumerWaitFor', call.args.duration),
   'pipeline.consumerWaitUntil': (call) => timedWait(call, 'consumerWaitUntil', call.args.time),
-  'cuda.pipelineConsumerWaitPrior': (call) => {
-    const { lowering, args, node, at } = call;
-    const { id } = args.pipeline;
-    const { name, scope } = lowering.pipelines[id]!;
-    if (scope !== 'thread') {
-      lowering.fail(
-        at('pipeline'),
-        'WS1009',
-        `cuda.pipelineConsumerWaitPrior takes a pipeline of the thread's own, and '${name}' is shared`,
-        `wait for its oldest stage: ${name}.consumerWait()`,
-      );
-    }
-    const prior = batches(call, args.n);
-    const range = lowering.range(node);
-    lowering.emit({ kind: 'call', intrinsic: 'consumerWaitPrior', pipeline: id, prior, range });
-    return undefinedValue;
-  },
   'pipeline.quit': ({ lowering, receiver, node }) => {
     const range = lowering.range(node);
     const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('last', 'bool');

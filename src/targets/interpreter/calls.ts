@@ -42,7 +42,7 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
     case 'consumerWaitFor':
     case 'consumerWaitUntil':
       return compileTimedWait(program, call);
-    case 'consumerWaitPrior':
+    case 'pipelineConsumerWaitPrior':
       return effect((thread) => thread.pipeline(call.pipeline, call.range).waitPrior(call.prior, call.range));
     case 'globaltimer':
     case 'clock64':

@@ -19,7 +19,7 @@ import type { MadePipeline, StageUse } from './observer.ts';
 import type { Thread, Wait } from './thread.ts';
 
 /** How a thread waits for a stage, in the words of a kernel. */
-export type WaitVerb = VerbOf<'wait'> | 'pipelineConsumerWaitPrior';
+export type WaitVerb = VerbOf<'wait'>;
 
 /** A thread's handle of a pipeline. */
 export interface PipelineHandle {

@@ -83,7 +83,7 @@ export class PipelineLegaliser {
         return [...this.#commit(call, state, words), ...(known ? [] : this.#advanceHead(state, words))];
       case 'consumerWait':
         return this.#wait(call, state, words);
-      case 'consumerWaitPrior':
+      case 'pipelineConsumerWaitPrior':
         return this.#waitPrior(call.prior, state, words);
       case 'consumerWaitFor':
       case 'consumerWaitUntil':

@@ -3,7 +3,7 @@
 //
 // For each verb the first of these rules that it breaks is reported, not those that follow from it.
 
-import { pipelineVerbs } from '../../../compiler/ir-pipelines.ts';
+import { type PipelineVerb, pipelineVerbs } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { StageUse } from '../../interpreter/observer.ts';
@@ -13,9 +13,6 @@ import type { Thread } from '../../interpreter/thread.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../../pipeline-misuse.ts';
 import type { Finding, Findings, RelatedPlace } from '../finding.ts';
 import { groupSize, type Handle, type Handles } from './handles.ts';
-
-/** As people write them. */
-const verbs = { ...pipelineVerbs, pipelineConsumerWaitPrior: pipelineVerbs.consumerWaitPrior };
 
 /** Commits that a thread-scoped pipeline of the reference can count: its cursors have 8 bits. */
 const mostCommits = 255;
@@ -90,7 +87,7 @@ export class Verbs implements PartialObserver {
   }
 
   /** Whether the thread may use the verb at all; tells why not. */
-  #may(handle: Handle, verb: keyof typeof verbs, range: Range): boolean {
+  #may(handle: Handle, verb: PipelineVerb, range: Range): boolean {
     return this.#mayAfterQuit(handle, verb, range) && this.#hasRole(handle, verb, range);
   }
 
@@ -107,10 +104,10 @@ export class Verbs implements PartialObserver {
     return false;
   }
 
-  #hasRole(handle: Handle, verb: keyof typeof verbs, range: Range): boolean {
+  #hasRole(handle: Handle, verb: PipelineVerb, range: Range): boolean {
     const { pipeline, role } = handle;
     const { name, partition } = pipeline.declaration;
-    const required = verbs[verb].role;
+    const required = pipelineVerbs[verb].role;
     if (partition === 'unified' || role?.name === required) return true;
     if (role === null) {
       handle.role = { name: required, range };

@@ -51,7 +51,7 @@ class Preparation {
     switch (call.intrinsic) {
       case 'sync':
         return call.group.kind === 'thread' ? [] : [call];
-      case 'consumerWaitPrior':
+      case 'pipelineConsumerWaitPrior':
         return [];
       case 'makePipeline':
         return this.#isOwn(call.pipeline) ? [] : [call];

@@ -166,8 +166,6 @@ class Planner {
           !this.#uniformity.partial.has(call) &&
           expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
         );
-      case 'consumerWaitPrior':
-        throw new Error('a thread waits for its own copies alone');
       case 'consumerWaitFor':
       case 'consumerWaitUntil':
         throw new Refusal('a wait may time out in some threads and not in others', call.range);

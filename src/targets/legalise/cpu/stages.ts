@@ -16,7 +16,7 @@ import { instanceOf, instances } from './groups.ts';
 import { Making } from './making.ts';
 
 /** What a thread waits for by itself alone is over when it begins. */
-export type StagesCall = Exclude<PipelineCall, { intrinsic: 'consumerWaitPrior' }>;
+export type StagesCall = Exclude<PipelineCall, { prior: number }>;
 type MakeCall = Extract<StagesCall, { intrinsic: 'makePipeline' }>;
 type Verb = Exclude<StagesCall, MakeCall>;
 
