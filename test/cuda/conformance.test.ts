@@ -44,6 +44,17 @@ test('every wait of the hardware keeps the compiler from moving accesses across 
   for (const wait of waits) expect(wait).toContain('"memory"');
 });
 
+test('lanes under a mask that a kernel makes meet again before they go on', () => {
+  const masks = programs.flatMap((program) => {
+    const text = cudaText(program, 90);
+    return [...text.slice(text.indexOf('extern "C"')).matchAll(/__(?:\w+_sync|syncwarp)\(([^,)]*)/g)];
+  });
+  const made = masks
+    .map(([, mask]) => mask!)
+    .filter((mask) => !mask.startsWith('ws_tile_mask<32>(') && !/^(0xffffffffu|4294967295u|-1|)$/.test(mask));
+  expect(new Set(made)).toEqual(new Set(['lanes']));
+});
+
 testCompiling('all cases compile', (architecture) =>
   programs.map((program) => cudaText(program, architecture)),
 );

@@ -68,6 +68,6 @@ test('a full mask is a literal, and a reduction one instruction of sm_80', () =>
   const { program } = specialise(everything, specialisation);
   const text = cudaText(program, 90);
   expect(text).toContain('__shfl_up_sync(ws_tile_mask<32>(ws_thread_rank), ');
-  expect(text).toContain('__shfl_sync(mask_');
+  expect(text).toContain('ws_apart(mask_');
   expect(text).toContain('__reduce_add_sync(lanes, value)');
 });

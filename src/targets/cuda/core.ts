@@ -12,6 +12,7 @@ import { elementOf } from '../analysis/elements.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import { TileBarriers } from './tile-barriers.ts';
 import { arrayName, elementType, identifier, valueTypes } from './types.ts';
+import { namesAll, ofLanes } from './warps.ts';
 
 type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
 type Place = { readonly mbarrier: number; readonly index: Expression };
@@ -64,10 +65,11 @@ export class CoreWriter implements CallLowering {
   #sync(call: Extract<Call, { intrinsic: 'sync' }>, out: StatementWriter): void {
     const { group, range, mask, apart = false } = call;
     const place = () => out.expressions.checks.wait({ range, verb: 'sync', group });
-    if (mask !== undefined) out.line(`__syncwarp(${out.expressions.write(mask)});`);
+    if (mask !== undefined) out.line(syncOfLanes(mask, out.expressions.write(mask)));
     else if (group.kind === 'block') out.line(apart ? 'ws_sync_apart();' : '__syncthreads();');
     else if (group.kind === 'grid') out.line(`ws_sync_grid(${place().slice(2)});`);
-    else if (group.kind === 'tile' && group.size <= 32) out.line(`__syncwarp(${tileMask(group)});`);
+    else if (group.kind === 'tile' && group.size === 32) out.line('__syncwarp();');
+    else if (group.kind === 'tile' && group.size < 32) out.line(`ws_sync_lanes(${tileMask(group)});`);
     else if (group.kind === 'tile') out.line(this.tileBarriers.sync(group.size, place()));
   }
 
@@ -219,7 +221,14 @@ export class CoreWriter implements CallLowering {
   #count({ group, value, waiting }: Of<'groupCount'>, range: Range, out: StatementWriter): string {
     const text = out.expressions.write(value);
     if (group.kind !== 'tile') return `__syncthreads_count(${text})`;
-    if (group.size <= 32) return `__popc(__ballot_sync(${tileMask(group)}, ${text}) & ${tileMask(group)})`;
+    if (group.size <= 32) {
+      const ballot = ofLanes(
+        group.size === 32,
+        tileMask(group),
+        (lanes) => `__ballot_sync(${lanes}, ${text})`,
+      );
+      return `__popc(${ballot} & ${tileMask(group)})`;
+    }
     return this.tileBarriers.count(group.size, text, this.#place(waiting, range, out));
   }
 
@@ -280,6 +289,10 @@ const fences = {
   device: '__threadfence',
   system: '__threadfence_system',
 } as const;
+
+function syncOfLanes(mask: Expression, lanes: string): string {
+  return namesAll(mask) ? `__syncwarp(${lanes});` : `ws_sync_lanes(${lanes});`;
+}
 
 function tileMask({ size }: Extract<Group, { kind: 'tile' }>): string {
   return `ws_tile_mask<${size}>(ws_thread_rank)`;

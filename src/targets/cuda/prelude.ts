@@ -95,6 +95,19 @@ WS_DEVICE void ws_sync_apart() { asm volatile("barrier.sync 0;" ::: "memory"); }
 template <int Size> WS_DEVICE unsigned ws_tile_mask(unsigned rank) {
   return Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1u) << (rank % 32 / Size * Size);
 }
+// What lanes of a part of a warp do together. Behind an instruction whose masks differ among the lanes of a warp,
+// these go on apart. ptxas (13.0) overlooks that, and keeps what is the same for all in registers that the warp
+// shares, which lanes that are ahead overwrite. Behind a branch that it cannot foresee the lanes meet again.
+template <typename Operation> WS_DEVICE auto ws_apart(unsigned lanes, Operation operation) -> decltype(operation(lanes)) {
+  asm volatile("" : "+r"(lanes));
+  decltype(operation(lanes)) result{};
+  if (lanes != 0) result = operation(lanes);
+  return result;
+}
+WS_DEVICE void ws_sync_lanes(unsigned lanes) {
+  asm volatile("" : "+r"(lanes));
+  if (lanes != 0) __syncwarp(lanes);
+}
 // How many threads of a tile of several warps have a true value; they meet at their own barrier.
 template <int Size> WS_DEVICE unsigned ws_tile_count(unsigned barrier, bool value) {
   unsigned count;

@@ -1,7 +1,7 @@
 // What the lanes of a warp do together, in CUDA C++: the instructions of the hardware, under the
 // mask of the tile or the one that the kernel gives.
 
-import type { Call, Program } from '../../compiler/ir.ts';
+import type { Call, Expression, Program } from '../../compiler/ir.ts';
 import type { WarpOperator } from '../../compiler/ir-warps.ts';
 import { forEachCall } from '../legalise/calls.ts';
 import type { ExpressionWriter } from './expressions.ts';
@@ -43,11 +43,24 @@ function warpCall(
 ): string {
   const name = functions[operator];
   if (operator === 'activemask') return `${name}()`;
+  const areAll = mask === undefined ? group.size === 32 : namesAll(mask);
   const lanes = mask === undefined ? `ws_tile_mask<${group.size}>(ws_thread_rank)` : expressions.write(mask);
-  const operands = [lanes, expressions.write(value)];
+  const operands = [expressions.write(value)];
   // The low five bits of the operand count; of a distance CUDA's functions say nothing beyond them.
   if (lane !== null) operands.push(`${expressions.write(lane)} & 31`, `${width}`);
-  return `${name}(${operands.join(', ')})`;
+  return ofLanes(areAll, lanes, (those) => `${name}(${[those, ...operands].join(', ')})`);
+}
+
+/** Whether a mask names all lanes of a warp, whatever it finds. */
+export function namesAll(mask: Expression): boolean {
+  return mask.kind === 'constant' && (Number(mask.value) | 0) === -1;
+}
+
+/** What lanes do together: those of a part of a warp meet again before they go on. */
+export function ofLanes(areAll: boolean, lanes: string, operation: (lanes: string) => string): string {
+  return areAll
+    ? operation(lanes)
+    : `ws_apart(${lanes}, [&](unsigned lanes) { return ${operation('lanes')}; })`;
 }
 
 /** The functions that a kernel's calls need. */

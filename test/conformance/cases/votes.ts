@@ -2,7 +2,7 @@
 // some have returned, and where threads of one warp come to them on different ways.
 
 import { kernel } from 'warpstage';
-import { type Case, type Cases, integers } from '../case.ts';
+import { type Case, type Cases, counting, integers } from '../case.ts';
 
 const counts = kernel(
   { out: 'i32[]', input: 'readonly i32[]', rounds: 'constant index' },
@@ -142,5 +142,42 @@ export const voteCases: Cases = [
     block: 64,
     data: { out: new Int32Array(64), input: integers(32, (i) => i) },
     expected: { out: integers(64, (t) => 21000 + (t < 32 ? 0 : t - 32)) },
+  },
+  {
+    // Masks that differ within a warp, behind a meeting of the block, beside values that are the same for all.
+    name: 'tiles of two lanes that meet on their own between meetings of the block',
+    kernel: kernel(
+      { y: 'i32[]', x: 'readonly i32[]', a: 'i32', b: 'f32', flag: 'bool' },
+      ({ y, x, a, b, flag }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const tile = cuda.tiledPartition(block, 2);
+        const rank = block.threadRank();
+        const perTile = cuda.makePipeline(tile, cuda.pipelineSharedState('block', 2));
+        const perBlock = cuda.makePipeline(block, cuda.pipelineSharedState('block', 2));
+        const barrier = cuda.barrier(tile);
+        const shared = cuda.sharedArray('i32', 24);
+        const own = cuda.thisGrid().threadRank();
+        const votes = tile.ballot(!((cuda.threadIdx.x & 16) === 0));
+        shared[rank] = x[own]! ^ 1000;
+        const token = barrier.arrive();
+        y[own + (a & 3) * 48] =
+          cuda.i32(cuda.index(0) < x.length ? cuda.i32(b * 2) : flag ? a : 1) ^ (flag ? own : -1);
+        const other = x[own]! - a;
+        barrier.wait(token);
+        const beside = shared[rank - (rank % 2) + ((rank + 1) % 2)]!;
+        tile.sync();
+        y[own] = beside + other + cuda.i32(votes);
+        perTile.quit();
+        perBlock.quit();
+      },
+    ),
+    grid: 2,
+    block: 24,
+    data: { y: new Int32Array(96), x: counting(48), a: 5, b: 2.5, flag: true },
+    expected: {
+      y: integers(96, (i) =>
+        i < 48 ? ((100 + (i ^ 1)) ^ 1000) + 95 + i + (i % 24 < 16 ? 0 : 3) : 5 ^ (i - 48),
+      ),
+    },
   },
 ];
