@@ -9,6 +9,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { type ArrayPlace, kernelInWords } from '../runtime/launch.ts';
 import { encodeRecord } from '../runtime/launch-record.ts';
+import { checkSeenArrays } from '../runtime/seen-arrays.ts';
 import { placeSharedArrays } from '../runtime/shared-arrays.ts';
 import { synchronisesGrid } from '../targets/grid.ts';
 import { poisonBytes } from '../targets/interpreter/memory.ts';
@@ -34,6 +35,7 @@ export class LaunchMemory {
     const placed = values.map((value) =>
       typeof value === 'object' ? placeOf(value, buffers, layout) : value,
     );
+    checkSeenArrays(program, `check of ${kernelInWords(program.name)}`, (id) => placed[id] as ArrayPlace);
     const shared = placeSharedArrays(program, sources, placed, grid, limits);
     // Blocks that run together have an arena each.
     const arenas = synchronisesGrid(program) ? grid[0] * grid[1] * grid[2] : 1;

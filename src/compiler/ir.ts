@@ -73,6 +73,8 @@ export interface Program {
   readonly variables: readonly Variable[];
   readonly sharedArrays: readonly SharedArray[];
   readonly localArrays: readonly LocalArray[];
+  /** Arrays that are seen as elements of other types, each once. */
+  readonly views?: readonly ArrayReference[];
   readonly pipelines: readonly Pipeline[];
   /** Whether a target may round a product and the sum it goes into once; without it, each is rounded. */
   readonly fma?: boolean;
@@ -149,6 +151,8 @@ export type Group =
 export interface ArrayReference {
   readonly space: 'global' | 'shared' | 'local';
   readonly id: number;
+  /** Seen as elements of another type, from the array's beginning on; indices and lengths count those. No local array. */
+  readonly as?: Element;
 }
 
 /** A part of an array that starts at an offset, counted in elements. */

@@ -23,6 +23,7 @@ import { Frame, type ReturnTarget } from './frame.ts';
 import type { Inference } from './infer.ts';
 import type { Given } from './intrinsics/arguments.ts';
 import type {
+  ArrayReference,
   Expression,
   LocalArray,
   Parameter,
@@ -81,6 +82,7 @@ export class Lowering {
   readonly parameters: Parameter[] = [];
   readonly sharedArrays: SharedArray[] = [];
   readonly localArrays: LocalArray[] = [];
+  readonly views: ArrayReference[] = [];
   readonly pipelines: Pipeline[] = [];
   /** For copies that name no pipeline. */
   readonly ownQueue = new OwnQueue(this.pipelines);
@@ -121,6 +123,7 @@ export class Lowering {
       variables: this.#variables,
       sharedArrays: this.sharedArrays,
       localArrays: this.localArrays,
+      ...(this.views.length > 0 && { views: this.views }),
       pipelines: this.pipelines,
       barriers: this.barriers.map(({ barrier }) => barrier),
       body: [...this.ownQueue.made(), ...body],

@@ -74,13 +74,14 @@ export class Names {
   /** Of an access to a part of an element its name, `.x` and its like. */
   part({ array, component }: { readonly array: ArrayReference; readonly component?: number }): string {
     if (component === undefined) return '';
-    const element = this.#elements[array.space][array.id]!;
+    const element = array.as ?? this.#elements[array.space][array.id]!;
     return `.${layoutOf(element).parts[component]!.name}`;
   }
 
   array(array: ArrayReference): string {
     const names = { global: this.parameters, shared: this.shared, local: this.local }[array.space];
-    return names[array.id] ?? `${array.space}#${array.id}`;
+    const name = names[array.id] ?? `${array.space}#${array.id}`;
+    return array.as === undefined ? name : `${name}.as.${array.as}`;
   }
 }
 

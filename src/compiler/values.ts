@@ -255,7 +255,7 @@ export function isArray(value: Value): value is ViewValue | ArrayChoiceValue {
 
 /** Whether two views are of one array. */
 export function isSameArray(a: ViewValue, b: ViewValue): boolean {
-  return a.array.space === b.array.space && a.array.id === b.array.id;
+  return a.array.space === b.array.space && a.array.id === b.array.id && a.array.as === b.array.as;
 }
 
 /** Whether a number is a literal that is no integer, or may be one. */

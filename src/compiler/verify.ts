@@ -22,7 +22,8 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
   const isType = (expression: Expression, type: string, what: string) => {
     if (expression.type !== type) throw new Error(`${what} is ${expression.type}, not ${type}`);
   };
-  const elementOf = ({ space, id }: View['array']) => {
+  const elementOf = ({ space, id, as }: View['array']) => {
+    if (as !== undefined) return as;
     const list = { global: program.parameters, shared: program.sharedArrays, local: program.localArrays }[
       space
     ];

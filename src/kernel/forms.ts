@@ -303,6 +303,7 @@ export const forms = {
   'array.length': null,
   'array.subarray': [{ begin: 'index?', end: 'index?' }],
   'array.shaped': [{ shape: 'shape', pitch: 'index?' }],
+  'array.as': [{ element: 'element type' }],
   'pipeline.producerAcquire': [{}],
   'pipeline.producerCommit': [{}],
   'pipeline.consumerWait': [{}],

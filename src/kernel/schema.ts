@@ -121,6 +121,16 @@ export interface KernelArray<E extends Element = Exclude<NumberElement, 'i64' | 
    * const above = y > 0 ? image[y - 1]![x]! : 0;
    */
   shaped<const S extends Shape>(shape: S, pitch?: Index): Shaped<KernelArray<E>, S>;
+  /**
+   * The same memory as elements of another type: a vector of its elements, another number of the same bits, a record.
+   * Positions count the new elements. Where it begins must be a multiple of their size, and where the array itself
+   * begins one of their alignment; else the launch ends with an error. CUDA: `reinterpret_cast<T*>(array)`.
+   *
+   * @example
+   * const four = x.as('f32x4');
+   * const v = four[i]!;
+   */
+  as<const A extends Element>(element: A): KernelArray<A>;
   /** These keep arrays of different elements apart, and those that are only read; no kernel has them. */
   readonly [element]: E;
   readonly [writable]: true;
@@ -134,6 +144,8 @@ export interface ReadonlyKernelArray<E extends Element = Exclude<NumberElement, 
   subarray(begin?: Index, end?: Index): ReadonlyKernelArray<E>;
   /** The array as one of two or three dimensions, whose rows begin `pitch` elements from each other. */
   shaped<const S extends Shape>(shape: S, pitch?: Index): Shaped<ReadonlyKernelArray<E>, S>;
+  /** The same memory as elements of another type. */
+  as<const A extends Element>(element: A): ReadonlyKernelArray<A>;
   readonly [element]: E;
 }
 

@@ -7,10 +7,10 @@
 // else's memory.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { bytesOf, hostForm } from '../kernel/layout.ts';
+import { alignmentOf, bytesOf, hostForm } from '../kernel/layout.ts';
 import { elementCalled } from '../kernel/other-names.ts';
 import { isStruct } from '../kernel/parameters.ts';
-import type { Struct } from '../kernel/struct.ts';
+import type { RecordOf, Struct, StructFields } from '../kernel/struct.ts';
 import type { ElementType } from '../kernel/types.ts';
 import { type Element, elementsInWords, type HostArray, isElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from './device.ts';
@@ -68,6 +68,21 @@ function partOf(length: number, begin: number, end: number): void {
   }
 }
 
+/** Throws unless elements may begin so many bytes from an allocation's beginning. */
+function checkBeginning(
+  array: { readonly element: Element; readonly length: number },
+  offset: number,
+  element: Element,
+): void {
+  const alignment = alignmentOf(element);
+  if (offset % alignment === 0) return;
+  throw new WarpstageError({
+    code: 'WS4007',
+    message: `this ${describe(array)} begins ${offset} bytes from the beginning of its memory, and ${element} begins at multiples of ${alignment}`,
+    hint: `take a part that begins at a multiple of ${Math.max(1, alignment / bytesOf(array.element))} elements`,
+  });
+}
+
 function describe(array: { readonly element: Element; readonly length: number }): string {
   return `${array.element} array of ${array.length} elements`;
 }
@@ -104,14 +119,14 @@ export class DeviceMemoryArray<E extends Element = Element> implements DeviceArr
   readonly allocation: Allocation;
   /** Bytes from the allocation's beginning. */
   readonly offset: number;
-  readonly #whole: DeviceMemoryArray<E> | null;
+  readonly #whole: DeviceMemoryArray | null;
 
   constructor(
     device: Device,
     element: E,
     length: number,
     allocation: Allocation,
-    whole: DeviceMemoryArray<E> | null = null,
+    whole: DeviceMemoryArray | null = null,
     offset = 0,
   ) {
     this.device = device;
@@ -144,6 +159,17 @@ export class DeviceMemoryArray<E extends Element = Element> implements DeviceArr
     const offset = this.offset + begin * bytesOf(this.element);
     const whole = this.#whole ?? this;
     return new DeviceMemoryArray(this.device, this.element, end - begin, this.allocation, whole, offset);
+  }
+
+  as<F extends StructFields>(type: Struct<F>): DeviceArray<RecordOf<F>>;
+  as<A extends ElementType>(element: A): DeviceArray<A>;
+  as(type: ElementType | Struct): DeviceArray {
+    this.check('as');
+    const element = elementOf(type);
+    checkBeginning(this, this.offset, element);
+    const length = Math.floor(this.byteLength / bytesOf(element));
+    const whole: DeviceMemoryArray = this.#whole ?? this;
+    return new DeviceMemoryArray<Element>(this.device, element, length, this.allocation, whole, this.offset);
   }
 
   free(): void {
@@ -230,6 +256,16 @@ export class PinnedMemoryArray<E extends Element = Element> implements PinnedArr
     partOf(this.length, begin, end);
     const offset = this.#offset + begin * bytesOf(this.element);
     return new PinnedMemoryArray(this.element, end - begin, this.#owner, { offset });
+  }
+
+  as<F extends StructFields>(type: Struct<F>): PinnedArray<RecordOf<F>>;
+  as<A extends ElementType>(element: A): PinnedArray<A>;
+  as(type: ElementType | Struct): PinnedArray {
+    this.buffer('as');
+    const element = elementOf(type);
+    checkBeginning(this, this.#offset - this.#owner.begin, element);
+    const length = Math.floor(this.byteLength / bytesOf(element));
+    return new PinnedMemoryArray<Element>(element, length, this.#owner, { offset: this.#offset });
   }
 
   free(): void {

@@ -21,6 +21,7 @@ import { kernelInWords, type LaunchWork } from './launch.ts';
 import { checkLanguage } from './native-kernels.ts';
 import { provenAlignment } from './proven-alignment.ts';
 import { RecentLaunches, type ScalarForm } from './recent-launches.ts';
+import { checkSeenArrays, seesArrays } from './seen-arrays.ts';
 import { placeSharedArrays } from './shared-arrays.ts';
 
 /** How kernels become executables on a device. */
@@ -111,6 +112,11 @@ export class LaunchBinder {
       if (parameter.kind === 'array') return checked.arrays[parameter.name]!;
       return typedValue(parameter.type, checked.scalars[parameter.name]!);
     });
+    checkSeenArrays(
+      program,
+      `launch of ${kernelInWords(kernel.name)}`,
+      (id) => operands[id] as DeviceMemoryArray,
+    );
     const { places, bytes } = placeSharedArrays(program, sources, operands, grid, properties);
     const arrays = operands.filter((value) => value instanceof DeviceMemoryArray);
     const work: LaunchWork = {
@@ -130,7 +136,8 @@ export class LaunchBinder {
       variantOf: null,
     };
     const launch = { grid: taken.grid, block: taken.block, given: values, scalars: checked.scalars, work };
-    this.#recentOf(kernel).add({ ...launch, form: formOf(program) }, parameters);
+    // Where an array begins decides whether it may be seen so: each launch asks again.
+    if (!seesArrays(program)) this.#recentOf(kernel).add({ ...launch, form: formOf(program) }, parameters);
     return work;
   }
 

@@ -55,6 +55,12 @@ export interface DeviceArray<E extends Element = Element> extends Disposable {
   readonly byteLength: number;
   /** A part of this array: the same memory, elements `begin` to `end` (exclusive). Freed with the whole. */
   subarray(begin: number, end?: number): DeviceArray<E>;
+  /**
+   * The same memory as elements of another type, or as records: as many as fit. Where it begins must be a multiple of
+   * their alignment. Freed with the whole. CUDA: `reinterpret_cast<T*>(array)`.
+   */
+  as<F extends StructFields>(type: Struct<F>): DeviceArray<RecordOf<F>>;
+  as<A extends ElementType>(element: A): DeviceArray<A>;
   /** Gives the memory back, after the commands that use it. A second call is an error. */
   free(): void;
 }
@@ -71,6 +77,9 @@ export interface PinnedArray<E extends Element = Element> extends Disposable {
    */
   readonly array: HostArray<E>;
   subarray(begin: number, end?: number): PinnedArray<E>;
+  /** The same memory as elements of another type, or as records. */
+  as<F extends StructFields>(type: Struct<F>): PinnedArray<RecordOf<F>>;
+  as<A extends ElementType>(element: A): PinnedArray<A>;
   free(): void;
 }
 

@@ -2,9 +2,9 @@
 
 import type { Node } from 'acorn';
 import type { MemoryOrder, MemoryScope } from '../../kernel/intrinsics.ts';
-import { isNumberElement, layoutOf } from '../../kernel/layout.ts';
-import type { NumberElement } from '../../kernel/types.ts';
-import { binary, numberConstant, variable } from '../build.ts';
+import { bytesOf, isNumberElement, layoutOf } from '../../kernel/layout.ts';
+import type { Element, NumberElement } from '../../kernel/types.ts';
+import { binary, compare, numberConstant, variable } from '../build.ts';
 import {
   type AtomicOperator,
   type Expression,
@@ -40,6 +40,7 @@ export const memoryHandlers = {
     refuseWindow(lowering, receiver, node);
     return shaped(lowering, partOf(lowering, receiver, node), args.shape, args.pitch ?? null, node);
   },
+  'array.as': (call) => seenAs(call, call.args.element),
   'array.subarray': ({ lowering, receiver, args, node }) =>
     subarray(lowering, receiver, args.begin ?? null, args.end ?? null, node),
 
@@ -60,6 +61,78 @@ export const memoryHandlers = {
     return undefinedValue;
   },
 } satisfies SomeHandlers;
+
+/** An array as elements of another type. Where it begins must be a whole number of them. */
+function seenAs({ lowering, receiver, node, at }: IntrinsicCall<'array.as'>, element: Element): ViewValue {
+  refuseWindow(lowering, receiver, node);
+  const view = partOf(lowering, receiver, node);
+  const range = lowering.range(node);
+  const { space, id } = view.array;
+  if (space === 'local') {
+    lowering.fail(
+      node,
+      'WS1006',
+      `'${view.name}' is a thread's own array, and stays what it is`,
+      'arrays of the schema and shared arrays can be seen as other elements; of a number take cuda.bitcast(type, x)',
+    );
+  }
+  const declared = declaredElement(lowering, view.array);
+  const array = element === declared ? { space, id } : { space, id, as: element };
+  const isNew = !lowering.views.some(
+    (known) => known.space === space && known.id === id && known.as === element,
+  );
+  if (array.as !== undefined && isNew) lowering.views.push(array);
+  const [from, to] = [bytesOf(view.element), bytesOf(element)];
+  const inBytes = (elements: Expression) =>
+    binary('multiply', elements, lowering.indexConstant(from, node), range);
+  const divided = (elements: Expression) =>
+    from % to === 0
+      ? binary('multiply', elements, lowering.indexConstant(from / to, node), range)
+      : binary('divide', inBytes(elements), lowering.indexConstant(to, node), range);
+  const offset = lowering.settleExpression(view.offset, 'begin');
+  if (from % to !== 0) {
+    if (offset.kind === 'constant') {
+      if ((Number(offset.value) * from) % to !== 0) {
+        lowering.fail(
+          at('element'),
+          'WS1009',
+          `'${view.name}' begins at element ${offset.value}, ${Number(offset.value) * from} bytes from its array's beginning, which is no multiple of the ${to} bytes of ${element}`,
+          `let it begin at a multiple of ${to / greatestCommonDivisor(from, to)} elements`,
+        );
+      }
+    } else {
+      const rest = binary('remainder', inBytes(offset), lowering.indexConstant(to, node), range);
+      lowering.emit({
+        kind: 'call',
+        intrinsic: 'assert',
+        test: compare('equal', rest, lowering.indexConstant(0, node), range),
+        parts: [
+          `'${view.name}' is seen as ${element} from element `,
+          offset,
+          ` on, ${from} bytes each, which is no multiple of ${to} bytes`,
+        ],
+        range,
+      });
+    }
+  }
+  return {
+    ...view,
+    array,
+    element,
+    offset: divided(offset),
+    length: view.length === null ? null : divided(view.length),
+  };
+}
+
+const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestCommonDivisor(b, a % b);
+
+function declaredElement(lowering: Lowering, { space, id }: ViewValue['array']): Element {
+  if (space === 'shared') return lowering.sharedArrays[id]!.element;
+  const parameter = lowering.parameters[id]!;
+  if (parameter.kind !== 'array') throw new TypeError(`${parameter.name} is no array`);
+  return parameter.element;
+}
 
 function sharedArray(call: IntrinsicCall<'cuda.sharedArray'>): Value {
   const { lowering, args, node, at } = call;

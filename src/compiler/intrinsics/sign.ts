@@ -45,7 +45,8 @@ export function isNeverNegative(lowering: Lowering, expression: Expression): boo
   }
 }
 
-function elementOf(lowering: Lowering, { space, id }: ArrayReference): Element | null {
+function elementOf(lowering: Lowering, { space, id, as }: ArrayReference): Element | null {
+  if (as !== undefined) return as;
   if (space === 'shared') return lowering.sharedArrays[id]!.element;
   if (space === 'local') return lowering.localArrays[id]!.element;
   const parameter = lowering.parameters[id]!;

@@ -1,10 +1,12 @@
 // What a program's arrays are made of, and what is known of their indices.
 
 import type { ArrayReference, Expression, Program } from '../../compiler/ir.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import type { Element } from '../../kernel/types.ts';
 
 /** The element type of an array. */
-export function elementOf(program: Program, { space, id }: ArrayReference): Element {
+export function elementOf(program: Program, { space, id, as }: ArrayReference): Element {
+  if (as !== undefined) return as;
   if (space === 'shared') return program.sharedArrays[id]!.element;
   if (space === 'local') return program.localArrays[id]!.element;
   const parameter = program.parameters[id]!;
@@ -15,4 +17,10 @@ export function elementOf(program: Program, { space, id }: ArrayReference): Elem
 /** The value of an integer literal. */
 export function constantOf(expression: Expression): number | null {
   return expression.kind === 'constant' ? Number(expression.value) : null;
+}
+
+/** So many elements of an array, counted as those that a reference sees. */
+export function lengthAs(program: Program, { space, id, as }: ArrayReference, length: number): number {
+  if (as === undefined) return length;
+  return Math.floor((length * bytesOf(elementOf(program, { space, id }))) / bytesOf(as));
 }

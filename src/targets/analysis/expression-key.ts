@@ -1,7 +1,7 @@
 // A text for each expression; two that have the same one compute the same, as long as the
 // variables in them keep their values.
 
-import type { Expression } from '../../compiler/ir.ts';
+import type { ArrayReference, Expression } from '../../compiler/ir.ts';
 import { operandsOf } from './walk.ts';
 
 const keys = new WeakMap<Expression, string>();
@@ -29,9 +29,9 @@ function headOf(expression: Expression): string {
     case 'builtin':
       return expression.name;
     case 'length':
-      return `length ${expression.array.space} ${expression.array.id}`;
+      return `length ${arrayKey(expression.array)}`;
     case 'load':
-      return `load ${expression.array.space} ${expression.array.id} ${expression.component ?? ''}`;
+      return `load ${arrayKey(expression.array)} ${expression.component ?? ''}`;
     case 'unary':
     case 'binary':
     case 'compare':
@@ -45,4 +45,9 @@ function headOf(expression: Expression): string {
     default:
       return expression satisfies never;
   }
+}
+
+/** An array, as what it is seen. */
+export function arrayKey({ space, id, as }: ArrayReference): string {
+  return `${space} ${id} ${as ?? ''}`;
 }

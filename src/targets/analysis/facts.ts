@@ -22,7 +22,7 @@ import { isFloat } from '../../compiler/number-types.ts';
 import { partOf } from '../../kernel/layout.ts';
 import { AffineForms } from './affine.ts';
 import { CohortUniformity } from './cohorts.ts';
-import { elementOf } from './elements.ts';
+import { elementOf, lengthAs } from './elements.ts';
 import { Flow } from './flow.ts';
 import { Indices } from './indices.ts';
 import { analyseLiveness, has, type Liveness } from './liveness.ts';
@@ -175,12 +175,18 @@ export class Facts {
     return between(type, -limit, limit);
   }
 
-  #length({ array: { space, id }, type }: Expression & { readonly kind: 'length' }): Fact {
+  #length({ array, type }: Expression & { readonly kind: 'length' }): Fact {
+    const { space, id } = array;
     const { localArrays, sharedArrays } = this.#program;
     if (space === 'local') return between(type, localArrays[id]!.count, localArrays[id]!.count);
     const count = space === 'shared' ? sharedArrays[id]!.count : null;
-    if (count?.kind === 'constant') return between(type, Number(count.value), Number(count.value));
-    return between(type, 0, type === 'i32' ? narrowIndexLimit - 1 : exactLimit);
+    if (count?.kind === 'constant') {
+      const length = lengthAs(this.#program, array, Number(count.value));
+      return between(type, length, length);
+    }
+    // An array seen as smaller elements may have more of them than an index of 32 bits counts.
+    const most = array.as === undefined ? narrowIndexLimit - 1 : 2 ** 31 - 1;
+    return between(type, 0, type === 'i32' ? most : exactLimit);
   }
 
   #element({ array, type, component }: Expression & { readonly kind: 'load' }): Fact {

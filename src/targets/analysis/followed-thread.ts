@@ -369,8 +369,8 @@ export class FollowedThread {
         return wideOf(expression, this.#builtIn(expression.name));
       case 'length': {
         this.#at = 0;
-        const { space, id } = expression.array;
-        const length = space === 'global' ? this.#launch.lengths[id] : undefined;
+        const { space, id, as } = expression.array;
+        const length = space === 'global' && as === undefined ? this.#launch.lengths[id] : undefined;
         return length === undefined ? undefined : wideOf(expression, length);
       }
       case 'load':

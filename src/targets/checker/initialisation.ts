@@ -7,22 +7,24 @@
 // not have arrived is the matter of races.)
 
 import type { Value } from '../../compiler/arithmetic.ts';
+import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { bytesOf } from '../../kernel/layout.ts';
-
+import { bytesOf, smallestBytes } from '../../kernel/layout.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import { elementSize } from '../interpreter/memory.ts';
 import type { AtomicCall } from '../interpreter/observer.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
 import type { Budget } from './budget.ts';
 import type { ArrayPart, Findings } from './finding.ts';
-import { referenceOf } from './launch-arrays.ts';
+import { cellBytesOf, referenceOf } from './launch-arrays.ts';
 
 interface Flags {
-  /** For each part of each element. */
+  /** For each cell of so many bytes. */
+  readonly cellBytes: number;
   readonly written: Uint8Array;
   readonly space: ArrayPart['space'];
 }
@@ -58,7 +60,12 @@ export class Initialisation implements PartialObserver {
   launchBegan(launch: Launch): void {
     for (const [id, array] of launch.arrays.entries()) {
       if (array === undefined) continue;
-      this.#flags.set(array, this.#undefined.has(id) ? newFlags(array, 'global', this.#budget) : null);
+      this.#flags.set(
+        array,
+        this.#undefined.has(id)
+          ? newFlags(array, { space: 'global', id }, launch.program, this.#budget)
+          : null,
+      );
     }
   }
 
@@ -75,7 +82,7 @@ export class Initialisation implements PartialObserver {
 
   read(thread: Thread, array: Elements, index: number, range: Range, component: number): void {
     const flags = this.#flagsOf(thread, array);
-    if (flags !== null && flags.written[index * array.parts.length + component] === 0)
+    if (flags !== null && isUnwritten(flags, array, index, component))
       this.#report(thread, array, index, range, flags.space);
   }
 
@@ -89,7 +96,7 @@ export class Initialisation implements PartialObserver {
   ): void {
     const flags = this.#flagsOf(thread, array);
     if (flags !== null && index >= 0 && index < array.length)
-      flags.written[index * array.parts.length + component] = 1;
+      flags.written.fill(1, ...cellsOf(flags, array, index, component));
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void {
@@ -100,12 +107,12 @@ export class Initialisation implements PartialObserver {
   issued({ thread, to, from, count, copied, first, stride }: PendingCopy): void {
     const target = this.#flagsOf(thread, to.elements);
     if (target === null) return;
-    const source = this.#flagsOf(thread, from.elements)?.written;
-    const parts = to.elements.parts.length;
+    const source = this.#flagsOf(thread, from.elements);
     for (let i = first; i < count; i += stride) {
-      for (let part = 0; part < parts; part += 1) {
-        target.written[(to.offset + i) * parts + part] =
-          source === undefined || i >= copied ? 1 : source[(from.offset + i) * parts + part]!;
+      for (let part = 0; part < to.elements.parts.length; part += 1) {
+        const isWritten =
+          source === null || i >= copied || !isUnwritten(source, from.elements, from.offset + i, part);
+        target.written.fill(isWritten ? 1 : 0, ...cellsOf(target, to.elements, to.offset + i, part));
       }
     }
   }
@@ -119,7 +126,10 @@ export class Initialisation implements PartialObserver {
     const known = this.#flags.get(array);
     if (known !== undefined) return known;
     const { arrays, budget } = this.#ofBlocks.get(thread.block)!;
-    const flags = newFlags(array, referenceOf(array, thread).space, budget);
+    const flags =
+      array.whole === array
+        ? newFlags(array, referenceOf(array, thread), thread.block.launch.program, budget)
+        : this.#flagsOf(thread, array.whole);
     this.#flags.set(array, flags);
     arrays.push(array);
     return flags;
@@ -166,8 +176,27 @@ const mends: Readonly<Record<ArrayPart['space'], string>> = {
     'Write the element before it is read, or launch with data in the array: the launch leaves its contents undefined.',
 };
 
-function newFlags({ length, parts }: Elements, space: ArrayPart['space'], budget: Budget): Flags {
-  const count = length * parts.length;
+function newFlags(array: Elements, reference: ArrayReference, program: Program, budget: Budget): Flags {
+  const cellBytes = reference.id < 0 ? smallestBytes(array.element) : cellBytesOf(program, reference);
+  const count = array.bytes.byteLength / cellBytes;
   budget.take(count);
-  return { written: new Uint8Array(count), space };
+  return { written: new Uint8Array(count), cellBytes, space: reference.space };
+}
+
+/** The cells of a part of an element: from one, to another that is none of them. */
+function cellsOf(
+  { cellBytes }: Flags,
+  array: Elements,
+  index: number,
+  component: number,
+): [first: number, end: number] {
+  const { offset, values } = array.parts[component]!;
+  const first = (index * elementSize(array) + offset) / cellBytes;
+  return [first, first + values.BYTES_PER_ELEMENT / cellBytes];
+}
+
+function isUnwritten(flags: Flags, array: Elements, index: number, component: number): boolean {
+  const [first, end] = cellsOf(flags, array, index, component);
+  for (let cell = first; cell < end; cell += 1) if (flags.written[cell] === 0) return true;
+  return false;
 }

@@ -1,14 +1,18 @@
 // The arrays of a launch, distinguished by identity: what each is in the program, and where arrays
 // of the launch lie in the same memory.
 
-import type { ArrayReference } from '../../compiler/ir.ts';
+import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { smallestBytes } from '../../kernel/layout.ts';
+import { elementOf } from '../analysis/elements.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
 import type { Thread } from '../interpreter/thread.ts';
 
 /** What an array is in the program, of those that a thread has. Blocks that run together have shared arrays each. */
-export function referenceOf(array: Elements, { block: { launch }, localArrays }: Thread): ArrayReference {
+export function referenceOf(
+  { whole: array }: Elements,
+  { block: { launch }, localArrays }: Thread,
+): ArrayReference {
   const global = launch.arrays.indexOf(array);
   if (global >= 0) return { space: 'global', id: global };
   const local = localArrays.indexOf(array);
@@ -28,11 +32,11 @@ export interface Region {
 }
 
 /** The launch's global arrays by the memory that they lie in. */
-export function regionsOf({ arrays }: Launch): Region[] {
+export function regionsOf({ arrays, program }: Launch): Region[] {
   const placed = [...arrays.entries()].flatMap(([id, array]) => {
     if (array === undefined) return [];
     const { byteOffset: begin, byteLength } = array.bytes;
-    const cellBytes = smallestBytes(array.element);
+    const cellBytes = cellBytesOf(program, { space: 'global', id });
     return [{ begin, end: begin + byteLength, cellBytes, parameters: [id] }];
   });
   placed.sort((a, b) => a.begin - b.begin || a.end - b.end);
@@ -52,4 +56,11 @@ export function regionsOf({ arrays }: Launch): Region[] {
     };
   }
   return regions;
+}
+
+/** The smallest number that is accessed in an array, whatever it is seen as. */
+export function cellBytesOf(program: Program, { space, id }: ArrayReference): number {
+  const views = (program.views ?? []).filter((view) => view.space === space && view.id === id);
+  const elements = [elementOf(program, { space, id }), ...views.map(({ as }) => as!)];
+  return Math.min(...elements.map(smallestBytes));
 }

@@ -111,10 +111,15 @@ export class Outputs implements PartialObserver {
     this.#blockSize = x * y * z;
     const uses = new ArrayUses(program);
     const outputs = outputsOf(program);
+    // An array that is seen as other elements has no one count of them.
+    const isSeen = (id: number) =>
+      program.views?.some((view) => view.space === 'global' && view.id === id) === true;
     for (const { parameters } of regionsOf(launch)) {
       for (const id of parameters) {
         // What lies in the memory of another array is looked at under that name.
-        const kind = this.#declared.get(id) ?? (outputs.has(id) && parameters.length === 1 ? 'whole' : 'any');
+        const kind =
+          this.#declared.get(id) ??
+          (outputs.has(id) && parameters.length === 1 && !isSeen(id) ? 'whole' : 'any');
         const [range] = uses.of({ space: 'global', id }).writes;
         const array = launch.arrays[id]!;
         if (kind === 'any' || range === undefined) continue;

@@ -29,7 +29,7 @@ import type { Knowledge, ThreadClock } from './clocks.ts';
 import { type FenceScope, Fences } from './fences.ts';
 import type { Findings } from './finding.ts';
 import type { IssueOrder } from './issue-order.ts';
-import { referenceOf, regionsOf } from './launch-arrays.ts';
+import { cellBytesOf, referenceOf, regionsOf } from './launch-arrays.ts';
 import { Sites } from './places.ts';
 import { type FencedSpace, ProxyClocks } from './proxies.ts';
 import { type Conflict, type ConflictingAccess, RaceReports } from './race-reports.ts';
@@ -453,7 +453,17 @@ export class Races implements PartialObserver {
 
   #trackedOf(thread: Thread, array: Elements): TrackedArray | null {
     const tracked = this.#tracked.get(array);
-    return tracked === undefined ? this.#track(thread, array) : tracked;
+    if (tracked !== undefined) return tracked;
+    return array.whole === array ? this.#track(thread, array) : this.#trackView(thread, array);
+  }
+
+  /** What is seen as other elements is remembered where the whole is. */
+  #trackView(thread: Thread, array: Elements): TrackedArray | null {
+    const whole = this.#trackedOf(thread, array.whole);
+    const tracked = whole && { ...whole, array, width: elementSize(array) / whole.cellBytes };
+    this.#tracked.set(array, tracked);
+    this.#ofBlocks.get(thread.block)!.arrays.push(array);
+    return tracked;
   }
 
   /** A shared or local array is accessed for the first time. */
@@ -469,7 +479,8 @@ export class Races implements PartialObserver {
           ? array.name !== ''
           : this.#uses.changes(reference)
         : this.#uses.of(reference).copied;
-    const cellBytes = smallestBytes(array.element);
+    const cellBytes =
+      reference.id < 0 ? smallestBytes(array.element) : cellBytesOf(this.#launch!.program, reference);
     const shadow = matters ? new Shadow(array.bytes.byteLength / cellBytes, cellBytes, budget) : null;
     const width = elementSize(array) / cellBytes;
     const tracked = shadow && { array, space, shadow, firstCell: 0, cellBytes, width };

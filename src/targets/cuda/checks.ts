@@ -9,7 +9,7 @@ import type { ArrayReference, Call, Expression, Program, Statement } from '../..
 import type { Range } from '../../diagnostics/source.ts';
 import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from '../analysis/counters.ts';
-import { elementOf } from '../analysis/elements.ts';
+import { elementOf, lengthAs } from '../analysis/elements.ts';
 import { type FactOf, type Facts, factsOf } from '../analysis/facts.ts';
 import { isKnownInside } from '../analysis/known-bounds.ts';
 import { anyStatement, assignedIn } from '../analysis/walk.ts';
@@ -172,14 +172,16 @@ export class Checks {
   }
 
   /** Whether an index is known to lie inside an array of known length. */
-  #isInside(index: Expression, { space, id }: ArrayReference): boolean {
+  #isInside(index: Expression, array: ArrayReference): boolean {
+    const { space, id } = array;
     if (space === 'global') return false;
-    const length =
+    const count =
       space === 'local'
         ? this.program.localArrays[id]!.count
         : constantOf(this.program.sharedArrays[id]!.count);
+    const length = count === null ? null : lengthAs(this.program, array, count);
     const { least, most } = this.factOf(index);
-    return least >= 0 && most < length;
+    return length !== null && least >= 0 && most < length;
   }
 
   get #indexType(): string {

@@ -3,7 +3,7 @@
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Extent3 } from '../../kernel/types.ts';
-import { elementOf } from '../analysis/elements.ts';
+import { elementOf, lengthAs } from '../analysis/elements.ts';
 import { assertionFault } from '../assertions.ts';
 import { noSuchBarrier } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
@@ -96,19 +96,33 @@ function waitingIn({ pipelines, barriers }: Program, { verb, pipeline, barrier, 
 
 /** Arrays of different memories never overlap; shared ones begin at multiples of what any copy may promise. */
 function operandOf(
-  { parameters, sharedArrays, localArrays }: Program,
-  { space, id }: ArrayReference,
+  program: Program,
+  reference: ArrayReference,
   offset: number,
   places: ArrayPlaces,
 ): CopyOperand {
+  const { parameters, sharedArrays, localArrays } = program;
+  const { space, id } = reference;
   if (space === 'local') {
     const { name, count } = localArrays[id]!;
     return { array: name, offset, length: count, memory: `local ${id}`, address: 0 };
   }
   if (space === 'shared') {
     const array = sharedArrays[id]!.name;
-    return { array, offset, length: places.sharedLength(id), memory: `shared ${id}`, address: 0 };
+    return {
+      array,
+      offset,
+      length: lengthAs(program, reference, places.sharedLength(id)),
+      memory: `shared ${id}`,
+      address: 0,
+    };
   }
   const { address, length } = places.global(id);
-  return { array: parameters[id]!.name, offset, length, memory: 'global', address };
+  return {
+    array: parameters[id]!.name,
+    offset,
+    length: lengthAs(program, reference, length),
+    memory: 'global',
+    address,
+  };
 }

@@ -11,6 +11,7 @@ import {
   type VectorType,
   vectorTypes,
 } from '../../kernel/types.ts';
+import { elementOf } from '../analysis/elements.ts';
 
 /** The C++ type of a value. */
 export const valueTypes = {
@@ -95,14 +96,24 @@ export function identifier(name: string, id: number): string {
 }
 
 /** The name of the array's first element's pointer. */
-export function arrayName(program: Program, { space, id }: ArrayReference): string {
+export function arrayName(program: Program, { space, id, as }: ArrayReference): string {
+  if (as !== undefined) {
+    const parameter = space === 'global' ? program.parameters[id] : undefined;
+    const constant = parameter?.kind === 'array' && parameter.readonly ? 'const ' : '';
+    return `((${constant}${elementType(program, as)}*)${arrayName(program, { space, id })})`;
+  }
   const arrays = { global: program.parameters, shared: program.sharedArrays, local: program.localArrays };
   return `${space === 'global' ? 'g' : space === 'shared' ? 's' : 'l'}_${identifier(arrays[space][id]!.name, id)}`;
 }
 
 /** The name of the value that holds the array's length in elements. */
 export function lengthName(program: Program, array: ArrayReference): string {
-  return `${arrayName(program, array)}_length`;
+  const { space, id, as } = array;
+  const length = `${arrayName(program, { space, id })}_length`;
+  if (as === undefined) return length;
+  const index = valueTypes[program.indexType];
+  const bytes = bytesOf(elementOf(program, { space, id }));
+  return `(${index})((unsigned long long)${length} * ${bytes} / ${bytesOf(as)})`;
 }
 
 /** Whether CUDA has a type of its own for an element. Its vectors of three and four 8-byte numbers differ by version. */
@@ -114,7 +125,8 @@ function isBuiltIn(element: Element): boolean {
 /** The elements that a program defines structures for. */
 function definedElements(program: Program): readonly Element[] {
   const arrays = [...program.parameters, ...program.sharedArrays, ...program.localArrays];
-  const elements = arrays.flatMap((array) => ('element' in array ? [array.element] : []));
+  const declared = arrays.flatMap((array) => ('element' in array ? [array.element] : []));
+  const elements = [...declared, ...(program.views ?? []).map(({ as }) => as!)];
   return [...new Set(elements)].filter((element) => !isBuiltIn(element));
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../compiler/evaluate.ts';
 import type { ArrayReference, BinaryOperator, BuiltIn, Expression, Program } from '../../compiler/ir.ts';
 import { brokenRule, divisionByZero, outOfRange } from './fault.ts';
-import { type Elements, readElement } from './memory.ts';
+import { type Elements, readElement, viewOf } from './memory.ts';
 import type { ObservedProgram, Observer } from './observer.ts';
 import type { Thread } from './thread.ts';
 
@@ -143,7 +143,11 @@ export function observerOf(
 }
 
 /** The array that a reference means for a thread. */
-export function arrayOf({ space, id }: ArrayReference): (thread: Thread) => Elements {
+export function arrayOf({ space, id, as }: ArrayReference): (thread: Thread) => Elements {
+  if (as !== undefined) {
+    const whole = arrayOf({ space, id });
+    return (thread) => viewOf(whole(thread), as);
+  }
   switch (space) {
     case 'global':
       return (thread) => thread.block.launch.arrays[id]!;

@@ -7,7 +7,7 @@
 import { type AtomicFunction, type Value, zeroOf } from '../../compiler/arithmetic.ts';
 import { elementValueType, type ValueType } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { isNumberElement, layoutOf } from '../../kernel/layout.ts';
+import { bytesOf, isNumberElement, layoutOf } from '../../kernel/layout.ts';
 import {
   type Element,
   hostArrays,
@@ -28,6 +28,9 @@ export interface Elements {
   readonly length: number;
   /** The numbers that an element is made of. */
   readonly parts: readonly PartArray[];
+  /** The array as the program declares it, where this is one that is seen as other elements; else itself. */
+  readonly whole: Elements;
+  readonly views: Map<Element, Elements>;
   /** All of its memory. */
   readonly bytes: Uint8Array;
   /** Of an array of integers or floats of 32 or 64 bits, the same as integers: what atomics move. */
@@ -52,13 +55,16 @@ export function elementsAt(
   buffer: ArrayBufferLike,
   address: number,
   length: number,
+  seenOf: Elements | null = null,
 ): Elements {
   const { bytes, parts } = layoutOf(element);
   const end = address + length * bytes;
-  return {
+  const made: Omit<Elements, 'whole'> & { whole: Elements | null } = {
     name,
     element,
     length,
+    whole: seenOf,
+    views: new Map(),
     parts: parts.map((part) => {
       const size = numberBytes[part.element];
       const begin = address + part.offset;
@@ -70,6 +76,19 @@ export function elementsAt(
     bytes: new Uint8Array(buffer, address, length * bytes),
     bits: bitsAt(element, buffer, address, length),
   };
+  made.whole ??= made as Elements;
+  return made as Elements;
+}
+
+/** An array seen as elements of another type. */
+export function viewOf(array: Elements, element: Element): Elements {
+  const known = array.views.get(element);
+  if (known !== undefined) return known;
+  const { buffer, byteOffset, byteLength } = array.bytes;
+  const length = Math.floor(byteLength / bytesOf(element));
+  const made = elementsAt(array.name, element, buffer, byteOffset, length, array);
+  array.views.set(element, made);
+  return made;
 }
 
 function bitsAt(element: Element, buffer: ArrayBufferLike, address: number, length: number): BitArray | null {

@@ -24,7 +24,8 @@ interface Uses {
 }
 
 export function onlyCopiesMeet(program: Program, alignments: readonly number[]): boolean {
-  if (program.pipelines.length !== 1 || program.barriers.length > 0) return false;
+  if (program.pipelines.length !== 1 || program.barriers.length > 0 || program.views !== undefined)
+    return false;
   const filled = new Set<number>();
   let only = true;
   const isUnwritten = (id: number) => {

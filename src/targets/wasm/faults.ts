@@ -2,7 +2,8 @@
 
 import type { ArrayReference, Program } from '../../compiler/ir.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-import type { Extent3 } from '../../kernel/types.ts';
+import type { Element, Extent3 } from '../../kernel/types.ts';
+import { lengthAs } from '../analysis/elements.ts';
 import { assertionFault } from '../assertions.ts';
 import { barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
@@ -250,7 +251,12 @@ export class FaultReader {
     return this.#view.getUint32(address, true);
   }
 
-  #arrayOf({ space, id }: ArrayReference) {
+  #arrayOf({ space, id, as }: ArrayReference): { readonly name: string; readonly element: Element } {
+    const array = this.#declared({ space, id });
+    return as === undefined ? array : { name: array.name, element: as };
+  }
+
+  #declared({ space, id }: ArrayReference) {
     const { parameters, sharedArrays, localArrays } = this.#program;
     if (space === 'shared') return sharedArrays[id]!;
     if (space === 'local') return localArrays[id]!;
@@ -269,7 +275,12 @@ export class FaultReader {
     }
     const slot = this.#record + 16 * (1 + id + (space === 'shared' ? this.#program.parameters.length : 0));
     const address = this.#word(slot) + (space === 'shared' ? this.#arena : 0);
-    return { ...operand, length: this.#word(slot + 4), memory: this.#memory, address };
+    return {
+      ...operand,
+      length: lengthAs(this.#program, reference, this.#word(slot + 4)),
+      memory: this.#memory,
+      address,
+    };
   }
 
   /** All threads wait at one place for one stage; nobody is left who could help. */

@@ -62,6 +62,10 @@ export class LaunchValues {
     }
     const { name, slot } = this.#array(array.space, array.id);
     this.#code.get(this.#launchLocal(slot + 4, `${name}.length`, () => this.#load('i32.load', slot + 4)));
+    const { space, id, as } = array;
+    if (as === undefined) return;
+    this.#code.i32(bytesOf(this.#unit.elementOf({ space, id }))).op('i32.mul');
+    this.#code.i32(bytesOf(as)).op('i32.div_u');
   }
 
   /** A scalar parameter. */

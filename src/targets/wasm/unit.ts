@@ -7,7 +7,7 @@ import type { Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Element } from '../../kernel/types.ts';
-import { constantOf } from '../analysis/elements.ts';
+import { constantOf, lengthAs } from '../analysis/elements.ts';
 import type { FaultSite } from '../executable.ts';
 import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { CopyCall } from './copies.ts';
@@ -262,7 +262,8 @@ export class Unit {
     return (space === 'shared' ? this.program.sharedArrays : this.program.localArrays)[id]!.name;
   }
 
-  elementOf({ space, id }: ArrayReference): Element {
+  elementOf({ space, id, as }: ArrayReference): Element {
+    if (as !== undefined) return as;
     if (space === 'shared') return this.program.sharedArrays[id]!.element;
     if (space === 'local') return this.program.localArrays[id]!.element;
     const parameter = this.program.parameters[id]!;
@@ -271,9 +272,11 @@ export class Unit {
   }
 
   /** The length of an array, where it is known now. */
-  knownLength({ space, id }: ArrayReference): number | null {
+  knownLength(array: ArrayReference): number | null {
+    const { space, id } = array;
     if (space === 'local') return this.program.localArrays[id]!.count;
-    return space === 'shared' ? constantOf(this.program.sharedArrays[id]!.count) : null;
+    const count = space === 'shared' ? constantOf(this.program.sharedArrays[id]!.count) : null;
+    return count === null ? null : lengthAs(this.program, array, count);
   }
 
   wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {

@@ -14,7 +14,7 @@
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
-import { keyOf } from '../../analysis/expression-key.ts';
+import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
 import type { Bounds, Range } from '../../analysis/indices.ts';
 import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
@@ -233,13 +233,13 @@ export class Checkpoints {
 }
 
 function familyKey(
-  { space, id }: ArrayReference,
+  array: ArrayReference,
   common: Expression | null,
   literal: number,
   ranges: readonly string[],
 ): string {
   const group = Math.floor(literal / widest);
-  return [space, id, group, common === null ? '' : keyOf(common), ...ranges].join(' ');
+  return [arrayKey(array), group, common === null ? '' : keyOf(common), ...ranges].join(' ');
 }
 
 /** An i32 as a sum of something and a literal. */

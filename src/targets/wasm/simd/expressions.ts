@@ -7,7 +7,7 @@
 import type { Expression, Statement, ValueType, View } from '../../../compiler/ir.ts';
 
 import { constantOf } from '../../analysis/elements.ts';
-import { keyOf } from '../../analysis/expression-key.ts';
+import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
 import type { CopyCall } from '../copies.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
@@ -303,7 +303,7 @@ export function placeOf(
   // A local array: its index is uniform, and checked here.
   const { array, index } = access;
   const { code, first } = group;
-  const key = `address ${array.space} ${array.id} ${keyOf(index)}`;
+  const key = `address ${arrayKey(array)} ${keyOf(index)}`;
   const address = sharedLocal(shared, key, 'i32', (local) => {
     const pushIndex = () => pushExpression(first, index);
     withIndex(first, pushIndex, (indexLocal) => {
