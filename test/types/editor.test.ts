@@ -34,7 +34,7 @@ describe('hovering shows the element type', () => {
 });
 
 test('an array offers what kernels can say of it', () => {
-  expect(shownAt(kernelWith('y.|')).offered).toEqual(['length', 'shaped', 'subarray']);
+  expect(shownAt(kernelWith('y.|')).offered).toEqual(['as', 'length', 'shaped', 'subarray']);
 });
 
 test.each([
