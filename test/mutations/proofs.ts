@@ -217,6 +217,13 @@ export const mutations = [
     ['test/analysis/facts.test.ts'],
     [
       {
+        name: 'what a region assigns is known around it',
+        from: 'for (const id of assignedIn(statement.body)) state[id] = unknown(this.#variables[id]!.type);',
+        to: '',
+        why: 'a check is left out of an access that may be outside, and a fault is lost',
+        tests: ['test/analysis/facts.test.ts', 'test/wasm/bounds.test.ts', 'test/warps/divergence.test.ts'],
+      },
+      {
         name: 'what a region assigns is taken for what it was at the start',
         from: 'for (const id of assignedIn(statement.body)) state[id] = unknown(this.#variables[id]!.type);',
         to: 'if (assignedIn(statement.body).size < 0) return null;',

@@ -85,13 +85,37 @@ export const mutations = [
   ]),
   ...mutationsOf(
     'src/targets/wasm/simd/separate.ts',
-    ['test/wasm/lane-atomics.test.ts', ...lanes],
+    ['test/wasm/bounds.test.ts', 'test/wasm/lane-atomics.test.ts', ...lanes],
     [
       {
         name: 'lanes change elements by the value of the first',
         from: 'code.get(values).lane(extract, lane).set(value);',
         to: 'code.get(values).lane(extract, 0).set(value);',
         why: 'atomic operations of three in four threads add what another one has',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/unit.ts',
+    ['test/wasm/bounds.test.ts', 'test/wasm/lane-atomics.test.ts', ...lanes],
+    [
+      {
+        name: 'an index just beyond an array counts as inside',
+        from: 'return least >= 0 && most < length;',
+        to: 'return least >= 0 && most <= length;',
+        why: 'what lies behind a shared array is changed, and no fault is reported',
+      },
+      {
+        name: 'a negative index counts as inside',
+        from: 'return least >= 0 && most < length;',
+        to: 'return most < length;',
+        why: 'what lies in front of a shared array is changed, and no fault is reported',
+      },
+      {
+        name: 'what is known of another index counts',
+        from: 'const { least, most } = this.#factOf(index);',
+        to: "const { least, most } = this.#factOf(index.kind === 'binary' ? index.right : index);",
+        why: 'a check is left out of an access that may be outside',
       },
     ],
   ),

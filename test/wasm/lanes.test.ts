@@ -65,6 +65,7 @@ test.each([
   { missing: 0, target: wasmWithout('narrow') },
   { missing: 0, target: wasmWithout('pairs') },
   { missing: 0, target: wasmWithout('atomics') },
+  { missing: 0, target: wasmWithout('bounds') },
 ])('random programs, with inputs that lack $missing elements, by $target.name', ({ missing, target }) => {
   let vectorised = 0;
   let runs = 0;

@@ -65,7 +65,7 @@ function writeModule(program: Program, { mode, without = [] }: WasmOptions): Mod
 function regionsModule(program: Program, options: PassOptions): Module | null {
   const lowered = lowerToRegions(program, options);
   if ('obstacle' in lowered) return null;
-  const unit = new Unit(lowered.program, options.without);
+  const unit = Unit.ofBody(lowered.program, options.without);
   const { vectorised } = writeRegions(unit, lowered.uniformity);
   return finished(unit, 'regions', vectorised);
 }

@@ -57,9 +57,10 @@ interface Access {
   readonly component?: number;
 }
 
-/** What says where an access is. */
+/** What says where an access is, and at which element. */
 interface Indexed {
   readonly array: ArrayReference;
+  readonly index: Expression;
   readonly range: Range;
 }
 
@@ -139,11 +140,12 @@ export function withIndex(
 /** Stops the thread if an index is not one of the array's. The local holds what the access's own index gives. */
 export function writeCheck(
   context: ThreadContext,
-  { array, range }: Indexed,
+  { array, index: expression, range }: Indexed,
   index: Local,
   access: 'read' | 'write',
 ): void {
   const { code, launch, unit } = context;
+  if (unit.isInside(array, expression)) return;
   const wide = unit.program.indexType === 'i64';
   code.get(index);
   launch.pushLength(array);

@@ -1,13 +1,14 @@
 // What one compilation shares: the program, the module under construction, the places that can
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
-import type { ArrayReference, Call, MathFunction, Program } from '../../compiler/ir.ts';
+import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
 import type { RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Element } from '../../kernel/types.ts';
 import { constantOf, lengthAs } from '../analysis/elements.ts';
+import { type FactOf, factsOf } from '../analysis/facts.ts';
 import type { FaultSite } from '../executable.ts';
 import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { CopyCall } from './copies.ts';
@@ -44,6 +45,14 @@ export class Unit {
   readonly #whole: Whole;
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
+  #factOf: FactOf | null = null;
+
+  /** The unit of a program whose code is all in its body, so that what is known of the body holds in it. */
+  static ofBody(program: Program, without: readonly OptionalCpuPass[] = []): Unit {
+    const unit = new Unit(program, without);
+    if (unit.does('bounds')) unit.#factOf = factsOf(program).at(null);
+    return unit;
+  }
 
   /** `without`: passes to leave out. */
   constructor(
@@ -277,6 +286,14 @@ export class Unit {
     if (space === 'local') return this.program.localArrays[id]!.count;
     const count = space === 'shared' ? constantOf(this.program.sharedArrays[id]!.count) : null;
     return count === null ? null : lengthAs(this.program, array, count);
+  }
+
+  /** Whether an index is one of the array's, whichever thread computes it and when. */
+  isInside(array: ArrayReference, index: Expression): boolean {
+    const length = this.knownLength(array);
+    if (length === null || this.#factOf === null) return false;
+    const { least, most } = this.#factOf(index);
+    return least >= 0 && most < length;
   }
 
   wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {

@@ -547,21 +547,6 @@
                       (local.set 26
                         (i32x4.extract_lane 0
                           (local.get 36)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (local.get 9)
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (local.set 37
                         (i32x4.splat
                           (i32.load
@@ -574,23 +559,6 @@
                       (local.set 26
                         (i32x4.extract_lane 1
                           (local.get 36)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 1))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (i32.load
                         (i32.add
                           (i32.shl
@@ -603,23 +571,6 @@
                       (local.set 26
                         (i32x4.extract_lane 2
                           (local.get 36)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 2))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (i32.load
                         (i32.add
                           (i32.shl
@@ -632,23 +583,6 @@
                       (local.set 26
                         (i32x4.extract_lane 3
                           (local.get 36)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 3))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (i32.load
                         (i32.add
                           (i32.shl
@@ -687,23 +621,6 @@
                       (local.set 26
                         (i32x4.extract_lane 0
                           (local.get 37)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 4))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (local.set 36
                         (i32x4.splat
                           (i32.load
@@ -716,23 +633,6 @@
                       (local.set 26
                         (i32x4.extract_lane 1
                           (local.get 37)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 5))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (i32.load
                         (i32.add
                           (i32.shl
@@ -745,23 +645,6 @@
                       (local.set 26
                         (i32x4.extract_lane 2
                           (local.get 37)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 6))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (i32.load
                         (i32.add
                           (i32.shl
@@ -774,23 +657,6 @@
                       (local.set 26
                         (i32x4.extract_lane 3
                           (local.get 37)))
-                      (if  ;; label = @10
-                        (i32.ge_u
-                          (local.get 26)
-                          (i32.const 128))
-                        (then
-                          (call $outOfRange
-                            (i32.const 2)
-                            (i32.add
-                              (local.get 9)
-                              (i32.const 7))
-                            (local.get $block)
-                            (i64.extend_i32_s
-                              (local.get 26))
-                            (i64.const 1)
-                            (i32.const 128))
-                          (return
-                            (i32.const 1))))
                       (i32.load
                         (i32.add
                           (i32.shl
@@ -831,21 +697,6 @@
                                 (local.get 9)
                                 (i32.const 1))
                               (i32.const 64))))
-                        (if  ;; label = @11
-                          (i32.ge_u
-                            (local.get 10)
-                            (i32.const 128))
-                          (then
-                            (call $outOfRange
-                              (i32.const 2)
-                              (local.get 9)
-                              (local.get $block)
-                              (i64.extend_i32_s
-                                (local.get 10))
-                              (i64.const 1)
-                              (i32.const 128))
-                            (return
-                              (i32.const 1))))
                         (local.set 26
                           (i32.add
                             (i32.mul
@@ -863,7 +714,7 @@
                             (local.get $globalOut.length))
                           (then
                             (call $outOfRange
-                              (i32.const 3)
+                              (i32.const 2)
                               (local.get 9)
                               (local.get $block)
                               (i64.extend_i32_s
