@@ -11,7 +11,6 @@
 
 import type { Range } from '../diagnostics/source.ts';
 import type { Call, Expression, Program, Region, Statement } from './ir.ts';
-import type { BarrierCall } from './ir-barriers.ts';
 import type { CoreCall, CoreOperation } from './ir-core.ts';
 
 /** Threads of a block at even distances: their ranks, and how many they are. */
@@ -30,16 +29,12 @@ export interface CohortWay {
   readonly segments: readonly Segment[];
 }
 
-export type MakeBarrierCall = Extract<BarrierCall, { intrinsic: 'makeBarrier' }>;
-export type BarrierWaitCall = Extract<BarrierCall, { intrinsic: 'barrierWait' }>;
-export type MeetingCall = Extract<Call, { intrinsic: 'sync' }> | MakeBarrierCall;
+export type MeetingCall = Extract<Call, { intrinsic: 'sync' }>;
 /** A wait for a test of words, or the question whether it holds. */
 export type CountCall = CoreCall & { readonly operation: Extract<CoreOperation, { kind: 'waitUntil' }> };
 
-/** A call at which a thread may have to wait. At a barrier each has noted what it waits for. */
-export type WaitingCall = MeetingCall | BarrierWaitCall | CountCall;
-/** A call of which each thread notes beforehand, by itself, what it brings or waits for. */
-export type NotedCall = MakeBarrierCall | BarrierWaitCall;
+/** A call at which a thread may have to wait. */
+export type WaitingCall = MeetingCall | CountCall;
 
 export interface Segment<To = number> {
   readonly head: Head | null;
@@ -54,6 +49,8 @@ export interface Head {
   readonly yieldedAt?: Range;
   /** Uniform variables that are read from here on. */
   readonly live: readonly number[];
+  /** Variables with a value for each thread that each finds when it tests what it waits for. */
+  readonly loads: readonly number[];
 }
 
 export type Step =
@@ -64,11 +61,7 @@ export type Step =
   /** What all threads do at a call that none of them waits at. */
   | { readonly kind: 'call'; readonly call: Call }
   /** All threads arrive where they wait for others, in the head that comes next. */
-  | { readonly kind: 'arrive'; readonly call: MeetingCall }
-  /** All threads of the group have come to make the barrier. */
-  | { readonly kind: 'open'; readonly call: MakeBarrierCall }
-  /** Each thread learns whether the phase of a barrier is over that it has noted. */
-  | { readonly kind: 'answer'; readonly call: BarrierWaitCall };
+  | { readonly kind: 'arrive'; readonly call: MeetingCall };
 
 export type End<To = number> =
   | { readonly kind: 'jump'; readonly to: To }
@@ -97,11 +90,8 @@ export interface Exit<To = number> {
 /** What every thread of a cohort does by itself: it finds its own variables in `loads`, and leaves those in `stores`. */
 export interface CohortRegion extends Pick<Region, 'body' | 'loads' | 'stores'> {
   readonly kind: 'region';
-  /** What a thread gives at the end: its code, 0 where the test is true and else 1; or a note. */
-  readonly gives:
-    | { readonly kind: 'test'; readonly test: Expression }
-    | { readonly kind: 'note'; readonly call: NotedCall }
-    | null;
+  /** What a thread gives at the end: its code, 0 where the test is true and else 1. */
+  readonly gives: { readonly kind: 'test'; readonly test: Expression } | null;
   /** Jumps that leave the region, with codes from 1. */
   readonly exits: readonly Jump[];
 }

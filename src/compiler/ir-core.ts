@@ -151,7 +151,13 @@ export type CoreOperation =
   | { readonly kind: 'elect' }
   // Of a program whose threads run as cohorts: they count in words that nobody else changes in the meantime.
   /** Adds to a word, and gives what comes out, an i32. What the thread did and knows is published in a phase (an i32) of that word; null: nowhere. */
-  | (OfCount & { readonly kind: 'post'; readonly by: Expression; readonly phase: Expression | null })
+  | (OfCount & {
+      readonly kind: 'post';
+      readonly by: Expression;
+      readonly phase: Expression | null;
+      /** Each thread by itself, among what else it does by itself. */
+      readonly alone?: true;
+    })
   /**
    * Waits until a test of words holds, or only asks whether it does: that is its result. If it holds, what was
    * published in that phase of the word and before is known. No target prints the phase.
@@ -205,7 +211,15 @@ export type CoreOperation =
   | {
       readonly kind: 'barrierMisused';
       readonly barrier: number;
-      readonly fault: 'notMade' | 'noSuchBarrier' | 'noToken' | 'otherToken' | 'staleToken';
+      readonly fault:
+        | 'notMade'
+        | 'noSuchBarrier'
+        | 'wrongExpected'
+        | 'differentExpected'
+        | 'wrongCount'
+        | 'noToken'
+        | 'otherToken'
+        | 'staleToken';
       readonly at: Expression;
       readonly first: Expression;
       readonly second: Expression;

@@ -38,8 +38,9 @@ class SegmentPrinter {
     this.#statements = new StatementPrinter(names, this.#expressions, lines);
   }
 
-  head({ wait, yieldedAt, live }: Head): void {
-    if (wait !== null) this.#line(`wait for ${this.#statements.call(wait)}`);
+  head({ wait, yieldedAt, live, loads }: Head): void {
+    const found = loads.length === 0 ? '' : `, each thread loads ${this.#variables(loads)}`;
+    if (wait !== null) this.#line(`wait for ${this.#statements.call(wait)}${found}`);
     if (yieldedAt !== undefined) this.#line('let others go on');
     if (live.length > 0) this.#line(`keep ${this.#variables(live)}`);
   }
@@ -92,7 +93,6 @@ class SegmentPrinter {
       this.#line(`  exit ${i + 1}: ${jump.kind}${jump.kind === 'return' ? '' : ` L${jump.label}`}`);
     });
     if (gives?.kind === 'test') this.#line(`  exit 1 unless ${this.#print(gives.test)}`);
-    if (gives?.kind === 'note') this.#line(`  note ${this.#statements.call(gives.call)}`);
     this.#line('}');
   }
 

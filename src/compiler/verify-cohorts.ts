@@ -68,7 +68,7 @@ export function verifyCohorts({ program, segments }: CohortWay, rules: Rules): v
   };
   entered(0);
   for (const { head, steps, end: last } of segments) {
-    if (head !== null) variables(head.live);
+    if (head !== null) variables([...head.live, ...head.loads]);
     for (const one of steps) step(one);
     end(last);
   }

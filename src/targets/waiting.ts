@@ -4,6 +4,7 @@ import type { Group, Program } from '../compiler/ir.ts';
 import type { Waiting } from '../compiler/ir-core.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
+import { barrierName } from './barrier-misuse.ts';
 import type { Fault } from './executable.ts';
 
 /** How far what is waited for has come. */
@@ -66,11 +67,17 @@ export function waitsAtBarrier(barrier: string, phase: number, progress: Progres
 
 /** What a thread waits for that counts: which of the groups or stages that is, and how far it has come. */
 export function waitsForCount(
-  { pipelines }: Pick<Program, 'pipelines'>,
-  { verb, group, pipeline }: Partial<Pick<Waiting, 'verb' | 'group' | 'pipeline'>>,
-  place: number,
+  { pipelines, barriers }: Pick<Program, 'pipelines' | 'barriers'>,
+  { verb, group, pipeline, barrier }: Partial<Pick<Waiting, 'verb' | 'group' | 'pipeline' | 'barrier'>>,
+  { place, phase }: { readonly place: number; readonly phase?: number | undefined },
   progress: Progress,
 ): string {
+  if (barrier !== undefined) {
+    const declaration = barriers[barrier]!;
+    return phase === undefined || verb === 'makeBarrier'
+      ? waitsToMakeBarrier(declaration.name, progress)
+      : waitsAtBarrier(barrierName(declaration, place), phase, progress);
+  }
   if (pipeline === undefined) return waitsAtSync(group!, place, progress);
   const { name, partition } = pipelines[pipeline]!;
   if (verb === 'makePipeline') return waitsToMake(name, progress);

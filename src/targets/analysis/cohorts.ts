@@ -13,6 +13,7 @@
 // threads at one moment is one of the orders in which they may run.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { CoreOperation } from '../../compiler/ir-core.ts';
 import { groupOfCopy } from './copies.ts';
 import { countsOf, isUniformWork, madeOfSame } from './uniformity.ts';
 import { anyStatement, assignedBy, assignedIn, expressionsOf, listsOf } from './walk.ts';
@@ -134,6 +135,13 @@ function synchronises(structure: Statement): boolean {
   return anyStatement([structure], isSynchronising);
 }
 
+/** Whether all threads of a cohort count at once, or wait. */
+function isCounting(operation: CoreOperation): boolean {
+  return operation.kind === 'post'
+    ? operation.alone !== true
+    : operation.kind === 'waitUntil' && operation.waits;
+}
+
 /** Whether a statement is a call at which threads meet, or that moves a pipeline on. */
 function isSynchronising(statement: Statement): boolean {
   if (statement.kind !== 'call') return false;
@@ -149,7 +157,7 @@ function isSynchronising(statement: Statement): boolean {
     case 'barrierBind':
       return false;
     case 'core':
-      return statement.operation.kind === 'post' || statement.operation.kind === 'waitUntil';
+      return isCounting(statement.operation);
     case 'mark':
       return statement.once;
     default:

@@ -16,7 +16,6 @@ import type {
   Head,
   Jump,
   MeetingCall,
-  NotedCall,
   Step as SegmentStep,
   WaitingCall,
 } from '../../compiler/ir-cohorts.ts';
@@ -78,8 +77,6 @@ class Cohort implements Runnable {
 interface Own {
   /** Of variables with a value for each thread. */
   readonly values: Value[];
-  /** Its variables when it noted what it brings to a call. */
-  noted: readonly Value[] | null;
 }
 
 type Run = (cohort: Cohort) => void;
@@ -110,7 +107,7 @@ class Way {
     this.#program = { ...program, ...observed, ranks };
     this.#way = way;
     this.#segments = segments.map(({ head, steps, end }, number) => ({
-      wait: head === null || head.wait === null ? null : this.#wait(head.wait, number),
+      wait: head === null || head.wait === null ? null : this.#wait(head.wait, head.loads, number),
       live: head === null ? null : head.live,
       steps: [...this.#after(head), ...steps.map((step) => this.#step(step))],
       end: this.#end(end),
@@ -121,7 +118,7 @@ class Way {
   start(block: Block): void {
     const { first, stride, count } = this.#way.ranks;
     const members = Array.from({ length: count }, (_, i) => block.threads[first + stride * i]!);
-    for (const member of members) this.#own.set(member, { values: [], noted: null });
+    for (const member of members) this.#own.set(member, { values: [] });
     this.#begin(new Cohort(members, []), 0);
   }
 
@@ -153,16 +150,13 @@ class Way {
     this.#begin(other, segment);
   }
 
-  /** A wait is over before the first step, but making something, which is a step of its own. */
   #after(head: Head | null): Run[] {
-    const wait = head?.wait ?? null;
-    if (wait === null || wait.intrinsic === 'makeBarrier') return [];
-    return [this.#endOf(wait)];
+    return head === null || head.wait === null ? [] : [this.#endOf(head.wait, head.loads)];
   }
 
   /** Waits until some can go on at a segment; those who cannot part from them. */
-  #wait(wait: WaitingCall, number: number): CompiledSegment['wait'] {
-    const begin = wait.intrinsic === 'core' ? this.#begins(wait) : () => {};
+  #wait(wait: WaitingCall, loads: readonly number[], number: number): CompiledSegment['wait'] {
+    const begin = wait.intrinsic === 'core' ? this.#begins(wait, loads) : () => {};
     const isReady = (thread: Thread) => {
       if (thread.waiting !== null) return thread.waiting.ready();
       throw brokenRule(thread, wait.range, 'a thread waits that has not arrived');
@@ -182,11 +176,11 @@ class Way {
   }
 
   /** Each thread tests words with the values that the head keeps. */
-  #begins(wait: CountCall): Run {
+  #begins(wait: CountCall, loads: readonly number[]): Run {
     const step = this.#waitOf(wait);
     return (cohort) => {
       for (const thread of cohort.members) {
-        this.#enter(thread, cohort);
+        this.#enter(thread, cohort, loads);
         thread.waiting = step.begin(thread);
       }
     };
@@ -202,18 +196,6 @@ class Way {
         return this.#call(step.call);
       case 'arrive':
         return this.#arrive(step.call);
-      case 'open': {
-        const end = this.#endOf(step.call);
-        return (cohort) => {
-          for (const thread of cohort.members) {
-            if (thread.waiting?.ready() === true) continue;
-            throw brokenRule(thread, step.call.range, 'a thread has not met its group');
-          }
-          end(cohort);
-        };
-      }
-      case 'answer':
-        return this.#endOf(step.call);
       default:
         return step satisfies never;
     }
@@ -227,7 +209,6 @@ class Way {
     const codes = new Map(exits.map((jump, i) => [completionOf(jump), i + 1]));
     codes.set(normal, 0);
     const test = gives?.kind === 'test' ? compileExpression(this.#program, gives.test) : () => true;
-    const note = gives?.kind === 'note' ? this.#note(gives.call) : () => {};
     return (cohort) => {
       const given = new Map<Thread, number>();
       for (const thread of cohort.membersInAnyOrder) {
@@ -235,19 +216,9 @@ class Way {
         const code = codes.get(steps.run(thread))!;
         for (const id of stores) take(this.#own.get(thread)!.values, thread.variables, id);
         given.set(thread, code === 0 && !test(thread) ? 1 : code);
-        note(thread);
       }
       for (const id of assigned) delete cohort.values[id];
       return given;
-    };
-  }
-
-  /** What a thread notes: what it waits for, or all that it needs to say what it brings. */
-  #note(call: NotedCall): (thread: Thread) => void {
-    const step = this.#waitOf(call);
-    return (thread) => {
-      if (call.intrinsic === 'barrierWait') thread.waiting = step.begin(thread);
-      else this.#own.get(thread)!.noted = thread.variables.slice();
     };
   }
 
@@ -283,28 +254,26 @@ class Way {
   #arrive(call: MeetingCall): Run {
     const step = this.#waitOf(call);
     return this.#ofEach(call, (thread) => {
-      const own = this.#own.get(thread)!;
-      if (own.noted !== null) Object.assign(thread.variables, own.noted);
-      own.noted = null;
       thread.waiting = step.begin(thread);
     });
   }
 
   /** What a call gives when the wait for it is over. */
-  #endOf(call: WaitingCall): Run {
+  #endOf(call: WaitingCall, loads: readonly number[]): Run {
     const step = this.#waitOf(call);
-    return this.#ofEach(call, (thread) => {
+    const end = (thread: Thread) => {
       step.end(thread);
       thread.waiting = null;
-    });
+    };
+    return this.#ofEach(call, end, loads);
   }
 
   /** What each thread does at a call; what it gives is the thread's own. */
-  #ofEach(call: Call, run: (thread: Thread) => void): Run {
+  #ofEach(call: Call, run: (thread: Thread) => void, loads: readonly number[] = []): Run {
     const result = assignedBy(call);
     return (cohort) => {
       for (const thread of cohort.membersInAnyOrder) {
-        this.#enter(thread, cohort);
+        this.#enter(thread, cohort, loads);
         run(thread);
         if (result !== null) take(this.#own.get(thread)!.values, thread.variables, result);
       }

@@ -79,7 +79,12 @@ export function compileWaitUntil(
   ].map((each) => compileExpression(program, each) as (thread: Thread) => number);
   const describe = (thread: Thread) => {
     const progress = { arrived: arrived!(thread), expected: expected!(thread), left: left!(thread) };
-    return waitsForCount(program, waiting, place!(thread), progress);
+    return waitsForCount(
+      program,
+      waiting,
+      { place: place!(thread), phase: phase(thread) as number },
+      progress,
+    );
   };
   const learn = (thread: Thread) => {
     thread.observer?.waited(thread, wordOf(thread, array, index(thread)), phase(thread) as number, range);

@@ -69,6 +69,11 @@ export class Words {
     return { kind: 'loop', label, test, testFirst: true, body, update, range: this.range };
   }
 
+  /** Statements that a thread carries out at once. */
+  block(label: number, body: readonly Statement[]): Statement {
+    return { kind: 'block', label, body, range: this.range };
+  }
+
   core(operation: CoreOperation, result: number | null = null): Statement {
     return { kind: 'call', intrinsic: 'core', operation, result, range: this.range };
   }

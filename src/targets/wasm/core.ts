@@ -6,6 +6,7 @@ import { copyOf, writeCopy, writeShareOfCopy } from './copies.ts';
 import { pushExpression } from './expressions.ts';
 import { pushWord } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
+import { writeSum } from './words.ts';
 
 export function writeCore(context: ThreadContext, call: CoreCall): void {
   const { code, unit, launch, frame } = context;
@@ -30,6 +31,12 @@ export function writeCore(context: ThreadContext, call: CoreCall): void {
       pushExpression(context, operation.phase);
       code.call(unit.host('fault', 'deadlockAtBarrier'));
       break;
+    case 'post':
+      writeSum(context, operation.array, operation.index, () => pushExpression(context, operation.by));
+      return;
+    case 'waitUntil':
+      frame.writeVariable(call.result!, () => pushExpression(context, operation.test));
+      return;
     case 'countsDiffer':
       writeNotes(context, operation);
       code.i32(unit.pipelineSite(range, operation.pipeline, 'makePipeline'));

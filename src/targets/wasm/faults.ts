@@ -22,7 +22,6 @@ import {
   waitsForCount,
   waitsForGrid,
   waitsForRelease,
-  waitsToMakeBarrier,
 } from '../waiting.ts';
 import type { HostFunctions } from './host-functions.ts';
 
@@ -215,14 +214,8 @@ export class FaultReader {
 
   /** What a thread waits for, in words; `all` are the block's threads that have not returned. */
   #wait({ site, place, progress, rank, phase }: Waiting, all: readonly Waiting[]): string {
-    const { group, meeting, byMask, barrier, sleeps } = site;
+    const { group, meeting, byMask, sleeps } = site;
     if (sleeps) return sleepsInVain;
-    if (barrier !== undefined) {
-      const declaration = this.#program.barriers[barrier]!;
-      return phase === undefined
-        ? waitsToMakeBarrier(declaration.name, progress)
-        : waitsAtBarrier(barrierName(declaration, place), phase, progress);
-    }
     if (byMask) {
       const { arrived, expected: named, left: returned } = progress;
       return waitsForLanes(meeting!, place, { named, arrived, returned });
@@ -244,7 +237,7 @@ export class FaultReader {
       });
     }
     if (group?.kind === 'grid') return waitsForGrid(progress);
-    return waitsForCount(this.#program, site, place, progress);
+    return waitsForCount(this.#program, site, { place, phase }, progress);
   }
 
   #word(address: number): number {

@@ -2,7 +2,7 @@
 // possible, or by one copy where all that they do is to copy. A row is the threads that differ in
 // threadIdx.x alone.
 
-import type { Region, Statement } from '../../compiler/ir.ts';
+import type { Region } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import { copyOf, writeCopyIfRight } from './copies.ts';
@@ -27,8 +27,6 @@ export interface RowsParts {
   readonly uniform: ThreadContext;
   /** The context of a thread by its rank; `endOfThread` is where its code ends, null where none of it leaves. */
   readonly threadContext: (rank: Local, endOfThread: Label | null, hoisting: Hoisting) => ThreadContext;
-  /** Stops a thread that may not make a copy, where nothing has asked that yet. */
-  readonly writePresence?: (context: ThreadContext, copy: Statement) => void;
 }
 
 /** Writes a loop over all threads of the block; returns whether it runs any of them in lanes. */
@@ -64,7 +62,6 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             uniform,
             rank,
             threadContext: (each) => parts.threadContext(each, null, hoisting),
-            ...(parts.writePresence === undefined ? {} : { writePresence: parts.writePresence }),
             writeEntry,
           });
           writePrologue = inLanes.writePrologue;
@@ -72,7 +69,6 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
         code.block((done) => {
           if (copy !== null) {
             const context = parts.threadContext(rank, null, hoisting);
-            parts.writePresence?.(context, only!);
             writeCopyIfRight(context, copy, () => void code.get(end).set(rank).br(done));
           }
           if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);

@@ -6,11 +6,10 @@
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import type { BarrierCall } from '../../../compiler/ir-barriers.ts';
-import type { CoreOperation } from '../../../compiler/ir-core.ts';
-import { constantOf } from '../../analysis/elements.ts';
 import { forEachIndex } from '../barriers.ts';
 import type { Frame } from '../frame.ts';
 import type { Words } from '../words.ts';
+import { BarrierChecks, type IndexedCall, type WaitCall } from './barrier-checks.ts';
 import { surelyMade } from './surely-made.ts';
 
 /** What the block keeps of barriers that are made together. */
@@ -20,13 +19,8 @@ interface Phases {
   readonly count: number;
   /** A variable that says whether they are made; null where they surely are. */
   readonly made: number | null;
-  /** Of the wait that is looked at: its token, and the phase that it is for. */
-  readonly token: number;
-  readonly awaited: number;
+  readonly checks: BarrierChecks;
 }
-
-type BarrierFault = Extract<CoreOperation, { kind: 'barrierMisused' }>['fault'];
-type Indexed = Extract<BarrierCall, { index: unknown }>;
 
 export class BarrierPhases {
   readonly #frame: Frame;
@@ -43,8 +37,7 @@ export class BarrierPhases {
           : frame.shared(`${name}.phases`, 'i32', count!),
       count: count ?? 1,
       made: surely.has(id) ? null : frame.variable(`${name}.made`, 'bool'),
-      token: frame.variable(`${name}.token`, 'i64'),
-      awaited: frame.variable(`${name}.awaited`, 'i32'),
+      checks: new BarrierChecks(frame, id),
     }));
   }
 
@@ -79,27 +72,11 @@ export class BarrierPhases {
   }
 
   /** Stops a thread or the block if there is no such barrier. */
-  presence(call: Indexed, words: Words): Statement[] {
-    const { made, count } = this.#phases[call.barrier]!;
-    const { index } = call;
-    const none = words.constant('i32', 0);
-    const isMade =
-      made === null
-        ? []
-        : [
-            words.when(words.compare('equal', words.read(made, 'bool'), words.constant('bool', false)), [
-              this.#misused(call, 'notMade', none, [], words),
-            ]),
-          ];
-    const known = constantOf(index);
-    if (known !== null && known >= 0 && known < count) return isMade;
-    const unsigned = index.type === 'i64' ? 'u64' : 'u32';
-    const isOutside = words.compare(
-      'greaterEqual',
-      words.convert(index, unsigned),
-      words.constant(unsigned, count),
-    );
-    return [...isMade, words.when(isOutside, [this.#misused(call, 'noSuchBarrier', none, [index], words)])];
+  presence(call: IndexedCall, words: Words): Statement[] {
+    const { made, checks } = this.#phases[call.barrier]!;
+    const isMissing =
+      made === null ? null : words.compare('equal', words.read(made, 'bool'), words.constant('bool', false));
+    return checks.presence(call, isMissing, words);
   }
 
   #arrive(
@@ -107,67 +84,26 @@ export class BarrierPhases {
     phases: Phases,
     words: Words,
   ): Statement[] {
-    const next = () => words.binary('add', this.#over(phases, index, words), words.constant('i32', 1));
-    const token = () =>
-      words.binary(
-        'or',
-        words.binary('shiftLeft', words.convert(index, 'i64'), words.constant('i64', 32)),
-        words.convert(next(), 'i64'),
-      );
+    const over = () => this.#over(phases, index, words);
+    const next = words.binary('add', over(), words.constant('i32', 1));
     return [
-      ...(result === null ? [] : [words.assign(result, token())]),
-      this.#setOver(phases, index, next(), words),
+      ...(result === null ? [] : [words.assign(result, phases.checks.token(index, over(), words))]),
+      this.#setOver(phases, index, next, words),
     ];
   }
 
   /** A wait that asks gets its answer; one that waits does so in vain or not at all. */
-  #wait(call: Extract<BarrierCall, { intrinsic: 'barrierWait' }>, phases: Phases, words: Words): Statement[] {
-    const { index, by, phase, limit, result, barrier } = call;
-    const awaited = () => words.read(phases.awaited, 'i32');
+  #wait(call: WaitCall, phases: Phases, words: Words): Statement[] {
+    const { index, limit, result, barrier } = call;
+    const awaited = () => phases.checks.awaited(words);
     const over = () => this.#over(phases, index, words);
     const isOver = (operator: 'greater' | 'lessEqual') => words.compare(operator, over(), awaited());
     const at = () => words.convert(index, 'i32');
     const stuck = words.core({ kind: 'stuckAtBarrier', barrier, at: at(), phase: awaited() });
     return [
-      ...(by === 'parity'
-        ? [words.assign(phases.awaited, this.#phaseOfParity(phase, over, words))]
-        : this.#phaseOfToken(call, phases, words)),
+      ...phases.checks.findAwaited(call, over, words),
       ...(limit === null ? [words.when(isOver('lessEqual'), [stuck])] : []),
       ...(result === null ? [] : [words.assign(result, isOver('greater'))]),
-    ];
-  }
-
-  /** The current phase if it has that parity, else the one before it. */
-  #phaseOfParity(parity: Expression, over: () => Expression, words: Words): Expression {
-    const own = words.binary('and', over(), words.constant('i32', 1));
-    const isOther = words.compare('notEqual', own, words.convert(parity, 'i32'));
-    return words.binary('subtract', over(), words.convert(isOther, 'i32'));
-  }
-
-  #phaseOfToken(
-    call: Extract<BarrierCall, { intrinsic: 'barrierWait' }>,
-    phases: Phases,
-    words: Words,
-  ): Statement[] {
-    const { index } = call;
-    const wide = (value: number) => words.constant('i64', value);
-    const token = () => words.read(phases.token, 'i64');
-    const awaited = () => words.read(phases.awaited, 'i32');
-    const over = () => this.#over(phases, index, words);
-    const at = () => words.convert(index, 'i32');
-    const named = () => words.binary('and', words.binary('shiftRight', token(), wide(32)), wide(0x7fffffff));
-    const since = words.binary('subtract', over(), awaited());
-    const stopIf = (test: Expression, fault: BarrierFault, values: readonly Expression[]) =>
-      words.when(test, [this.#misused(call, fault, at(), values, words)]);
-    return [
-      words.assign(phases.token, call.phase),
-      stopIf(words.compare('equal', token(), wide(0)), 'noToken', []),
-      stopIf(words.compare('notEqual', named(), words.convert(index, 'i64')), 'otherToken', [named()]),
-      words.assign(
-        phases.awaited,
-        words.binary('subtract', words.convert(token(), 'i32'), words.constant('i32', 1)),
-      ),
-      stopIf(words.compare('greater', since, words.constant('i32', 1)), 'staleToken', [awaited(), over()]),
     ];
   }
 
@@ -178,16 +114,5 @@ export class BarrierPhases {
 
   #setOver({ over }: Phases, index: Expression, value: Expression, words: Words): Statement {
     return typeof over === 'number' ? words.assign(over, value) : words.store(over, index, value);
-  }
-
-  #misused(
-    { barrier }: BarrierCall,
-    fault: BarrierFault,
-    at: Expression,
-    values: readonly Expression[],
-    words: Words,
-  ): Statement {
-    const [first, second] = [0, 1].map((i) => words.convert(values[i] ?? words.constant('i64', 0), 'i64'));
-    return words.core({ kind: 'barrierMisused', barrier, fault, at, first: first!, second: second! });
   }
 }

@@ -17,7 +17,6 @@ import type {
   Head,
   Jump,
   MeetingCall,
-  NotedCall,
   Segment,
   Step,
   WaitingCall,
@@ -29,6 +28,7 @@ import { canFail } from '../../analysis/failing.ts';
 import { bit, has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import {
   anyExpression,
+  anyOperand,
   anyStatement,
   assignedIn,
   expressionsOf,
@@ -64,7 +64,6 @@ interface Place {
 
 class Planner {
   readonly #variables: number;
-  readonly #barriers: Program['barriers'];
   readonly #sharedArrays: Program['sharedArrays'];
   readonly #cohort: CohortUniformity;
   readonly #liveness: Liveness;
@@ -72,7 +71,7 @@ class Planner {
   readonly #segments: Draft[] = [];
   /** For threads that part; they come after all others. */
   readonly #entries: Draft[] = [];
-  readonly #finish: Draft = { head: { wait: null, live: [] }, steps: [], end: { kind: 'finish' } };
+  readonly #finish: Draft = { head: { wait: null, live: [], loads: [] }, steps: [], end: { kind: 'finish' } };
   readonly #jumps = new Map<number, { readonly break: Place; readonly continue: Place | null }>();
   /** Where code goes; null after a jump. */
   #current: Draft | null = null;
@@ -80,9 +79,8 @@ class Planner {
   #pending: Statement[] = [];
 
   constructor(program: Program) {
-    const { variables, barriers, sharedArrays, body } = program;
+    const { variables, sharedArrays, body } = program;
     this.#variables = variables.length;
-    this.#barriers = barriers;
     this.#sharedArrays = sharedArrays;
     this.#body = body;
     const facts = factsOf(program);
@@ -92,7 +90,7 @@ class Planner {
 
   /** The segments in the order in which they are written; the first is where every block begins. */
   plan(): readonly Segment[] {
-    this.#place({ head: { wait: null, live: [] }, steps: [], end: null });
+    this.#place({ head: { wait: null, live: [], loads: [] }, steps: [], end: null });
     this.#list(this.#body);
     this.#jump(this.#finish);
     return numbered([...this.#segments, ...this.#entries, this.#finish]);
@@ -109,25 +107,27 @@ class Planner {
   }
 
   /**
-   * What threads do one by one. An arrival is kept apart, so that what is beside it may be done in lanes; but the
-   * thread that arrives last runs what is to be run before the phase is over at once.
+   * What threads do one by one. Counting is kept apart, so that what is beside it may be done in lanes; but a thread
+   * that learns that it has come last does at once what is to be done before others may come again.
    */
   #own(statement: Statement): void {
-    const barrier = barrierOf(statement);
-    const apart = barrier !== null || this.#counts(statement);
-    if (apart) this.#flush();
+    const counts = this.#counts(statement);
+    if (counts) this.#flush();
     this.#pending.push(statement);
-    if (apart && (barrier === null || !this.#barriers[barrier]!.completes)) this.#flush();
+    if (counts && !anyStatement([statement], asks)) this.#flush();
   }
 
-  /** Whether a thread finds or changes words in which it counts. */
+  /** Whether a thread finds or changes words in which it counts, in one step or only if it must. */
   #counts(statement: Statement): boolean {
     const isCount = ({ array: { space, id } }: { readonly array: ArrayReference }) =>
       space === 'shared' && this.#sharedArrays[id]!.counts === true;
-    return (
-      anyStatement([statement], (each) => each.kind === 'store' && isCount(each)) ||
-      anyExpression([statement], (each) => each.kind === 'load' && isCount(each))
-    );
+    if (statement.kind !== 'block') {
+      if (statement.kind === 'store' && isCount(statement)) return true;
+      return expressionsOf(statement).some((each) =>
+        anyOperand(each, (one) => one.kind === 'load' && isCount(one)),
+      );
+    }
+    return anyExpression([statement], (each) => each.kind === 'load' && isCount(each));
   }
 
   /** Uniform work goes in front of the pending region where the region cannot tell, else behind it. */
@@ -231,16 +231,6 @@ class Planner {
 
   #call(call: Call): void {
     switch (call.intrinsic) {
-      case 'makeBarrier':
-        if (call.expected !== null) this.#note(call);
-        this.#wait(call);
-        this.#current!.steps.push({ kind: 'open', call });
-        return;
-      case 'barrierWait':
-        this.#note(call);
-        if (call.limit === null) this.#suspend(call);
-        else this.#current!.steps.push({ kind: 'answer', call });
-        return;
       case 'sync':
         this.#wait(call);
         return;
@@ -250,7 +240,11 @@ class Planner {
         return;
       case 'nanosleep': {
         const live = this.#uniform(this.#liveness.after(call));
-        const to: Draft = { head: { wait: null, yieldedAt: call.range, live }, steps: [], end: null };
+        const to: Draft = {
+          head: { wait: null, yieldedAt: call.range, live, loads: [] },
+          steps: [],
+          end: null,
+        };
         this.#end({ kind: 'yield', to });
         this.#place(to);
         return;
@@ -260,19 +254,16 @@ class Planner {
     }
   }
 
-  /** What each thread does by itself at a call before the cohort does its part. */
-  #note(call: NotedCall): void {
-    this.#current!.steps.push({ kind: 'region', region: this.#region([], { kind: 'note', call }) });
-  }
-
   #wait(call: MeetingCall): void {
     this.#current!.steps.push({ kind: 'arrive', call });
     this.#suspend(call);
   }
 
   #suspend(call: WaitingCall): void {
-    const live = this.#uniform(this.#liveness.after(call) | readsOf(expressionsOf(call)));
-    const to: Draft = { head: { wait: call, live }, steps: [], end: null };
+    const reads = readsOf(expressionsOf(call));
+    const live = this.#uniform(this.#liveness.after(call) | reads);
+    const loads = this.#varying(reads);
+    const to: Draft = { head: { wait: call, live, loads }, steps: [], end: null };
     this.#end({ kind: 'suspend', to });
     this.#place(to);
   }
@@ -315,7 +306,7 @@ class Planner {
     const exits = exitsOf(statements);
     const first = statements[0];
     const last = statements.at(-1);
-    const given = gives === null ? [] : gives.kind === 'test' ? [gives.test] : expressionsOf(gives.call);
+    const given = gives === null ? [] : [gives.test];
     const read = new Set([...readIn(statements), ...given.flatMap((value) => [...readBy(value)])]);
     let liveAfter = last === undefined ? 0n : this.#liveness.after(last);
     for (const jump of exits) liveAfter |= this.#placeOf(jump).live;
@@ -333,7 +324,7 @@ class Planner {
 
   #exit({ to, live }: Place): Exit<Draft> {
     if (to === this.#finish) return { to, entry: this.#finish };
-    const head: Head = { wait: null, live: this.#uniform(live) };
+    const head: Head = { wait: null, live: this.#uniform(live), loads: [] };
     const entry: Draft = { head, steps: [], end: { kind: 'jump', to } };
     this.#entries.push(entry);
     return { to, entry };
@@ -342,6 +333,12 @@ class Planner {
   #uniform(live: VariableSet): readonly number[] {
     return [...Array(this.#variables).keys()].filter(
       (variable) => has(live, variable) && !this.#cohort.varies(variable),
+    );
+  }
+
+  #varying(live: VariableSet): readonly number[] {
+    return [...Array(this.#variables).keys()].filter(
+      (variable) => has(live, variable) && this.#cohort.varies(variable),
     );
   }
 
@@ -371,10 +368,10 @@ function waitsUntil(call: CoreCall): call is CountCall {
   return call.operation.kind === 'waitUntil' && call.operation.waits;
 }
 
-/** The barrier that a statement does something with by itself. */
-function barrierOf(statement: Statement): number | null {
-  if (statement.kind !== 'call' || !('barrier' in statement)) return null;
-  return statement.intrinsic === 'memcpyAsync' ? null : statement.barrier;
+/** Whether a thread asks where others have come. */
+function asks(statement: Statement): boolean {
+  if (statement.kind !== 'call' || statement.intrinsic !== 'core') return false;
+  return statement.operation.kind === 'waitUntil';
 }
 
 /** The jumps out of these statements, each way once. */

@@ -9,12 +9,13 @@ import { mapStatements, replaceCalls } from '../../analysis/map.ts';
 import { anyStatement } from '../../analysis/walk.ts';
 import { Frame } from '../frame.ts';
 import { Meeting } from './meetings.ts';
+import { BarrierRecords } from './records.ts';
 import { Stages, type StagesCall } from './stages.ts';
 import { surelyMade } from './surely-made.ts';
 
 type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 
-/** The same program without pipelines, and without syncs of blocks and tiles. */
+/** The same program without pipelines and barriers, and without syncs of blocks and tiles. */
 export function lowerToCounts(program: Program): Program {
   return new Counting(program).program();
 }
@@ -24,12 +25,15 @@ class Counting {
   readonly #syncs = new Map<string, Meeting>();
 
   readonly #stages: readonly (Stages | null)[];
+  readonly #barriers: readonly BarrierRecords[];
 
   constructor(program: Program) {
-    const { pipelines, body } = program;
+    const { pipelines, barriers, body } = program;
     const frame = new Frame(program);
     const surely = surelyMade(body, 'pipeline');
     this.#frame = frame;
+    const surelyBarriers = surelyMade(body, 'barrier');
+    this.#barriers = barriers.map((_, id) => new BarrierRecords(frame, id, surelyBarriers.has(id)));
     this.#stages = pipelines.map(({ scope }, id) => {
       if (scope === 'thread') return null;
       const asksForLast = anyStatement(
@@ -44,7 +48,9 @@ class Counting {
   program(): Program {
     const body = replaceCalls(this.#frame.program.body, (call) => this.#call(call));
     const words = this.#frame.words();
-    const counted = [...this.#syncs.values(), ...this.#stages].filter((each) => each !== null);
+    const counted = [...this.#syncs.values(), ...this.#barriers, ...this.#stages].filter(
+      (each) => each !== null,
+    );
     const begin = counted.flatMap((each) => each.begin(words));
     const leave = counted.flatMap((each) => each.leave(words));
     const whole = counted.length === 0 ? body : [...begin, ...this.#withoutReturns(body), ...leave];
@@ -52,6 +58,7 @@ class Counting {
   }
 
   #call(call: Call): readonly Statement[] {
+    if ('barrier' in call) return this.#barriers[call.barrier]!.lower(call, this.#frame.words(call.range));
     const stages = 'pipeline' in call ? this.#stages[call.pipeline]! : null;
     if (stages !== null) return stages.lower(call as StagesCall, this.#frame.words(call.range));
     if (call.intrinsic !== 'sync' || call.mask !== undefined || call.group.kind === 'grid') return [call];

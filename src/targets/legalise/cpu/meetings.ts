@@ -72,6 +72,11 @@ export class Meeting {
     });
   }
 
+  /** How many of the thread's group have returned, an i32. */
+  gone(words: Words): Expression {
+    return words.load(this.#left, instanceOf(this.#frame, this.#group, words), 'i32');
+  }
+
   /** The thread returns. */
   leave(words: Words): Statement[] {
     const back = words.binary('subtract', words.constant('i32', 0), this.times(words));

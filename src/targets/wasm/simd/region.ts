@@ -4,7 +4,7 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import type { Region as RegionOfBlock, Statement } from '../../../compiler/ir.ts';
+import type { Region as RegionOfBlock } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 
 import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
@@ -81,8 +81,6 @@ export interface LaneRegionParts {
   /** Rank of the thread that is next; at the beginning the first of a row. */
   readonly rank: Local;
   readonly threadContext: (rank: Local) => ThreadContext;
-  /** Stops a thread that may not make a copy, where nothing has asked that yet. */
-  readonly writePresence?: (context: ThreadContext, copy: Statement) => void;
   /** Gives uniform variables the values that a thread starts with. */
   readonly writeEntry: () => void;
 }
@@ -124,7 +122,6 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     variables,
     rank,
     threadContext: parts.threadContext,
-    ...(parts.writePresence === undefined ? {} : { writePresence: parts.writePresence }),
   });
   const { body } = region;
   const row = unit.program.block[0];

@@ -38,8 +38,6 @@ export interface LaneWriterParts {
   readonly rank: Local;
   /** The context of a single thread whose rank a local holds. */
   readonly threadContext: (rank: Local) => ThreadContext;
-  /** Stops a thread that may not copy for the pipeline or barrier that the copy is for. */
-  readonly writePresence?: (context: ThreadContext, copy: Statement) => void;
 }
 
 export class LaneWriter {
@@ -48,16 +46,14 @@ export class LaneWriter {
   readonly #variables: Variables;
   readonly #rank: Local;
   readonly #threadContext: (rank: Local) => ThreadContext;
-  readonly #writePresence: LaneWriterParts['writePresence'];
   readonly #masked: MaskedWriter;
 
-  constructor({ group, checkpoints, variables, rank, threadContext, writePresence }: LaneWriterParts) {
+  constructor({ group, checkpoints, variables, rank, threadContext }: LaneWriterParts) {
     this.#group = group;
     this.#checkpoints = checkpoints;
     this.#variables = variables;
     this.#rank = rank;
     this.#threadContext = threadContext;
-    this.#writePresence = writePresence;
     this.#masked = new MaskedWriter(group, checkpoints);
   }
 
@@ -176,7 +172,6 @@ export class LaneWriter {
       return;
     }
     // What one of them may not do, none of the lanes may: they are all here, and made it together.
-    this.#writePresence?.(first, call);
     this.#eachVector((vector) => writeVectorCopy(this.#group, copy, vector));
   }
 

@@ -4,15 +4,13 @@
 // there; all of a cohort's threads have come equally often, which is why the record holds the number once.
 
 import type { Call } from '../../../compiler/ir.ts';
-import type { CountCall } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { type CopyCall, copyOf, writeCopy, writeShareOfCopy } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import { writeMark } from '../marks.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import { writeBarrierCopyCheck } from './barriers.ts';
 import { pushSlot } from './cohort.ts';
-import { isPost, writeAnswer, writePost } from './counts.ts';
+import { isPost, writePost } from './counts.ts';
 import { cohortFields, type GroupSlots } from './layout.ts';
 import { writeArrivalByMask, writeReturnByMask } from './masks.ts';
 import type { CohortWriter } from './writer.ts';
@@ -36,24 +34,13 @@ export function writeCall(
       writeMeeting(writer, slots, 'arrive');
       return;
     }
-    case 'makeBarrier': {
-      const { made, meeting } = layout.barriers.get(call.barrier)!;
-      cohort.incrementField(made);
-      writeMeeting(writer, meeting, 'arrive');
-      return;
-    }
     case 'nanosleep':
       return;
     case 'mark':
       writeMark(writer.uniform, call);
       return;
-    case 'memcpyAsync':
-      if ('barrier' in call) writeBarrierCopyCheck(writer, writer.uniform, call);
-      writeBlockCopy(writer, call, thread);
-      return;
     case 'core':
       if (isPost(call)) writePost(writer, facts, call, thread);
-      else if (call.operation.kind === 'waitUntil') writeAnswer(writer, call as CountCall, thread);
       else writeBlockCopy(writer, copyOf(call)!, thread);
       return;
     default:
@@ -95,7 +82,6 @@ export function writeReturn(writer: CohortWriter): void {
   const { code, layout, cohort } = writer;
   for (const slots of layout.syncs) writeMeeting(writer, slots, 'leave');
   if (layout.returned !== null) writeReturnByMask(writer, layout.returned);
-  for (const { meeting } of layout.barriers.values()) writeMeeting(writer, meeting, 'leave');
   cohort.setField(cohortFields.segment, () => void code.i32(returned));
 }
 

@@ -12,7 +12,6 @@
 import type { Call, Group, Program } from '../../../compiler/ir.ts';
 import { forEachStatement } from '../../analysis/walk.ts';
 import type { LaneMeeting } from '../../lanes.ts';
-import { barrierRecordBytes } from '../barriers.ts';
 import { valueBytes } from '../types.ts';
 import type { Unit } from '../unit.ts';
 
@@ -21,14 +20,6 @@ export type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 /** A barrier for threads that meet: expects all of the group that have not returned. */
 export const barrierFields = { arrived: 0, phase: 4, left: 8 } as const;
 export const barrierBytes = 16;
-
-/** A group's barriers: what its threads want them to expect, how often they were set up; then a record for each. */
-export const groupBarrierFields = { proposed: 0, opened: 4 } as const;
-export const groupBarrierBytes = 16;
-
-/** What a thread waits for at a barrier: the address of its record, the phase, and its index. */
-export const awaitFields = { address: 0, phase: 4, index: 8 } as const;
-export const awaitBytes = 16;
 
 /** A cohort: the segment where it enters next (-1 when its threads have returned), its threads, and their rank group. */
 export const cohortFields = { segment: 0, members: 4, count: 8, rankGroup: 12 } as const;
@@ -51,13 +42,6 @@ export interface LaneSlots {
   readonly meeting: LaneMeeting;
 }
 
-export interface BarrierSlots extends GroupSlots {
-  /** Where the group meets to make them. */
-  readonly meeting: GroupSlots;
-  /** In a cohort's record: how often its threads made them. */
-  readonly made: number;
-}
-
 export class StatesLayout {
   /** Of the block, not of a rank group. */
   readonly unit: Unit;
@@ -69,9 +53,6 @@ export class StatesLayout {
   grid: { readonly slots: SyncSlots; readonly released: number } | null = null;
   /** Of each thread whether it has returned, a word; null where nobody asks. */
   returned: number | null = null;
-  readonly #barriers = new Map<number, BarrierSlots>();
-  /** What each thread waits for at a barrier. */
-  readonly awaits: number;
   /** Ranks; then, as many bytes further each, codes and space to sort. */
   readonly members: number;
   readonly membersBytes: number;
@@ -88,10 +69,7 @@ export class StatesLayout {
     const offset = unit.scratchBytes;
     for (const [id, { counts }] of unit.program.sharedArrays.entries()) if (counts) unit.ownArray(id);
     this.#reserveMeetings(unit.program);
-    this.#reserveBarriers(unit.program);
     this.meetings = { offset, bytes: unit.scratchBytes - offset };
-    this.awaits =
-      unit.program.barriers.length === 0 ? 0 : unit.reserveScratch(awaitBytes * unit.threadsOfBlock);
   }
 
   get syncs(): Iterable<SyncSlots> {
@@ -109,10 +87,6 @@ export class StatesLayout {
   /** Of a sync with a mask. */
   lanes({ operator }: SyncCall): LaneSlots {
     return this.#lanes.get(operator ?? 'sync')!;
-  }
-
-  get barriers(): ReadonlyMap<number, BarrierSlots> {
-    return this.#barriers;
   }
 
   /** Where a cohort's record keeps the value of a uniform variable while the cohort waits. */
@@ -146,16 +120,6 @@ export class StatesLayout {
       const slots = { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) };
       this.#syncs.set(key, slots);
       if (group.kind === 'grid') this.grid = { slots, released: this.unit.reserveScratch(4) };
-    });
-  }
-
-  #reserveBarriers(program: Program): void {
-    program.barriers.forEach(({ group, count }, id) => {
-      this.#barriers.set(id, {
-        ...this.#groupSlots(group, groupBarrierBytes + (count ?? 1) * barrierRecordBytes),
-        meeting: this.#groupSlots(group, barrierBytes),
-        made: this.#field(4),
-      });
     });
   }
 

@@ -1,12 +1,11 @@
 // What the threads of a cohort do one by one: regions, and the codes by which they part.
 
 import type { Expression } from '../../../compiler/ir.ts';
-import type { CohortRegion, NotedCall } from '../../../compiler/ir-cohorts.ts';
+import type { CohortRegion } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { assignedIn, operandsOf } from '../../analysis/walk.ts';
-import { writeShareOfCopy } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { Hoisting } from '../hoisting.ts';
@@ -16,7 +15,6 @@ import { Lanes } from '../simd/lanes.ts';
 import { planLanes } from '../simd/region.ts';
 import { writeStatements } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import { writeAwait, writeBarrierCopyCheck, writeProposal, writeThreadBarrierCall } from './barriers.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 export interface RegionFacts {
@@ -78,10 +76,6 @@ export class RegionWriter {
       variables,
       uniform,
       threadContext: (rank, _, hoisting) => this.threadContext(rank, hoisting),
-      writePresence: (context, copy) => {
-        if (copy.kind === 'call' && copy.intrinsic === 'memcpyAsync' && 'barrier' in copy)
-          writeBarrierCopyCheck(this.#writer, context, copy);
-      },
     });
     if (vectorised) this.vectorised = true;
   }
@@ -98,9 +92,7 @@ export class RegionWriter {
           if (sum !== null) code.i32(0).set(threadCode);
           this.#writeWithExits(region, context, threadCode);
           for (const id of region.stores) variables.writeSpill(id, rank);
-          if (region.gives?.kind === 'note') {
-            this.#writeNote(context, region.gives.call, rank);
-          } else if (region.gives?.kind === 'test') {
+          if (region.gives !== null) {
             pushExpression(context, region.gives.test);
             code.op('i32.eqz').set(threadCode);
           }
@@ -110,11 +102,6 @@ export class RegionWriter {
     });
     hoisting.write();
     code.append(threads);
-  }
-
-  #writeNote(context: ThreadContext, call: NotedCall, rank: Local): void {
-    if (call.intrinsic === 'makeBarrier') writeProposal(this.#writer, context, call, rank);
-    else writeAwait(this.#writer, context, call, rank);
   }
 
   /** A jump out of the region leads behind it, and gives the thread the code of that exit. */
@@ -156,15 +143,6 @@ export class RegionWriter {
       collective: (call) => {
         if (call.intrinsic === 'mark') {
           writeMark(context, call);
-        } else if (call.intrinsic === 'memcpyAsync') {
-          if ('barrier' in call) writeBarrierCopyCheck(this.#writer, context, call);
-          writeShareOfCopy(context, call);
-        } else if (
-          'barrier' in call &&
-          call.intrinsic !== 'makeBarrier' &&
-          call.intrinsic !== 'barrierWait'
-        ) {
-          writeThreadBarrierCall(this.#writer, context, call, rank);
         } else {
           throw new Error(`${call.intrinsic} is a step of a segment`);
         }

@@ -1,22 +1,32 @@
 // `report(record, arena, block)`: tells the host where each thread of a block waits, and that
 // nobody can go on.
 
-import type { CountCall, Head, Segment, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { CountCall, Head, Segment } from '../../../compiler/ir-cohorts.ts';
 import { Code, type FunctionReference, type Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Frame, ThreadContext } from '../thread-context.ts';
+import { valueBytes } from '../types.ts';
 import type { Unit } from '../unit.ts';
-import { pushBarrierProgress } from './barriers.ts';
+import type { Variables } from '../variables.ts';
 import { Cohort } from './cohort.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import { pushProgress, waitingGroup } from './waits.ts';
 import type { CohortState } from './writer.ts';
 
+/** Where values of variables lie that each thread has for itself. */
+type Spilled = Pick<Variables, 'scratch'>;
+
+interface ReportedRankGroup {
+  readonly unit: Unit;
+  readonly segments: readonly Segment[];
+  readonly variables: Spilled;
+}
+
 export function addReport(
   layout: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
-  rankGroups: readonly { readonly unit: Unit; readonly segments: readonly Segment[] }[],
+  rankGroups: readonly ReportedRankGroup[],
 ): FunctionReference {
   const whole = layout.unit;
   const parameters = ['record', 'arena', 'block'] as const;
@@ -27,7 +37,12 @@ export function addReport(
   const left = code.local('i32', 'left');
   const cohorts = rankGroups.map(({ unit }) => new Cohort(unit, code, current));
   const scratch = launch.scratch();
-  const writeThreads = (unit: Unit, cohort: Cohort, { wait: call, yieldedAt }: Head, number: number) => {
+  const writeThreads = (
+    { unit, variables: spilled }: ReportedRankGroup,
+    cohort: Cohort,
+    { wait: call, yieldedAt, loads }: Head,
+    number: number,
+  ) => {
     if (call === null && yieldedAt === undefined) return;
     cohort.pushField(cohortFields.segment);
     code
@@ -41,17 +56,12 @@ export function addReport(
             return;
           }
           if (call.intrinsic === 'core') {
-            writeCountWait(state, call, rank);
+            writeCountWait(state, spilled, { call, loads }, rank);
             return;
           }
-          code.i32(waitSite(unit, call)).get(rank);
-          if (call.intrinsic === 'barrierWait') {
-            pushBarrierProgress(state, call, rank);
-            code.call(unit.host('fault', 'waitsAtBarrier'));
-          } else {
-            pushProgress(state, call, cohort.groupOf(rank, waitingGroup(call, layout)));
-            code.call(unit.host('fault', 'waits'));
-          }
+          code.i32(unit.syncSite(call)).get(rank);
+          pushProgress(state, call, cohort.groupOf(rank, waitingGroup(call)));
+          code.call(unit.host('fault', 'waits'));
         });
       });
   };
@@ -59,7 +69,7 @@ export function addReport(
     code.get(scratch).i32(records.offset).op('i32.add').set(current);
     code.get(scratch).memory('i32.load', layout.cohortCount).set(left);
     code.loop((next) => {
-      rankGroups.forEach(({ unit, segments }, rankGroup) => {
+      rankGroups.forEach((group, rankGroup) => {
         const cohort = cohorts[rankGroup]!;
         cohort.pushField(cohortFields.rankGroup);
         code
@@ -67,8 +77,8 @@ export function addReport(
           .op('i32.eq')
           .if(() => {
             cohort.writeMembers();
-            for (const [number, { head }] of segments.entries()) {
-              if (head !== null) writeThreads(unit, cohort, head, number);
+            for (const [number, { head }] of group.segments.entries()) {
+              if (head !== null) writeThreads(group, cohort, head, number);
             }
           });
       });
@@ -91,14 +101,24 @@ export function addReport(
 /** Tells of a thread that waits for words: what it tests is in its cohort's record. */
 function writeCountWait(
   { unit, code, launch, layout, cohort }: CohortState,
-  { operation, range }: CountCall,
+  spilled: Spilled,
+  { call: { operation, range }, loads }: { readonly call: CountCall; readonly loads: readonly number[] },
   rank: Local,
 ): void {
   const nowhere = () => {
     throw new Error('what a thread waits for is found without an effect');
   };
   const frame: Frame = {
-    readVariable: (id) => cohort.pushValue(layout.value(id), unit.wasmTypeOfVariable(id)),
+    readVariable: (id) => {
+      const type = unit.wasmTypeOfVariable(id);
+      if (!loads.includes(id)) {
+        cohort.pushValue(layout.value(id), type);
+        return;
+      }
+      const bytes = valueBytes(unit.program.variables[id]!.type);
+      code.get(rank).i32(Math.log2(bytes)).op('i32.shl').get(launch.scratch()).op('i32.add');
+      code.memory(`${type}.load`, spilled.scratch(id));
+    },
     writeVariable: nowhere,
     pushRank: () => void code.get(rank),
     cached: () => null,
@@ -108,13 +128,10 @@ function writeCountWait(
     collective: nowhere,
   };
   const context: ThreadContext = { unit, code, launch, frame, labels: new Map() };
-  const { place, arrived, expected, left } = operation;
-  code.i32(unit.waitSite(range, operation.waiting)).get(rank);
-  for (const each of [place, arrived, expected, left]) pushExpression(context, each);
-  code.call(unit.host('fault', 'waits'));
-}
-
-function waitSite(unit: Unit, call: Exclude<WaitingCall, CountCall>): number {
-  if ('barrier' in call) return unit.barrierSite(call.range, call.barrier);
-  return unit.syncSite(call);
+  const { place, phase, arrived, expected, left, waiting } = operation;
+  const hasPhase = waiting.barrier !== undefined && waiting.verb === 'wait';
+  code.i32(unit.waitSite(range, waiting)).get(rank);
+  for (const each of [place, ...(hasPhase ? [phase] : []), arrived, expected, left])
+    pushExpression(context, each);
+  code.call(unit.host('fault', hasPhase ? 'waitsAtBarrier' : 'waits'));
 }

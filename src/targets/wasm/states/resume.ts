@@ -6,7 +6,7 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import type { BarrierWaitCall, End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { readBy } from '../../analysis/walk.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
@@ -16,7 +16,6 @@ import { writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { Variables } from '../variables.ts';
-import { pushIsOver, writeAnswers, writeBarrierOpening } from './barriers.ts';
 import { writeCall, writeReturn } from './calls.ts';
 import { Cohort } from './cohort.ts';
 import type { CohortSplit } from './cohort-split.ts';
@@ -44,10 +43,11 @@ export interface ResumeParts {
 export function addResume(parts: ResumeParts): {
   readonly resume: FunctionReference;
   readonly vectorised: boolean;
+  readonly variables: Variables;
 } {
   const writer = new ResumeWriter(parts);
   const resume = writer.write();
-  return { resume, vectorised: writer.vectorised };
+  return { resume, vectorised: writer.vectorised, variables: writer.variables };
 }
 
 class ResumeWriter implements CohortWriter {
@@ -143,11 +143,11 @@ class ResumeWriter implements CohortWriter {
     this.#writeEnd(end, number);
   }
 
-  #writeHead({ wait, live }: Head): void {
+  #writeHead({ wait, live, loads }: Head): void {
     // What the test reads, the wait finds; what is read behind it is found when it is over.
     const tested = new Set(wait?.intrinsic === 'core' ? readBy(wait.operation.test) : []);
     this.#writeReload(live.filter((id) => tested.has(id)));
-    if (wait !== null) this.#writeWait(wait);
+    if (wait !== null) this.#writeWait(wait, loads);
     this.#writeReload(live.filter((id) => !tested.has(id)));
     this.code.i32(1).set(this.#progress);
   }
@@ -167,16 +167,15 @@ class ResumeWriter implements CohortWriter {
 
   /** Whether some of a cohort's threads may go on there and others not. */
   #waitsApart(call: WaitingCall): boolean {
-    if (call.intrinsic === 'barrierWait') return true;
     if (call.intrinsic === 'core') return !this.#facts.isUniformNow(call.operation.test);
-    return !this.cohort.isOneGroup(waitingGroup(call, this.layout));
+    return !this.cohort.isOneGroup(waitingGroup(call));
   }
 
   /** Leaves if the threads cannot go on. */
-  #writeWait(call: WaitingCall): void {
+  #writeWait(call: WaitingCall, loads: readonly number[]): void {
     const { code, cohort } = this;
     const leave = () => void code.get(this.#progress).op('return');
-    if (call.intrinsic !== 'barrierWait' && !this.#waitsApart(call)) {
+    if (!this.#waitsApart(call)) {
       this.#pushAllReady(call);
       code.op('i32.eqz').if(leave);
       return;
@@ -186,9 +185,8 @@ class ResumeWriter implements CohortWriter {
       code.i32(0).set(waiting);
       cohort.forEachThread((rank, position) => {
         code.withTemporary('i32', (waits) => {
-          if (call.intrinsic === 'barrierWait') pushIsOver(this, rank);
-          else if (call.intrinsic !== 'core')
-            pushReady(this, call, cohort.groupOf(rank, waitingGroup(call, this.layout)));
+          for (const id of loads) this.variables.writeReload(id, rank);
+          if (call.intrinsic !== 'core') pushReady(this, call, cohort.groupOf(rank, waitingGroup(call)));
           else pushExpression(this.#regions.threadContext(rank, null), call.operation.test);
           code.op('i32.eqz').tee(waits).get(waiting).op('i32.add').set(waiting);
           code.get(position).get(waits).memory('i32.store', this.layout.membersBytes);
@@ -204,10 +202,9 @@ class ResumeWriter implements CohortWriter {
   }
 
   /** Pushes whether threads need not wait any more that are of one group. */
-  #pushAllReady(call: Exclude<WaitingCall, BarrierWaitCall>): void {
+  #pushAllReady(call: WaitingCall): void {
     if (call.intrinsic === 'core') pushExpression(this.uniform, call.operation.test);
-    else
-      this.cohort.forEachGroup(waitingGroup(call, this.layout), (threads) => pushReady(this, call, threads));
+    else this.cohort.forEachGroup(waitingGroup(call), (threads) => pushReady(this, call, threads));
   }
 
   #pushSplit(threadCode: number): void {
@@ -229,12 +226,6 @@ class ResumeWriter implements CohortWriter {
       case 'call':
       case 'arrive':
         writeCall(this, this.#facts, step.call, (rank) => this.#regions.threadContext(rank, null));
-        return;
-      case 'open':
-        writeBarrierOpening(this, step.call);
-        return;
-      case 'answer':
-        writeAnswers(this, step.call);
         return;
       default:
         step satisfies never;

@@ -1,10 +1,10 @@
 // Where a cohort's threads wait: whether they may go on, and what they are still waiting for.
 
 import type { Group } from '../../../compiler/ir.ts';
-import type { CountCall, MeetingCall, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { MeetingCall } from '../../../compiler/ir-cohorts.ts';
 import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
-import { barrierFields, type GroupSlots, type StatesLayout } from './layout.ts';
+import { barrierFields, type GroupSlots } from './layout.ts';
 import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
 import type { CohortState } from './writer.ts';
 
@@ -50,14 +50,13 @@ export function pushProgress(state: CohortState, call: MeetingCall, threads: Gro
 }
 
 /** The threads that wait as one at a call: those of a group, or, where masks say who meets, each by itself. */
-export function waitingGroup(call: Exclude<WaitingCall, CountCall>, layout: StatesLayout): Group {
+export function waitingGroup(call: MeetingCall): Group {
   if (isByMask(call)) return { kind: 'thread' };
-  if (call.intrinsic === 'sync') return call.group;
-  return layout.barriers.get(call.barrier)!.group;
+  return call.group;
 }
 
 function isOfGrid(call: MeetingCall): boolean {
-  return call.intrinsic === 'sync' && call.group.kind === 'grid';
+  return call.group.kind === 'grid';
 }
 
 /** How many of the block have come to a sync of the grid, of how many, and how many have returned. */
@@ -79,10 +78,6 @@ function pushProgressInGrid(
 
 /** Where threads meet, and the field that says how often they have come there. */
 function meetingOf({ layout }: CohortState, call: MeetingCall): { slots: GroupSlots; count: number } {
-  if (call.intrinsic === 'sync') {
-    const slots = layout.sync(call);
-    return { slots, count: slots.count };
-  }
-  const { meeting, made } = layout.barriers.get(call.barrier)!;
-  return { slots: meeting, count: made };
+  const slots = layout.sync(call);
+  return { slots, count: slots.count };
 }
