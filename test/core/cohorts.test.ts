@@ -199,8 +199,8 @@ const others: Readonly<Record<string, string>> = {
         const bar = cuda.barrier(block, 32 + 32 * (b % 2));
         if (b % 2 === 1 || t < 32) {
           staged[t] = input[32 * b + t % 32];
-          const token = bar.arrive();
-          bar.wait(token);
+          bar.arrive();
+          bar.waitParity(false);
           if (t < 32) out[32 * b + t] = staged[31 - t];
         }
       }`,

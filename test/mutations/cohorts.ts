@@ -20,8 +20,8 @@ export const mutations = [
     },
     {
       name: 'an arrival that may be the last has company',
-      from: 'if (apart) this.#flush();',
-      to: 'if (barrier === 0.5) this.#flush();',
+      from: 'if (counts) this.#flush();',
+      to: '',
       why: 'what stands beside an arrival is done thread by thread, and not in lanes',
       equivalent:
         'what stands before an arrival and what follows it may be done by a thread at once: threads of a region come in any order. It costs time alone',
@@ -40,9 +40,15 @@ export const mutations = [
     },
     {
       name: 'a wait keeps nothing',
-      from: 'const to: Draft = { head: { wait: call, live }, steps: [], end: null };',
-      to: 'const to: Draft = { head: { wait: call, live: [] }, steps: [], end: null };',
+      from: 'const to: Draft = { head: { wait: call, live, loads }, steps: [], end: null };',
+      to: 'const to: Draft = { head: { wait: call, live: [], loads }, steps: [], end: null };',
       why: 'after a barrier all counters are zero',
+    },
+    {
+      name: 'a thread that waits finds nothing of its own',
+      from: 'const to: Draft = { head: { wait: call, live, loads }, steps: [], end: null };',
+      to: 'const to: Draft = { head: { wait: call, live, loads: [] }, steps: [], end: null };',
+      why: 'each thread waits for the phase of the one before it',
     },
     {
       name: 'a loop that is tested behind its body runs once more',
@@ -57,10 +63,10 @@ export const mutations = [
       why: 'each region begins with what was there before the one in front of it',
     },
     {
-      name: 'what a note says is not loaded',
+      name: 'what a test reads is not loaded',
       from: 'const read = new Set([...readIn(statements), ...given.flatMap((value) => [...readBy(value)])]);',
       to: 'const read = new Set(readIn(statements));',
-      why: 'a thread waits for a phase that it does not mean',
+      why: 'threads part by what is not theirs',
     },
   ]),
   ...mutationsOf('src/targets/legalise/cpu/meetings.ts', cohorts, [
@@ -137,6 +143,44 @@ export const mutations = [
       from: 'const expected = () => (fills ? this.#making.consumers(words) : this.#making.producers(words));',
       to: 'const expected = () => this.#making.producers(words);',
       why: 'where there are not as many of both, a stage is filled too early or never',
+    },
+  ]),
+  ...mutationsOf('src/targets/legalise/cpu/records.ts', cohorts, [
+    {
+      name: 'an arrival publishes nothing',
+      from: 'this.#post(index, by, load(this.#over), words),',
+      to: 'this.#post(index, by, null, words),',
+      why: 'who waits at a barrier knows nothing of the others',
+    },
+    {
+      name: 'who arrives last begins no phase',
+      from: "return [words.when(isLast(), this.#next(index, 'begun', words))];",
+      to: 'return [];',
+      why: 'all wait for ever',
+    },
+    {
+      name: 'a wait is over before its phase',
+      from: "const isOver = words.compare('greater', over(), awaited());",
+      to: "const isOver = words.compare('greaterEqual', over(), awaited());",
+      why: 'threads go on before others have arrived',
+    },
+    {
+      name: 'barriers that are made again count on',
+      from: 'words.store(this.#over, this.#slot(index, words), zero()),',
+      to: '',
+      why: 'the first phase seems to be over',
+    },
+    {
+      name: 'the next phase awaits one arrival less',
+      from: "const expected = words.load(this.#expected, this.#slot(index, words), 'i32');",
+      to: "const expected = words.binary('subtract', words.load(this.#expected, this.#slot(index, words), 'i32'), words.constant('i32', 1));",
+      why: 'threads go on before the last has arrived',
+    },
+    {
+      name: 'what was proposed stays',
+      from: 'words.store(this.#proposed, at(), zero()),',
+      to: '',
+      why: 'a barrier that is made again with another number is refused',
     },
   ]),
   ...mutationsOf('src/targets/legalise/cpu/making.ts', cohorts, [
@@ -242,12 +286,6 @@ export const mutations = [
         from: 'if (late.length > 0) part(cohort, late);',
         to: '',
         why: 'threads go on before what they wait for',
-      },
-      {
-        name: 'a thread may open what it has not met for',
-        from: 'if (thread.waiting?.ready() === true) continue;',
-        to: 'if (thread.waiting !== undefined) continue;',
-        why: 'a wait that a lowering left out in front of a pipeline stays unseen',
       },
       {
         name: 'threads of a cohort may come to different values',
