@@ -14,6 +14,7 @@ export type {
   AlignedSize,
   AnyVector,
   AtomicElement,
+  BitType,
   Castable,
   Constant,
   CooperativeGroups,

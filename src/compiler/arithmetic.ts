@@ -13,12 +13,13 @@
 // The functions here choose an operation; what they return is one closure for one operator and
 // type, so that an interpreter pays for the choice once.
 
-import { decodeHalf, encodeHalf, type HalfFormat } from '../kernel/half.ts';
+import { decodeHalf, encodeHalf } from '../kernel/half.ts';
 import { type BitFunction, bitFunctions, mathFunctions } from './functions.ts';
 import type {
   AtomicOperator,
   BinaryOperator,
   CompareOperator,
+  ConversionFormat,
   MathFunction,
   UnaryOperator,
   ValueType,
@@ -254,7 +255,8 @@ function chosen<F>(table: object, operator: string, type: ValueType): F {
 const identity: UnaryFunction = (a) => a;
 
 /** The conversion of a value of one type to another, or with a format of the bits of a half to its value or back. */
-export function convertOperation(from: ValueType, to: ValueType, format?: HalfFormat): UnaryFunction {
+export function convertOperation(from: ValueType, to: ValueType, format?: ConversionFormat): UnaryFunction {
+  if (format === 'bits') return bitsOperation(from, to);
   if (format !== undefined) {
     return to === 'f32'
       ? (a) => decodeHalf(format, (a as number) & 0xffff)
@@ -340,3 +342,21 @@ export function atomicOperation(operator: AtomicOperator, type: ValueType): Atom
 export function zeroOf(type: ValueType): Value {
   return type === 'bool' ? false : type === 'i64' || type === 'u64' ? 0n : 0;
 }
+
+/** The value of a type that has the bits of one of another type. */
+function bitsOperation(from: ValueType, to: ValueType): UnaryFunction {
+  return (value) => {
+    shared[from as keyof typeof shared][0] = value as never;
+    return shared[to as keyof typeof shared][0]!;
+  };
+}
+
+const eightBytes = new ArrayBuffer(8);
+const shared = {
+  i32: new Int32Array(eightBytes),
+  u32: new Uint32Array(eightBytes),
+  f32: new Float32Array(eightBytes),
+  i64: new BigInt64Array(eightBytes),
+  u64: new BigUint64Array(eightBytes),
+  f64: new Float64Array(eightBytes),
+} as const;

@@ -79,6 +79,14 @@ export function recode(
   return folded({ kind: 'convert', type, operand, format, range });
 }
 
+/** The value of a type that has the bits of another value. */
+export function bitcast(operand: Expression, type: ValueType, range: Range): Expression {
+  if (operand.type === type) return operand;
+  const isFloat = (one: ValueType) => one === 'f32' || one === 'f64';
+  if (!isFloat(type) && !isFloat(operand.type)) return convert(operand, type, range);
+  return folded({ kind: 'convert', type, operand, format: 'bits', range });
+}
+
 export function convert(operand: Expression, type: ValueType, range: Range): Expression {
   if (operand.type === type) return operand;
   return folded({ kind: 'convert', type, operand, range });

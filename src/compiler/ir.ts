@@ -39,6 +39,9 @@ export const narrowIndexLimit = 2 ** 31 - 2 ** 16;
 
 export type { MathFunction };
 
+/** How a conversion is made, where it is not that of a number to the same or the nearest one. */
+export type ConversionFormat = HalfFormat | 'bits';
+
 /** The type of a value in a variable or expression. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
@@ -253,10 +256,12 @@ export type Expression =
    * rounded. Float to integer: truncated and then modulo 2^32 or 2^64 as JavaScript's `| 0` does (NaN and
    * infinities give 0). bool to number: 0 or 1; number to bool: not equal to zero and not NaN.
    *
-   * With a format, from u32 to f32 or back: the value that the low 16 bits stand for, and the bits of the
+   * As `bits`, between an integer and a float of one width: the value that has the same bits. A NaN is one of many.
+   *
+   * With another format, from u32 to f32 or back: the value that the low 16 bits stand for, and the bits of the
    * nearest value (kernel/half.ts).
    */
-  | (Typed & { readonly kind: 'convert'; readonly operand: Expression; readonly format?: HalfFormat })
+  | (Typed & { readonly kind: 'convert'; readonly operand: Expression; readonly format?: ConversionFormat })
   /** Evaluates only the branch that is taken; so `&&` and `||` are conditionals too. */
   | (Typed & {
       readonly kind: 'conditional';

@@ -175,6 +175,7 @@ export class ExpressionPrinter {
 /** `f32`, or `f32.of.f16` and `f16.bits` for floats of 16 bits. */
 function conversionText({ type, format }: Expression & { readonly kind: 'convert' }): string {
   if (format === undefined) return type;
+  if (format === 'bits') return `${type}.bits`;
   return type === 'f32' ? `f32.of.${format}` : `${format}.bits`;
 }
 

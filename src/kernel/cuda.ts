@@ -41,6 +41,9 @@ export type { ArrivalToken, Barrier, BarrierArray } from './cuda-barriers.ts';
 export type { Dim3, Grid, Thread, ThreadBlock, Tile } from './cuda-groups.ts';
 export type { AnyVector, VectorOrNumber } from './cuda-vectors.ts';
 
+/** The numbers that a bitcast makes. */
+export type BitType = 'i32' | 'u32' | 'f32' | 'i64' | 'u64' | 'f64';
+
 /** The intrinsics: the second parameter of every kernel and device function. */
 export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, CudaBarriers, CudaVectors {
   /** The place of this thread in its block. CUDA: `threadIdx`. */
@@ -150,6 +153,14 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   f32(x: Castable): number;
   /** To a double. CUDA: `(double) x`. */
   f64(x: Castable): number;
+  /**
+   * The number of a type of 32 or 64 bits that has the bits of another of the same width. Which of its bits a NaN keeps
+   * is not said. CUDA: `__float_as_int(x)`, `__int_as_float(x)`, `__double_as_longlong(x)` and their like.
+   *
+   * @example
+   * const magnitude = cuda.bitcast('u32', x) & 0x7fffffff;
+   */
+  bitcast<const B extends BitType>(element: B, x: Scalar): B extends 'i64' | 'u64' ? bigint : number;
   /** True unless x is 0 or not a number. CUDA: `(bool) x`. */
   bool(x: Castable): boolean;
 }

@@ -46,6 +46,7 @@ export const forms = {
   'cuda.bf16': [{ x: 'number, bigint or quotient' }],
   'cuda.f32': [{ x: 'number, bigint or quotient' }],
   'cuda.f64': [{ x: 'number, bigint or quotient' }],
+  'cuda.bitcast': [{ element: 'element type', x: 'number or bigint' }],
   'cuda.bool': [{ x: 'number, bigint or quotient' }],
   'cuda.warpSize': null,
   'cuda.laneId': null,

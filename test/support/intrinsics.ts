@@ -49,6 +49,7 @@ const kinds: Readonly<Record<string, string>> = {
   ElementValues: 'number, bigint or quotient',
   'number | AlignedSize': 'count',
   Element: 'element type',
+  BitType: 'element type',
   Shape: 'shape',
   AnyVector: 'vector',
   NoInfer: 'vector',

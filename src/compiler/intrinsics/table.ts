@@ -8,6 +8,7 @@ import type { Value } from '../values.ts';
 import { checkArguments, type Given } from './arguments.ts';
 import { arithmeticHandlers } from './arithmetic.ts';
 import { barrierHandlers } from './barriers.ts';
+import { bitcastHandlers } from './bitcast.ts';
 import { bitHandlers } from './bits.ts';
 import { combiningHandlers } from './combining.ts';
 import { consoleHandlers } from './console.ts';
@@ -26,6 +27,7 @@ const handlers = {
   ...warpHandlers,
   ...vectorHandlers,
   ...bitHandlers,
+  ...bitcastHandlers,
   ...combiningHandlers,
   ...memoryHandlers,
   ...copyHandlers,

@@ -49,7 +49,12 @@ export class AffineForms {
           : null;
       case 'convert': {
         const operand = this.of(expression.operand);
-        if (operand === null || width(expression.operand.type) !== width(expression.type)) return null;
+        if (
+          operand === null ||
+          expression.format !== undefined ||
+          width(expression.operand.type) !== width(expression.type)
+        )
+          return null;
         const base = operand.base && { ...expression, operand: operand.base };
         return { base, coefficient: operand.coefficient };
       }

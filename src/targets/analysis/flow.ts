@@ -310,6 +310,7 @@ export class Flow {
         return true;
       case 'convert': {
         const { operand } = expression;
+        if (expression.format !== undefined) return true;
         // The same number in another type.
         const given = this.#evaluate(operand, state);
         const all = unknown(expression.type);

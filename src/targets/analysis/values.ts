@@ -199,6 +199,7 @@ function unary({ operator, type }: Extract<Computation, { kind: 'unary' }>, oper
 }
 
 function converted({ type, operand, format }: Extract<Computation, { kind: 'convert' }>, of: Fact): Fact {
+  if (format === 'bits') return unknown(type);
   if (format !== undefined) return type === 'u32' ? between(type, 0, 65_535) : unknown(type);
   if (isFloat(type) || isFloat(operand.type)) return unknown(type);
   if (type !== 'bool') return between(type, of.least, of.most, of.residue, of.modulus);

@@ -69,6 +69,17 @@ const ownFunctions: Partial<Record<MathFunction, string>> = {
   sign: 'ws_sign',
 };
 
+/** The functions that keep the bits, by what they give; an integer's sign is nothing to them. */
+const bitcasts: Readonly<Record<ValueType, string>> = {
+  bool: '(bool)',
+  i32: '__float_as_int',
+  u32: '__float_as_uint',
+  i64: '__double_as_longlong',
+  u64: '(unsigned long long)__double_as_longlong',
+  f32: '__uint_as_float',
+  f64: '__longlong_as_double',
+};
+
 /** Turns expressions of one program into C++. */
 export class ExpressionWriter {
   readonly program: Program;
@@ -126,6 +137,8 @@ export class ExpressionWriter {
       case 'compare':
         return `(${this.write(expression.left)} ${compare[expression.operator]} ${this.write(expression.right)})`;
       case 'convert':
+        if (expression.format === 'bits')
+          return `${bitcasts[expression.type]}(${this.write(expression.operand)})`;
         if (expression.format !== undefined) {
           const verb = expression.type === 'f32' ? 'from' : 'to';
           return `ws_${verb}_${expression.format}(${this.write(expression.operand)})`;

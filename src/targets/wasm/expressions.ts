@@ -66,6 +66,8 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
       pushExpression(context, expression.operand);
       if (expression.format === undefined) {
         writeConversion(unit, code, expression.operand.type, expression.type);
+      } else if (expression.format === 'bits') {
+        code.op(reinterpretations[wasmType(expression.type)]);
       } else {
         writeHalfConversion(code, expression.format, expression.type);
       }
@@ -223,3 +225,10 @@ function pushDivision(context: ThreadContext, expression: Binary): void {
     });
   });
 }
+
+const reinterpretations = {
+  i32: 'i32.reinterpret_f32',
+  i64: 'i64.reinterpret_f64',
+  f32: 'f32.reinterpret_i32',
+  f64: 'f64.reinterpret_i64',
+} as const;

@@ -186,7 +186,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       push(expression.operand);
       if (expression.format === undefined) {
         writeLaneConversion(group, expression.operand.type as LaneType, expression.type as LaneType);
-      } else {
+      } else if (expression.format !== 'bits') {
         writeHalfLanes(group.code, expression.format, expression.type);
       }
       return;
