@@ -250,4 +250,16 @@ export const mutations = [
       why: 'a warp of which a lane has returned stands still',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/checker/launch-arrays.ts',
+    ['test/types/seen-arrays.test.ts'],
+    [
+      {
+        name: 'what an array is seen as makes its cells no smaller',
+        from: 'const elements = [elementOf(program, { space, id }), ...views.map(({ as }) => as!)];',
+        to: 'const elements = [elementOf(program, { space, id })];',
+        why: 'two threads in different bytes of one number are taken for a race, or one of them for none',
+      },
+    ],
+  ),
 ];

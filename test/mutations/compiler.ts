@@ -103,4 +103,34 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/kernel/layout.ts',
+    ['test/types/records.test.ts', 'test/types/elements.test.ts'],
+    [
+      {
+        name: 'records end with their last field',
+        from: 'return { bytes: roundedUp(end, alignment), alignment, parts, fields };',
+        to: 'return { bytes: end, alignment, parts, fields };',
+        why: 'the second record of an array lies elsewhere than for C',
+      },
+      {
+        name: 'vectors of three are aligned as those of four',
+        from: 'components === 3 ? size : Math.min(bytes, 16)',
+        to: 'Math.min(bytes, 16)',
+        why: 'a float3 in a record lies elsewhere than for CUDA',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/compiler/vectors.ts',
+    ['test/types/elements.test.ts'],
+    [
+      {
+        name: 'components of vectors of bytes are not cut',
+        from: 'return narrowed(lowering, stored, vectorTypes[type].component, node);',
+        to: 'return stored;',
+        why: 'a sum with a component of 300 differs from that of a uchar4',
+      },
+    ],
+  ),
 ];
