@@ -6,8 +6,9 @@
 // what all of them knew.
 
 import type { BlockClocks, Knowledge, ThreadClock, Times } from './clocks.ts';
-import type { AccessKind, TrackedArray } from './races.ts';
+import type { AccessKind } from './races.ts';
 import type { Access } from './shadow.ts';
+import type { TrackedArray } from './tracked-arrays.ts';
 
 /** The times that all of some threads of a block have seen. Against what other blocks did it says nothing. */
 class Common implements Knowledge {

@@ -13,27 +13,25 @@
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { Program } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
-import { bytesOf, smallestBytes } from '../../kernel/layout.ts';
 import { binds } from '../interpreter/barrier-calls.ts';
 import type { Block } from '../interpreter/block.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
 import type { Launch } from '../interpreter/launch.ts';
 import type { Elements } from '../interpreter/memory.ts';
-import { elementSize } from '../interpreter/memory.ts';
 import type { AtomicCall, StageUse } from '../interpreter/observer.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
-import { ArrayUses } from './array-uses.ts';
 import type { Budget } from './budget.ts';
 import type { Knowledge, ThreadClock } from './clocks.ts';
 import { type FenceScope, Fences } from './fences.ts';
 import type { Findings } from './finding.ts';
 import type { IssueOrder } from './issue-order.ts';
-import { cellBytesOf, referenceOf, regionsOf } from './launch-arrays.ts';
+import { referenceOf } from './launch-arrays.ts';
 import { Sites } from './places.ts';
 import { type FencedSpace, ProxyClocks } from './proxies.ts';
 import { type Conflict, type ConflictingAccess, RaceReports } from './race-reports.ts';
 import { type Access, type Accesses, type Page, Shadow } from './shadow.ts';
+import { cellsOf, type TrackedArray, TrackedArrays } from './tracked-arrays.ts';
 import { type CopyGroup, TrackedCopies } from './tracked-copies.ts';
 import { sameValue } from './values.ts';
 
@@ -42,33 +40,11 @@ export type AccessKind = 'read' | 'write' | 'update';
 
 const accessKinds: readonly AccessKind[] = ['read', 'write', 'update'];
 
-/** An array of the launch, where its accesses are remembered. */
-export interface TrackedArray {
-  readonly array: Elements;
-  readonly space: 'global' | 'shared' | 'local';
-  readonly shadow: Shadow;
-  readonly firstCell: number;
-  readonly cellBytes: number;
-  /** Cells of an element: more than 1 where it has parts, or arrays of other element sizes share the memory. */
-  readonly width: number;
-}
-
-/** The cells of a part of an element: from one, to another that is none of them. */
-function cellsOf(
-  { array, firstCell, cellBytes, width }: TrackedArray,
-  index: number,
-  component: number,
-): readonly [first: number, end: number] {
-  const { offset, values } = array.parts[component]!;
-  const first = firstCell + index * width + offset / cellBytes;
-  return [first, first + values.BYTES_PER_ELEMENT / cellBytes];
-}
-
 /** Bytes that a copy is remembered with. */
 const copyBytes = 320;
 
 export class Races implements PartialObserver {
-  readonly #uses: ArrayUses;
+  readonly #arrays: TrackedArrays;
   readonly #budget: Budget;
   readonly #reports: RaceReports;
   readonly #sites = new Sites();
@@ -80,18 +56,15 @@ export class Races implements PartialObserver {
   readonly #loads = new Set<number>();
   readonly #narrow = new Set<number>();
   readonly #copies: TrackedCopies;
-  /** Null for arrays on which there can be no race. */
-  readonly #tracked = new Map<Elements, TrackedArray | null>();
-  readonly #ofBlocks = new Map<Block, { readonly arrays: Elements[]; readonly budget: Budget }>();
   #launch: Launch | null = null;
   #blockSize = 1;
 
   constructor(program: Program, budget: Budget, findings: Findings, advice: boolean) {
-    this.#uses = new ArrayUses(program);
+    this.#arrays = new TrackedArrays(program, budget);
+    this.#budget = budget;
     this.#clocks = new ProxyClocks(program);
     this.#fences = new Fences(this.#clocks);
     this.#copies = new TrackedCopies(binds(program) || program.mbarriers !== undefined);
-    this.#budget = budget;
     this.#reports = new RaceReports(findings, advice);
   }
 
@@ -99,28 +72,16 @@ export class Races implements PartialObserver {
     const [x, y, z] = launch.program.block;
     this.#launch = launch;
     this.#blockSize = x * y * z;
-    for (const { begin, end, cellBytes, parameters } of regionsOf(launch)) {
-      const changed = parameters.some((id) => this.#uses.changes({ space: 'global', id }));
-      const shadow = changed ? new Shadow((end - begin) / cellBytes, cellBytes, this.#budget) : null;
-      for (const id of parameters) {
-        const array = launch.arrays[id]!;
-        const firstCell = (array.bytes.byteOffset - begin) / cellBytes;
-        const width = bytesOf(array.element) / cellBytes;
-        this.#tracked.set(array, shadow && { array, space: 'global', shadow, firstCell, cellBytes, width });
-      }
-    }
+    this.#arrays.launchBegan(launch);
   }
 
   blockBegan(block: Block): void {
     this.#clocks.begin(block);
-    this.#ofBlocks.set(block, { arrays: [], budget: this.#budget.part() });
+    this.#arrays.blockBegan(block);
   }
 
   blockEnded(block: Block): void {
-    const own = this.#ofBlocks.get(block)!;
-    for (const array of own.arrays) this.#tracked.delete(array);
-    own.budget.giveBack();
-    this.#ofBlocks.delete(block);
+    this.#arrays.blockEnded(block);
     if (this.#hasFences) this.#fences.ended(block);
     this.#clocks.end(block);
   }
@@ -160,7 +121,7 @@ export class Races implements PartialObserver {
   // Accesses
 
   read(thread: Thread, array: Elements, index: number, range: Range, component: number): void {
-    const tracked = this.#trackedOf(thread, array);
+    const tracked = this.#arrays.of(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
@@ -172,7 +133,7 @@ export class Races implements PartialObserver {
   }
 
   write(thread: Thread, array: Elements, index: number, value: Value, range: Range, component: number): void {
-    const tracked = this.#trackedOf(thread, array);
+    const tracked = this.#arrays.of(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);
     const site = this.#sites.of(range);
@@ -182,23 +143,15 @@ export class Races implements PartialObserver {
     // Which part it is that an element has already is not reported.
     const compared = array.parts.length === 1 ? value : null;
     for (let cell = first; cell < first + part; cell += 1) {
-      this.#writeCell(
-        tracked,
-        index,
-        shadow.page(cell),
-        Shadow.within(cell),
-        clock,
-        clock.actor,
-        site,
-        compared,
-      );
+      const at = Shadow.within(cell);
+      this.#writeCell(tracked, index, shadow.page(cell), at, clock, clock.actor, site, compared);
     }
   }
 
   update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void {
     if (call?.order !== undefined) this.#hasFences = true;
     if (this.#hasFences) this.#fences.operated(thread, array, index, referenceOf(array, thread).space, call);
-    const tracked = this.#trackedOf(thread, array);
+    const tracked = this.#arrays.of(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
     const clock = this.#clocks.general.of(thread);
     const { shadow, firstCell, width } = tracked;
@@ -221,8 +174,8 @@ export class Races implements PartialObserver {
   issued(copy: PendingCopy): void {
     const { thread, call, count, first, stride } = copy;
     const clock = this.#clocks.general.of(thread);
-    const from = this.#trackedOf(thread, copy.from.elements);
-    const to = this.#trackedOf(thread, copy.to.elements);
+    const from = this.#arrays.of(thread, copy.from.elements);
+    const to = this.#arrays.of(thread, copy.to.elements);
     // A share of no elements is one of its group's shares too.
     if (from === null && to === null) return;
     this.#budget.take(copyBytes);
@@ -379,7 +332,11 @@ export class Races implements PartialObserver {
     for (const earlier of accesses.at(at)) {
       if (this.#isBefore(earlier.actor, earlier.time, clock)) continue;
       if (kind === 'update' && !this.#isAgainst(earlier, access, accessKind)) continue;
-      if (kind === 'write' && accessKind === 'write' && this.#isSameCopy(earlier, access, tracked, index))
+      if (
+        kind === 'write' &&
+        accessKind === 'write' &&
+        this.#copies.writeTheSame(earlier, access, tracked.array, index)
+      )
         continue;
       const conflict: Conflict = {
         array: tracked.array,
@@ -421,21 +378,6 @@ export class Races implements PartialObserver {
     return times !== undefined && times[foreignRank]! >= time;
   }
 
-  /** Whether two copies write the same value to an element, as copies of a tile's tail may. */
-  #isSameCopy(earlier: Access, later: Access, tracked: TrackedArray, index: number): boolean {
-    if (earlier.actor > 0 || later.actor > 0) return false;
-    const sourceOf = ({ actor }: Access) => {
-      const { from, to, copied } = this.#copies.of(actor).copy;
-      if (to.elements !== tracked.array) return undefined;
-      const i = index - to.offset;
-      if (i >= copied) return 0;
-      const size = elementSize(from.elements);
-      return String(from.elements.bytes.subarray((from.offset + i) * size, (from.offset + i + 1) * size));
-    };
-    const value = sourceOf(earlier);
-    return value !== undefined && value === sourceOf(later);
-  }
-
   #conflictingAccess({ actor, site }: Access, kind: AccessKind): ConflictingAccess {
     const range = this.#sites.range(site);
     const copy = actor < 0 ? this.#copies.of(actor) : null;
@@ -449,43 +391,5 @@ export class Races implements PartialObserver {
       rank: thread % this.#blockSize,
       block: [block % x, Math.floor(block / x) % y, Math.floor(block / (x * y))],
     };
-  }
-
-  #trackedOf(thread: Thread, array: Elements): TrackedArray | null {
-    const tracked = this.#tracked.get(array);
-    if (tracked !== undefined) return tracked;
-    return array.whole === array ? this.#track(thread, array) : this.#trackView(thread, array);
-  }
-
-  /** What is seen as other elements is remembered where the whole is. */
-  #trackView(thread: Thread, array: Elements): TrackedArray | null {
-    const whole = this.#trackedOf(thread, array.whole);
-    const tracked = whole && { ...whole, array, width: elementSize(array) / whole.cellBytes };
-    this.#tracked.set(array, tracked);
-    this.#ofBlocks.get(thread.block)!.arrays.push(array);
-    return tracked;
-  }
-
-  /** A shared or local array is accessed for the first time. */
-  #track(thread: Thread, array: Elements): TrackedArray | null {
-    const { arrays, budget } = this.#ofBlocks.get(thread.block)!;
-    const reference = referenceOf(array, thread);
-    const { space } = reference;
-    // Nobody else reaches a local array, but for copies.
-    // An mbarrier is no array of the program, and what the copy engine keeps inside has no name.
-    const matters =
-      space === 'shared'
-        ? reference.id < 0
-          ? array.name !== ''
-          : this.#uses.changes(reference)
-        : this.#uses.of(reference).copied;
-    const cellBytes =
-      reference.id < 0 ? smallestBytes(array.element) : cellBytesOf(this.#launch!.program, reference);
-    const shadow = matters ? new Shadow(array.bytes.byteLength / cellBytes, cellBytes, budget) : null;
-    const width = elementSize(array) / cellBytes;
-    const tracked = shadow && { array, space, shadow, firstCell: 0, cellBytes, width };
-    this.#tracked.set(array, tracked);
-    arrays.push(array);
-    return tracked;
   }
 }

@@ -8,9 +8,11 @@
 import type { Range } from '../../diagnostics/source.ts';
 import { membership } from '../interpreter/barrier.ts';
 import type { PendingCopy } from '../interpreter/copies.ts';
+import { type Elements, elementSize } from '../interpreter/memory.ts';
 import type { StageUse } from '../interpreter/observer.ts';
 import type { BlockClocks, Knowledge, ThreadClock } from './clocks.ts';
 import { IssueOrder } from './issue-order.ts';
+import type { Access } from './shadow.ts';
 
 /** The shares of one copy of a group. */
 export interface CopyGroup {
@@ -166,5 +168,20 @@ export class TrackedCopies {
       tracked.bind(completionOf(copy));
       if (!this.#bindsAgain) this.#bindable.delete(copy);
     }
+  }
+
+  /** Whether two copies write the same value to an element, as copies of a tile's tail may. */
+  writeTheSame(earlier: Access, later: Access, array: Elements, index: number): boolean {
+    if (earlier.actor > 0 || later.actor > 0) return false;
+    const sourceOf = ({ actor }: Access) => {
+      const { from, to, copied } = this.of(actor).copy;
+      if (to.elements !== array) return undefined;
+      const i = index - to.offset;
+      if (i >= copied) return 0;
+      const size = elementSize(from.elements);
+      return String(from.elements.bytes.subarray((from.offset + i) * size, (from.offset + i + 1) * size));
+    };
+    const value = sourceOf(earlier);
+    return value !== undefined && value === sourceOf(later);
   }
 }
