@@ -2,6 +2,9 @@
 // interpreter and the host functions of a WebAssembly module compute by it, and targets find there what they
 // call it.
 
+import { fused, fusedSingle } from './fused.ts';
+import { cospi, erf, erfc, lgamma, rint, roundAway, sinpi } from './special-functions.ts';
+
 /** Of 32 bits; the result has the operand's type, and is at most `most`. `cuda` takes what `of` says. */
 export const bitFunctions = {
   clz32: { compute: Math.clz32, most: 32, cuda: '__clz', of: 'int', wasm: 'i32.clz' },
@@ -41,6 +44,19 @@ export const mathFunctions = {
   round: Math.round,
   sign: Math.sign,
   rsqrt: (x: number) => 1 / Math.sqrt(x),
+  erf,
+  erfc,
+  lgamma,
+  exp2: (x: number) => 2 ** x,
+  exp10: (x: number) => 10 ** x,
+  sinpi,
+  cospi,
+  rint,
+  /** CUDA's `round`. */
+  roundAway,
+  /** Of f64, and of f32. */
+  fma: fused,
+  fmaf: fusedSingle,
 } as const;
 
 export type MathFunction = keyof typeof mathFunctions;

@@ -11,7 +11,7 @@ import type { CudaAtomics } from './cuda-atomics.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
 import type { CudaGroups, CudaWarps, Dim3 } from './cuda-groups.ts';
 import type { CudaVectors } from './cuda-vectors.ts';
-import type { KernelArray, Shape, Shaped } from './schema.ts';
+import type { KernelArray, Shape, Shaped, Vector4 } from './schema.ts';
 import type { Element } from './types.ts';
 
 export type {
@@ -84,6 +84,65 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   rsqrt(x: Divided): number;
   /** A float from 0 to 1: x itself, or the nearer end; 0 if x is not a number. CUDA: `__saturatef(x)`. */
   saturate(x: Divided): number;
+  /**
+   * x * y + z, rounded once: the same bits everywhere. On a CPU it is much slower than `x * y + z`, which the
+   * option `fma` of a kernel lets targets fuse. CUDA: `fma(x, y, z)`.
+   *
+   * @example
+   * const sum = cuda.fma(a[i]!, b[i]!, c[i]!);
+   */
+  fma(x: Divided, y: Divided, z: Divided): number;
+  /** The nearest integer, a half going to the even one. CUDA: `rint(x)`. */
+  rint(x: Divided): number;
+  /** The nearest integer, a half going away from zero; `Math.round` rounds it up. CUDA: `round(x)`. */
+  round(x: Divided): number;
+  /** The magnitude of x with the sign of y; that of a y which is not a number counts as positive. CUDA: `copysign(x, y)`. */
+  copysign(x: Divided, y: Divided): number;
+  /** x - y, or 0 where that is negative. CUDA: `fdim(x, y)`. */
+  fdim(x: Divided, y: Divided): number;
+  /** 2 to the power of x. CUDA: `exp2(x)`. */
+  exp2(x: Divided): number;
+  /** 10 to the power of x. CUDA: `exp10(x)`. */
+  exp10(x: Divided): number;
+  /** The sine of x times pi. CUDA: `sinpi(x)`. */
+  sinpi(x: Divided): number;
+  /** The cosine of x times pi. CUDA: `cospi(x)`. */
+  cospi(x: Divided): number;
+  /** The error function. On a CPU within 4 units in the last place of an f64. CUDA: `erf(x)`. */
+  erf(x: Divided): number;
+  /** 1 less the error function. On a CPU within 8 units in the last place of an f64. CUDA: `erfc(x)`. */
+  erfc(x: Divided): number;
+  /**
+   * The logarithm of the magnitude of the gamma function. On a CPU an f64 is off by 1e-15 times the result for a
+   * positive x, and by 1e-14 times that or times 1 for a negative one. CUDA: `lgamma(x)`.
+   */
+  lgamma(x: Divided): number;
+  /** |x - y| + z of two i32, as a u32. CUDA: `__sad(x, y, z)`. */
+  sad(x: number, y: number, z: number): number;
+  /** |x - y| + z of u32. CUDA: `__usad(x, y, z)`. */
+  usad(x: number, y: number, z: number): number;
+  /** The products of the four signed bytes of x and y, added to z. CUDA: `__dp4a(x, y, z)` of int. */
+  dp4a(x: number, y: number, z: number): number;
+  /** The products of the four unsigned bytes of x and y, added to z. CUDA: `__dp4a(x, y, z)` of unsigned. */
+  udp4a(x: number, y: number, z: number): number;
+  /** Four of the eight bytes of x and y, x first: nibble i of `selector` says by its low 3 bits which is byte i. CUDA: `__byte_perm(x, y, selector)`. */
+  bytePerm(x: number, y: number, selector: number): number;
+  /** The upper half of `high` and `low` beside each other, shifted left by `shift` modulo 32. CUDA: `__funnelshift_l(low, high, shift)`. */
+  funnelshiftL(low: number, high: number, shift: number): number;
+  /** The lower half of `high` and `low` beside each other, shifted right by `shift` modulo 32. CUDA: `__funnelshift_r(low, high, shift)`. */
+  funnelshiftR(low: number, high: number, shift: number): number;
+  /**
+   * Four u32 of the random numbers that cuRAND's Philox4_32_10 gives: those that the call number `n` (from 0) of
+   * `curand4` gives after `curand_init(seed, subsequence, 0, &state)`. It keeps no state: count `n` up yourself.
+   * The same bits on every device. CUDA: `curand4(&state)`.
+   *
+   * @example
+   * const bits = cuda.philox(seed, i, 0);
+   * const x = cuda.curandUniform(bits.x);
+   */
+  philox(seed: Scalar, subsequence: Scalar, n: Scalar): Vector4;
+  /** A float above 0 and up to 1 of 32 random bits: the same bits on every device. CUDA: `curand_uniform(&state)`. */
+  curandUniform(bits: number): number;
 
   /** How many of the 32 bits of an integer are set, or of the 64 of a bigint. CUDA: `__popc(x)`, `__popcll(x)`. */
   popc(x: Scalar): number;

@@ -9,6 +9,7 @@ import { orderCases } from './cases/orders.ts';
 import { pipelinedCases } from './cases/pipelined.ts';
 import { placementCases } from './cases/placement.ts';
 import { quitCases } from './cases/quits.ts';
+import { randomCases } from './cases/random.ts';
 import { recordCases } from './cases/records.ts';
 import { roleCases } from './cases/roles.ts';
 import { shapeCases } from './cases/shapes.ts';
@@ -31,4 +32,5 @@ export const allCases: Readonly<Record<string, Cases>> = {
   time: timeCases,
   votes: voteCases,
   numbers: numberCases,
+  random: randomCases,
 };

@@ -21,7 +21,7 @@ import { isNeverNegative } from './sign.ts';
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
 type OfOne = Place & { readonly args: { readonly x: Numeric } };
 /** A number, or `a / b` of two integers. */
-type Operand = Numeric | QuotientValue;
+export type Operand = Numeric | QuotientValue;
 type OfOperand = Place & { readonly args: { readonly x: Operand } };
 type OfFloats = Place & { readonly args: Readonly<Record<string, Operand | readonly Operand[]>> };
 type OfMany = Place & { readonly args: { readonly numbers: readonly Operand[] } };
@@ -193,7 +193,7 @@ function ofType(lowering: Lowering, x: Numeric, node: Node, apply: (value: Expre
 }
 
 /** Numbers as floats of one type: f64 if one is, else f32. Null while that is open. */
-function floats(
+export function floats(
   lowering: Lowering,
   values: readonly Operand[],
   node: Node,
@@ -208,11 +208,11 @@ function floats(
 }
 
 /** Those that have a type, or will: a quotient takes that of the others. */
-function settledOf(values: readonly Operand[]): Numeric[] {
+export function settledOf(values: readonly Operand[]): Numeric[] {
   return values.filter((value) => value.kind !== 'quotient');
 }
 
-function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Operand[]): Value {
+export function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Operand[]): Value {
   const literals = values.map(literalNumber);
   if (literals.every((value) => value !== null)) {
     const apply: (...numbers: number[]) => number = mathFunctions[name];

@@ -16,8 +16,10 @@ import { copyHandlers } from './copies.ts';
 import { groupHandlers } from './groups.ts';
 import type { Handlers, IntrinsicCall } from './handler.ts';
 import { memoryHandlers } from './memory.ts';
+import { numberHandlers } from './numbers.ts';
 import { pipelinedHandlers } from './pipelined.ts';
 import { pipelineHandlers } from './pipelines.ts';
+import { randomHandlers } from './random.ts';
 import { timeHandlers } from './time.ts';
 import { vectorHandlers } from './vectors.ts';
 import { warpHandlers } from './warps.ts';
@@ -36,6 +38,8 @@ const handlers = {
   ...timeHandlers,
   ...barrierHandlers,
   ...arithmeticHandlers,
+  ...numberHandlers,
+  ...randomHandlers,
   ...consoleHandlers,
 } satisfies Handlers;
 

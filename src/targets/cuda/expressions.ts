@@ -67,6 +67,8 @@ const ownFunctions: Partial<Record<MathFunction, string>> = {
   pow: 'ws_pow',
   round: 'ws_round',
   sign: 'ws_sign',
+  roundAway: 'round',
+  fmaf: 'fmaf',
 };
 
 /** The functions that keep the bits, by what they give; an integer's sign is nothing to them. */
