@@ -3,7 +3,7 @@
 // call it.
 
 import { fused, fusedSingle } from './fused.ts';
-import { cospi, erf, erfc, lgamma, rint, roundAway, sinpi } from './special-functions.ts';
+import * as specialFunctions from './special-functions.ts';
 
 /** Of 32 bits; the result has the operand's type, and is at most `most`. `cuda` takes what `of` says. */
 export const bitFunctions = {
@@ -44,16 +44,9 @@ export const mathFunctions = {
   round: Math.round,
   sign: Math.sign,
   rsqrt: (x: number) => 1 / Math.sqrt(x),
-  erf,
-  erfc,
-  lgamma,
+  ...specialFunctions,
   exp2: (x: number) => 2 ** x,
   exp10: (x: number) => 10 ** x,
-  sinpi,
-  cospi,
-  rint,
-  /** CUDA's `round`. */
-  roundAway,
   /** Of f64, and of f32. */
   fma: fused,
   fmaf: fusedSingle,
