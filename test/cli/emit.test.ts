@@ -125,7 +125,7 @@ describe('what a CPU gets', () => {
     expect(await shown(roles, '--after', 'structure')).toContain('makePipeline(');
     const cohorts = await shown(roles, '--after', 'cohorts');
     expect(cohorts).toContain('cohort of 128 threads from rank 1, every 2');
-    expect(cohorts).toMatch(/wait for pipeline\.consumerWait\(\)\n {2}keep \w+/);
+    expect(cohorts).toMatch(/wait for pipeline\.produced\[.*\]\.waitUntil\(.*\)\n {2}keep \w+/);
     const { code, stderr } = await runHere('emit', roles, '--target', 'ir', '--after', 'block');
     expect(code).toBe(2);
     expect(stderr).toMatch(/^WS6001: this kernel does not get to the pass block: the roles of \w+ differ/);
