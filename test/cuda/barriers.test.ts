@@ -165,7 +165,6 @@ describe('lowering', () => {
       [
         "ws_fence_async_shared();",
         "__syncthreads();",
-        "__syncwarp(ws_tile_mask<16>(ws_thread_rank));",
         "ws_copy_async<4>(s_shared_0 + (int)ws_thread_rank, g_input_1 + (int)ws_thread_rank, (unsigned long long)1 * 4u, 0, 1u);",
         "ws_fence_async_shared();",
         "__syncthreads();",
