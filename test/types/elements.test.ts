@@ -80,7 +80,7 @@ describe.each(targets)('$name', (target) => {
       c[t].z = 200;
       const wide = w[t];
       w[t] = cuda.u64x2(wide.y + 1n, wide.x);
-      sums[t] = v.x + v.y + s[t].x + c[t].z;
+      sums[t] = 2 * v.x + v.y + s[t].x + c[t].z;
     }`;
     const given = {
       b: new Uint8Array(8),
@@ -96,7 +96,7 @@ describe.each(targets)('$name', (target) => {
     expect([...given.s]).toEqual([-25536, -5, -25536, -6]);
     expect([...given.c]).toEqual([0, 0, -56, 0, 0, -56]);
     expect([...given.w]).toEqual([0n, 1n, 5n, 3n]);
-    expect([...given.sums]).toEqual([44 + 255 - 25536 - 56, 45 + 255 - 25536 - 56]);
+    expect([...given.sums]).toEqual([88 + 255 - 25536 - 56, 90 + 255 - 25536 - 56]);
   });
 
   test('vectors are combined as helper_math.h does', () => {

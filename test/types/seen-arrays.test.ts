@@ -150,6 +150,11 @@ describe('the checker', () => {
     expect(codesOf(race.replace('x[3]', "x.as('u8')[11]"))).toEqual([]);
   });
 
+  test('keeps two threads apart in the bytes of one number', () => {
+    expect(codesOf("({ x }, cuda) => { x.as('u8')[cuda.threadIdx.x] = cuda.threadIdx.x; }")).toEqual([]);
+    expect(codesOf("({ x }, cuda) => { x.as('u8')[2] = cuda.threadIdx.x; }")).toContain('WS7001');
+  });
+
   test('knows which bytes of shared memory are written', () => {
     const read = (index: number) => `({ out }, cuda) => {
       const s = cuda.sharedArray('f32', 8);
