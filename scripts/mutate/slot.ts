@@ -43,7 +43,9 @@ export class Slot {
       mkdirSync(folder);
     }
     rmSync(this.report, { force: true });
-    return { ...process.env, ...folders, CUDA_VISIBLE_DEVICES: '-1', CI: '1', NO_COLOR: '1' };
+    // At length: what `npm test` looks at in part may lie in the other part.
+    const length = { WARPSTAGE_RANDOM_MORE: '2' };
+    return { ...process.env, ...length, ...folders, CUDA_VISIBLE_DEVICES: '-1', CI: '1', NO_COLOR: '1' };
   }
 
   /** Puts a mutant in the place of what was built: modules of build/, which are dist/ here. Returns how to take it away. */

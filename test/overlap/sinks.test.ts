@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Checksum } from '#warpstage/files/checksum.js';
 import { npy } from '#warpstage/formats/npy.js';
 import { readNpyHeader } from '#warpstage/formats/npy-header.js';
 import type { TypedArray } from '#warpstage/overlap/job.js';
@@ -166,6 +167,16 @@ describe('a file', () => {
     const header = await readNpyHeader(new MemoryBytes('y.npy', bytes));
     expect(header).toMatchObject({ dtype: 'f32', shape: [6] });
     expect(floatsIn(bytes.subarray(header.headerBytes))).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('that goes on from a mark drops what stands behind it', async () => {
+    const directory = temporaryDirectory();
+    const [path, kept] = [join(directory, 'y.bin'), join(directory, 'y.bin.partial')];
+    const longer = Float32Array.of(...first, 7, 8, 9, 10);
+    writeFileSync(kept, new Uint8Array(longer.buffer), { mode: 0o600 });
+    const partial = { path: kept, bytes: first.byteLength, checksum: new Checksum() };
+    await writeTo(path, { partial }, [second]);
+    expect(floatsIn(readFileSync(path))).toEqual([...first, ...second]);
   });
 
   test('may have no elements', async () => {
