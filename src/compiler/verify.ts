@@ -160,6 +160,8 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
   const ofCpu = new Set(Object.values(ofLevel).flatMap((kinds) => [...kinds]));
   const alone = new Set(['copyNow', 'fence']);
   const core = ({ operation, result }: CoreCall): void => {
+    if (operation.kind === 'copyChunks' && ![4, 8, 16].includes(operation.chunkBytes))
+      throw new Error(`cp.async copies 4, 8 or 16 bytes, and no ${operation.chunkBytes}`);
     const { kind } = operation;
     const own = ofLevel[program.level ?? ''];
     if (own === undefined ? ofCpu.has(kind) : !alone.has(kind) && !own.has(kind))

@@ -19,10 +19,24 @@ export class CopyLegaliser {
 
   /** Whether cp.async can make a copy. */
   isAsynchronous(copy: Copy): boolean {
-    const { source, destination } = copy;
-    return (
-      this.alignmentOf(copy) >= 4 && source.array.space === 'global' && destination.array.space === 'shared'
-    );
+    return this.#chunkOf(copy) !== null;
+  }
+
+  /**
+   * The bytes that a thread copies at once, 4, 8 or 16, or null where cp.async cannot: so many elements, or a part of
+   * one, since a thread copies whole elements.
+   */
+  #chunkOf(copy: Copy): 4 | 8 | 16 | null {
+    const { source, destination, count, zeroFill } = copy;
+    const alignment = this.alignmentOf(copy);
+    if (alignment < 4 || source.array.space !== 'global' || destination.array.space !== 'shared') return null;
+    const elementBytes = bytesOf(elementOf(this.#program, source.array));
+    if (zeroFill !== null) {
+      if (count.kind !== 'constant') throw new TypeError('a copy with zeros has a known size');
+      return (Number(count.value) * elementBytes) as 4 | 8 | 16;
+    }
+    const chunk = alignment % elementBytes === 0 ? alignment : Math.min(alignment, powerIn(elementBytes));
+    return chunk >= 4 ? (chunk as 4 | 8 | 16) : null;
   }
 
   /** The bytes of a copy, a u32. */
@@ -44,21 +58,8 @@ export class CopyLegaliser {
   #moved(copy: Copy, words: Words): Statement {
     const { destination, source, count, group, zeroFill, alignment: promised } = copy;
     const operands = { destination, source, count, group, promised };
-    if (zeroFill !== null) {
-      if (count.kind !== 'constant') throw new TypeError('a copy with zeros has a known size');
-      const chunkBytes = Number(count.value) * bytesOf(elementOf(this.#program, source.array));
-      return words.core({ kind: 'copyChunks', ...operands, zeroFill, chunkBytes: chunkBytes as 4 | 8 | 16 });
-    }
-    if (!this.isAsynchronous(copy)) return words.core({ kind: 'copyElements', ...operands });
-    // A thread copies whole elements, each in so many chunks, or so many elements in a chunk.
-    const elementBytes = bytesOf(elementOf(this.#program, source.array));
-    const alignment = this.alignmentOf(copy);
-    const chunkBytes = (elementBytes <= alignment ? alignment : Math.min(alignment, powerIn(elementBytes))) as
-      | 4
-      | 8
-      | 16;
-    if (chunkBytes % Math.min(elementBytes, chunkBytes) !== 0)
-      return words.core({ kind: 'copyElements', ...operands });
-    return words.core({ kind: 'copyChunks', ...operands, zeroFill: null, chunkBytes });
+    const chunkBytes = this.#chunkOf(copy);
+    if (chunkBytes === null) return words.core({ kind: 'copyElements', ...operands });
+    return words.core({ kind: 'copyChunks', ...operands, zeroFill, chunkBytes });
   }
 }
