@@ -124,6 +124,16 @@ describe('the tuner', () => {
     expect(few.steps).toHaveLength(1);
   });
 
+  test.each([2, 3, 4])(
+    'puts no more than %i chunks in flight where no more fit, though more would be faster',
+    (most) => {
+      const tuner = new Tuner({ ...first, depth: most }, { ...free, granularity: null, greatestDepth: most });
+      // Four stages wait for each other, and each one more in flight helps.
+      play(tuner, 4000 * MiB, { ...even, 'copy in': even.read!, 'copy out': even.write! });
+      expect(Math.max(...tuner.steps.map(({ depth }) => depth))).toBe(most);
+    },
+  );
+
   test('keeps what a user asked for, and rows go through once whatever it does', () => {
     fc.assert(
       fc.property(
