@@ -63,7 +63,7 @@ export interface Struct<F extends StructFields = StructFields> {
   /** An array that is only read: `{ nodes: node.readonlyArray }`. */
   readonly readonlyArray: StructArray<F, false>;
   /** Records as bytes, for a copy to a device. Throws WS2001 for a value that a field does not hold. */
-  pack(records: readonly RecordValue<F>[]): Uint8Array<ArrayBuffer>;
+  pack(records: readonly RecordValue<F>[]): Uint8Array;
   /** The records that bytes are. */
   unpack(bytes: Uint8Array): RecordValue<F>[];
   /**
