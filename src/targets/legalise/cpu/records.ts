@@ -132,12 +132,16 @@ export class BarrierRecords {
     return [
       words.assign(variable, expected),
       words.when(isWrong, [this.#checks.misused('wrongExpected', zero(), [given()], words)]),
-      words.when(words.compare('notEqual', proposed(), zero()), [
-        words.when(isOther, [
-          this.#checks.misused('differentExpected', zero(), [proposed(), given()], words),
-        ]),
-      ]),
-      words.store(this.#proposed, at(), own()),
+      // One statement: a cohort's threads come to it one by one, and each finds what those before it want.
+      words.when(
+        words.compare('equal', proposed(), zero()),
+        [words.store(this.#proposed, at(), own())],
+        [
+          words.when(isOther, [
+            this.#checks.misused('differentExpected', zero(), [proposed(), given()], words),
+          ]),
+        ],
+      ),
     ];
   }
 
