@@ -346,13 +346,13 @@ export function zeroOf(type: ValueType): Value {
 /** The value of a type that has the bits of one of another type. */
 function bitsOperation(from: ValueType, to: ValueType): UnaryFunction {
   return (value) => {
-    shared[from as keyof typeof shared][0] = value as never;
-    return shared[to as keyof typeof shared][0]!;
+    seenAs[from as keyof typeof seenAs][0] = value as never;
+    return seenAs[to as keyof typeof seenAs][0]!;
   };
 }
 
 const eightBytes = new ArrayBuffer(8);
-const shared = {
+const seenAs = {
   i32: new Int32Array(eightBytes),
   u32: new Uint32Array(eightBytes),
   f32: new Float32Array(eightBytes),
