@@ -22,14 +22,18 @@ export const add = kernel({ to: 'i32[]', from: 'readonly i32[]' }, ({ to, from }
   if (i < to.length) to[i] = to[i]! + from[i]!;
 });
 
+/** One stream for all gates of a device: behind some 32 streams a GPU gives two of them one queue, and neither passes the other. */
+const keys = new WeakMap<Device, Stream>();
+
 /**
  * A kernel in a stream that runs until `open` is called: so order is seen without a clock. On a GPU, memory that
  * is locked and kernels that are loaded after it may wait for it; so that comes before.
  */
 export function closeGate(device: Device, on: Stream): { open(): void; readonly out: DeviceArray<'i32'> } {
   const [flag, out] = [device.alloc('i32', 1), device.alloc('i32', 1)];
+  const key = keys.get(device) ?? device.createStream({ nonBlocking: true });
+  keys.set(device, key);
   on.launch(gate, one, { flag, out });
-  const key = device.createStream({ nonBlocking: true });
   return { out, open: () => key.memcpyAsync(flag, Int32Array.of(1)) };
 }
 
