@@ -58,11 +58,11 @@ function check(program: Program, found: readonly Found[]): void {
     };
     for (const [which, factOf] of Object.entries(ways)) {
       const key = `${which} ${probe.number} ${which === 'inThread' ? rank : ''}`;
-      const told = known.get(key) ?? probe.expressions.map(factOf);
-      known.set(key, told);
+      const stated = known.get(key) ?? probe.expressions.map(factOf);
+      known.set(key, stated);
       for (const [i, expression] of probe.expressions.entries()) {
-        if (allows(told[i]!, expression.type, values[i]!)) continue;
-        const [fact, of] = [told[i], expression].map((each) => JSON.stringify(each, shown));
+        if (allows(stated[i]!, expression.type, values[i]!)) continue;
+        const [fact, of] = [stated[i], expression].map((each) => JSON.stringify(each, shown));
         throw new Error(`${values[i]} ${which}, not ${fact}\n${of}\n${printProgram(program)}`);
       }
     }

@@ -79,23 +79,25 @@ function telling(program: Program, asked: readonly Asked[]): Program {
     asked.flatMap(({ statement: own, index }, number) =>
       own === statement && !hasLoad(index) ? [line(number, 'is', [index])] : [],
     );
-  const told = (list: List): List => [
+  const withLines = (list: List): List => [
     ...begins(list),
     ...list.flatMap((statement) => {
       const before = uses(statement);
       switch (statement.kind) {
         case 'loop':
-          return [{ ...statement, body: told(statement.body), update: told(statement.update) }];
+          return [{ ...statement, body: withLines(statement.body), update: withLines(statement.update) }];
         case 'if':
-          return [{ ...statement, then: told(statement.then), otherwise: told(statement.otherwise) }];
+          return [
+            { ...statement, then: withLines(statement.then), otherwise: withLines(statement.otherwise) },
+          ];
         case 'block':
-          return [{ ...statement, body: told(statement.body) }];
+          return [{ ...statement, body: withLines(statement.body) }];
         default:
           return statement.kind === 'store' ? before : [...before, statement];
       }
     }),
   ];
-  return { ...program, body: told(program.body) };
+  return { ...program, body: withLines(program.body) };
 }
 
 /** Between which values an index lies, as lanes check it: in exact numbers; null where they would not go on. */

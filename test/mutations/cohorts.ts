@@ -147,6 +147,13 @@ export const mutations = [
   ]),
   ...mutationsOf('src/targets/legalise/cpu/records.ts', cohorts, [
     {
+      name: 'a thread overwrites what others expect of a barrier',
+      from: "words.compare('equal', proposed(), zero()),",
+      to: "words.compare('greaterEqual', proposed(), zero()),",
+      why: 'threads that expect different numbers of arrivals wait for ever, and no mistake is reported',
+      tests: ['test/barriers/misuse.test.ts'],
+    },
+    {
       name: 'an arrival publishes nothing',
       from: 'this.#post(index, by, load(this.#over), words),',
       to: 'this.#post(index, by, null, words),',

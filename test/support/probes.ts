@@ -6,7 +6,7 @@ import { anyStatement, expressionsOf, forEachOperand } from '#warpstage/targets/
 /** A statement of the program whose own expressions are printed before it is carried out. */
 export interface Probe {
   readonly number: number;
-  /** Where a list inside it begins: that list; there nothing but the way is told. */
+  /** The list inside the statement that begins here, which the line names without values; null before the statement. */
   readonly list: readonly Statement[] | null;
   readonly statement: Statement;
   readonly expressions: readonly Expression[];
@@ -23,8 +23,8 @@ export interface Found {
 
 /**
  * The program with a line for every time that a thread comes to a statement. What is outside of regions, in a program
- * that has them, is done by the block and not by threads. With `ways`, all ways are told: also where a list begins, and
- * at statements without expressions.
+ * that has them, is done by the block and not by threads. With `ways`, every way has lines: also where a list begins,
+ * and at statements without expressions.
  */
 export function withProbes(
   program: Program,

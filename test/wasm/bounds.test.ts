@@ -72,7 +72,7 @@ function countingProgram(tape: Tape): Program {
     return made;
   };
   const parts = Array.from({ length: 1 + tape.below(4) }, () => [...list(2), sync()]);
-  const told = store(output, rank, add(u!.value, v!.value));
+  const result = store(output, rank, add(u!.value, v!.value));
   const inside = compare('less', rank, constant('i32', 7));
   const sums = when(inside, [atomic('add', [output, rank], load(counts, rank))]);
   const isFirst = compare('equal', rank, constant('i32', 0));
@@ -81,7 +81,7 @@ function countingProgram(tape: Tape): Program {
     return p.countUp(w!, constant('i32', 0), isThere, [store(array, w!.value, constant('i32', 0))]);
   };
   const begin = [when(isFirst, zeros(counts, bins)), ...zeros(own, elements), sync()];
-  return p.build([...begin, ...parts.flat(), told, sync(), sums]);
+  return p.build([...begin, ...parts.flat(), result, sync(), sums]);
 }
 
 function outcome(target: Target, program: Program) {

@@ -170,7 +170,7 @@ export class BarrierRecords {
     ];
   }
 
-  /** The thread that arrives last begins the next phase, or is told by its token to end this one. */
+  /** The thread that arrives last begins the next phase. With a completion, its token says that it must end this one. */
   #atLast(index: Expression, result: number | null, words: Words): Statement[] {
     const load = (array: ArrayReference) => words.load(array, this.#slot(index, words), 'i32');
     const isLast = () => words.compare('equal', load(this.#pending), words.constant('i32', 0));

@@ -98,7 +98,7 @@ export function addReport(
   );
 }
 
-/** Tells of a thread that waits for words: what it tests is in its cohort's record. */
+/** Reports a thread that waits for words: what it tests is in its cohort's record. */
 function writeCountWait(
   { unit, code, launch, layout, cohort }: CohortState,
   spilled: Spilled,
