@@ -195,3 +195,18 @@ test('an index stays within what is said of it where a list around it begins', (
   expect(held).toBeGreaterThan(1000);
   expect(moved).toBeGreaterThan(5000);
 });
+
+test('nothing is said of a product of two counters before both loops', () => {
+  const p = new ProgramBuilder('product', 1);
+  const y = p.array('y', 'i32');
+  const [i, j] = ['i', 'j'].map((name) => p.variable(name, 'i32'));
+  const count = (counter: NonNullable<typeof i>, body: Statement[]) =>
+    p.countUp(counter, constant('i32', 0), compare('less', counter.value, constant('i32', 4)), body);
+  const product = binary('multiply', i!.value, j!.value);
+  const inner = count(j!, [store(y, product, i!.value)]);
+  const program = p.build(count(i!, inner));
+  const asked = askedIn(factsOf(program).indices, program.body);
+  // The inner loop alone multiplies by what the outer one has just then.
+  expect(asked.some(({ list }) => list === program.body)).toBe(false);
+  expect(asked.some(({ list }) => list.some((one) => inner.includes(one)))).toBe(true);
+});
