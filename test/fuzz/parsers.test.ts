@@ -137,8 +137,16 @@ function exchanged(text: string, changes: Exchange): string {
     // Copies: what is put into itself would be no text.
     if (how === 'replace') holder[key] = structuredClone(value);
     else if (how === 'remove') delete holder[key];
-    else if (how === 'rename') holder[String(value)] = structuredClone(holder[key]);
-    else if (Array.isArray(holder)) holder.push(...structuredClone(holder.slice(0, 100)));
+    else if (how === 'rename') {
+      // A member of its own, as JSON's text makes one: `holder.__proto__ = …` would be none.
+      const member = {
+        value: structuredClone(holder[key]),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      };
+      Object.defineProperty(holder, String(value), member);
+    } else if (Array.isArray(holder)) holder.push(...structuredClone(holder.slice(0, 100)));
   }
   return JSON.stringify((root as { root: unknown }).root) ?? '';
 }
