@@ -13,8 +13,12 @@ const delayed = [
   'test/runtime/{any-failures,failures,lifetime,streams}.test.ts',
 ];
 
-/** Milliseconds, far more than any test takes by itself: a machine may have other things to do. */
-const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** Times in milliseconds, far more than any test takes by itself: a machine may have other things to do. */
+const common = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  setupFiles: ['./test/support/random-seed.ts'],
+};
 
 export default defineConfig({
   test: {
@@ -26,7 +30,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...timeouts,
+          ...common,
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: alone,
@@ -38,7 +42,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
+          ...common,
           name: 'delayed',
           include: delayed,
           isolate: false,
@@ -48,7 +52,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      { test: { ...timeouts, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
     ],
   },
 });
