@@ -17,6 +17,7 @@ const delayed = [
 const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
   setupFiles: ['./test/support/random-seed.ts'],
 };
 

@@ -2,7 +2,7 @@
 // the tests that look at a part in `npm test`, whole.
 //
 // `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
-// further arguments go to vitest.
+// further arguments go to vitest. Test files among them are run instead of all. --list prints all.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,13 @@ const files = readdirSync('test', { recursive: true })
   .filter((name) => readFileSync(name, 'utf8').match(/\b(randomRuns\(|testCompiling\(|atLength|partOf\()/));
 if (files.length === 0) throw new Error('no test runs at length');
 
-const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...files, ...process.argv.slice(2)];
+const args = process.argv.slice(2);
+if (args[0] === '--list') {
+  console.log(files.join('\n'));
+  process.exit();
+}
+const named = args.some((arg) => arg.endsWith('.test.ts'));
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...(named ? [] : files), ...args];
 const { status } = spawnSync(process.execPath, vitest, {
   stdio: 'inherit',
   env: {

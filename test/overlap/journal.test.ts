@@ -79,20 +79,17 @@ test('flushes by itself while the run goes on, and fails it if that fails', asyn
     },
   });
   write(journal, 10);
-  await expect.poll(() => counted().rows, { timeout: 10_000 }).toBe(10);
+  await expect.poll(() => counted().rows).toBe(10);
   failure = new Error('the disk is gone');
   await expect
-    .poll(
-      () => {
-        try {
-          write(journal, 1);
-          return undefined;
-        } catch (error) {
-          return error;
-        }
-      },
-      { timeout: 10_000 },
-    )
+    .poll(() => {
+      try {
+        write(journal, 1);
+        return undefined;
+      } catch (error) {
+        return error;
+      }
+    })
     .toBe(failure);
   await expect(journal.stop()).rejects.toBe(failure);
   failure = undefined;
@@ -106,12 +103,12 @@ test('counts what was written before a flush, and keeps every line that it had',
   const flushes: (() => void)[] = [];
   journal.add({ sync: () => new Promise<void>((resolve) => flushes.push(resolve)) });
   write(journal, 10);
-  await expect.poll(() => flushes.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => flushes.length).toBe(1);
   write(journal, 10);
   flushes[0]!();
   await expect.poll(() => counted().rows).toBeGreaterThan(0);
   expect(counted()).toEqual({ rows: 10, chunks: 1 });
-  await expect.poll(() => flushes.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => flushes.length).toBe(2);
   flushes[1]!();
   await expect.poll(() => counted().rows).toBe(20);
   const text = readFileSync(at('.y.bin.journal'));

@@ -210,9 +210,9 @@ describe('events', () => {
     stream.record(start);
     const second = closeGate(stream);
     stream.record(stop);
+    const before = performance.now();
     gate.open();
     await start.synchronize();
-    const before = performance.now();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     expect(() => stop.elapsedTime(start)).toThrow(
       'WS4005: elapsedTime: the end was recorded, but its stream has not reached it yet',
