@@ -133,6 +133,8 @@ export interface SharedArray {
    * it waits; they order nothing but by the operations `post` and `waitUntil`.
    */
   readonly counts?: boolean;
+  /** Of such words: that all blocks of the grid have them in common, zero at the start of the launch. */
+  readonly ofGrid?: boolean;
   readonly range: Range;
 }
 

@@ -10,10 +10,13 @@ import { anyStatement } from './analysis/walk.ts';
  */
 export const mostCooperativeThreads = 2 ** 18;
 
-/** Whether a program's grid synchronises. */
-export function synchronisesGrid(program: Program): boolean {
-  return anyStatement(
-    program.body,
-    (each) => each.kind === 'call' && each.intrinsic === 'sync' && each.group.kind === 'grid',
+/** Whether a program's grid synchronises, by a sync or by words in which its blocks count. */
+export function synchronisesGrid({ body, sharedArrays }: Program): boolean {
+  return (
+    sharedArrays.some(({ ofGrid }) => ofGrid === true) ||
+    anyStatement(
+      body,
+      (each) => each.kind === 'call' && each.intrinsic === 'sync' && each.group.kind === 'grid',
+    )
   );
 }

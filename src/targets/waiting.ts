@@ -78,6 +78,7 @@ export function waitsForCount(
       ? waitsToMakeBarrier(declaration.name, progress)
       : waitsAtBarrier(barrierName(declaration, place), phase, progress);
   }
+  if (group?.kind === 'grid') return waitsForGrid(progress);
   if (pipeline === undefined) return waitsAtSync(group!, place, progress);
   const { name, partition } = pipelines[pipeline]!;
   if (verb === 'makePipeline') return waitsToMake(name, progress);

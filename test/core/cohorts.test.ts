@@ -26,8 +26,8 @@ import { type Omission, withoutKept, withoutOrder } from './cohort-omissions.ts'
 const threads = 64;
 const deliveries: readonly Delivery[] = ['late', 1, 2, 'eager'];
 
-function programOf(kernel: unknown): Program {
-  const options = { block: [threads, 1, 1], indexType: 'i32', functions: {} } as const;
+function programOf(kernel: unknown, cooperative = false): Program {
+  const options = { block: [threads, 1, 1], indexType: 'i32', functions: {}, cooperative } as const;
   return specialise(kernel as Kernel, { ...options, constants: {} }).program;
 }
 
@@ -36,11 +36,12 @@ function runOf(
   program: Program,
   data: ProgramLaunch['arguments'],
   found: readonly string[],
+  grid = 1,
 ): string {
   const given = Object.fromEntries(
     Object.entries(data).map(([name, value]) => [name, typeof value === 'object' ? value.slice() : value]),
   );
-  const { fault } = runProgram(target, program, { grid: 1, arguments: given });
+  const { fault } = runProgram(target, program, { grid, arguments: given });
   if (fault !== null) return 'message' in fault ? fault.message : fault.kind;
   return (
     found[0] ??
@@ -52,12 +53,18 @@ function runOf(
 }
 
 /** What a program of cohorts gives under a schedule, or what is wrong with it. */
-function outcome(cohorts: Program, original: Program, data: ProgramLaunch['arguments'], delivery: Delivery) {
+function outcome(
+  cohorts: Program,
+  original: Program,
+  data: ProgramLaunch['arguments'],
+  delivery: Delivery,
+  grid = 1,
+) {
   const found: string[] = [];
   const report = ({ message }: { readonly message: string }) => void found.push(message);
   // What waits for nothing may go round for ever.
   const target = interpreted('cohorts', delivery, report, () => cohorts, { steps: 100_000 });
-  return runOf(target, original, data, found);
+  return runOf(target, original, data, found, grid);
 }
 
 /**
@@ -127,7 +134,7 @@ describe.each(Object.entries(orderingKernels))('%s', (name, { kernel, scratch, t
   });
 });
 
-/** Kernels of what the ordering kernels do not have: barriers of an array, lanes that masks name, and early returns. */
+/** Kernels of what the ordering kernels do not have: barriers of an array, lanes that masks name, early returns, and blocks that meet. */
 const others: Readonly<Record<string, string>> = {
   'barriers of two roles': `const full = cuda.barrierArray(block, 2);
       const empty = cuda.barrierArray(block, 2);
@@ -223,6 +230,16 @@ const others: Readonly<Record<string, string>> = {
         if (t % 16 < 8) out[32 * b + t % 16 + 8 * (t >> 4)] = shared[t ^ 1] + shared[t + 8];
         tile.sync();
       }`,
+  'blocks of a grid': `const grid = cuda.thisGrid();
+      const rank = grid.threadRank();
+      let sum = input[rank];
+      for (let b = 0; b < batches; b++) {
+        out[rank] = sum + b;
+        grid.sync();
+        sum += out[127 - rank];
+        grid.sync();
+      }
+      out[rank] = sum;`,
   'lanes by masks': `const shared = cuda.sharedArray('i32', 64);
       for (let b = 0; b < batches; b++) {
         if (t % 32 < 8) {
@@ -235,6 +252,7 @@ const others: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.entries(others))('%s: what is taken away is found', (name, body) => {
+  const grid = name === 'blocks of a grid' ? 2 : 1;
   const original = programOf(
     newKernel(
       { out: 'i32[]', input: 'readonly i32[]', batches: 'index' },
@@ -244,17 +262,18 @@ test.each(Object.entries(others))('%s: what is taken away is found', (name, body
         ${body}
       }`)(),
     ),
+    grid > 1,
   );
   const input = Int32Array.from({ length: 160 }, (_, i) => 7 * i + 1);
   const data = { out: new Int32Array(160), input, batches: 5 };
-  const right = runOf(interpreter('late'), original, data, []);
+  const right = runOf(interpreter('late'), original, data, [], grid);
   expect(right).toMatch(/^-?\d+(,-?\d+)*/);
   const cohorts = threadsOf(original);
-  for (const delivery of deliveries) expect(outcome(cohorts, original, data, delivery)).toBe(right);
+  for (const delivery of deliveries) expect(outcome(cohorts, original, data, delivery, grid)).toBe(right);
   const omissions = [...withoutOrder(cohorts), ...withoutKept(cohorts)];
   expect(omissions.length).toBeGreaterThan(15);
   const unnoticed = omissions.filter(({ program }) =>
-    deliveries.every((each) => outcome(program, original, data, each) === right),
+    deliveries.every((each) => outcome(program, original, data, each, grid) === right),
   );
   const isNeeded = (what: string) =>
     !isForLater(what) ||

@@ -96,11 +96,53 @@ export const mutations = [
     },
     {
       name: 'those who returned are waited for',
-      from: "words.binary('subtract', sizeOf(this.#frame, this.#group, words), load(this.#left));",
-      to: 'sizeOf(this.#frame, this.#group, words);',
+      from: "(this.#left === null ? size() : words.binary('subtract', size(), left()));",
+      to: 'size();',
       why: 'the others wait for ever',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/groups.ts',
+    ['test/core/cohorts.test.ts > blocks of a grid', 'test/warps/grid.test.ts'],
+    [
+      {
+        name: 'a block of a grid waits for itself alone',
+        from: "if (group.kind === 'grid') {",
+        to: "if (group.kind === 'thread') {",
+        why: 'a sync of the grid orders nothing between its blocks',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/states/grid.ts',
+    ['test/warps/grid.test.ts'],
+    [
+      {
+        name: 'a grid is stuck when one of its blocks goes on to the next sync',
+        from: 'if (outcome !== outcomesOfBlock.stuck) goesOn = true;',
+        to: 'if (outcome === outcomesOfBlock.finished) goesOn = true;',
+        why: 'a kernel that syncs its grid is said to be a deadlock',
+      },
+      {
+        name: 'a deadlock of a grid is said of its first block',
+        from: 'if (!awaitsGrid()) return true;',
+        to: 'awaitsGrid();',
+        why: 'the report shows threads that wait for the grid, and not those who keep it waiting',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/memory.ts',
+    ['test/warps/grid.test.ts'],
+    [
+      {
+        name: 'each block counts for the grid in words of its own',
+        from: 'unit.program.sharedArrays[array.id]!.ofGrid ? launch.scratchOfGrid() : launch.scratch()',
+        to: 'launch.scratch()',
+        why: 'a kernel that syncs its grid is said to be a deadlock',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/legalise/cpu/stages.ts', cohorts, [
     {
       name: 'a stage is read one use too early',

@@ -10,7 +10,7 @@ import type { Group } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { warpSize } from '../lanes.ts';
-import { deadlockOf } from '../waiting.ts';
+import { deadlockOf, type Progress } from '../waiting.ts';
 import { GroupBarriers } from './barrier.ts';
 import { Clock } from './clock.ts';
 import type { Cohorts } from './cohorts.ts';
@@ -167,9 +167,10 @@ export class Block {
     return this.#running.size > 0;
   }
 
-  /** How many threads have returned. */
-  get returned(): number {
-    return this.#returned.length;
+  /** How far it has come where its threads wait for the grid. */
+  get progressAtGrid(): Progress {
+    const arrived = this.threads.filter(({ waiting }) => waiting?.awaitsGrid === true).length;
+    return { arrived, expected: this.threads.length, left: this.#returned.length };
   }
 
   #start(body: WaitingBody): void {

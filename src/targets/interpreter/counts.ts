@@ -9,6 +9,7 @@ import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { waitsForCount } from '../waiting.ts';
 import type { Block } from './block.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
+import type { Grid } from './grid.ts';
 import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
@@ -16,20 +17,21 @@ import type { Thread } from './thread.ts';
 
 type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
 
-const words = new WeakMap<Block, Map<string, object>>();
+const words = new WeakMap<Block | Grid, Map<string, object>>();
 
-/** What stands for a word of a block where threads come one after the other. */
+/** What stands for a word of a block or grid where threads come one after the other. */
 function wordOf({ block }: Thread, { id }: ArrayReference, index: number): object {
-  let ofBlock = words.get(block);
-  if (ofBlock === undefined) {
-    ofBlock = new Map();
-    words.set(block, ofBlock);
+  const owner = block.launch.program.sharedArrays[id]!.ofGrid ? block.grid! : block;
+  let owned = words.get(owner);
+  if (owned === undefined) {
+    owned = new Map();
+    words.set(owner, owned);
   }
   const key = `${id} ${index}`;
-  let word = ofBlock.get(key);
+  let word = owned.get(key);
   if (word === undefined) {
     word = {};
-    ofBlock.set(key, word);
+    owned.set(key, word);
   }
   return word;
 }
@@ -77,8 +79,11 @@ export function compileWaitUntil(
     operation.expected,
     operation.left,
   ].map((each) => compileExpression(program, each) as (thread: Thread) => number);
+  const awaitsGrid = waiting.group?.kind === 'grid';
   const describe = (thread: Thread) => {
-    const progress = { arrived: arrived!(thread), expected: expected!(thread), left: left!(thread) };
+    const progress = awaitsGrid
+      ? thread.block.progressAtGrid
+      : { arrived: arrived!(thread), expected: expected!(thread), left: left!(thread) };
     return waitsForCount(
       program,
       waiting,
@@ -98,7 +103,12 @@ export function compileWaitUntil(
   }
   return {
     kind: 'wait',
-    begin: (thread) => ({ range, ready: () => test(thread) === true, describe: () => describe(thread) }),
+    begin: (thread) => ({
+      range,
+      ready: () => test(thread) === true,
+      describe: () => describe(thread),
+      awaitsGrid,
+    }),
     end: learn,
   };
 }

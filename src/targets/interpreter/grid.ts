@@ -25,7 +25,7 @@ export class Grid {
       for (const block of running) if (block.round()) progress = true;
       running = running.filter((block) => block.isRunning);
       if (progress || running.length === 0) continue;
-      const culprit = running.find((block) => this.#countIn(block) < block.threads.length);
+      const culprit = running.find(({ progressAtGrid: { arrived, expected } }) => arrived < expected);
       (culprit ?? running[0]!).reportDeadlock();
     }
   }
@@ -44,12 +44,8 @@ export class Grid {
     return {
       range,
       ready: () => this.#phase > phase,
-      describe: () =>
-        waitsForGrid({
-          arrived: this.#countIn(block),
-          expected: block.threads.length,
-          left: block.returned,
-        }),
+      describe: () => waitsForGrid(block.progressAtGrid),
+      awaitsGrid: true,
     };
   }
 

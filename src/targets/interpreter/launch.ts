@@ -49,10 +49,12 @@ export function readLaunch(
       return elementsAt(name, element, buffer, place + word(slot), word(slot + 4));
     });
   const arenaStride = word(record + 12);
-  const ofBlock = (linear: number) => ({
-    ...launch,
-    sharedArrays: sharedArraysIn(arena + linear * arenaStride),
-  });
+  const ofBlock = (linear: number) => {
+    const own = sharedArraysIn(arena + linear * arenaStride);
+    // What the blocks have in common lies in the first's arena.
+    const inArena = program.sharedArrays.map(({ ofGrid }, id) => (ofGrid ? sharedArrays[id]! : own[id]!));
+    return { ...launch, sharedArrays: inArena };
+  };
   const grid: Extent3 = [word(record), word(record + 4), word(record + 8)];
   const { observer = null } = program;
   const { print } = context;

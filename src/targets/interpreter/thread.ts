@@ -23,6 +23,8 @@ export interface Wait {
   describe(): string;
   /** Whom it waits for, where the barrier or the exchange knows; pipelines and syncs are known by the observer. */
   awaited?(): Awaited;
+  /** Whether it waits for all of the grid. */
+  readonly awaitsGrid?: boolean;
 }
 
 /** Threads that have not come to where another waits. */

@@ -55,9 +55,10 @@ export class Frame {
   }
 
   /** Words in which threads count. */
-  counts(name: string, element: 'i32' | 'i64', count: number): ArrayReference {
+  counts(name: string, element: 'i32' | 'i64', count: number, { ofGrid = false } = {}): ArrayReference {
     const array = this.shared(name, element, count);
-    this.#sharedArrays[array.id] = { ...this.#sharedArrays[array.id]!, counts: true };
+    const counts = { counts: true, ...(ofGrid ? { ofGrid } : {}) };
+    this.#sharedArrays[array.id] = { ...this.#sharedArrays[array.id]!, ...counts };
     return array;
   }
 

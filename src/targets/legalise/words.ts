@@ -1,6 +1,14 @@
 // Expressions and statements that a lowering writes, at one place of the kernel's text.
 
-import type { ArrayReference, Call, Expression, Group, Statement, ValueType } from '../../compiler/ir.ts';
+import type {
+  ArrayReference,
+  BuiltIn,
+  Call,
+  Expression,
+  Group,
+  Statement,
+  ValueType,
+} from '../../compiler/ir.ts';
 import type { CoreOperation } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 
@@ -33,8 +41,12 @@ export class Words {
     return { kind: 'variable', id: variable, type, range: this.range };
   }
 
+  builtin(name: BuiltIn): Expression {
+    return { kind: 'builtin', name, type: this.indexType, range: this.range };
+  }
+
   get threadRank(): Expression {
-    return { kind: 'builtin', name: 'threadRank', type: this.indexType, range: this.range };
+    return this.builtin('threadRank');
   }
 
   binary(operator: Binary, left: Expression, right: Expression): Expression {

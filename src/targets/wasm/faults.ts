@@ -46,6 +46,7 @@ export class FaultReader {
   /** Of a pipeline's producers, and of threads that wait, before the fault that they are counted for. */
   readonly #counts: number[] = [];
   readonly #waiting: Waiting[] = [];
+  #awaitsGrid = false;
   /** What a module calls. */
   readonly functions: HostFunctions['fault'];
 
@@ -148,6 +149,7 @@ export class FaultReader {
           return { rank: one.rank, range: one.site.range, what: this.#wait(one, all) };
         });
         this.#fault = deadlockOf(this.blockAt(block), threads);
+        this.#awaitsGrid = this.#progressAtGrid(all).arrived === this.#threads;
       },
     };
   }
@@ -212,6 +214,16 @@ export class FaultReader {
     return { kind: 'misuse', code: 'WS3010', ...words, range, ...this.#place(site, rank, block) };
   }
 
+  /** Whether all threads of the block that could not go on wait for the grid. */
+  get awaitsGrid(): boolean {
+    return this.#awaitsGrid;
+  }
+
+  #progressAtGrid(all: readonly Waiting[]): Progress {
+    const arrived = all.filter(({ site }) => site.group?.kind === 'grid').length;
+    return { arrived, expected: this.#threads, left: this.#threads - all.length };
+  }
+
   /** What a thread waits for, in words; `all` are the block's threads that have not returned. */
   #wait({ site, place, progress, rank, phase }: Waiting, all: readonly Waiting[]): string {
     const { group, meeting, byMask, sleeps } = site;
@@ -236,7 +248,7 @@ export class FaultReader {
         returned: ~lanes(all),
       });
     }
-    if (group?.kind === 'grid') return waitsForGrid(progress);
+    if (group?.kind === 'grid') return waitsForGrid(this.#progressAtGrid(all));
     return waitsForCount(this.#program, site, { place, phase }, progress);
   }
 

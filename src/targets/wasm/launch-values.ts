@@ -25,7 +25,7 @@ export class LaunchValues {
   /** The block's linear number. */
   readonly block: Local;
   readonly #launchLocals = new Map<
-    number | 'scratch' | `exchange ${number}`,
+    number | 'scratch' | 'scratch of grid' | `exchange ${number}`,
     { readonly local: Local; readonly load: () => void }
   >();
   readonly #blockAxes = new Map<Axis, Local>();
@@ -112,6 +112,16 @@ export class LaunchValues {
     });
   }
 
+  /** Address of the first block's scratch memory, in a grid whose blocks have arenas of their own. */
+  scratchOfGrid(): Local {
+    const scratch = this.scratch();
+    return this.#launchLocal('scratch of grid', 'scratchOfGrid', () => {
+      this.#code.get(scratch).get(this.block);
+      this.#load('i32.load', 12);
+      this.#code.op('i32.mul', 'i32.sub');
+    });
+  }
+
   /** Writes what stands before all code that used these values. */
   writeLaunchPrologue(): void {
     for (const { local, load } of this.#launchLocals.values()) {
@@ -154,7 +164,7 @@ export class LaunchValues {
 
   /** The local of what is read from that place of the record, or computed under that key. */
   #launchLocal(
-    key: number | 'scratch' | `exchange ${number}`,
+    key: number | 'scratch' | 'scratch of grid' | `exchange ${number}`,
     name: string,
     load: () => void,
     type: 'i32' | 'i64' | 'f32' | 'f64' = 'i32',

@@ -228,7 +228,7 @@ export function pushWord(
   const bytes = bytesOf(unit.elementOf(array));
   const known = constantOf(index);
   const offset = unit.ownArray(array.id);
-  code.get(launch.scratch());
+  code.get(unit.program.sharedArrays[array.id]!.ofGrid ? launch.scratchOfGrid() : launch.scratch());
   if (known !== null) return offset + known * bytes;
   push(context, index);
   if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');

@@ -47,7 +47,8 @@ export function createWasmRunner(
         faults.begin(record, arena + block * stride);
         return arena + block * stride;
       };
-      return runGrid(functions, record, end - first, enter) ? faults.take() : null;
+      const awaitsGrid = () => faults.awaitsGrid;
+      return runGrid(functions, record, end - first, { enter, awaitsGrid }) ? faults.take() : null;
     };
   }
   const run = instance.exports.run as (record: number, arena: number, first: number, end: number) => number;

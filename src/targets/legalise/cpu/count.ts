@@ -15,7 +15,7 @@ import { surelyMade } from './surely-made.ts';
 
 type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 
-/** The same program without pipelines and barriers, and without syncs of blocks and tiles. */
+/** The same program without pipelines and barriers, and without syncs of the grid, blocks and tiles. */
 export function lowerToCounts(program: Program): Program {
   return new Counting(program).program();
 }
@@ -61,7 +61,7 @@ class Counting {
     if ('barrier' in call) return this.#barriers[call.barrier]!.lower(call, this.#frame.words(call.range));
     const stages = 'pipeline' in call ? this.#stages[call.pipeline]! : null;
     if (stages !== null) return stages.lower(call as StagesCall, this.#frame.words(call.range));
-    if (call.intrinsic !== 'sync' || call.mask !== undefined || call.group.kind === 'grid') return [call];
+    if (call.intrinsic !== 'sync' || call.mask !== undefined) return [call];
     const words = this.#frame.words(call.range);
     const { group, operator } = call;
     const meeting = this.#sync(call);
@@ -69,10 +69,10 @@ class Counting {
     return [...meeting.arrive(words), meeting.wait(waiting, words)];
   }
 
-  /** A block's own meeting is apart from that of a tile as large, and each operation of lanes has its own. */
+  /** A block's own meeting is apart from that of a tile or grid as large, and each operation of lanes has its own. */
   #sync({ group, operator }: SyncCall): Meeting {
     const what = operator ?? 'sync';
-    const name = group.kind === 'tile' ? `${what}.${group.size}` : what;
+    const name = group.kind === 'tile' ? `${what}.${group.size}` : group.kind === 'grid' ? 'grid.sync' : what;
     let meeting = this.#syncs.get(name);
     if (meeting === undefined) {
       meeting = new Meeting(this.#frame, name, group);

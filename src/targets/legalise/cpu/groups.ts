@@ -1,4 +1,5 @@
-// A block's groups of one kind: how many there are, which of them a thread is in, and how many threads that has.
+// A block's groups of one kind: how many there are, which of them a thread is in, and how many threads that has. Of
+// the grid it is in one, which has more threads than the block's.
 
 import type { Expression, Group } from '../../../compiler/ir.ts';
 import type { Frame } from '../frame.ts';
@@ -26,6 +27,12 @@ export function sizeOf(frame: Frame, group: Group, words: Words): Expression {
   const size = groupSize(frame, group);
   const rest = frame.blockSize % size;
   const number = (value: number) => words.constant('i32', value);
+  if (group.kind === 'grid') {
+    const blocks = (['gridDim.x', 'gridDim.y', 'gridDim.z'] as const).map((name) =>
+      words.convert(words.builtin(name), 'i32'),
+    );
+    return blocks.reduce((threads, count) => words.binary('multiply', threads, count), number(size));
+  }
   if (rest === 0) return number(size);
   const whole = words.index(frame.blockSize - rest);
   return words.choose(words.compare('less', words.threadRank, whole), number(size), number(rest));

@@ -1,5 +1,5 @@
 // Where the threads of a group meet, said by two words for each group: how often its threads have come, and how
-// many of them have returned.
+// many of them have returned. Of the grid all blocks have the first in common, and those who return are expected too.
 //
 // Nobody comes once more before all have come as often, so that a thread that came k times may go on when those
 // who have not returned have come k times each, all together. No word is ever set back; both wrap. One that returns
@@ -15,7 +15,7 @@ export class Meeting {
   readonly #frame: Frame;
   readonly #group: Group;
   readonly #came: ArrayReference;
-  readonly #left: ArrayReference;
+  readonly #left: ArrayReference | null;
   /** How often a thread came: the same in all of a cohort. */
   readonly #times: number;
 
@@ -23,8 +23,9 @@ export class Meeting {
     const count = instances(frame, group);
     this.#frame = frame;
     this.#group = group;
-    this.#came = frame.counts(`${name}.came`, 'i32', count);
-    this.#left = frame.counts(`${name}.left`, 'i32', count);
+    const ofGrid = group.kind === 'grid';
+    this.#came = frame.counts(`${name}.came`, 'i32', count, { ofGrid });
+    this.#left = ofGrid ? null : frame.counts(`${name}.left`, 'i32', count);
     this.#times = frame.variable(`${name}.times`, 'i32');
   }
 
@@ -52,8 +53,9 @@ export class Meeting {
     const number = (value: number) => words.constant('i32', value);
     const at = () => instanceOf(this.#frame, this.#group, words);
     const load = (array: ArrayReference) => words.load(array, at(), 'i32');
-    const expected = () =>
-      words.binary('subtract', sizeOf(this.#frame, this.#group, words), load(this.#left));
+    const left = () => (this.#left === null ? number(0) : load(this.#left));
+    const size = () => sizeOf(this.#frame, this.#group, words);
+    const expected = () => (this.#left === null ? size() : words.binary('subtract', size(), left()));
     const before = () => words.binary('subtract', this.times(words), number(1));
     const beyond = (times: Expression) =>
       words.binary('subtract', load(this.#came), words.binary('multiply', times, expected()));
@@ -68,17 +70,18 @@ export class Meeting {
       place: words.convert(at(), 'i32'),
       arrived: beyond(before()),
       expected: expected(),
-      left: load(this.#left),
+      left: left(),
     });
   }
 
-  /** How many of the thread's group have returned, an i32. */
+  /** How many of the thread's group, which is not the grid, have returned, an i32. */
   gone(words: Words): Expression {
-    return words.load(this.#left, instanceOf(this.#frame, this.#group, words), 'i32');
+    return words.load(this.#left!, instanceOf(this.#frame, this.#group, words), 'i32');
   }
 
   /** The thread returns. */
   leave(words: Words): Statement[] {
+    if (this.#left === null) return [];
     const back = words.binary('subtract', words.constant('i32', 0), this.times(words));
     return [
       this.#post(this.#left, words.constant('i32', 1), null, words),

@@ -11,6 +11,7 @@
 
 import type { Call, Group, Program } from '../../../compiler/ir.ts';
 import { forEachStatement } from '../../analysis/walk.ts';
+import { synchronisesGrid } from '../../grid.ts';
 import type { LaneMeeting } from '../../lanes.ts';
 import { valueBytes } from '../types.ts';
 import type { Unit } from '../unit.ts';
@@ -49,8 +50,8 @@ export class StatesLayout {
   readonly #values = new Map<number, number>();
   readonly #syncs = new Map<string, SyncSlots>();
   readonly #lanes = new Map<LaneMeeting, LaneSlots>();
-  /** Where the block's threads come to a sync of the grid, and a word that says how often the grid let them go on. */
-  grid: { readonly slots: SyncSlots; readonly released: number } | null = null;
+  /** Whether blocks wait for each other. */
+  readonly ofGrid: boolean;
   /** Of each thread whether it has returned, a word; null where nobody asks. */
   returned: number | null = null;
   /** Ranks; then, as many bytes further each, codes and space to sort. */
@@ -63,6 +64,7 @@ export class StatesLayout {
 
   constructor(unit: Unit) {
     this.unit = unit;
+    this.ofGrid = synchronisesGrid(unit.program);
     this.membersBytes = 4 * unit.threadsOfBlock;
     this.members = unit.reserveScratch(3 * this.membersBytes);
     this.cohortCount = unit.reserveScratch(4);
@@ -119,7 +121,6 @@ export class StatesLayout {
       if (this.#syncs.has(key)) return;
       const slots = { ...this.#groupSlots(group, barrierBytes), count: this.#field(4) };
       this.#syncs.set(key, slots);
-      if (group.kind === 'grid') this.grid = { slots, released: this.unit.reserveScratch(4) };
     });
   }
 

@@ -94,7 +94,7 @@ export function addReport(
     code,
     parameters.map(() => 'i32'),
     [],
-    layout.grid === null ? {} : { exported: true },
+    layout.ofGrid ? { exported: true } : {},
   );
 }
 

@@ -10,14 +10,14 @@
 // gone on for too long (patience.ts); then every thread says where it is.
 //
 // Where the grid synchronises, blocks run in turns (grid.ts): `advance(record, arena, block, begins)`
-// instead runs one, which begins or goes on, until it is `finished`, has `failed`, is `stuck`, or rests.
+// instead runs one, which begins or goes on, until it is `finished`, has `failed`, `waits`, is `stuck`, or rests.
 
 import type { Segment } from '../../../compiler/ir-cohorts.ts';
 import { Code, type FunctionReference } from '../encoder/code.ts';
 import { LaunchValues } from '../launch-values.ts';
 import type { Unit } from '../unit.ts';
 import { returned } from './calls.ts';
-import { addGridFunctions, outcomesOfBlock } from './grid.ts';
+import { outcomesOfBlock } from './grid.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
 import { outcomes } from './resume.ts';
 
@@ -42,7 +42,7 @@ export function addSchedule(
   const [record, arena, block, end, begins] = [0, 1, 2, 3, 3];
   const launch = new LaunchValues(unit, code, { record, arena, block });
   const scratch = launch.scratch();
-  const [cohort, progress, running, parts, result, rounds, rests] = [
+  const [cohort, progress, running, parts, result, rounds, rests, wentOn] = [
     'cohort',
     'progress',
     'running',
@@ -50,7 +50,17 @@ export function addSchedule(
     'result',
     'rounds',
     'rests',
-  ].map((name) => code.local('i32', name)) as [number, number, number, number, number, number, number];
+    'wentOn',
+  ].map((name) => code.local('i32', name)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
 
   /** Pushes what the cohort's rank group gives; it is this one or a later one. */
   const writeResume = (rankGroup: number) => {
@@ -92,13 +102,13 @@ export function addSchedule(
     code.call(unit.host('clock', 'rests')).if(() => {
       code.get(record).get(arena).get(block).call(report).i32(1).op('return');
     });
-    if (layout.grid !== null) code.i32(outcomesOfBlock.rests).op('return');
+    if (layout.ofGrid) code.i32(outcomesOfBlock.rests).op('return');
   };
 
   const writeBlock = () => {
     const start = () => writeStart(code, layout, records, rankGroups, scratch);
-    if (layout.grid === null) start();
-    else code.get(begins).if(start);
+    if (layout.ofGrid) code.get(begins).if(start);
+    else start();
     code.i32(0).set(parts);
     code.block((done) => {
       code.loop((again) => {
@@ -109,6 +119,7 @@ export function addSchedule(
           .i32(outcomes.progressed)
           .op('i32.and')
           .if(() => {
+            if (layout.ofGrid) code.i32(1).set(wentOn);
             if (!yields) {
               code.i32(0).set(parts).br(again);
               return;
@@ -135,19 +146,21 @@ export function addSchedule(
           .get(parts)
           .op('i32.eqz')
           .if(() => code.i32(1).set(parts).br(again));
-        if (layout.grid !== null) code.i32(outcomesOfBlock.stuck).op('return');
-        else code.get(record).get(arena).get(block).call(report).i32(1).op('return');
+        if (layout.ofGrid) {
+          code.i32(outcomesOfBlock.waits).i32(outcomesOfBlock.stuck).get(wentOn).op('select', 'return');
+          return;
+        }
+        code.get(record).get(arena).get(block).call(report).i32(1).op('return');
       });
     });
   };
 
-  if (layout.grid !== null) {
+  if (layout.ofGrid) {
     const advance = code.capture(writeBlock);
     launch.writeLaunchPrologue();
     code.append(advance);
     code.i32(outcomesOfBlock.finished);
     unit.module.function('advance', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
-    addGridFunctions(layout, layout.grid);
     return;
   }
   const blocks = code.capture(() => {

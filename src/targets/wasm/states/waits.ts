@@ -2,7 +2,6 @@
 
 import type { Group } from '../../../compiler/ir.ts';
 import type { MeetingCall } from '../../../compiler/ir-cohorts.ts';
-import type { Local } from '../encoder/code.ts';
 import { type GroupThreads, pushSlot } from './cohort.ts';
 import { barrierFields, type GroupSlots } from './layout.ts';
 import { isByMask, pushProgressByMask, pushReadyByMask } from './masks.ts';
@@ -16,12 +15,8 @@ export function pushReady(state: CohortState, call: MeetingCall, threads: GroupT
     return;
   }
   const { slots, count } = meetingOf(state, call);
-  if (isOfGrid(call)) {
-    code.get(launch.scratch()).memory('i32.load', state.layout.grid!.released);
-  } else {
-    pushSlot(code, launch.scratch(), slots, threads);
-    code.memory('i32.load', barrierFields.phase);
-  }
+  pushSlot(code, launch.scratch(), slots, threads);
+  code.memory('i32.load', barrierFields.phase);
   cohort.pushField(count);
   code.op('i32.ge_u');
 }
@@ -38,10 +33,6 @@ export function pushProgress(state: CohortState, call: MeetingCall, threads: Gro
     pushSlot(code, launch.scratch(), slots, threads);
     code.set(address);
     threads.index();
-    if (isOfGrid(call)) {
-      pushProgressInGrid(state, address, threads);
-      return;
-    }
     code.get(address).memory('i32.load', barrierFields.arrived);
     threads.size();
     code.get(address).memory('i32.load', barrierFields.left).op('i32.sub');
@@ -53,27 +44,6 @@ export function pushProgress(state: CohortState, call: MeetingCall, threads: Gro
 export function waitingGroup(call: MeetingCall): Group {
   if (isByMask(call)) return { kind: 'thread' };
   return call.group;
-}
-
-function isOfGrid(call: MeetingCall): boolean {
-  return call.group.kind === 'grid';
-}
-
-/** How many of the block have come to a sync of the grid, of how many, and how many have returned. */
-function pushProgressInGrid(
-  { code, launch, layout }: CohortState,
-  barrier: Local,
-  threads: GroupThreads,
-): void {
-  // When all are there a phase of the block's barrier is over, and counting begins anew.
-  threads.size();
-  code.get(barrier).memory('i32.load', barrierFields.left).op('i32.sub');
-  code.get(barrier).memory('i32.load', barrierFields.arrived);
-  code.get(barrier).memory('i32.load', barrierFields.phase);
-  code.get(launch.scratch()).memory('i32.load', layout.grid!.released);
-  code.op('i32.gt_u', 'select');
-  threads.size();
-  code.get(barrier).memory('i32.load', barrierFields.left);
 }
 
 /** Where threads meet, and the field that says how often they have come there. */
