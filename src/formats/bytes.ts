@@ -6,6 +6,12 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { unreadable } from '../diagnostics/problem.ts';
 
+/** A place in an open file: its descriptor, and bytes from its beginning. */
+export interface FilePlace {
+  readonly fd: number;
+  readonly position: number;
+}
+
 /** Bytes in their order. */
 export interface ByteReader {
   /** For messages. */
@@ -19,6 +25,8 @@ export interface ByteReader {
   read(into: Uint8Array): Promise<number>;
   /** Leaves out the next bytes, which are there. Absent where they would have to be read. */
   skip?(bytes: number): void;
+  /** Where the next bytes are in an open file. Absent where they are in none. */
+  place?(): FilePlace;
   close(): Promise<void>;
 }
 
@@ -96,6 +104,10 @@ export class FileBytes implements OpenBytes {
 
   skip(bytes: number): void {
     this.#position += bytes;
+  }
+
+  place(): FilePlace {
+    return { fd: this.#file.fd, position: this.#begin + this.#position };
   }
 
   slice(begin: number, end: number): ByteReader {

@@ -4,7 +4,7 @@
 import { count, counted } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { TypedArray } from '../kernel/types.ts';
-import type { ByteReader } from './bytes.ts';
+import type { ByteReader, FilePlace } from './bytes.ts';
 import {
   blockLength,
   conversionProblem,
@@ -85,7 +85,7 @@ export class ElementSource implements Source {
       this.#scratch === undefined
         ? await this.#readSame(into, asked)
         : await this.#readConverted(into, asked, this.#scratch);
-    if (got < asked && this.length !== undefined) this.#endedEarly(got);
+    if (got < asked && this.length !== undefined) throw this.endedEarly(this.#position + got);
     this.#position += got;
     return got;
   }
@@ -93,6 +93,21 @@ export class ElementSource implements Source {
   async skip(elements: number): Promise<void> {
     this.#bytes.skip!(elements * dtypeBytes[this.dtype]);
     this.#position += elements;
+  }
+
+  place(): FilePlace | undefined {
+    return this.#scratch === undefined ? this.#bytes.place?.() : undefined;
+  }
+
+  endedEarly(elements: number): Error {
+    const actual = elements * dtypeBytes[this.dtype];
+    if (this.#bytes.size === undefined)
+      return truncated(this.name, this.shape ?? [this.length!], this.dtype, actual);
+    return problem(
+      'WS5003',
+      `${this.name} ended after ${count(actual)} of ${count(this.length! * dtypeBytes[this.dtype])} bytes`,
+      'something shortened it while it was read',
+    );
   }
 
   async #readSame(into: TypedArray, asked: number): Promise<number> {
@@ -151,17 +166,6 @@ export class ElementSource implements Source {
     const width = dtypeBytes[this.dtype];
     if (bytes % width === 0) return bytes / width;
     throw notWhole(this.name, (this.#position + before) * width + bytes, this.dtype);
-  }
-
-  #endedEarly(got: number): never {
-    const actual = (this.#position + got) * dtypeBytes[this.dtype];
-    if (this.#bytes.size === undefined)
-      throw truncated(this.name, this.shape ?? [this.length!], this.dtype, actual);
-    throw problem(
-      'WS5003',
-      `${this.name} ended after ${count(actual)} of ${count(this.length! * dtypeBytes[this.dtype])} bytes`,
-      'something shortened it while it was read',
-    );
   }
 }
 

@@ -5,6 +5,7 @@
 // straight into the page-locked array that is copied to the device.
 
 import type { ElementType, TypedArray } from '../kernel/types.ts';
+import type { FilePlace } from './bytes.ts';
 import type { Conversion, Dtype } from './dtype.ts';
 
 /** Elements of one input, in their order. */
@@ -26,6 +27,10 @@ export interface Source {
   read(into: TypedArray): Promise<number>;
   /** Leaves out the next elements, which are there. Absent where they would have to be read. */
   skip?(elements: number): Promise<void>;
+  /** Where the next elements are in an open file, as they lie in memory. Absent or undefined where they are in none. */
+  place?(): FilePlace | undefined;
+  /** The error of a file that had only so many elements when it was read. Of sources that have a place. */
+  endedEarly?(elements: number): Error;
 }
 
 /** What a source has to give: the side of the kernel. */

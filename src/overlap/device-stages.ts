@@ -44,6 +44,14 @@ export class DeviceStages {
     sum.operations++;
   }
 
+  /** A stage has done so much, all in all. */
+  add(stage: StageName, busy: number, bytes: number, operations: number): void {
+    const sum = this.#settled[stage];
+    sum.busy += busy;
+    sum.bytes += bytes;
+    sum.operations += operations;
+  }
+
   /** No chunk is under way any more. */
   settle(): void {
     for (const stage of stageNames) {

@@ -71,6 +71,11 @@ export class Meter implements Disposable {
     return result;
   }
 
+  /** A stage has worked so long on so many bytes, in so many parts. */
+  tell(stage: StageName, milliseconds: number, bytes: number, operations: number): void {
+    this.#host.add(stage, milliseconds, bytes, operations);
+  }
+
   /** Whether a sample of the chunks' operations is enough from now on. */
   sample(isEnough: boolean): void {
     if (isEnough === this.#isSampling) return;

@@ -27,6 +27,7 @@ import { Meter } from './meter.ts';
 import { noJob } from './no-job.ts';
 import type { DeviceReport, InputData, JobReport, JobResult, OutputData, RunOptions } from './options.ts';
 import { assignOutputs, checkOutputs, OpenOutputs, refusePresent } from './outputs.ts';
+import { inPieces, type Pieces } from './pieces.ts';
 import type { PlanRequest } from './plan.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
 import { checkSettings, type Settings, settingNames } from './settings.ts';
@@ -184,6 +185,12 @@ class WholeRun {
     }));
   }
 
+  /** Whether nobody asks what became of each chunk, stage by stage. */
+  get #mayBeInPieces(): boolean {
+    const { trace = false, onChunk, resume = false, shard } = this.#options;
+    return !trace && onChunk === undefined && !resume && shard === undefined && !this.#asSample;
+  }
+
   /** What the caller set, as far as this pass has it, and what the pass before computed. */
   #settings(job: Job, position: number, before: unknown): Settings {
     const names = settingNames(job.definition);
@@ -202,7 +209,10 @@ class WholeRun {
     const inputs = new OpenInputs(this.#copy);
     const residents = this.#participants.map((participant) => new ResidentArrays(participant));
     const { signal } = this.#stop;
+    let pieces: Pieces | null = null;
     const release = () => {
+      // Threads that read and write themselves end first: see pieces.run.
+      if (pieces !== null) return;
       void inputs.close();
       void this.#outputs.interrupt();
     };
@@ -228,6 +238,7 @@ class WholeRun {
         residents,
       });
       signal.throwIfAborted();
+      if (this.#mayBeInPieces) pieces = inPieces(binding.job);
       const { begin, first } = binding;
       const before = first + begin.rows;
       const began = this.#meter.elapsed;
@@ -242,16 +253,21 @@ class WholeRun {
         elapsed: this.#meter.elapsed - began,
       });
       let rows = begin.rows;
-      const passed = await runChunks(binding.job, {
+      const context = {
         meter: this.#meter,
         stop: this.#stop,
-        onRows: (more) => {
+        onRows: (more: number) => {
           rows += more;
           this.#outputs.written(more);
           this.#options.onProgress?.(progress(rows));
         },
-        onChunk: (chunk) => this.#options.onChunk?.({ pass: position + 1, ...chunk }),
-      });
+      };
+      const passed = await (pieces === null
+        ? runChunks(binding.job, {
+            ...context,
+            onChunk: (chunk) => this.#options.onChunk?.({ pass: position + 1, ...chunk }),
+          })
+        : pieces.run(context));
       for (const [position, { rows, chunks }] of passed.shares.entries()) {
         const share = this.#shares[position]!;
         share.rows += rows;

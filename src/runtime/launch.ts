@@ -5,6 +5,7 @@ import type { KernelSource } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { Executable } from '../targets/executable.ts';
 import type { Allocation, DeviceMemoryArray } from './arrays.ts';
+import type { PieceRange } from './cpu/file-pieces.ts';
 
 /** Where an array of the device lies. */
 export interface ArrayPlace {
@@ -37,6 +38,8 @@ export interface LaunchWork {
   readonly signal: AbortSignal | null;
   /** What carries it out, in words. */
   readonly ranOn: string;
+  /** The pieces of files that it runs over, on a CPU device; the grid is that of a piece. */
+  readonly files?: PieceRange;
   /** The launch that this one repeats with other scalars and arrays, if it was taken over from one. */
   readonly variantOf: LaunchWork | null;
 }

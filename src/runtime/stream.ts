@@ -5,6 +5,7 @@ import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import type { Element } from '../kernel/types.ts';
 import { inWords } from './arguments.ts';
 import { allocationsOf, copyBoxWork, copyWork, pieces, setWork } from './copies.ts';
+import type { FilePieces } from './cpu/file-pieces.ts';
 import type {
   Device,
   DeviceArray,
@@ -112,6 +113,26 @@ export class CommandStream implements Stream {
     const work = this.#host.bind(kernel as unknown as Kernel, configuration, args);
     this.#host.queue.submit(this.#state, work, work.allocations);
     return { ranOn: work.ranOn };
+  }
+
+  /**
+   * Binds a launch that runs over pieces of files, on a CPU device; `of` says which, of the launch over one piece.
+   * What it gives issues some of the pieces.
+   */
+  bindOverFiles(
+    kernel: Kernel,
+    configuration: LaunchConfiguration,
+    args: Readonly<Record<string, unknown>>,
+    of: (work: LaunchWork) => FilePieces,
+  ): LaunchInformation & { readonly launch: (first: number, count: number) => void } {
+    this.#check('launch');
+    const work = this.#host.bind(kernel, configuration, args);
+    const pieces = of(work);
+    const launch = (first: number, count: number): void => {
+      this.#check('launch');
+      this.#host.queue.submit(this.#state, { ...work, files: { pieces, first, count } }, work.allocations);
+    };
+    return { ranOn: work.ranOn, launch };
   }
 
   launchHostFunction(run: () => unknown): void {

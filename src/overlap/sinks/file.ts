@@ -15,6 +15,7 @@ import { openOwn, ownMode } from '../../files/own-file.ts';
 import { type PartSums, partBytes } from '../../files/part-sums.ts';
 import { placeOf } from '../../files/place.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
+import type { FilePlace } from '../../formats/bytes.ts';
 import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 import type { PartialFile } from '../journal/journal.ts';
@@ -120,6 +121,17 @@ class FileSink implements Sink {
 
   async write(data: TypedArray): Promise<void> {
     await this.#append(await encoded(data, this.#options.encoding));
+  }
+
+  place(): FilePlace | undefined {
+    const { encoding, partial, parts } = this.#options;
+    // Checksums are taken in the order of the bytes.
+    const isPlain = encoding.encode === undefined && partial === undefined && parts === undefined;
+    return isPlain ? { fd: this.#file.fd, position: this.#position } : undefined;
+  }
+
+  skip(bytes: number): void {
+    this.#position += bytes;
   }
 
   async finish(shape: readonly number[]): Promise<void> {

@@ -1,5 +1,6 @@
 // Where a job's results go: elements in their order, and then either all of them or nothing.
 
+import type { FilePlace } from '../../formats/bytes.ts';
 import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 
@@ -9,6 +10,13 @@ export interface Sink {
   readonly name: string;
   /** Appends elements. They may be overwritten as soon as the promise resolves. One call at a time. */
   write(data: TypedArray): Promise<void>;
+  /**
+   * Where the next elements go in an open file, as they lie in memory; undefined where they are written otherwise. So
+   * they can be written from elsewhere, before it is finished, and are left out here. Absent likewise.
+   */
+  place?(): FilePlace | undefined;
+  /** Leaves out the next bytes. */
+  skip?(bytes: number): void;
   /** Everything was written; `shape` is that of the whole. Nothing has its final name yet. */
   finish(shape: readonly number[]): Promise<void>;
   /** Gives what was finished its final name. At once, so that several outputs appear together. */

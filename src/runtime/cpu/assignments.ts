@@ -8,6 +8,7 @@ import type { LaunchWork } from '../launch.ts';
 import { encodeRecord } from '../launch-record.ts';
 import type { EngineName } from './command-table.ts';
 import type { Assignment, EngineWork } from './dispatcher.ts';
+import { encodePieceRange, type PieceRange } from './file-pieces.ts';
 import type { LaunchArea } from './launch-area.ts';
 import { StagedCopy, type StagingHost } from './staging.ts';
 import type { EngineSet } from './surroundings.ts';
@@ -38,7 +39,7 @@ export function assign(work: EngineWork, resources: Resources): Assignment {
       return { engine: 'copy in', task: { kind: 'set', address, bytes, byte }, release: () => {} };
     }
     case 'launch':
-      return launch(work, resources);
+      return work.files === undefined ? launch(work, resources) : launchOver(work.files, resources);
   }
 }
 
@@ -62,6 +63,26 @@ function launch(work: LaunchWork, { area, engines, stagesOf }: Resources): Assig
       blocks: work.grid[0] * work.grid[1] * work.grid[2],
       together: synchronisesGrid(work.executable.program),
       stages: stages && { block: stages.block, executable: engines.announce(stages.executable) },
+      ...places,
+    },
+    release: () => allocation.release(),
+  };
+}
+
+/** A launch over files: its pieces are dealt out as blocks are. */
+function launchOver(range: PieceRange, { area, engines }: Resources): Assignment {
+  const record = encodePieceRange(range);
+  const { area: allocation, ...places } = area.take(record.length, range.pieces.arenaBytes);
+  allocation.retain();
+  return {
+    engine: 'compute',
+    task: {
+      kind: 'launch',
+      executable: engines.announce(range.pieces),
+      record,
+      blocks: range.count,
+      together: false,
+      stages: null,
       ...places,
     },
     release: () => allocation.release(),

@@ -4,12 +4,12 @@
 // Commands are carried out one after the other, in an order that the streams allow. A kernel that runs cannot be
 // stopped from the same thread. To be able to stop one, run everything in a worker, and end the worker.
 
-import type { Executable } from '../../targets/executable.ts';
 import { inNextTurn } from '../turn.ts';
 import { type CommandTable, type EngineName, engineNames, isComplete } from './command-table.ts';
 import { computeHandler, type RunnerFactory } from './computing.ts';
 import { copyHandler } from './copying.ts';
 import { type CommandOrder, carryOut, enqueue, type TaskHandler, takeReady } from './engine-queue.ts';
+import type { Runnable } from './file-pieces.ts';
 import type { EngineParts, EngineSet, Surroundings } from './surroundings.ts';
 import { createWorkerPoolMemory, WorkerPool } from './worker-pool.ts';
 
@@ -25,7 +25,7 @@ class CallingThread implements EngineSet {
   readonly #create: RunnerFactory;
   readonly #queues = engineNames.map((): CommandOrder[] => []);
   readonly #handlers: (TaskHandler | undefined)[] = engineNames.map(() => undefined);
-  readonly #numbers = new WeakMap<Executable, number>();
+  readonly #numbers = new WeakMap<Runnable, number>();
   readonly #unreachable = new FinalizationRegistry<number>((id) => this.#handlers[2]?.forget(id));
   #announced = 0;
   #isScheduled = false;
@@ -45,7 +45,7 @@ class CallingThread implements EngineSet {
     return false;
   }
 
-  announce(executable: Executable): number {
+  announce(executable: Runnable): number {
     const known = this.#numbers.get(executable);
     if (known !== undefined) return known;
     const id = ++this.#announced;

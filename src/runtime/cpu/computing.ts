@@ -1,14 +1,15 @@
 // What the compute engine does: kernels, run by the lead and its helpers.
 
-import type { BlockRunner, Executable, RunnerContext } from '../../targets/executable.ts';
+import type { BlockRunner, RunnerContext } from '../../targets/executable.ts';
 import { StageClock } from '../../targets/stage-marks.ts';
 import { type ReportPort, reasonOf, type TaskHandler } from './engine-queue.ts';
+import type { Runnable } from './file-pieces.ts';
 import { MemoryView } from './linear-memory.ts';
 import type { Report } from './messages.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** Makes runners of one target's executables. */
-export type RunnerFactory = (executable: Executable, context: RunnerContext) => BlockRunner;
+/** Makes runners of what a launch may name. */
+export type RunnerFactory = (runnable: Runnable, context: RunnerContext) => BlockRunner;
 
 /** What a thread runs kernels with. */
 export interface Workshop {
@@ -29,7 +30,7 @@ interface StageRunner {
 export class Runners {
   readonly #workshop: Workshop;
   readonly #context: RunnerContext;
-  readonly #executables = new Map<number, Executable>();
+  readonly #executables = new Map<number, Runnable>();
   readonly #runners = new Map<number, BlockRunner>();
   readonly #stageRunners = new Map<number, StageRunner>();
 
@@ -39,7 +40,7 @@ export class Runners {
     this.#context = { memory, print: (line) => port.postMessage({ kind: 'print', line } satisfies Report) };
   }
 
-  announce(id: number, executable: Executable): void {
+  announce(id: number, executable: Runnable): void {
     this.#executables.set(id, executable);
   }
 

@@ -204,7 +204,8 @@ export class CpuDevice implements Device {
 
   #record(command: Command, work: Work, engine: string, stages?: RecordedStages): void {
     if (stages === undefined || work.kind !== 'launch') {
-      this.recorder?.(spanOf(command, work, engine));
+      const isOverFiles = work.kind === 'launch' && work.files !== undefined;
+      this.recorder?.(spanOf(command, work, isOverFiles ? 'files' : engine));
       return;
     }
     const block = positionOf(stages.block, work.grid);

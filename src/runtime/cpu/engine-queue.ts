@@ -3,8 +3,8 @@
 // Of the commands in its queue an engine carries out the first whose dependencies are complete,
 // so that a stream which waits holds up no other.
 
-import type { Executable } from '../../targets/executable.ts';
 import { type CommandTable, isComplete, State } from './command-table.ts';
+import type { Runnable } from './file-pieces.ts';
 import type { Order, Report, Task } from './messages.ts';
 
 export type CommandOrder = Extract<Order, { kind: 'command' }>;
@@ -14,7 +14,7 @@ export interface TaskHandler {
   /** Does the work; false if a kernel failed, which is reported already. */
   run(task: Task, ticket: number): boolean;
   /** Takes note of an executable that launches will name. */
-  announce(id: number, executable: Executable): void;
+  announce(id: number, executable: Runnable): void;
   /** Gives up what it has of an executable that no launch will name any more. */
   forget(id: number): void;
 }

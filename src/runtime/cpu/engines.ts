@@ -6,10 +6,10 @@
 // launches come, and one that the system does not let start is done without.
 
 import { availableParallelism } from 'node:os';
-import type { Executable } from '../../targets/executable.ts';
 import type { CommandTable, EngineName } from './command-table.ts';
 import { engineNames } from './command-table.ts';
 import { reasonOf } from './engine-queue.ts';
+import type { Runnable } from './file-pieces.ts';
 import type { Order, Role, ThreadData } from './messages.ts';
 import type { EngineEvents, EngineSet } from './surroundings.ts';
 import { Thread } from './thread.ts';
@@ -29,9 +29,9 @@ export class Engines implements EngineSet {
   readonly #events: EngineEvents;
   readonly #threads: Record<EngineName, Thread[]> = { 'copy in': [], 'copy out': [], compute: [] };
   readonly #stopping = new Set<EngineName>();
-  readonly #numbers = new WeakMap<Executable, number>();
+  readonly #numbers = new WeakMap<Runnable, number>();
   /** Those that something may still launch, by their numbers. A command in flight holds its own. */
-  readonly #executables = new Map<number, WeakRef<Executable>>();
+  readonly #executables = new Map<number, WeakRef<Runnable>>();
   readonly #unreachable = new FinalizationRegistry<number>((id) => this.#forget(id));
   #announced = 0;
   #pool = createWorkerPoolMemory(1);
@@ -57,7 +57,7 @@ export class Engines implements EngineSet {
   }
 
   /** The number that launches name an executable by; all threads of the pool get it. */
-  announce(executable: Executable): number {
+  announce(executable: Runnable): number {
     const known = this.#numbers.get(executable);
     if (known !== undefined) return known;
     const id = ++this.#announced;

@@ -35,11 +35,16 @@ export class LaunchArea {
 
   /** Places for a launch that is run by its executable, and by another one too, if it is given. */
   places({ executable, sharedBytes, grid }: LaunchWork, other: Executable | null): LaunchPlaces {
-    const record = aligned(launchRecordBytes(executable.program));
     const scratchBytes = Math.max(executable.scratchBytes, other?.scratchBytes ?? 0);
-    const arenaStride = aligned(sharedBytes + scratchBytes);
     // Blocks that wait for each other are all there at once.
     const arenas = synchronisesGrid(executable.program) ? grid[0] * grid[1] * grid[2] : this.#members;
+    return this.take(launchRecordBytes(executable.program), sharedBytes + scratchBytes, arenas);
+  }
+
+  /** Places for a record and arenas of so many bytes: one for each thread, unless it is said how many. */
+  take(recordBytes: number, arenaBytes: number, arenas = this.#members): LaunchPlaces {
+    const record = aligned(recordBytes);
+    const arenaStride = aligned(arenaBytes);
     const needed = record + arenaStride * arenas;
     if (this.#area === null || this.#area.bytes < needed) {
       const larger = this.#take(Math.max(needed, 2 * (this.#area?.bytes ?? 0)));

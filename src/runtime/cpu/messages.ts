@@ -1,9 +1,10 @@
 // What the main thread and the worker threads say to each other, beside the command table.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Executable, Fault } from '../../targets/executable.ts';
+import type { Fault } from '../../targets/executable.ts';
 import type { Box, Layout } from '../box.ts';
 import type { CommandTableMemory, EngineName } from './command-table.ts';
+import type { Runnable } from './file-pieces.ts';
 import type { WorkerPoolMemory } from './worker-pool.ts';
 
 /** Memory as the engines name it. */
@@ -45,7 +46,7 @@ export type Order =
       readonly dependencies: readonly number[];
       readonly task: Task;
     }
-  | { readonly kind: 'executable'; readonly id: number; readonly executable: Executable }
+  | { readonly kind: 'executable'; readonly id: number; readonly executable: Runnable }
   /** No launch will name this executable any more. */
   | { readonly kind: 'forget'; readonly id: number }
   /** Host memory was freed that this thread may hold. */

@@ -1,8 +1,8 @@
 // What the CPU device needs of the place where it runs: threads and a word on memory in Node, the calling thread in
 // a browser. The device itself is the same in both.
 
-import type { Executable } from '../../targets/executable.ts';
 import type { CommandTable, CommandTableMemory, EngineName } from './command-table.ts';
+import type { Runnable } from './file-pieces.ts';
 import type { Order, Report, RunnerSource } from './messages.ts';
 
 /** What a device is to have. */
@@ -29,7 +29,7 @@ export interface EngineSet {
   /** Whether an engine has threads, which may not have started. */
   isWanted(engine: EngineName): boolean;
   /** The number that launches name an executable by. */
-  announce(executable: Executable): number;
+  announce(executable: Runnable): number;
   /** Makes an engine ready for its first command. */
   warmUp(engine: EngineName): void;
   /** Gives an engine a command. */

@@ -6,26 +6,27 @@
 import { workerData } from 'node:worker_threads';
 import { mainClock } from './clock.ts';
 import { CommandTable, engineNames } from './command-table.ts';
-import { computeHandler, type RunnerFactory } from './computing.ts';
+import { computeHandler } from './computing.ts';
 import { copyHandler } from './copying.ts';
 import { runEngine } from './engine-loop.ts';
 import { runHelper } from './helper-loop.ts';
 import type { RunnerSource, ThreadData } from './messages.ts';
+import { type ExecutableFactory, withPieces } from './piece-runner.ts';
 import { WorkerPool } from './worker-pool.ts';
 
-async function factoryOf(runners: RunnerSource): Promise<RunnerFactory> {
+async function factoryOf(runners: RunnerSource): Promise<ExecutableFactory> {
   if (runners === 'wasm')
-    return (await import('../../targets/wasm/runner.ts')).createWasmRunner as RunnerFactory;
+    return (await import('../../targets/wasm/runner.ts')).createWasmRunner as ExecutableFactory;
   if (runners === 'interpreter')
-    return (await import('../../targets/interpreter/runner.ts')).createInterpreterRunner as RunnerFactory;
-  const module = (await import(runners.url)) as Record<string, RunnerFactory>;
+    return (await import('../../targets/interpreter/runner.ts')).createInterpreterRunner as ExecutableFactory;
+  const module = (await import(runners.url)) as Record<string, ExecutableFactory>;
   return module[runners.name]!;
 }
 
 async function start(thread: ThreadData): Promise<void> {
   const { role, port, table, pool, device, staging, runners, clockOffset } = thread;
   const now = mainClock(clockOffset);
-  const workshop = async () => ({ memory: device, port, create: await factoryOf(runners), now });
+  const workshop = async () => ({ memory: device, port, create: withPieces(await factoryOf(runners)), now });
   if (typeof role === 'object') {
     runHelper(role.helper, new WorkerPool(pool), await workshop());
     return;

@@ -1,0 +1,224 @@
+// A job from files to files on the CPU, in pieces that stay in a processor's caches.
+//
+// A chunk that is read, computed and written by three threads, one after the other, has left the caches each time. So
+// where the rows of the outputs follow from the same rows of the inputs, and all of them are files of elements as they
+// lie in memory, each thread of the device takes small pieces from the file to the file (runtime/cpu/file-pieces.ts).
+// Outputs get their bytes at their places, in any order. Launches of many pieces are issued two at a time, so that
+// the run knows how far it is, and a failure stops it soon. All other jobs go through the loop (loop.ts), as do those
+// whose chunks somebody chose or wants to hear of.
+
+import { getSystemErrorName } from 'node:util';
+import { unreadable, unwritable } from '../diagnostics/problem.ts';
+import type { FilePlace } from '../formats/bytes.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { PieceState, pieceStages } from '../runtime/cpu/file-pieces.ts';
+import { piecesOf, type StreamedFile } from '../runtime/cpu/piece-launch.ts';
+import type { DeviceArray } from '../runtime/device.ts';
+import { CommandStream } from '../runtime/stream.ts';
+import { type BoundJob, launchOf, lengthsOf, rowBytes } from './chunks.ts';
+import type { Place } from './constants.ts';
+import type { LoopContext, Passed } from './loop.ts';
+import { granularityOf, rowsOut } from './plan.ts';
+
+/** Bytes of a piece's inputs and outputs, and of a launch's: some 30 ms of one thread. */
+const pieceBytes = 512 * 1024;
+const launchBytes = 32 * 2 ** 20;
+/** A job with fewer bytes of inputs and outputs is over before it matters. */
+const leastBytes = 16 * 2 ** 20;
+/** Launches in flight: one more than the threads work on. */
+const inFlight = 2;
+
+/** An input or output with the place of its next element. */
+interface Streamed extends StreamedFile {
+  /** For messages: how to tell what became of it. */
+  readonly failed: (errno: number | null, bytes: number) => Error;
+}
+
+/** What runs a job in pieces; null where its chunks must go through the loop. Nothing of it has been done then. */
+export function inPieces(job: BoundJob): Pieces | null {
+  const { definition, inputs, outputs, accumulators, places, plan, rows, begin } = job;
+  const [{ device, stream }, another] = places as readonly [Place, Place?];
+  const threads = device.properties.multiProcessorCount;
+  if (device.properties.kind !== 'cpu' || another !== undefined || !(stream instanceof CommandStream))
+    return null;
+  if (!plan.auto.chunk || !plan.auto.depth || begin !== 0 || rows === undefined) return null;
+  if (accumulators.length > 0 || inputs.length === 0 || outputs.length === 0) return null;
+  if (typeof definition.launch === 'function' || inputs.some(({ halo }) => halo > 0)) return null;
+  const granularity = granularityOf(outputs);
+  const bytesOfRow =
+    inputs.reduce((sum, input) => sum + rowBytes(input), 0) +
+    outputs.reduce((sum, output) => sum + (rowBytes(output) * output.ratio[0]) / output.ratio[1], 0);
+  if (rows % granularity !== 0 || rows * bytesOfRow < leastBytes) return null;
+  // Long rows make few pieces, and then a chunk is as good; and they may take no more memory than chunks.
+  const pieceRows = Math.floor(pieceBytes / bytesOfRow / granularity) * granularity;
+  if (pieceRows === 0 || rows < 4 * threads * pieceRows) return null;
+  if (threads * pieceBytes > plan.depth * plan.chunkBytes) return null;
+  const from = placesOf(inputs.map(({ reader }) => reader.source));
+  const into = placesOf(outputs.map(({ sink }) => sink));
+  return from === null || into === null ? null : new Pieces(job, pieceRows, from, into);
+}
+
+/** Where the next elements of all of these are; null where one has them in no file. */
+function placesOf(all: readonly { place?(): FilePlace | undefined }[]): readonly FilePlace[] | null {
+  const places = all.flatMap((one) => one.place?.() ?? []);
+  return places.length === all.length ? places : null;
+}
+
+export class Pieces {
+  readonly #job: BoundJob;
+  readonly #pieceRows: number;
+  readonly #from: readonly FilePlace[];
+  readonly #into: readonly FilePlace[];
+  readonly #state = new PieceState();
+  readonly #arrays: DeviceArray[] = [];
+  #ranOn = '';
+
+  constructor(job: BoundJob, pieceRows: number, from: readonly FilePlace[], into: readonly FilePlace[]) {
+    this.#job = job;
+    this.#pieceRows = pieceRows;
+    this.#from = from;
+    this.#into = into;
+  }
+
+  /** Runs all of them. Nothing reads or writes the files any more when the promise is settled. */
+  async run(context: LoopContext): Promise<Passed> {
+    const rows = this.#job.rows!;
+    const { outputs, places, plan } = this.#job;
+    for (const output of outputs) output.sink.skip!(rowsOut(rows, output.ratio) * rowBytes(output));
+    const whole = Math.floor(rows / this.#pieceRows);
+    const pieces = whole + (rows % this.#pieceRows === 0 ? 0 : 1);
+    try {
+      await this.#launch(context, 0, this.#pieceRows, whole);
+      const rest = rows - whole * this.#pieceRows;
+      if (rest > 0) await this.#launch(context, whole * this.#pieceRows, rest, 1);
+    } finally {
+      for (const array of this.#arrays) array.free();
+    }
+    const chunkBytes = Math.ceil((plan.chunkBytes * this.#pieceRows) / plan.chunkRows);
+    const threads = places[0]!.device.properties.multiProcessorCount;
+    this.#tell(context, pieces, threads);
+    const cut = { chunkRows: this.#pieceRows, chunkBytes, depth: threads };
+    return {
+      rows,
+      chunks: pieces,
+      shares: [{ rows, chunks: pieces }],
+      ranOn: new Set([this.#ranOn]),
+      plan: { ...plan, ...cut },
+      steps: [{ row: 0, ...cut, why: 'each thread takes them from file to file' }],
+    };
+  }
+
+  /** Runs pieces of equal rows, from a row on. */
+  async #launch(context: LoopContext, firstRow: number, rows: number, count: number): Promise<void> {
+    const { definition, inputs, outputs, places, fixed, settings } = this.#job;
+    const { device, arrays } = places[0]!;
+    const lengths = lengthsOf(this.#job, rows);
+    const shape = launchOf(definition, { rows, offset: firstRow, lengths, settings });
+    const files = this.#files(firstRow, rows);
+    const args: Record<string, unknown> = { ...fixed, ...arrays };
+    for (const { name, element } of [...inputs, ...outputs]) {
+      const array = device.alloc(element, lengths[name]!);
+      this.#arrays.push(array);
+      args[name] = array;
+    }
+    // Whether positions fit into 32 bits is decided by the last one.
+    if (definition.offset !== undefined) args[definition.offset] = this.#job.rows! - rows;
+    if (definition.rows !== undefined) args[definition.rows] = rows;
+    const row =
+      definition.offset === undefined ? undefined : { parameter: definition.offset, rows, first: firstRow };
+    const stream = device.createStream({ nonBlocking: true }) as CommandStream;
+    const marks: { readonly event: ReturnType<typeof device.createEvent>; readonly rows: number }[] = [];
+    const next = async (): Promise<void> => {
+      const { event, rows } = marks.shift()!;
+      await event.synchronize();
+      event.destroy();
+      context.onRows(rows);
+    };
+    try {
+      const { ranOn, launch } = stream.bindOverFiles(
+        definition.kernel as Kernel,
+        { ...shape, signal: context.stop.signal },
+        args,
+        (work) => piecesOf(work, { files, row, state: this.#state }),
+      );
+      this.#ranOn = ranOn;
+      const atOnce = Math.max(1, Math.floor(launchBytes / pieceBytes));
+      for (let piece = 0; piece < count; piece += atOnce) {
+        const some = Math.min(atOnce, count - piece);
+        launch(piece, some);
+        const event = device.createEvent();
+        stream.record(event);
+        marks.push({ event, rows: some * rows });
+        if (marks.length === inFlight) await next();
+      }
+      while (marks.length > 0) await next();
+    } catch (error) {
+      const failure = this.#state.failure;
+      throw failure === null ? error : files[failure.file]!.failed(failure.errno, failure.bytes);
+    } finally {
+      // When it is through, no thread reads or writes any more.
+      await stream.destroy().catch(() => {});
+    }
+  }
+
+  /** The files, from a row on. */
+  #files(firstRow: number, rows: number): readonly Streamed[] {
+    const { inputs, outputs } = this.#job;
+    const read = inputs.map((input, i): Streamed => {
+      const { fd, position } = this.#from[i]!;
+      const { source } = input.reader;
+      const before = firstRow * rowBytes(input);
+      return {
+        ...{
+          parameter: input.name,
+          use: 'read',
+          fd,
+          position: position + before,
+          bytes: rows * rowBytes(input),
+        },
+        failed: (errno, bytes) =>
+          errno === null
+            ? source.endedEarly!(Math.floor(((before + bytes) / rowBytes(input)) * input.width))
+            : unreadable(source.name, systemError(errno)),
+      };
+    });
+    const written = outputs.map((output, i): Streamed => {
+      const { fd, position } = this.#into[i]!;
+      const bytesOf = (count: number) => rowsOut(count, output.ratio) * rowBytes(output);
+      return {
+        ...{
+          parameter: output.name,
+          use: 'write',
+          fd,
+          position: position + bytesOf(firstRow),
+          bytes: bytesOf(rows),
+        },
+        failed: (errno) =>
+          unwritable(
+            output.sink.name,
+            errno === null ? new Error('nothing was written') : systemError(errno),
+          ),
+      };
+    });
+    return [...read, ...written];
+  }
+
+  /** What the stages did: the threads worked side by side. */
+  #tell(context: LoopContext, pieces: number, threads: number): void {
+    const { inputs, outputs } = this.#job;
+    const rows = this.#job.rows!;
+    const bytes = {
+      read: inputs.reduce((sum, input) => sum + rows * rowBytes(input), 0),
+      compute: 0,
+      write: outputs.reduce((sum, output) => sum + rowsOut(rows, output.ratio) * rowBytes(output), 0),
+    };
+    for (const stage of pieceStages)
+      context.meter.tell(stage, this.#state.took(stage) / threads, bytes[stage], pieces);
+  }
+}
+
+/** An error of the system by its number. */
+function systemError(errno: number): Error {
+  const code = getSystemErrorName(errno);
+  return Object.assign(new Error(code), { code, errno });
+}
