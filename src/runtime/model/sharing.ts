@@ -75,12 +75,16 @@ function need(kernel: RunningKernel): number {
   return load.share * (share * last + 1 - share);
 }
 
-/** The places that each gets, by priority and then in the order of their start. */
+/** In which order kernels take places: by priority, and then as they started. */
+function orderOf(kernels: readonly RunningKernel[]): readonly number[] {
+  return kernels.map((_, i) => i).sort((a, b) => kernels[a]!.priority - kernels[b]!.priority || a - b);
+}
+
+/** The places that each gets. */
 function placesOf(kernels: readonly RunningKernel[]): number[] {
   const places = kernels.map(() => 0);
-  const order = kernels.map((_, i) => i).sort((a, b) => kernels[a]!.priority - kernels[b]!.priority || a - b);
   let left = 1;
-  for (const i of order) {
+  for (const i of orderOf(kernels)) {
     places[i] = Math.min(left, need(kernels[i]!));
     left = Math.max(0, left - places[i]!);
   }
@@ -97,6 +101,32 @@ export function hasPlace(
   return 1 - taken >= Math.min(load.blockShare, load.share) - 1e-9;
 }
 
+/**
+ * What the busiest processor issues of its time where each kernel has a block, beside what those before it issue.
+ * Blocks are spread evenly. A kernel that comes later takes nothing from the busiest processor of those before: its
+ * blocks may issue little, and then the mean over all tells of a lighter one.
+ */
+function issuedBeside(
+  parts: readonly { readonly there: number; readonly each: number }[],
+  order: readonly number[],
+  multiProcessors: number,
+): readonly number[] {
+  let [blocks, all] = [0, 0];
+  const means = order.map((i) => {
+    const { there, each } = parts[i]!;
+    blocks += there;
+    all += there * each;
+    return blocks === 0 ? 0 : (Math.ceil(blocks / multiProcessors - 1e-9) * all) / blocks;
+  });
+  const issued = parts.map(() => 0);
+  let most = 0;
+  for (const [position, i] of [...order.entries()].reverse()) {
+    most = Math.max(most, means[position]!);
+    issued[i] = most;
+  }
+  return issued;
+}
+
 /** How fast each kernel goes, of what it does alone. */
 export function speedsOf(kernels: readonly RunningKernel[], multiProcessors: number): number[] {
   if (kernels.length === 1) return [1];
@@ -108,22 +138,21 @@ export function speedsOf(kernels: readonly RunningKernel[], multiProcessors: num
     const there = got * blocks;
     // Of the busiest processor's schedulers, what each of its blocks takes.
     const each = time === 0 ? 0 : issue / time / Math.ceil(blocks / multiProcessors);
-    return { ...rest, got, time, there, each, memory: time === 0 ? 0 : (got * memory) / time };
+    // With the places that it got: a kernel that waits for memory alone takes as much of it with fewer.
+    const held = got === 0 ? 0 : together(latency / got, issue, memory);
+    return { ...rest, got, time, held, there, each, memory: held === 0 ? 0 : memory / held };
   });
-  const blocks = parts.reduce((sum, { there }) => sum + there, 0);
-  const busiest = Math.ceil(blocks / multiProcessors - 1e-9);
-  const issued =
-    blocks === 0 ? 0 : (busiest * parts.reduce((sum, { there, each }) => sum + there * each, 0)) / blocks;
+  const issued = issuedBeside(parts, orderOf(kernels), multiProcessors);
   const moved = parts.reduce((sum, { memory }) => sum + memory, 0);
   return kernels.map(({ load, duration }, i) => {
-    const { got, time, memory } = parts[i]!;
+    const { got, time, held, memory } = parts[i]!;
     if (got === 0) return 0;
     if (time === 0) return 1;
     const others = moved - memory;
     const slowed = together(
       load.latency / got,
-      Math.max(load.issue, issued * time),
-      load.memory + others * time,
+      Math.max(load.issue, issued[i]! * time),
+      load.memory + others * held,
     );
     return duration / (duration - time + Math.max(time, slowed));
   });
