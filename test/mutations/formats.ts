@@ -223,8 +223,8 @@ export const mutations = [
     [
       {
         name: 'a skip moves no position',
-        from: '    this.#position += elements;\n  }\n\n  async #readSame',
-        to: '  }\n\n  async #readSame',
+        from: '    this.#position += elements;\n  }\n\n  place(): FilePlace',
+        to: '  }\n\n  place(): FilePlace',
         why: 'the positions in messages, and the end of the input, are wrong after a skip',
         tests: ['test/overlap/resume.test.ts', 'test/overlap/sources.test.ts'],
       },

@@ -4,6 +4,54 @@ import { mutationsOf } from './mutation.ts';
 
 export const mutations = [
   ...mutationsOf(
+    'src/overlap/pieces.ts',
+    ['test/overlap/pieces.test.ts'],
+    [
+      {
+        name: 'a shorter last piece reads from the beginning',
+        from: 'const before = firstRow * rowBytes(input);',
+        to: 'const before = 0;',
+        why: 'the last rows are computed from the first ones',
+      },
+      {
+        name: 'pieces keep rows that belong together apart',
+        from: 'Math.floor(pieceBytes / bytesOfRow / granularity) * granularity',
+        to: 'Math.floor(pieceBytes / bytesOfRow)',
+        why: 'a group of rows is cut, and each half gives a row',
+      },
+      {
+        name: 'rows that see their neighbours go in pieces',
+        from: '|| inputs.some(({ halo }) => halo > 0)',
+        to: '',
+        why: 'the neighbours of a piece are not read',
+      },
+      {
+        name: 'what failed in a file is not looked at',
+        from: 'throw failure === null ? error : ',
+        to: 'if (failure === null || failure.file >= 0) throw error; throw ',
+        why: 'a full disk is said to be a defect of the package',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/cpu/piece-runner.ts',
+    ['test/overlap/pieces.test.ts'],
+    [
+      {
+        name: 'every piece begins with the first row',
+        from: 'row.first + piece * row.rows',
+        to: 'row.first',
+        why: 'a kernel that is told where it is gets a wrong place',
+      },
+      {
+        name: 'a later launch begins with the first piece again',
+        from: 'let piece = before + first; piece < before + end',
+        to: 'let piece = first; piece < end',
+        why: 'the first pieces are written several times, and the others never',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/overlap/outputs.ts',
     ['test/overlap/afterwards.test.ts'],
     [

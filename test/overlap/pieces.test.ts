@@ -1,0 +1,313 @@
+// Jobs from files to files on the CPU, in pieces that one thread takes from file to file: the bytes are those of
+// the loop, whatever the job, and what goes wrong goes wrong as there.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, type Job, job, kernel, map, open, type RunOptions, run } from 'warpstage';
+import { atLength } from '../support/thorough.ts';
+import { affine, groups, neighbours } from './jobs.ts';
+import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+let devices: readonly Device[];
+beforeAll(async () => {
+  const threads = [1, 2, 5];
+  devices = [...(await Promise.all(threads.map((count) => open('cpu', { threads: count }))))];
+});
+afterAll(() => Promise.all(devices.map((device) => device.close())));
+
+/** What says that a run went in pieces. */
+const fromFileToFile = 'each thread takes them from file to file';
+
+const isInPieces = ({
+  chosen,
+}: {
+  readonly chosen: { readonly steps: readonly { readonly why: string }[] };
+}) => chosen.steps.some(({ why }) => why === fromFileToFile);
+
+const rows = 3_000_017;
+const x = Float32Array.from({ length: rows }, (_, i) => (i * 7919) % 4093);
+
+/** Runs a job in pieces and in the loop, and gives both outputs' bytes. */
+async function bothWays(
+  work: Job,
+  directory: string,
+  input: RunOptions['input'],
+  outputs: readonly string[],
+  options: Partial<RunOptions> = {},
+): Promise<void> {
+  const at = (name: string) => join(directory, name);
+  const inLoop = outputs.map((name) => at(`loop-${name}`));
+  const looped = await run(work, {
+    ...{ input, output: inLoop, device: devices[1]!, chunk: 70_001 * 12 },
+    ...options,
+  });
+  expect(isInPieces(looped.report)).toBe(false);
+  for (const device of devices) {
+    const output = outputs.map(at);
+    const { report } = await run(work, { input, output, device, ...options });
+    expect(isInPieces(report)).toBe(true);
+    expect(report).toMatchObject({ rows: looped.report.rows, bytesIn: looped.report.bytesIn });
+    expect(report.bytesOut).toBe(looped.report.bytesOut);
+    for (const [i, path] of output.entries()) {
+      const same = Buffer.compare(readFileSync(path), readFileSync(inLoop[i]!)) === 0;
+      expect(same, `${path} with ${device.properties.multiProcessorCount} threads`).toBe(true);
+    }
+    expect(device.memory.allocations).toBe(0);
+  }
+}
+
+describe('the bytes are those of the loop', () => {
+  test('of bare elements and .npy files, with a short last piece', async () => {
+    const directory = temporaryDirectory();
+    const [npy, bare] = [join(directory, 'x.npy'), join(directory, 'x.f32')];
+    writeFileSync(npy, npyFile({ shape: [rows], data: x }));
+    writeFileSync(bare, x);
+    await bothWays(affine, directory, npy, ['y.npy']);
+    await bothWays(affine, directory, bare, ['y.f32']);
+    await bothWays(affine, directory, npy, ['head.f32'], { rows: 2_500_001 });
+    const y = new Float32Array(readFileSync(join(directory, 'y.f32')).buffer.slice(0));
+    expect(y.every((value, i) => value === 2 * x[i]! + 1)).toBe(true);
+  });
+
+  test('where rows become fewer and more, and pieces are told where they begin', async () => {
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.npy');
+    writeFileSync(
+      input,
+      npyFile({
+        descr: '<i4',
+        shape: [1_200_000, 4],
+        data: Int32Array.from({ length: 4_800_000 }, (_, i) => (i * 31) | 0),
+      }),
+    );
+    await bothWays(groups(3, 2, 'error'), directory, input, ['sums.npy', 'places.npy']);
+  });
+
+  test('of any rows, types and constants', async () => {
+    const mixed = map(
+      { y: 'f64', low: 'u8', a: 'u8', b: 'f32', c: 'i16', gain: 'constant f32 = 1' },
+      ({ a, b, c, gain }) => ({ y: gain * b + c, low: (a ^ c) & 255 }),
+    );
+    const directory = temporaryDirectory();
+    const at = (name: string) => join(directory, name);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1_100_000, max: 1_500_000 }),
+        fc.integer({ min: -9, max: 9 }),
+        async (length, gain) => {
+          const fill = <T extends Uint8Array | Int16Array | Float32Array>(array: T, by: number): T => {
+            for (let i = 0; i < array.length; ++i) array[i] = (i * by) % 251;
+            return array;
+          };
+          writeFileSync(at('a.u8'), fill(new Uint8Array(length), 7));
+          writeFileSync(at('b.f32'), fill(new Float32Array(length), 11));
+          writeFileSync(
+            at('c.npy'),
+            npyFile({ descr: '<i2', shape: [length], data: fill(new Int16Array(length), 13) }),
+          );
+          const input = { a: at('a.u8'), b: at('b.f32'), c: at('c.npy') };
+          await bothWays(mixed as unknown as Job, directory, input, ['y.npy', 'low.u8'], {
+            settings: { gain },
+          });
+        },
+      ),
+      { numRuns: 3 },
+    );
+  });
+});
+
+test.runIf(atLength)('positions beyond 32 bits are told', async () => {
+  const directory = temporaryDirectory();
+  const input = join(directory, 'x.u8');
+  const group = 4096;
+  const long = 2 ** 31 + 2 ** 24;
+  writeFileSync(input, '');
+  truncateSync(input, long);
+  const numbered = job({
+    kernel: kernel(
+      { y: 'f64[]', x: 'readonly u8[]', start: 'index', group: 'index' },
+      ({ y, x, start, group }, cuda) => {
+        const g = cuda.thisGrid().threadRank();
+        if (g < y.length) y[g] = x[g * group]! + start + g * group;
+      },
+    ),
+    inputs: { x: {} },
+    outputs: { y: { ratio: [1, group] } },
+    settings: { group },
+    offset: 'start',
+  });
+  const output = join(directory, 'y.f64');
+  const { report } = await run(numbered, { input, output, device: devices[1]! });
+  expect(isInPieces(report)).toBe(true);
+  const { buffer, byteOffset, byteLength } = readFileSync(output);
+  const y = new Float64Array(buffer.slice(byteOffset, byteOffset + byteLength));
+  expect(y.length).toBe(long / group);
+  expect(y.findIndex((value, g) => value !== g * group)).toBe(-1);
+});
+
+describe('chunks go through the loop', () => {
+  const small = map({ y: 'f32', x: 'f32' }, ({ x }) => x + 1);
+  const cases: Record<
+    string,
+    (input: string, at: (name: string) => string) => [Job<never, never>, Partial<RunOptions>]
+  > = {
+    'where a chunk is asked for': () => [small as never, { chunk: '4MiB' }],
+    'where a depth is': () => [small as never, { depth: 2 }],
+    'where spans are': () => [small as never, { trace: true }],
+    'where somebody hears of chunks': () => [small as never, { onChunk: () => {} }],
+    'where it may be resumed': () => [small as never, { resume: true }],
+    'where checksums are taken': () => [small as never, { checksum: true }],
+    'where elements are converted': () => [map({ y: 'f32', x: 'f64' }, ({ x }) => x) as never, {}],
+    'where rows see their neighbours': (_, at) => {
+      writeFileSync(at('x.i32'), Int32Array.from(x));
+      return [neighbours(1, 1, 'zero') as never, { input: at('x.i32') }];
+    },
+    'where the input comes as a stream': (input) => [
+      small as never,
+      {
+        input:
+          ([x.subarray(0, 10), x.subarray(10)] as never) &&
+          ((async function* () {
+            yield readFileSync(input);
+          })() as never),
+      },
+    ],
+    'where the output stays in memory': () => [small as never, { output: undefined as never }],
+    'where the data is little': () => [small as never, { rows: 1_000_000 }],
+  };
+  test.each(Object.keys(cases))('%s', async (name) => {
+    const directory = temporaryDirectory();
+    const at = (file: string) => join(directory, file);
+    writeFileSync(at('x.f32'), x);
+    const [work, options] = cases[name]!(at('x.f32'), at);
+    const { report } = await run(work, {
+      input: at('x.f32'),
+      output: at('y.npy'),
+      device: devices[1]!,
+      ...options,
+    } as RunOptions);
+    expect(isInPieces(report)).toBe(false);
+  });
+});
+
+describe('what goes wrong', () => {
+  test('in the kernel is thrown with its place, and leaves nothing', async () => {
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.f32');
+    writeFileSync(input, x);
+    const beyond = job({
+      kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i < y.length) y[i] = x[i === 60_000 ? x.length : i]!;
+      }),
+      inputs: { x: {} },
+      outputs: { y: {} },
+    });
+    const failing = run(beyond, { input, output: join(directory, 'y.f32'), device: devices[1]! });
+    const error = await expectFailure(failing, 'WS3001', /reads `x\[\d+\]`, but `x` has \d+ elements/);
+    expect(error.issues[0]!.location?.file).toContain('pieces.test.ts');
+    expect(namesIn(directory)).toEqual(['x.f32']);
+  });
+
+  test('where the input becomes shorter, it is said', async () => {
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.f32');
+    writeFileSync(input, new Float32Array(24_000_000));
+    const onProgress = () => truncateSync(input, 40_000_000);
+    const failing = run(affine, { input, output: join(directory, 'y.f32'), device: devices[1]!, onProgress });
+    await expectFailure(failing, 'WS5003', /x\.f32 ended after [\d,]+ of 96,000,000 bytes/);
+    expect(namesIn(directory)).toEqual(['x.f32']);
+  });
+
+  test.skipIf(process.platform === 'win32')('where the output may not be as long, it is said', () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'x.f32'), x);
+    const command = ['dist/cli/main.js', 'run', 'examples/affine.ts', join(directory, 'x.f32')];
+    const args = [...command, join(directory, 'y.f32'), '--set', 'a=2', '--set', 'b=1'];
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', 'ulimit -f 4096; exec "$0" "$@"', process.execPath, ...args],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
+    expect(stderr).toMatch(
+      /^WS5006: .*y\.f32 cannot be written: it would be larger than its file system allows$/m,
+    );
+    expect(status).toBe(74);
+    expect(namesIn(directory)).toEqual(['x.f32']);
+  });
+
+  test('a signal stops it, in a kernel that never ends too', async () => {
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.f32');
+    writeFileSync(input, x);
+    const forever = job({
+      kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i >= y.length) return;
+        y[i] = x[i]!;
+        while (y[i] >= 0) y[i] = y[i]! + 0;
+      }),
+      inputs: { x: {} },
+      outputs: { y: {} },
+    });
+    for (const work of [forever, affine] as Job[]) {
+      const controller = new AbortController();
+      const onProgress = () => controller.abort(new Error('enough'));
+      if (work === (forever as Job)) setTimeout(onProgress, 50);
+      const stopped = run(work, {
+        input,
+        output: join(directory, 'y.f32'),
+        device: devices[1]!,
+        signal: controller.signal,
+        onProgress,
+      });
+      const error = await expectFailure(stopped, 'WS5009', /was stopped before its end/);
+      expect(error.cause).toEqual(new Error('enough'));
+      expect(namesIn(directory)).toEqual(['x.f32']);
+    }
+    const { outputs } = await run(affine, { input: Float32Array.of(1, 2), device: devices[1]! });
+    expect([...outputs.y!]).toEqual([3, 5]);
+  });
+
+  test('what throws where progress is told ends it', async () => {
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.f32');
+    writeFileSync(input, x);
+    const onProgress = () => {
+      throw new RangeError('not that far');
+    };
+    const failing = run(affine, { input, output: join(directory, 'y.f32'), device: devices[1]!, onProgress });
+    await expect(failing).rejects.toThrow('not that far');
+    expect(namesIn(directory)).toEqual(['x.f32']);
+  });
+});
+
+test('progress is told on the way, up to all rows', async () => {
+  const directory = temporaryDirectory();
+  const input = join(directory, 'x.f32');
+  writeFileSync(input, new Float32Array(24_000_000));
+  const told: number[] = [];
+  const output = join(directory, 'y.f32');
+  const { report } = await run(affine, {
+    input,
+    output,
+    device: devices[1]!,
+    onProgress: ({ rows }) => told.push(rows),
+  });
+  expect(told.length).toBeGreaterThan(3);
+  expect(told).toEqual([...told].sort((a, b) => a - b));
+  expect(told.at(-1)).toBe(24_000_000);
+  expect(statSync(output).size).toBe(96_000_000);
+  const stage = (name: string) => report.stages.find((one) => one.name === name)!;
+  expect(stage('read')).toMatchObject({ bytes: 96_000_000, operations: report.chunks });
+  expect(stage('write').bytes).toBe(96_000_000);
+  for (const name of ['read', 'compute', 'write']) expect(stage(name).busy).toBeGreaterThan(0);
+});
