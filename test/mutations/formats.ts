@@ -236,7 +236,7 @@ export const mutations = [
       },
       {
         name: 'a file that shrinks while it is read just ends',
-        from: 'if (got < asked && this.length !== undefined) this.#endedEarly(got);',
+        from: 'if (got < asked && this.length !== undefined) throw this.endedEarly(this.#position + got);',
         to: '',
         why: 'an output lacks rows, and exit status 0',
       },
