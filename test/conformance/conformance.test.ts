@@ -5,13 +5,14 @@ import { type Device, type DeviceArray, open } from 'warpstage';
 import { devices, type TestDevice } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
+import { atLength } from '../support/thorough.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
 import { allocFor, type HostArray } from './case.ts';
 import { allCases } from './cases.ts';
 
 const places: readonly Pick<TestDevice, 'name' | 'ranOn' | 'open'>[] = [
   ...devices,
-  ...(['late', 1, 2, 3] as const).map((delivery) => ({
+  ...(atLength ? (['late', 1, 2, 3] as const) : (['late', 1] as const)).map((delivery) => ({
     name: `cpu, interpreter, ${typeof delivery === 'number' ? `seed ${delivery}` : delivery}`,
     ranOn: /^interpreter$/,
     open: () => open('cpu', { target: 'interpreter', delivery }),

@@ -9,6 +9,7 @@ import { randomRuns } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { wasm } from '../support/wasm.ts';
 import {
   batchSize,
@@ -74,7 +75,7 @@ test('mutations are found, but for those that are right as well', () => {
       } else if (verdict === 'findings') outcomes.found += 1;
       else outcomes.missed.push(textOf(shape, mutation));
     }),
-    randomRuns(40),
+    randomRuns(atLength ? 40 : 20),
   );
   const { found, missed, harmless } = outcomes;
   if (process.env.WARPSTAGE_RANDOM_RUNS !== undefined) {

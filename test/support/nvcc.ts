@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { atLength } from './thorough.ts';
+import { atLength, partOf } from './thorough.ts';
 import { hasTool } from './tools.ts';
 
 export const hasNvcc = hasTool('nvcc');
@@ -51,8 +51,8 @@ export function inOneFile(texts: readonly string[]): string {
 }
 
 /**
- * Tests that texts compile for every kind of architecture that is supported (for two of them, where not at length), without a warning but those of
- * `allowed`, which are about what the kernels themselves say.
+ * Tests that texts compile for every kind of architecture that is supported, or for an old or a new one where not at
+ * length, without a warning but those of `allowed`, which are about what the kernels themselves say.
  */
 export function testCompiling(
   what: string,
@@ -60,7 +60,7 @@ export function testCompiling(
   allowed: readonly number[] = [],
 ): void {
   describe.skipIf(!hasNvcc)('nvcc', () => {
-    test.each(atLength ? ['75', '80', '90a', '120'] : ['75', '90a'])(
+    test.each(atLength ? ['75', '80', '90a', '120'] : partOf(['75', '90a'], what.length))(
       `${what} for sm_%s without a warning`,
       async (architecture) => {
         const texts = textsFor(Number.parseInt(architecture, 10));
