@@ -62,6 +62,8 @@ function receiverOf(value: Value): string | null {
       return value.name;
     case 'group':
       return value.group.kind;
+    case 'lanes':
+      return 'coalesced';
     case 'pipeline':
     case 'barrier':
     case 'barriers':
@@ -80,6 +82,7 @@ function ownerOf(receiver: string): string {
     block: 'a block',
     tile: 'a tile',
     thread: 'a thread',
+    coalesced: 'a coalesced group',
     array: 'an array',
     pipeline: 'a pipeline',
     cg: "'cuda.cg'",
@@ -106,9 +109,6 @@ function nameHint(owner: string, name: string, names: readonly string[]): string
   if (owner === 'an array') return 'let each thread read and write elements: y[i] = …';
   if (owner.startsWith('the data of') || owner === 'a row')
     return `add it to the schema: ${name}: 'f32', or the type that it has`;
-  if (name === 'coalescedThreads') {
-    return 'which threads happen to run together is chance; let all lanes come, also those without an element, and ask who takes part: cuda.ballotSync(0xffffffff, condition)';
-  }
   if (owner === "'Math'" && name === 'random') {
     return "make random numbers on the host, or compute them from the thread's rank";
   }

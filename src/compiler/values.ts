@@ -102,6 +102,12 @@ export interface GroupValue {
   readonly metaGroupSize: number;
 }
 
+/** Any lanes of a warp: a u32 whose bit i stands for lane i. */
+export interface LanesValue {
+  readonly kind: 'lanes';
+  readonly mask: Expression;
+}
+
 /** One string. */
 export interface TextValue {
   readonly kind: 'text';
@@ -203,6 +209,7 @@ export type Value =
   | ViewValue
   | ArrayChoiceValue
   | GroupValue
+  | LanesValue
   | TextValue
   | ChoiceValue
   | TemplateValue
@@ -295,6 +302,8 @@ export function describe(value: Value): string {
       return value.group.kind === 'tile'
         ? `a tile of ${value.group.size} threads`
         : `the ${value.group.kind} group`;
+    case 'lanes':
+      return 'a coalesced group';
     case 'text':
       return `the string '${value.text}'`;
     case 'choice':
@@ -353,6 +362,8 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
       };
     case 'choice':
       return { ...value, code: change(value.code) };
+    case 'lanes':
+      return { ...value, mask: change(value.mask) };
     case 'barrier':
       return { ...value, index: change(value.index) };
     case 'token':

@@ -91,6 +91,24 @@ export interface Tile {
   matchAll(value: Scalar): number;
 }
 
+/** Any threads of a warp. Ranks count them from the lowest lane. CUDA: `cooperative_groups::coalesced_group`. */
+export interface CoalescedGroup {
+  /** The number of threads of the group. CUDA: `group.size()`. */
+  size(): number;
+  /** The number of threads of the group. CUDA: `group.num_threads()`. */
+  numThreads(): number;
+  /** The rank of this thread in the group. CUDA: `group.thread_rank()`. */
+  threadRank(): number;
+  /** Waits until every thread of the group is here; what they wrote before is then visible to them. Barrier: the group. CUDA: `group.sync()`. */
+  sync(): void;
+  /** The value of the thread with this rank in the group; a rank that the group does not have is an error. Barrier: the group. CUDA: `group.shfl(value, rank)`. */
+  shfl<T extends Scalar>(value: T, rank: Index): Exchanged<T>;
+  /** Whether the predicate holds for a thread of the group. Barrier: the group. CUDA: `group.any(predicate)`. */
+  any(predicate: number | boolean): boolean;
+  /** Whether the predicate holds for all threads of the group. Barrier: the group. CUDA: `group.all(predicate)`. */
+  all(predicate: number | boolean): boolean;
+}
+
 /** The calling thread as a group. CUDA: `cooperative_groups::this_thread()`. */
 export interface Thread {
   /** Always 1. CUDA: `thread.size()`. */
@@ -116,6 +134,26 @@ export interface CudaGroups {
    * power of two that divides the group. CUDA: `cooperative_groups::tiled_partition<size>(group)`.
    */
   tiledPartition(group: ThreadBlock | Tile, size: Constant): Tile;
+  /**
+   * Threads of the warp that are here at this moment, the calling one among them. CUDA does not
+   * promise that it finds any other; on a CPU it never does. To know who takes part, cut a tile by
+   * a predicate that all its threads bring: `cuda.binaryPartition(tile, predicate)`.
+   * CUDA: `cooperative_groups::coalesced_threads()`.
+   */
+  coalescedThreads(): CoalescedGroup;
+  /**
+   * The threads of the group, of at most 32, for which the predicate holds as it does for this one.
+   * Barrier: the group. CUDA: `cooperative_groups::binary_partition(group, predicate)`.
+   *
+   * @example
+   * const mine = cuda.binaryPartition(cuda.tiledPartition(block, 32), x > 0);
+   */
+  binaryPartition(group: Tile | CoalescedGroup, predicate: number | boolean): CoalescedGroup;
+  /**
+   * The threads of the group, of at most 32, with the same label, to the bit, as this one.
+   * Barrier: the group. CUDA: `cooperative_groups::labeled_partition(group, label)`.
+   */
+  labeledPartition(group: Tile | CoalescedGroup, label: Scalar): CoalescedGroup;
 }
 
 /** The intrinsics of warps. */

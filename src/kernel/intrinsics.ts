@@ -49,6 +49,8 @@ export type ArgumentKind =
   /** Threads that act together: a block, a tile or a single thread. */
   | 'group'
   | 'block or tile'
+  /** A tile, or a group of any lanes of a warp. */
+  | 'tile or lanes'
   | 'pipeline'
   | 'pipeline state'
   | 'scope'

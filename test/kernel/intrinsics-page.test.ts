@@ -9,6 +9,7 @@ const sections: Readonly<Record<string, string>> = {
   grid: 'A grid: `cuda.thisGrid()`',
   block: 'A block: `cuda.thisThreadBlock()`',
   tile: 'A tile: `cuda.tiledPartition(group, size)`',
+  coalesced: 'Any threads of a warp: `cuda.labeledPartition(group, label)`',
   thread: 'A thread: `cuda.thisThread()`',
   array: 'An array',
   pipeline: 'A pipeline: `cuda.makePipeline(…)`',

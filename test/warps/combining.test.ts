@@ -116,9 +116,4 @@ test('what cannot be combined is an error', () => {
   expect(() => outcomeOf(block, launch({}))).toThrow(
     'WS1009: cuda.cg.reduce needs a tile of at most 32 threads, and this is the block group',
   );
-  const coalesced = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
-    // @ts-expect-error: there is no such intrinsic
-    out[0] = cuda.coalescedThreads().size();
-  });
-  expect(() => outcomeOf(coalesced, launch({}))).toThrow(/which threads happen to run together is chance/);
 });

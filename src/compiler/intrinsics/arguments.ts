@@ -142,6 +142,8 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'group' && value.group.kind !== 'grid';
     case 'block or tile':
       return value.kind === 'group' && (value.group.kind === 'block' || value.group.kind === 'tile');
+    case 'tile or lanes':
+      return value.kind === 'lanes' || (value.kind === 'group' && value.group.kind === 'tile');
     case 'pipeline':
       return value.kind === 'pipeline';
     case 'pipeline state':
@@ -214,6 +216,8 @@ function kindText(kind: ArgumentKind): string {
       return 'a block, a tile or a thread';
     case 'block or tile':
       return 'a block or a tile';
+    case 'tile or lanes':
+      return 'a tile or a coalesced group';
     case 'pipeline':
       return 'a pipeline';
     case 'pipeline state':
@@ -294,6 +298,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'block or tile': same,
   vector: same,
   'vector or number': same,
+  'tile or lanes': same,
   pipeline: same,
   'pipeline state': same,
   combination: (_lowering, value) => textOf(value) as Combination,

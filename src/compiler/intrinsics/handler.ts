@@ -24,6 +24,7 @@ import type {
   CountValue,
   DeviceFunctionValue,
   GroupValue,
+  LanesValue,
   Numeric,
   ObjectValue,
   QuotientValue,
@@ -52,6 +53,7 @@ export interface ArgumentTypes {
   readonly 'element type': Element;
   readonly group: GroupValue;
   readonly 'block or tile': GroupValue;
+  readonly 'tile or lanes': GroupValue | LanesValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
   readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;
   readonly scope: PipelineScope;
@@ -83,15 +85,17 @@ type Forms<N extends IntrinsicName> = FormTable[N] extends readonly (infer F)[] 
 
 type ReceiverValue<N extends IntrinsicName> = N extends `${'grid' | 'block' | 'tile' | 'thread'}.${string}`
   ? GroupValue
-  : N extends `pipeline.${string}`
-    ? Extract<Value, { kind: 'pipeline' }>
-    : N extends `array.${string}`
-      ? ViewValue
-      : N extends `barrier.${string}`
-        ? BarrierValue
-        : N extends `barriers.${string}`
-          ? Extract<Value, { kind: 'barriers' }>
-          : null;
+  : N extends `coalesced.${string}`
+    ? LanesValue
+    : N extends `pipeline.${string}`
+      ? Extract<Value, { kind: 'pipeline' }>
+      : N extends `array.${string}`
+        ? ViewValue
+        : N extends `barrier.${string}`
+          ? BarrierValue
+          : N extends `barriers.${string}`
+            ? Extract<Value, { kind: 'barriers' }>
+            : null;
 
 /** One use of an intrinsic. */
 export interface IntrinsicCall<N extends IntrinsicName = IntrinsicName> {

@@ -10,6 +10,7 @@ import { arithmeticHandlers } from './arithmetic.ts';
 import { barrierHandlers } from './barriers.ts';
 import { bitcastHandlers } from './bitcast.ts';
 import { bitHandlers } from './bits.ts';
+import { coalescedHandlers } from './coalesced.ts';
 import { combiningHandlers } from './combining.ts';
 import { consoleHandlers } from './console.ts';
 import { copyHandlers } from './copies.ts';
@@ -30,6 +31,7 @@ const handlers = {
   ...vectorHandlers,
   ...bitHandlers,
   ...bitcastHandlers,
+  ...coalescedHandlers,
   ...combiningHandlers,
   ...memoryHandlers,
   ...copyHandlers,

@@ -14,6 +14,7 @@ import { isInteger, type NumberType } from '../number-types.ts';
 import { toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { laneOfRank } from './lane-masks.ts';
 
 type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
@@ -58,6 +59,14 @@ export const warpHandlers = {
   'tile.ballot': (call) => fromFirst(call, vote(call, 'ballot', { ...call.args, group: tileOf(call) })),
   'tile.matchAny': (call) => fromFirst(call, match(call, 'matchAny', { ...call.args, group: tileOf(call) })),
   'tile.matchAll': (call) => fromFirst(call, match(call, 'matchAll', { ...call.args, group: tileOf(call) })),
+
+  'coalesced.shfl': (call) => {
+    const { mask } = call.receiver;
+    const lane = laneOfRank(call.lowering, mask, call.args.rank);
+    return shuffle(call, 'shfl', call.args.value, { mask, lane });
+  },
+  'coalesced.any': (call) => vote(call, 'any', { ...call.args, mask: call.receiver.mask }),
+  'coalesced.all': (call) => vote(call, 'all', { ...call.args, mask: call.receiver.mask }),
 } satisfies SomeHandlers;
 
 /** The mask of a call of the IR: none where all lanes are named. */

@@ -1,0 +1,48 @@
+// Masks of lanes as groups: how many lanes there are, and which has a rank.
+//
+// A mask is a u32 whose bit i stands for lane i. Ranks count its lanes from the lowest.
+
+import { binary, builtin, compare, conditional, convert, numberConstant, unary } from '../build.ts';
+import type { Expression } from '../ir.ts';
+import type { Lowering } from '../lowering.ts';
+import type { IntrinsicCall } from './handler.ts';
+
+type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
+
+/** How many lanes a mask names, as an i32. */
+export function countOfLanes({ lowering, node }: Place, mask: Expression): Expression {
+  const range = lowering.range(node);
+  return convert(unary('popcount', mask, range), 'i32', range);
+}
+
+/** The lanes of a mask below the own. */
+export function lanesBelow({ lowering, node }: Place, mask: Expression): Expression {
+  const range = lowering.range(node);
+  const { indexType } = lowering;
+  const rank = builtin('threadRank', indexType, range);
+  const lane = convert(binary('and', rank, numberConstant(indexType, 31, range), range), 'u32', range);
+  const one = numberConstant('u32', 1, range);
+  const below = binary('subtract', binary('shiftLeft', one, lane, range), one, range);
+  return binary('and', mask, below, range);
+}
+
+/**
+ * The lane with a rank in a mask, as an i32, by halves: lanes that a half has too few of lie above it. Of a
+ * rank that the group does not have, lane 31 or one that is not in the mask.
+ */
+export function laneOfRank(lowering: Lowering, mask: Expression, rank: Expression): Expression {
+  const { range } = rank;
+  let left = lowering.settleExpression(convert(rank, 'i32', range), 'left');
+  let lane: Expression = numberConstant('u32', 0, range);
+  for (let half = 16; half >= 1; half /= 2) {
+    const part = numberConstant('u32', 2 ** half - 1, range);
+    const here = binary('and', binary('shiftRight', mask, lane, range), part, range);
+    const inHere = lowering.settleExpression(convert(unary('popcount', here, range), 'i32', range), 'here');
+    const isAbove = lowering.settleExpression(compare('greaterEqual', left, inHere, range), 'above');
+    const above = binary('add', lane, numberConstant('u32', half, range), range);
+    lane = lowering.settleExpression(conditional(isAbove, above, lane, range), 'lane');
+    const rest = binary('subtract', left, inHere, range);
+    left = lowering.settleExpression(conditional(isAbove, rest, left, range), 'left');
+  }
+  return convert(lane, 'i32', range);
+}
