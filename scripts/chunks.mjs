@@ -15,7 +15,15 @@ import { rollup } from 'rollup';
 /** Modules that act when they are loaded: no chunk may have them. */
 const programs = ['cli/main', 'formats/decoding-thread'];
 /** What has a file of its name in dist/. */
-export const named = ['index', 'browser', 'checker/index', 'host/index', 'formats/parquet', ...programs];
+export const named = [
+  'index',
+  'browser',
+  'checker/index',
+  'host/index',
+  'checker/static/index',
+  'formats/parquet',
+  ...programs,
+];
 /** What a browser loads: its chunks hold nothing of Node. */
 const forBrowsers = ['browser', 'checker/index', 'diagnostics/problem'];
 
@@ -52,6 +60,7 @@ const chunks = [
   ['model', model],
   ['timeline', ['timeline/read-trace', 'cli/write-trace']],
   ['host', ['host/index']],
+  ['editor', ['checker/static/index']],
 ];
 
 /** Writes the modules of the folder `from` into the folder `to`. */

@@ -89,6 +89,10 @@ export class Lowering {
   readonly barriers: LoweredBarrier[] = [];
   /** The blocks around the statement that is lowered. */
   readonly scopes = new Scopes();
+  /** Each function that was entered, as often as it was. */
+  readonly activations: Frame[] = [];
+  /** Each member that was asked of something that docs/intrinsics.md lists the members of. */
+  readonly members: { readonly receiver: string; readonly name: string; readonly range: Range }[] = [];
   /** Functions that are being inlined, outermost first: what is here already is recursion. */
   readonly calls: { readonly callee: object; readonly name: string }[] = [];
   readonly #rules: Rules;
@@ -156,9 +160,11 @@ export class Lowering {
     inside: (frame: Frame) => T,
   ): T {
     const outer = this.#frame;
-    this.#frame = new Frame(parsed, source, parent, path, returns);
+    const frame = new Frame(parsed, source, parent, path, returns);
+    this.activations.push(frame);
+    this.#frame = frame;
     try {
-      return inside(this.#frame);
+      return inside(frame);
     } finally {
       this.#frame = outer;
     }

@@ -20,6 +20,7 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
   const receiver = receiverOf(object);
   if (receiver !== null) {
     const intrinsic = `${receiver}.${name}`;
+    lowering.members.push({ receiver, name, range: lowering.range(node) });
     if (!isIntrinsic(intrinsic))
       return refuseName(lowering, ownerOf(receiver), name, membersOf(receiver), node);
     const instance = object.kind === 'namespace' ? null : object;

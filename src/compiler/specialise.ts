@@ -51,11 +51,15 @@ const rules: Rules = {
 };
 
 /**
- * Compiles a kernel for one specialisation.
+ * Compiles a kernel for one specialisation. `look` sees what was found, mistakes or not, before it is let go.
  *
  * @throws WarpstageError with all 1xxx issues that were found
  */
-export function specialise(kernel: Kernel, specialisation: Specialisation): Specialised {
+export function specialise(
+  kernel: Kernel,
+  specialisation: Specialisation,
+  look?: (lowering: Lowering) => void,
+): Specialised {
   const inference = new Inference();
   for (;;) {
     const { block, indexType, cooperative = false } = specialisation;
@@ -63,6 +67,7 @@ export function specialise(kernel: Kernel, specialisation: Specialisation): Spec
     lowerKernel(lowering, kernel, specialisation);
     // The types that this pass was made with are final once it teaches nothing new.
     if (inference.solve()) continue;
+    look?.(lowering);
     if (lowering.mistakes.any) throw new WarpstageError(lowering.mistakes.issues());
     const program = lowering.program(kernel.name);
     return {

@@ -7,8 +7,7 @@ import { specialise } from '../../compiler/specialise.ts';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import { lineAndColumn } from '../../diagnostics/lines.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import { parseSchema, type ScalarValue } from '../../kernel/parameters.ts';
-import type { Extent3 } from '../../kernel/types.ts';
+import { type Launch, launches, specialisationFor } from './launches.ts';
 import { Modules, type ReadText, Unknown } from './modules.ts';
 
 export type { ReadText } from './modules.ts';
@@ -57,22 +56,11 @@ export function checkText(files: readonly string[], read: ReadText): StaticCheck
   return { kernels, issues: ordered(issues, files), skipped };
 }
 
-const blocks: readonly Extent3[] = [
-  [256, 1, 1],
-  [32, 1, 1],
-  [64, 1, 1],
-  [1024, 1, 1],
-  [16, 16, 1],
-  [1, 1, 1],
-];
-/** Of constants without a default. */
-const values = [2, 4, 1, 16, 32, 3] as const;
-
 /** What is wrong with a kernel, whichever way it is launched. */
 function mistakesOf(kernel: Kernel, name: string): readonly Issue[] {
   let common: readonly Issue[] | null = null;
-  for (const [turn, block] of blocks.entries()) {
-    const found = issuesOf(named(kernel, name), block, values[turn]!);
+  for (const launch of launches) {
+    const found = issuesOf(named(kernel, name), launch);
     const keys = new Set(found.map(keyOf));
     common = common === null ? found : common.filter((issue) => keys.has(keyOf(issue)));
     if (common.length === 0) break;
@@ -85,16 +73,9 @@ function named(kernel: Kernel, name: string): Kernel {
   return kernel.name === 'kernel' ? { ...kernel, name } : kernel;
 }
 
-function issuesOf(kernel: Kernel, block: Extent3, value: number): readonly Issue[] {
-  const constants: Record<string, ScalarValue> = {};
-  for (const parameter of parseSchema(kernel.schema)) {
-    if (parameter.kind !== 'constant' || parameter.default !== undefined) continue;
-    const { type } = parameter;
-    constants[parameter.name] =
-      type === 'bool' ? value % 2 === 0 : type === 'i64' || type === 'u64' ? BigInt(value) : value;
-  }
+function issuesOf(kernel: Kernel, launch: Launch): readonly Issue[] {
   try {
-    specialise(kernel, { block, indexType: 'i32', constants, cooperative: true, functions: {} });
+    specialise(kernel, specialisationFor(kernel, launch));
     return [];
   } catch (error) {
     if (error instanceof WarpstageError) return error.issues;
