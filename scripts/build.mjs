@@ -14,13 +14,10 @@ import { dts } from 'rollup-plugin-dts';
 import { writeChunks } from './chunks.mjs';
 import { programTexts, readable, textConstant } from './program-texts.mjs';
 
-const entries = {
-  index: 'index',
-  check: 'checker/index',
-  host: 'host/index',
-  editor: 'checker/static/index',
-};
-const typed = { ...entries, browser: 'browser' };
+const entries = { index: 'index', check: 'checker/index', host: 'host/index' };
+/** What only modules take: its parser of TypeScript is one, which require() of Jest and bundles cannot load. */
+const modulesOnly = { browser: 'browser', editor: 'checker/static/index' };
+const typed = { ...entries, ...modulesOnly };
 /** What the types need beside a project's own `lib`: any target's, and no DOM. */
 const libraries = ['es2020', 'esnext.disposable'].map((lib) => `/// <reference lib="${lib}" />\n`).join('');
 
