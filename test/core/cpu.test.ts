@@ -18,6 +18,7 @@ import { interpreted, loweredForCpu, regionsOf, threadsOf } from '../support/low
 import { orderingKernels } from '../support/ordering-kernels.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { type HostArray, type ProgramLaunch, runProgram } from '../support/run-program.ts';
+import { partOf } from '../support/thorough.ts';
 import { eachChange, flattened, withoutKept } from './cpu-omissions.ts';
 
 const copyOf = (data: ProgramLaunch['arguments']): Record<string, ProgramLaunch['arguments'][string]> =>
@@ -25,18 +26,23 @@ const copyOf = (data: ProgramLaunch['arguments']): Record<string, ProgramLaunch[
     Object.entries(data).map(([name, value]) => [name, typeof value === 'object' ? value.slice() : value]),
   );
 
-describe.each(Object.entries(allCases))('%s', (_, cases) => {
-  test.each(cases)('$name', ({ kernel, grid, block, data, expected, findings = [] }) => {
+const all = Object.entries(allCases).flatMap(([subject, cases]) =>
+  cases.map((one) => ({ ...one, name: `${subject}: ${one.name}` })),
+);
+
+test.each(all.map((one, position) => ({ ...one, position })))(
+  '$name',
+  ({ kernel, grid, block, data, expected, findings = [], position }) => {
     const found: Finding[] = [];
     const report = (finding: Finding) => void found.push(finding);
     const states = (delivery: Delivery) => interpreted('made ready for states', delivery, report, threadsOf);
-    const targets = [
-      ...(['eager', 'late', 1] as const).map((delivery) => loweredForCpu(delivery, report)),
-      loweredForCpu('late', report, ['structure']),
-      loweredForCpu('late', report, ['affine']),
-      states('late'),
-      states(1),
+    const others = [
+      ...(['eager', 1] as const).map((delivery) => () => loweredForCpu(delivery, report)),
+      () => loweredForCpu('late', report, ['structure']),
+      () => loweredForCpu('late', report, ['affine']),
+      ...(['late', 1] as const).map((delivery) => () => states(delivery)),
     ];
+    const targets = [loweredForCpu('late', report), ...partOf(others, position).map((target) => target())];
     for (const target of targets) {
       const given = copyOf(data);
       const { fault } = runKernel(target, kernel, { grid, block, arguments: given });
@@ -46,8 +52,8 @@ describe.each(Object.entries(allCases))('%s', (_, cases) => {
         expect(given[name], `${name}, ${target.name}`).toEqual(array);
       }
     }
-  });
-});
+  },
+);
 
 const threads = 64;
 const batches = 12;

@@ -9,6 +9,7 @@ import { interpreter } from '../support/interpreter.ts';
 import { loweredForCpu } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import { randomArguments } from './random-inputs.ts';
 import { type RandomProgram, randomProgram, riskyProgram } from './random-program.ts';
@@ -74,7 +75,7 @@ describe('random programs', () => {
           const way = wayOf(executable);
           ways.set(way, (ways.get(way) ?? 0) + 1);
         }),
-        randomRuns(100),
+        randomRuns(atLength ? 100 : 50),
       );
       // Each way of WebAssembly really ran.
       for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(5);
@@ -94,7 +95,7 @@ describe('random programs that may fail', () => {
         expect(actual, printProgram(random.program)).toEqual(expected);
         if (expected !== null) failed += 1;
       }),
-      randomRuns(60),
+      randomRuns(atLength ? 60 : 30),
     );
     expect(failed).toBeGreaterThan(10);
   });

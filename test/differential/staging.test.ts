@@ -12,6 +12,7 @@ import { architectures, loweredFor } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
 import { runProgram } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { scratchLength, stagingInputLength, stagingKernelText, stagingSchema } from './random-staging.ts';
 import { randomLimit, randomRuns, type Tape, tapes } from './tape.ts';
@@ -42,7 +43,7 @@ test(
         expect(outcome.fault, text).toBeNull();
         seen[outcome.mode] += 1;
       }),
-      randomRuns(8),
+      randomRuns(atLength ? 8 : 4),
     );
     expect(seen.regions).toBeGreaterThan(0);
     expect(seen.states).toBeGreaterThan(0);
@@ -63,7 +64,7 @@ test(
           text,
         ).toEqual([]);
       }),
-      randomRuns(8),
+      randomRuns(atLength ? 8 : 4),
     );
   },
   randomLimit(8),
@@ -106,7 +107,7 @@ describe('what a GPU gets', () => {
           });
           expect(new Set(results).size, text).toBe(1);
         }),
-        randomRuns(8),
+        randomRuns(atLength ? 8 : 4),
       );
     },
     randomLimit(8),

@@ -23,7 +23,7 @@ describe.each([...devices, model])('$name', ({ open, kind, options }) => {
   });
 
   test('what functions throw while it is closed is thrown', async () => {
-    const numRuns = Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 60);
+    const numRuns = Number(process.env.WARPSTAGE_RANDOM_RUNS ?? 20);
     await checkAnyFailures({ open, faults: false, only: closing, numRuns });
   });
 });

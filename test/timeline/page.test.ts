@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { job, kernel, run, type Span, tracePage } from 'warpstage';
 import { reportText } from '#warpstage/timeline/report.js';
+import { atLength } from '../support/thorough.ts';
 import { describePage, nextLane, one, Pages, positionOf, rowTop, schedule, windowOf } from './pages.ts';
 
 describePage('the page, in Chromium', () => {
@@ -263,27 +264,31 @@ describePage('the page, in Chromium', () => {
   });
 
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  test.each([
+  const looks = [
     ['light', 1132],
+    ['dark', 400],
     ['dark', 1132],
     ['light', 400],
-    ['dark', 400],
-  ] as const)('axe finds nothing: %s, %i pixels wide', async (scheme, width) => {
-    const traces = ['V1', 'V2'].map((title) => ({ title, facts: { depth: 2 }, spans: schedule(40) }));
-    const page = await show(traces, scheme === 'dark');
-    await page.setViewportSize({ width, height: 760 });
-    await page.keyboard.press('ArrowRight');
-    // The page's own policy lets no other script in; the audit is asked through the debugger.
-    await page.evaluate(axe);
-    const findings = await page.evaluate(async () => {
-      const { violations } = await (
-        globalThis as unknown as { axe: { run(): Promise<AxeResult> } }
-      ).axe.run();
-      return violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.map(({ html }) => html) }));
-    });
-    expect(findings).toEqual([]);
-    await page.close();
-  });
+  ] as const;
+  test.each(atLength ? looks : looks.slice(0, 2))(
+    'axe finds nothing: %s, %i pixels wide',
+    async (scheme, width) => {
+      const traces = ['V1', 'V2'].map((title) => ({ title, facts: { depth: 2 }, spans: schedule(40) }));
+      const page = await show(traces, scheme === 'dark');
+      await page.setViewportSize({ width, height: 760 });
+      await page.keyboard.press('ArrowRight');
+      // The page's own policy lets no other script in; the audit is asked through the debugger.
+      await page.evaluate(axe);
+      const findings = await page.evaluate(async () => {
+        const { violations } = await (
+          globalThis as unknown as { axe: { run(): Promise<AxeResult> } }
+        ).axe.run();
+        return violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.map(({ html }) => html) }));
+      });
+      expect(findings).toEqual([]);
+      await page.close();
+    },
+  );
 
   test('at 400 pixels nothing is wider than the page: tables scroll by themselves', async () => {
     const page = await show([

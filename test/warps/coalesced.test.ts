@@ -89,8 +89,8 @@ describe('on ways of their own', () => {
     });
     expect(fault).toBeNull();
     const here = [...x.slice(0, 32)].filter((v) => v > 0);
-    expect([...(given['adds'] as Int32Array)]).toEqual([here.length, 1]);
-    expect([...(given['out'] as Int32Array)].slice(0, here.length)).toEqual(here);
+    expect([...(given.adds as Int32Array)]).toEqual([here.length, 1]);
+    expect([...(given.out as Int32Array)].slice(0, here.length)).toEqual(here);
     const last = outputOf(
       once,
       { grid: 1, block: 32, arguments: { out: new Int32Array(32), x: x.slice(0, 32) } },
