@@ -29,12 +29,8 @@ export interface CohortWay {
   readonly segments: readonly Segment[];
 }
 
-export type MeetingCall = Extract<Call, { intrinsic: 'sync' }>;
 /** A wait for a test of words, or the question whether it holds. */
 export type CountCall = CoreCall & { readonly operation: Extract<CoreOperation, { kind: 'waitUntil' }> };
-
-/** A call at which a thread may have to wait. */
-export type WaitingCall = MeetingCall | CountCall;
 
 export interface Segment<To = number> {
   readonly head: Head | null;
@@ -44,7 +40,7 @@ export interface Segment<To = number> {
 
 export interface Head {
   /** What must be so before the threads go on, if anything. */
-  readonly wait: WaitingCall | null;
+  readonly wait: CountCall | null;
   /** Where the threads have let others go on, if that is why they stopped. */
   readonly yieldedAt?: Range;
   /** Uniform variables that are read from here on. */
@@ -59,9 +55,7 @@ export type Step =
   /** Gives uniform variables their values. */
   | { readonly kind: 'once'; readonly statement: Statement }
   /** What all threads do at a call that none of them waits at. */
-  | { readonly kind: 'call'; readonly call: Call }
-  /** All threads arrive where they wait for others, in the head that comes next. */
-  | { readonly kind: 'arrive'; readonly call: MeetingCall };
+  | { readonly kind: 'call'; readonly call: Call };
 
 export type End<To = number> =
   | { readonly kind: 'jump'; readonly to: To }

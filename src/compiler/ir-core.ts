@@ -38,6 +38,8 @@ export interface Waiting {
   /** Of a meeting: who meets, and what lanes exchange there, if they do. */
   readonly group?: Group;
   readonly operator?: WarpOperator;
+  /** Lanes find each other by the masks that name them. */
+  readonly byMask?: boolean;
 }
 
 /** A word of an array of counts. */

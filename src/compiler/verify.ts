@@ -199,6 +199,9 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
     // There is nobody whom a block could wait for.
     if (program.level === 'block' && ['sync', 'warp', 'nanosleep'].includes(one.intrinsic))
       throw new Error(`${one.intrinsic} in a program that its block runs`);
+    // Threads wait for words alone.
+    if (program.level === 'cohort' && ['sync', 'warp'].includes(one.intrinsic))
+      throw new Error(`${one.intrinsic} in a program of cohorts`);
     switch (one.intrinsic) {
       case 'core':
         core(one);

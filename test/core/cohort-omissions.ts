@@ -1,8 +1,9 @@
 // Takes away, one at a time, what a program says of its cohorts: arrivals, waits, what follows a meeting, calls,
-// ways to part, and variables that are kept.
+// ways to part, and variables that are kept; and what a thread counts by itself.
 
 import type { Call, Program, Statement } from '#warpstage/compiler/ir.js';
 import type { CohortRegion, CohortWay, End, Segment } from '#warpstage/compiler/ir-cohorts.js';
+import { mapStatements } from '#warpstage/targets/analysis/map.js';
 
 /** A program that says less of its cohorts, and what was taken away. */
 export interface Omission {
@@ -66,6 +67,68 @@ function counterOf({ program }: CohortWay, statement: Statement): string | null 
   if (statement.kind !== 'assign') return null;
   const { name } = program.variables[statement.variable]!;
   return name.includes('.') ? name : null;
+}
+
+/** For each word that a thread of a region adds to, sets or asks for, the program in which it does not; a question is answered by yes. */
+export function withoutCounting(program: Program): Omission[] {
+  return eachSegment(program, (segment, at, way) => {
+    const { steps, end } = segment;
+    const put = (what: string, changed: Partial<Segment>) => ({
+      what,
+      way: replaced(way, at, { ...segment, ...changed }),
+    });
+    const ofRegion = (region: CohortRegion, rebuild: (changed: CohortRegion) => Partial<Segment>) =>
+      countingIn(way, region.body).map((what, which) =>
+        put(what, rebuild({ ...region, body: withoutNth(way, region.body, which) })),
+      );
+    return [
+      ...steps.flatMap((step, i) =>
+        step.kind === 'region'
+          ? ofRegion(step.region, (region) => ({ steps: steps.with(i, { kind: 'region', region }) }))
+          : [],
+      ),
+      ...(end.kind === 'split' ? ofRegion(end.by, (by) => ({ end: { ...end, by } })) : []),
+    ];
+  });
+}
+
+/** What a statement does with a word in which threads count, or null. */
+function countingOf(way: CohortWay, statement: Statement): string | null {
+  if (statement.kind === 'call' && statement.intrinsic === 'core' && 'array' in statement.operation)
+    return `alone ${nameOf(way, statement)}`;
+  if (statement.kind !== 'store' || statement.array.space !== 'shared') return null;
+  const { name, counts } = way.program.sharedArrays[statement.array.id]!;
+  return counts ? `set ${name}` : null;
+}
+
+function countingIn(way: CohortWay, body: readonly Statement[]): string[] {
+  const found: string[] = [];
+  mapStatements(body, {
+    expression: (each) => each,
+    statement: (each) => {
+      const what = countingOf(way, each);
+      if (what !== null) found.push(what);
+      return each;
+    },
+  });
+  return found;
+}
+
+function withoutNth(way: CohortWay, body: readonly Statement[], which: number): readonly Statement[] {
+  let left = which;
+  return mapStatements(body, {
+    expression: (each) => each,
+    statement: (each) => {
+      if (countingOf(way, each) === null) return each;
+      left -= 1;
+      if (left !== -1) return each;
+      const { range } = each;
+      const yes = { kind: 'constant', type: 'bool', value: true, range } as const;
+      return each.kind === 'call' && each.intrinsic === 'core' && each.result !== null
+        ? { kind: 'assign', variable: each.result, value: yes, range }
+        : { kind: 'if', test: yes, then: [], otherwise: [], range };
+    },
+  });
 }
 
 /** For each value that a cohort computes once, the program in which it is another one in each thread. */

@@ -21,7 +21,7 @@ import { interpreter } from '../support/interpreter.ts';
 import { interpreted, regionsOf, threadsOf } from '../support/lowered.ts';
 import { orderingKernels } from '../support/ordering-kernels.ts';
 import { type HostArray, type ProgramLaunch, runProgram, type Target } from '../support/run-program.ts';
-import { type Omission, withoutKept, withoutOrder } from './cohort-omissions.ts';
+import { type Omission, withoutCounting, withoutKept, withoutOrder } from './cohort-omissions.ts';
 
 const threads = 64;
 const deliveries: readonly Delivery[] = ['late', 1, 2, 'eager'];
@@ -67,10 +67,17 @@ function outcome(
   return runOf(target, original, data, found, grid);
 }
 
+/** What a thread does alone in a segment, with words of these names. */
+const alone = (segment: string, ...names: readonly string[]) => names.map((name) => `${segment}: ${name}`);
+const asks = (operation: string) => [`alone waitUntil ${operation}.named`, 'alone waitUntil lanes.gone'];
+const frees = (operation: string) => [`set ${operation}.named`, `alone post ${operation}.freed`];
+
 /**
  * What these kernels would do without: one of two waits for the same, with the counting that only it asks for, a state
  * that the role replaces, what a head keeps for the
- * other role, and ways for threads that are late, which none is here.
+ * other role, and ways for threads that are late, which none is here. Of what threads do alone: what begins a phase where
+ * others always come last, or that nobody waits for; the second clearing of stages that are empty; questions of lanes that
+ * all come in one cohort; and what lanes that return do for others, where all have gone on before.
  */
 const unneeded: Readonly<Record<string, readonly string[]>> = {
   'a stage half copied': ['0.4: wait waitUntil pipe.consumed', '1.4: wait waitUntil pipe.consumed'],
@@ -85,6 +92,7 @@ const unneeded: Readonly<Record<string, readonly string[]>> = {
   ],
   'few producers': ['0.0: once pipe.state', '1.0: once pipe.state'],
   'roles of each turn': [
+    ...alone('0.6', 'set pipe.consumed', 'set pipe.returned'),
     ...[
       '0.10: keep pipe.tail',
       '0.10: keep pipe.tail.use',
@@ -94,7 +102,33 @@ const unneeded: Readonly<Record<string, readonly string[]>> = {
     ...['b', 'i', 'pipe.made.times'].map((name) => `0.22: keep ${name}`),
     ...['head', 'head.use', 'tail', 'tail.use', 'state'].map((name) => `0.22: keep pipe.${name}`),
   ],
+  'a pipeline of each turn': alone('0.3', 'set pipe.opened', 'set pipe.returned'),
+  'barriers of two roles': alone('0.8', 'alone return empty.pending'),
+  'a barrier of each turn': [
+    ...alone('0.3', 'set bar.expected'),
+    ...alone('0.4', 'alone return bar.pending'),
+  ],
+  'lanes by masks': [
+    ...alone('0.3', ...asks('sync')),
+    ...alone('0.4', ...asks('shflXor')),
+    ...alone('0.5', ...asks('shflXor')),
+    ...lanesThatReturn('0.10', 'sync', 'shflXor'),
+  ],
+  'lanes by masks at two places': [
+    ...alone('0.4', ...frees('sync')),
+    ...alone('0.8', ...asks('shflXor')),
+    ...alone('0.9', ...asks('shflXor')),
+    ...alone('0.10', 'alone waitUntil lanes.gone'),
+    ...lanesThatReturn('0.16', 'sync', 'shflXor'),
+  ],
+  'some lanes of a mask return': alone('0.5', ...asks('sync')),
 };
+
+/** What lanes do for others when they return. */
+function lanesThatReturn(segment: string, ...operations: readonly string[]): string[] {
+  const each = operations.flatMap((operation) => [...asks(operation), ...frees(operation)]);
+  return alone(segment, 'alone post lanes.gone', ...each);
+}
 
 /**
  * Nobody meets after others have returned, and nobody needs the meeting for a pipeline or barrier that is made once: its
@@ -102,6 +136,11 @@ const unneeded: Readonly<Record<string, readonly string[]>> = {
  */
 function isForLater(what: string): boolean {
   return what.includes(': call return ') || /\.made\.(times|came)$/.test(what);
+}
+
+/** A pipeline or barrier that is made once finds its words zero. */
+function isForAgain(what: string): boolean {
+  return /: set .*\.(opened|proposed|brought|over|produced|consumed|returned)$/.test(what);
 }
 
 describe.each(Object.entries(orderingKernels))('%s', (name, { kernel, scratch, threads: each }) => {
@@ -249,6 +288,32 @@ const others: Readonly<Record<string, string>> = {
           out[16 * b + t % 32 + 8 * (t >> 5)] = other + cuda.shflXorSync(0xff, other, 1);
         }
       }`,
+  'lanes by masks at two places': `const shared = cuda.sharedArray('i32', 64);
+      const lane = t % 32;
+      for (let b = 0; b < batches; b++) {
+        if (lane < 4) {
+          shared[t] = input[32 * b + lane];
+          cuda.syncwarp(0xff);
+          out[16 * b + lane + 8 * (t >> 5)] = shared[t ^ 7];
+          cuda.syncwarp(0xff);
+        } else if (lane < 8) {
+          shared[t] = input[32 * b + lane];
+          cuda.syncwarp(0xff);
+          out[16 * b + lane + 8 * (t >> 5)] = shared[t ^ 7] + cuda.shflXorSync(0xf0, b + lane, 1);
+          cuda.syncwarp(0xff);
+        }
+      }`,
+  'some lanes of a mask return': `const shared = cuda.sharedArray('i32', 64);
+      const lane = t % 32;
+      for (let b = 0; b < batches; b++) {
+        if (lane < 8) {
+          shared[t] = input[32 * b + lane] + t;
+          if (lane >= 4 && b === 2) return;
+          cuda.syncwarp(0xff);
+          if (lane < 4) out[16 * b + lane + 8 * (t >> 5)] = shared[t + 4];
+          cuda.syncwarp(0xff);
+        }
+      }`,
 };
 
 test.each(Object.entries(others))('%s: what is taken away is found', (name, body) => {
@@ -270,14 +335,18 @@ test.each(Object.entries(others))('%s: what is taken away is found', (name, body
   expect(right).toMatch(/^-?\d+(,-?\d+)*/);
   const cohorts = threadsOf(original);
   for (const delivery of deliveries) expect(outcome(cohorts, original, data, delivery, grid)).toBe(right);
-  const omissions = [...withoutOrder(cohorts), ...withoutKept(cohorts)];
+  const omissions = [...withoutOrder(cohorts), ...withoutCounting(cohorts), ...withoutKept(cohorts)];
   expect(omissions.length).toBeGreaterThan(15);
   const unnoticed = omissions.filter(({ program }) =>
     deliveries.every((each) => outcome(program, original, data, each, grid) === right),
   );
-  const isNeeded = (what: string) =>
-    !isForLater(what) ||
-    (what.includes(': call return ') ? name.startsWith('some') : name.endsWith('of each turn'));
+  const isNeeded = (what: string) => {
+    if (isForAgain(what)) return name.endsWith('of each turn');
+    return (
+      !isForLater(what) ||
+      (what.includes(': call return ') ? name.startsWith('some') : name.endsWith('of each turn'))
+    );
+  };
   expect(unnoticed.map(({ what }) => what).filter(isNeeded)).toEqual(unneeded[name] ?? []);
 });
 

@@ -114,6 +114,59 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/cpu/lane-meetings.ts',
+    [
+      'test/core/cohorts.test.ts > lane',
+      'test/warps/operations.test.ts',
+      'test/warps/divergence.test.ts',
+      'test/differential/warps.test.ts',
+    ],
+    [
+      {
+        name: 'lanes with another mask count as there',
+        from: "words.compare('equal', load(named), this.#waitedFor(words));",
+        to: "words.compare('notEqual', load(named), number(0));",
+        why: 'two halves of a warp that shuffle apart take each other’s values',
+      },
+      {
+        name: 'lanes go on before all are there',
+        from: "unless([{ kind: 'break', label, range: words.range }]),",
+        to: '',
+        why: 'lanes go on without the values of others',
+      },
+      {
+        name: 'masks wait for lanes that have returned',
+        from: "words.compare('notEqual', load(this.#gone), number(0));",
+        to: "words.compare('less', load(this.#gone), number(0));",
+        why: 'a warp waits for ever for a lane that has returned',
+      },
+      {
+        name: 'one that returns lets nobody go on',
+        from: 'return [words.block(this.#frame.label(), [gone, ...settled])];',
+        to: 'return [words.block(this.#frame.label(), [gone])];',
+        why: 'lanes that were there before another returned wait for it for ever',
+      },
+      {
+        name: 'who lets others go on publishes nothing',
+        from: 'this.#post(freed, at(), number(1), load(freed), words),',
+        to: "words.core({ kind: 'post', array: freed, index: at(), by: number(1), phase: null, alone: true }),",
+        why: 'the race checker finds no order where lanes meet',
+      },
+      {
+        name: 'who comes last knows nothing of the others',
+        from: 'this.#ask(named, isHere, load(freed), words),',
+        to: "this.#ask(named, isHere, words.binary('subtract', load(freed), number(1)), words),",
+        why: 'the race checker finds no order where lanes meet',
+      },
+      {
+        name: 'a lane that was let go on still counts as there',
+        from: 'words.store(named, at(), number(0)),',
+        to: '',
+        why: 'lanes that were let go on wait for ever',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/wasm/states/grid.ts',
     ['test/warps/grid.test.ts'],
     [

@@ -287,24 +287,6 @@ export const mutations = [
       why: 'the remainder of two floats is an integer',
     },
   ]),
-  ...mutationsOf(
-    'src/targets/wasm/states/masks.ts',
-    ['test/warps/operations.test.ts', 'test/warps/divergence.test.ts', 'test/differential/warps.test.ts'],
-    [
-      {
-        name: 'lanes with another mask count as arrived',
-        from: "code.get(mask).op('i32.eq');",
-        to: "code.i32(0).op('i32.ne');",
-        why: 'two halves of a warp that shuffle apart take each other’s values',
-      },
-      {
-        name: 'a warp is settled before all are there',
-        from: "code.op('i32.or').i32(-1).op('i32.xor').get(mask).op('i32.and');",
-        to: "code.op('i32.or').i32(-1).op('i32.xor').get(mask).op('i32.and').i32(1).op('i32.and');",
-        why: 'lanes go on without the values of others',
-      },
-    ],
-  ),
   ...mutationsOf('src/targets/cuda/expressions.ts', text, [
     {
       name: 'CUDA shifts by more than 31 bits',

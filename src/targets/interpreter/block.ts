@@ -173,6 +173,19 @@ export class Block {
     return { arrived, expected: this.threads.length, left: this.#returned.length };
   }
 
+  /** Lanes of a thread's warp, as bits: those that wait for the same by the same mask, and those that wait for nothing. */
+  progressOfLanes({ rank }: Thread, { meeting, named }: NonNullable<Wait['lanes']>) {
+    const first = rank - (rank % warpSize);
+    const lanesWhere = (test: (wait: Wait | null) => boolean) =>
+      this.threads
+        .slice(first, first + warpSize)
+        .reduce((bits, { waiting }, lane) => (test(waiting) ? bits | (1 << lane) : bits), 0);
+    return {
+      arrived: lanesWhere((wait) => wait?.lanes?.meeting === meeting && wait.lanes.named === named),
+      returned: lanesWhere((wait) => wait === null),
+    };
+  }
+
   #start(body: WaitingBody): void {
     if (body.kind === 'cohorts') body.start(this);
     else for (const thread of this.threads) this.start(thread, body.run(thread));

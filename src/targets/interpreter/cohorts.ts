@@ -15,9 +15,7 @@ import type {
   End,
   Head,
   Jump,
-  MeetingCall,
   Step as SegmentStep,
-  WaitingCall,
 } from '../../compiler/ir-cohorts.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { assignedBy, assignedIn } from '../analysis/walk.ts';
@@ -155,12 +153,9 @@ class Way {
   }
 
   /** Waits until some can go on at a segment; those who cannot part from them. */
-  #wait(wait: WaitingCall, loads: readonly number[], number: number): CompiledSegment['wait'] {
-    const begin = wait.intrinsic === 'core' ? this.#begins(wait, loads) : () => {};
-    const isReady = (thread: Thread) => {
-      if (thread.waiting !== null) return thread.waiting.ready();
-      throw brokenRule(thread, wait.range, 'a thread waits that has not arrived');
-    };
+  #wait(wait: CountCall, loads: readonly number[], number: number): CompiledSegment['wait'] {
+    const begin = this.#begins(wait, loads);
+    const isReady = (thread: Thread) => thread.waiting!.ready();
     const part = (cohort: Cohort, late: readonly Thread[]) => this.#part(cohort, late, number);
     return function* (cohort) {
       begin(cohort);
@@ -194,8 +189,6 @@ class Way {
         return this.#once(step.statement);
       case 'call':
         return this.#call(step.call);
-      case 'arrive':
-        return this.#arrive(step.call);
       default:
         return step satisfies never;
     }
@@ -251,15 +244,8 @@ class Way {
     return this.#ofEach(call, run);
   }
 
-  #arrive(call: MeetingCall): Run {
-    const step = this.#waitOf(call);
-    return this.#ofEach(call, (thread) => {
-      thread.waiting = step.begin(thread);
-    });
-  }
-
   /** What a call gives when the wait for it is over. */
-  #endOf(call: WaitingCall, loads: readonly number[]): Run {
+  #endOf(call: CountCall, loads: readonly number[]): Run {
     const step = this.#waitOf(call);
     const end = (thread: Thread) => {
       step.end(thread);

@@ -6,6 +6,7 @@
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { ArrayReference } from '../../compiler/ir.ts';
 import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
+import { waitsForLanes } from '../lanes.ts';
 import { waitsForCount } from '../waiting.ts';
 import type { Block } from './block.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
@@ -80,7 +81,14 @@ export function compileWaitUntil(
     operation.left,
   ].map((each) => compileExpression(program, each) as (thread: Thread) => number);
   const awaitsGrid = waiting.group?.kind === 'grid';
+  const lanesOf = (thread: Thread) =>
+    waiting.byMask ? { meeting: waiting.operator ?? 'sync', named: expected!(thread) } : undefined;
   const describe = (thread: Thread) => {
+    const lanes = lanesOf(thread);
+    if (lanes !== undefined) {
+      const progress = thread.block.progressOfLanes(thread, lanes);
+      return waitsForLanes(lanes.meeting, place!(thread), { ...progress, named: lanes.named });
+    }
     const progress = awaitsGrid
       ? thread.block.progressAtGrid
       : { arrived: arrived!(thread), expected: expected!(thread), left: left!(thread) };
@@ -108,6 +116,7 @@ export function compileWaitUntil(
       ready: () => test(thread) === true,
       describe: () => describe(thread),
       awaitsGrid,
+      ...(waiting.byMask ? { lanes: lanesOf(thread)! } : {}),
     }),
     end: learn,
   };

@@ -25,6 +25,8 @@ export interface Wait {
   awaited?(): Awaited;
   /** Whether it waits for all of the grid. */
   readonly awaitsGrid?: boolean;
+  /** Where lanes find each other by masks: what for, and the lanes that this one named. */
+  readonly lanes?: { readonly meeting: string; readonly named: number };
 }
 
 /** Threads that have not come to where another waits. */

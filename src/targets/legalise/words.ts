@@ -7,6 +7,7 @@ import type {
   Expression,
   Group,
   Statement,
+  UnaryOperator,
   ValueType,
 } from '../../compiler/ir.ts';
 import type { CoreOperation } from '../../compiler/ir-core.ts';
@@ -51,6 +52,14 @@ export class Words {
 
   binary(operator: Binary, left: Expression, right: Expression): Expression {
     return { kind: 'binary', operator, left, right, type: left.type, range: this.range };
+  }
+
+  unary(operator: UnaryOperator, operand: Expression): Expression {
+    return { kind: 'unary', operator, operand, type: operand.type, range: this.range };
+  }
+
+  not(operand: Expression): Expression {
+    return this.unary('not', operand);
   }
 
   compare(operator: Compare, left: Expression, right: Expression): Expression {

@@ -228,20 +228,18 @@ export class FaultReader {
   #wait({ site, place, progress, rank, phase }: Waiting, all: readonly Waiting[]): string {
     const { group, meeting, byMask, sleeps } = site;
     if (sleeps) return sleepsInVain;
-    if (byMask) {
-      const { arrived, expected: named, left: returned } = progress;
-      return waitsForLanes(meeting!, place, { named, arrived, returned });
-    }
     if (meeting !== undefined && group?.kind === 'tile') {
-      const [x, y, z] = this.#program.block;
-      const named = lanesOfTile(group.size, rank, x * y * z);
+      const named = byMask ? progress.expected : lanesOfTile(group.size, rank, this.#threads);
       const warp = Math.floor(rank / warpSize);
       const lanes = (ranks: readonly Waiting[]) =>
         componentCount(
           ranks.filter((one) => Math.floor(one.rank / warpSize) === warp).map((one) => one.rank),
         );
-      const isHere = ({ site: other }: Waiting) =>
-        other.meeting === meeting && other.group?.kind === 'tile' && other.group.size === group.size;
+      const isHere = ({ site: other, progress: { expected } }: Waiting) =>
+        other.meeting === meeting &&
+        (byMask
+          ? other.byMask === true && expected === named
+          : other.group?.kind === 'tile' && other.group.size === group.size);
       return waitsForLanes(meeting, warp, {
         named,
         arrived: lanes(all.filter(isHere)) & named,

@@ -197,24 +197,14 @@ export class Unit {
     return this.#addSite({ range, barrier });
   }
 
-  /** The number of a place where a group's threads meet. */
-  syncSite({ range, group, operator, mask }: Extract<Call, { intrinsic: 'sync' }>): number {
-    const byMask = mask !== undefined;
-    return this.#addSite({
-      range,
-      group,
-      ...(operator || byMask ? { meeting: operator ?? 'sync', byMask } : {}),
-    });
-  }
-
   /** The number of a place where threads wait. */
-  waitSite(range: Range, { verb, pipeline, barrier, group, operator }: Waiting): number {
+  waitSite(range: Range, { verb, pipeline, barrier, group, operator, byMask = false }: Waiting): number {
     return this.#addSite({
       range,
       ...(pipeline === undefined ? {} : { pipeline, verb }),
       ...(barrier === undefined ? {} : { barrier }),
       ...(group === undefined ? {} : { group }),
-      ...(operator === undefined ? {} : { meeting: operator, byMask: false }),
+      ...(operator || byMask ? { meeting: operator ?? 'sync', byMask } : {}),
     });
   }
 

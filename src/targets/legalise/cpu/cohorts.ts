@@ -16,10 +16,8 @@ import type {
   Exit,
   Head,
   Jump,
-  MeetingCall,
   Segment,
   Step,
-  WaitingCall,
 } from '../../../compiler/ir-cohorts.ts';
 import type { CoreCall } from '../../../compiler/ir-core.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
@@ -231,9 +229,6 @@ class Planner {
 
   #call(call: Call): void {
     switch (call.intrinsic) {
-      case 'sync':
-        this.#wait(call);
-        return;
       case 'core':
         if (waitsUntil(call)) this.#suspend(call);
         else this.#current!.steps.push({ kind: 'call', call });
@@ -254,12 +249,7 @@ class Planner {
     }
   }
 
-  #wait(call: MeetingCall): void {
-    this.#current!.steps.push({ kind: 'arrive', call });
-    this.#suspend(call);
-  }
-
-  #suspend(call: WaitingCall): void {
+  #suspend(call: CountCall): void {
     const reads = readsOf(expressionsOf(call));
     const live = this.#uniform(this.#liveness.after(call) | reads);
     const loads = this.#varying(reads);

@@ -8,6 +8,7 @@ import type { Call, Program, Statement } from '../../../compiler/ir.ts';
 import { mapStatements, replaceCalls } from '../../analysis/map.ts';
 import { anyStatement } from '../../analysis/walk.ts';
 import { Frame } from '../frame.ts';
+import { LaneMeetings } from './lane-meetings.ts';
 import { Meeting } from './meetings.ts';
 import { BarrierRecords } from './records.ts';
 import { Stages, type StagesCall } from './stages.ts';
@@ -15,7 +16,7 @@ import { surelyMade } from './surely-made.ts';
 
 type SyncCall = Extract<Call, { intrinsic: 'sync' }>;
 
-/** The same program without pipelines and barriers, and without syncs of the grid, blocks and tiles. */
+/** The same program without pipelines and barriers, and without syncs. */
 export function lowerToCounts(program: Program): Program {
   return new Counting(program).program();
 }
@@ -23,7 +24,7 @@ export function lowerToCounts(program: Program): Program {
 class Counting {
   readonly #frame: Frame;
   readonly #syncs = new Map<string, Meeting>();
-
+  #lanes: LaneMeetings | null = null;
   readonly #stages: readonly (Stages | null)[];
   readonly #barriers: readonly BarrierRecords[];
 
@@ -52,8 +53,10 @@ class Counting {
       (each) => each !== null,
     );
     const begin = counted.flatMap((each) => each.begin(words));
-    const leave = counted.flatMap((each) => each.leave(words));
-    const whole = counted.length === 0 ? body : [...begin, ...this.#withoutReturns(body), ...leave];
+    const lanes = this.#lanes?.leave(words) ?? [];
+    const leave = [...counted.flatMap((each) => each.leave(words)), ...lanes];
+    const whole =
+      begin.length + leave.length === 0 ? body : [...begin, ...this.#withoutReturns(body), ...leave];
     return { ...this.#frame.finish(whole), level: 'cohort' };
   }
 
@@ -61,9 +64,13 @@ class Counting {
     if ('barrier' in call) return this.#barriers[call.barrier]!.lower(call, this.#frame.words(call.range));
     const stages = 'pipeline' in call ? this.#stages[call.pipeline]! : null;
     if (stages !== null) return stages.lower(call as StagesCall, this.#frame.words(call.range));
-    if (call.intrinsic !== 'sync' || call.mask !== undefined) return [call];
+    if (call.intrinsic !== 'sync') return [call];
     const words = this.#frame.words(call.range);
-    const { group, operator } = call;
+    const { group, operator, mask } = call;
+    if (mask !== undefined) {
+      this.#lanes ??= new LaneMeetings(this.#frame);
+      return this.#lanes.lower({ ...call, mask }, words);
+    }
     const meeting = this.#sync(call);
     const waiting = { verb: 'sync', group, ...(operator ? { operator } : {}) };
     return [...meeting.arrive(words), meeting.wait(waiting, words)];

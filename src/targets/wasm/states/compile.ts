@@ -13,7 +13,6 @@ import type { OptionalCpuPass } from '../../legalise/cpu/passes.ts';
 import { Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { StatesLayout } from './layout.ts';
-import { Meetings } from './meetings.ts';
 import { addReport } from './report.ts';
 import { addResume } from './resume.ts';
 import { addSchedule } from './schedule.ts';
@@ -27,13 +26,12 @@ export function writeStates(
   const whole = new Unit(ways.length === 1 ? ways[0]!.program : program, without);
   const layout = new StatesLayout(whole);
   const cohortSplit = new CohortSplit(whole.module, layout);
-  const meetings = new Meetings(whole.module);
   const written = ways.map(({ ranks, program: own, segments }) => {
     const unit = ways.length === 1 ? whole : whole.ofRankGroup(ranks, own);
     return {
       unit,
       segments,
-      ...addResume({ unit, layout, cohortSplit, meetings, facts: factsOf(own).cohort, segments }),
+      ...addResume({ unit, layout, cohortSplit, facts: factsOf(own).cohort, segments }),
     };
   });
   const records = layout.reserveCohorts();

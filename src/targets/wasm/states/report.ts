@@ -11,7 +11,6 @@ import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import { Cohort } from './cohort.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
-import { pushProgress, waitingGroup } from './waits.ts';
 import type { CohortState } from './writer.ts';
 
 /** Where values of variables lie that each thread has for itself. */
@@ -55,13 +54,7 @@ export function addReport(
             code.i32(unit.sleepSite(yieldedAt!)).get(rank).call(unit.host('fault', 'sleeps'));
             return;
           }
-          if (call.intrinsic === 'core') {
-            writeCountWait(state, spilled, { call, loads }, rank);
-            return;
-          }
-          code.i32(unit.syncSite(call)).get(rank);
-          pushProgress(state, call, cohort.groupOf(rank, waitingGroup(call)));
-          code.call(unit.host('fault', 'waits'));
+          writeCountWait(state, spilled, { call, loads }, rank);
         });
       });
   };

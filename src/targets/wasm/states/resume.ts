@@ -6,7 +6,8 @@
 // its number and goes round, through a table of branches; to the next one it just goes on. With
 // `parts`, a cohort of which some threads may go on parts from those that must wait.
 
-import type { End, Head, Segment, Step, WaitingCall } from '../../../compiler/ir-cohorts.ts';
+import type { Expression } from '../../../compiler/ir.ts';
+import type { End, Head, Segment, Step } from '../../../compiler/ir-cohorts.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
 import { readBy } from '../../analysis/walk.ts';
 import { Code, type FunctionReference, type Label, type Local } from '../encoder/code.ts';
@@ -16,13 +17,11 @@ import { writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { Variables } from '../variables.ts';
-import { writeCall, writeReturn } from './calls.ts';
+import { returned, writeCall } from './calls.ts';
 import { Cohort } from './cohort.ts';
 import type { CohortSplit } from './cohort-split.ts';
 import { cohortFields, type StatesLayout } from './layout.ts';
-import type { Meetings } from './meetings.ts';
 import { RegionWriter } from './regions.ts';
-import { pushReady, waitingGroup } from './waits.ts';
 import { type CohortWriter, contextOf } from './writer.ts';
 
 /** What became of a cohort that was resumed: it could not go on, went on until it must wait, or lets others go on. */
@@ -34,7 +33,6 @@ export interface ResumeParts {
   readonly unit: Unit;
   readonly layout: StatesLayout;
   readonly cohortSplit: CohortSplit;
-  readonly meetings: Meetings;
   readonly facts: CohortUniformity;
   readonly segments: readonly Segment[];
 }
@@ -57,7 +55,6 @@ class ResumeWriter implements CohortWriter {
   readonly launch: LaunchValues;
   readonly variables: Variables;
   readonly cohort: Cohort;
-  readonly meetings: Meetings;
   readonly uniform: ThreadContext;
   readonly #cohortSplit: CohortSplit;
   readonly #facts: CohortUniformity;
@@ -68,7 +65,7 @@ class ResumeWriter implements CohortWriter {
   readonly #progress: Local;
   #dispatch: Label | null = null;
 
-  constructor({ unit, layout, cohortSplit, meetings, facts, segments }: ResumeParts) {
+  constructor({ unit, layout, cohortSplit, facts, segments }: ResumeParts) {
     this.unit = unit;
     this.layout = layout;
     this.code = new Code(parameters.map((name) => ({ name, type: 'i32' })));
@@ -76,7 +73,6 @@ class ResumeWriter implements CohortWriter {
     this.launch = new LaunchValues(unit, this.code, { record, arena, block });
     this.variables = new Variables(unit, this.code, this.launch);
     this.cohort = new Cohort(unit, this.code, cohort);
-    this.meetings = meetings;
     this.#cohortSplit = cohortSplit;
     this.#segments = segments;
     this.#facts = facts;
@@ -145,9 +141,9 @@ class ResumeWriter implements CohortWriter {
 
   #writeHead({ wait, live, loads }: Head): void {
     // What the test reads, the wait finds; what is read behind it is found when it is over.
-    const tested = new Set(wait?.intrinsic === 'core' ? readBy(wait.operation.test) : []);
+    const tested = new Set(wait === null ? [] : readBy(wait.operation.test));
     this.#writeReload(live.filter((id) => tested.has(id)));
-    if (wait !== null) this.#writeWait(wait, loads);
+    if (wait !== null) this.#writeWait(wait.operation.test, loads);
     this.#writeReload(live.filter((id) => !tested.has(id)));
     this.code.i32(1).set(this.#progress);
   }
@@ -162,32 +158,24 @@ class ResumeWriter implements CohortWriter {
   #maySplitAt({ head, end }: Segment): boolean {
     if (end.kind === 'split') return true;
     const wait = head?.wait ?? null;
-    return wait !== null && this.#waitsApart(wait);
+    return wait !== null && !this.#facts.isUniformNow(wait.operation.test);
   }
 
-  /** Whether some of a cohort's threads may go on there and others not. */
-  #waitsApart(call: WaitingCall): boolean {
-    if (call.intrinsic === 'core') return !this.#facts.isUniformNow(call.operation.test);
-    return !this.cohort.isOneGroup(waitingGroup(call));
-  }
-
-  /** Leaves if the threads cannot go on. */
-  #writeWait(call: WaitingCall, loads: readonly number[]): void {
+  /** Leaves if the threads cannot go on; some of a cohort's may be able to and others not. */
+  #writeWait(test: Expression, loads: readonly number[]): void {
     const { code, cohort } = this;
     const leave = () => void code.get(this.#progress).op('return');
-    if (!this.#waitsApart(call)) {
-      this.#pushAllReady(call);
+    if (this.#facts.isUniformNow(test)) {
+      pushExpression(this.uniform, test);
       code.op('i32.eqz').if(leave);
       return;
     }
-    // Each thread's group may be ready or not.
     code.withTemporary('i32', (waiting) => {
       code.i32(0).set(waiting);
       cohort.forEachThread((rank, position) => {
         code.withTemporary('i32', (waits) => {
           for (const id of loads) this.variables.writeReload(id, rank);
-          if (call.intrinsic !== 'core') pushReady(this, call, cohort.groupOf(rank, waitingGroup(call)));
-          else pushExpression(this.#regions.threadContext(rank, null), call.operation.test);
+          pushExpression(this.#regions.threadContext(rank, null), test);
           code.op('i32.eqz').tee(waits).get(waiting).op('i32.add').set(waiting);
           code.get(position).get(waits).memory('i32.store', this.layout.membersBytes);
         });
@@ -199,12 +187,6 @@ class ResumeWriter implements CohortWriter {
         cohort.writeMembers();
       });
     });
-  }
-
-  /** Pushes whether threads need not wait any more that are of one group. */
-  #pushAllReady(call: WaitingCall): void {
-    if (call.intrinsic === 'core') pushExpression(this.uniform, call.operation.test);
-    else this.cohort.forEachGroup(waitingGroup(call), (threads) => pushReady(this, call, threads));
   }
 
   #pushSplit(threadCode: number): void {
@@ -224,7 +206,6 @@ class ResumeWriter implements CohortWriter {
         writeStatement(this.uniform, step.statement);
         return;
       case 'call':
-      case 'arrive':
         writeCall(this, this.#facts, step.call, (rank) => this.#regions.threadContext(rank, null));
         return;
       default:
@@ -257,7 +238,7 @@ class ResumeWriter implements CohortWriter {
         this.#writeSplit(end, number);
         return;
       case 'finish':
-        writeReturn(this);
+        this.cohort.setField(cohortFields.segment, () => void code.i32(returned));
         code.i32(1).op('return');
         return;
       default:

@@ -98,7 +98,7 @@ export function addSchedule(
 
   /** All threads let others go on, and have for a while. */
   const writeRest = () => {
-    code.get(scratch).i32(layout.meetings.offset).op('i32.add').i32(layout.meetings.bytes).get(block);
+    code.get(scratch).i32(layout.counts.offset).op('i32.add').i32(layout.counts.bytes).get(block);
     code.call(unit.host('clock', 'rests')).if(() => {
       code.get(record).get(arena).get(block).call(report).i32(1).op('return');
     });
@@ -181,13 +181,13 @@ export function addSchedule(
 /** A block begins: nobody has met anybody, and each rank group is one cohort. */
 function writeStart(
   code: Code,
-  { meetings, members, cohortCount }: StatesLayout,
+  { counts, members, cohortCount }: StatesLayout,
   records: { readonly offset: number; readonly bytes: number },
   rankGroups: readonly ScheduledRankGroup[],
   scratch: number,
 ): void {
-  if (meetings.bytes > 0) {
-    code.get(scratch).i32(meetings.offset).op('i32.add').i32(0).i32(meetings.bytes).memoryFill();
+  if (counts.bytes > 0) {
+    code.get(scratch).i32(counts.offset).op('i32.add').i32(0).i32(counts.bytes).memoryFill();
   }
   code.get(scratch).i32(records.offset).op('i32.add').i32(0);
   code.i32(rankGroups.length * records.bytes).memoryFill();

@@ -7,7 +7,6 @@ import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import type { Cohort } from './cohort.ts';
 import type { StatesLayout } from './layout.ts';
-import type { Meetings } from './meetings.ts';
 
 /** A function that looks at a cohort. */
 export interface CohortState {
@@ -20,7 +19,6 @@ export interface CohortState {
 
 /** The function that runs one. */
 export interface CohortWriter extends CohortState {
-  readonly meetings: Meetings;
   readonly variables: Variables;
   /** What all threads do alike; it names the first one where it fails. */
   readonly uniform: ThreadContext;
