@@ -2,7 +2,7 @@
 
 import type { Constant, Exchanged, Index, Nanoseconds, Scalar } from './cuda-arguments.ts';
 import type { Barrier } from './cuda-barriers.ts';
-import type { Thread, ThreadBlock, Tile } from './cuda-groups.ts';
+import type { CoalescedGroup, Thread, ThreadBlock, Tile } from './cuda-groups.ts';
 import type { Combination } from './intrinsics.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
 import type { Element } from './types.ts';
@@ -154,20 +154,28 @@ export interface CooperativeGroups {
    */
   waitPrior(group: ThreadBlock | Tile | Thread, n: Constant): void;
   /**
-   * All values of a tile of at most 32 threads combined; each thread gets the same. Floats are
-   * combined in one order on every device. Barrier: the group. CUDA: `cooperative_groups::reduce(tile, value, cooperative_groups::plus<T>())`.
+   * All values of a group of at most 32 threads combined; each thread gets the same. Floats are
+   * combined in one order on every device. Barrier: the group. CUDA: `cooperative_groups::reduce(group, value, cooperative_groups::plus<T>())`.
    *
    * @example
    * const sum = cuda.cg.reduce(tile, x[i], 'plus');
    */
-  reduce<T extends Scalar>(tile: Tile, value: T, operation: Combination): Exchanged<T>;
-  /** The values of the tile's threads up to this one combined. Barrier: the group. CUDA: `cooperative_groups::inclusive_scan(tile, value, …)`. */
-  inclusiveScan<T extends Scalar>(tile: Tile, value: T, operation?: Combination): Exchanged<T>;
+  reduce<T extends Scalar>(group: Tile | CoalescedGroup, value: T, operation: Combination): Exchanged<T>;
+  /** The values of the group's threads up to this one combined. Barrier: the group. CUDA: `cooperative_groups::inclusive_scan(group, value, …)`. */
+  inclusiveScan<T extends Scalar>(
+    group: Tile | CoalescedGroup,
+    value: T,
+    operation?: Combination,
+  ): Exchanged<T>;
   /**
-   * The values of the tile's threads before this one combined. The first gets what changes nothing:
-   * 0, or of 'less' the greatest value. Barrier: the group. CUDA: `cooperative_groups::exclusive_scan(tile, value, …)`.
+   * The values of the group's threads before this one combined. The first gets what changes nothing:
+   * 0, or of 'less' the greatest value. Barrier: the group. CUDA: `cooperative_groups::exclusive_scan(group, value, …)`.
    */
-  exclusiveScan<T extends Scalar>(tile: Tile, value: T, operation?: Combination): Exchanged<T>;
+  exclusiveScan<T extends Scalar>(
+    group: Tile | CoalescedGroup,
+    value: T,
+    operation?: Combination,
+  ): Exchanged<T>;
 }
 
 /** The part of the intrinsics that is about copies, pipelines and time. */

@@ -103,6 +103,10 @@ export interface CoalescedGroup {
   sync(): void;
   /** The value of the thread with this rank in the group; a rank that the group does not have is an error. Barrier: the group. CUDA: `group.shfl(value, rank)`. */
   shfl<T extends Scalar>(value: T, rank: Index): Exchanged<T>;
+  /** The value of the thread `delta` ranks below; of the own where there is none. Barrier: the group. CUDA: `group.shfl_up(value, delta)`. */
+  shflUp<T extends Scalar>(value: T, delta: Index): Exchanged<T>;
+  /** The value of the thread `delta` ranks above; of the own where there is none. Barrier: the group. CUDA: `group.shfl_down(value, delta)`. */
+  shflDown<T extends Scalar>(value: T, delta: Index): Exchanged<T>;
   /** Whether the predicate holds for a thread of the group. Barrier: the group. CUDA: `group.any(predicate)`. */
   any(predicate: number | boolean): boolean;
   /** Whether the predicate holds for all threads of the group. Barrier: the group. CUDA: `group.all(predicate)`. */

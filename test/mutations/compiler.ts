@@ -9,6 +9,30 @@ const numbers = [
 ];
 
 export const mutations = [
+  ...mutationsOf(
+    'src/compiler/intrinsics/combining.ts',
+    ['test/warps/coalesced.test.ts', 'test/warps/combining.test.ts'],
+    [
+      {
+        name: 'a group of any lanes takes in a rank that it does not have',
+        from: "compare('less', above, this.#size, this.range)",
+        to: "compare('lessEqual', above, this.#size, this.range)",
+        why: 'the sum of a group has a lane of nobody, or one of another group',
+      },
+      {
+        name: 'the first of a group of any lanes takes nothing from the second',
+        from: 'for (let distance = this.most / 2; distance >= 1; distance /= 2) {',
+        to: 'for (let distance = this.most / 2; distance > 1; distance /= 2) {',
+        why: 'half of the values are left out of a sum',
+      },
+      {
+        name: 'a scan stops before the last distance',
+        from: 'for (let distance = 1; distance < threads.most; distance *= 2) {',
+        to: 'for (let distance = 1; distance < threads.most / 2; distance *= 2) {',
+        why: 'the upper half of a warp has the sums of its own half alone',
+      },
+    ],
+  ),
   ...mutationsOf('src/compiler/arithmetic.ts', numbers, [
     {
       name: 'products of i32 are those of floats',

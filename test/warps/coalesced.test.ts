@@ -59,6 +59,76 @@ test('of any labels, in blocks of one to three warps', () => {
   );
 });
 
+const combined = kernel(
+  { out: 'i32[]', sums: 'f32[]', x: 'readonly i32[]', v: 'readonly f32[]' },
+  ({ out, sums, x, v }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const [t, n] = [block.threadRank(), block.size()];
+    const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), x[t]!);
+    const own = (t * 37) % 23;
+    out[t] = cuda.cg.reduce(group, own, 'plus');
+    out[n + t] = cuda.cg.reduce(group, own, 'less');
+    out[2 * n + t] = cuda.cg.inclusiveScan(group, own);
+    out[3 * n + t] = cuda.cg.exclusiveScan(group, own, 'greater');
+    out[4 * n + t] = group.shflUp(own, 2);
+    out[5 * n + t] = group.shflDown(own, 3);
+    sums[t] = cuda.cg.reduce(group, v[t]!, 'plus');
+    sums[n + t] = cuda.cg.inclusiveScan(group, v[t]!, 'plus');
+  },
+);
+
+/** The same in JavaScript. Floats are combined as a tree: what lies 16 ranks above first, then 8, 4, 2 and 1. */
+function combinedInJavaScript(labels: readonly number[], v: Float32Array) {
+  const ranks = labels.map((_, t) => t);
+  const of = (t: number) => (t * 37) % 23;
+  const groups = ranks.map((t) => ranks.filter((o) => o >> 5 === t >> 5 && labels[o] === labels[t]));
+  const each = (value: (group: readonly number[], rank: number) => number) =>
+    ranks.map((t) => value(groups[t]!, groups[t]!.indexOf(t)));
+  const plus = (list: readonly number[]) => list.reduce((a, b) => a + b, 0);
+  const tree = (group: readonly number[]) => {
+    const sums = group.map((t) => v[t]!);
+    for (let distance = 16; distance >= 1; distance /= 2)
+      for (let rank = 0; rank + distance < sums.length; ++rank)
+        sums[rank] = Math.fround(sums[rank]! + sums[rank + distance]!);
+    return sums[0]!;
+  };
+  const scanned = (group: readonly number[]) => {
+    let sums = group.map((t) => v[t]!);
+    for (let distance = 1; distance < 32; distance *= 2)
+      sums = sums.map((sum, rank) => (rank < distance ? sum : Math.fround(sums[rank - distance]! + sum)));
+    return sums;
+  };
+  const least = -(2 ** 31);
+  return {
+    out: [
+      ...each((group) => plus(group.map(of))),
+      ...each((group) => Math.min(...group.map(of))),
+      ...each((group, rank) => plus(group.slice(0, rank + 1).map(of))),
+      ...each((group, rank) => Math.max(least, ...group.slice(0, rank).map(of))),
+      ...each((group, rank) => of(group[rank - 2] ?? group[rank]!)),
+      ...each((group, rank) => of(group[rank + 3] ?? group[rank]!)),
+    ],
+    sums: [...each(tree), ...each((group, rank) => scanned(group)[rank]!)],
+  };
+}
+
+test('reductions, scans and shuffles of any labels', () => {
+  const labels = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 64, maxLength: 64 });
+  fc.assert(
+    fc.property(labels, fc.integer({ min: 1, max: 1000 }), (x, seed) => {
+      const n = x.length;
+      const v = Float32Array.from(x, (_, t) => ((t * seed) % 101) / 7);
+      const given = { x: Int32Array.from(x), v, out: new Int32Array(6 * n), sums: new Float32Array(2 * n) };
+      const { arguments: results, fault } = outcomeOf(combined, { grid: 1, block: n, arguments: given });
+      expect(fault).toBeNull();
+      const right = combinedInJavaScript(x, v);
+      expect([...(results.out as Int32Array)]).toEqual(right.out);
+      expect([...(results.sums as Float32Array)]).toEqual(right.sums);
+    }),
+    { numRuns: 6 },
+  );
+});
+
 describe('on ways of their own', () => {
   test('a filter aggregated by warps adds once for each group', () => {
     const filter = kernel({ out: 'i32[]', adds: 'i32[]', x: 'readonly i32[]' }, ({ out, adds, x }, cuda) => {

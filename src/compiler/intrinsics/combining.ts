@@ -1,12 +1,12 @@
-// Reductions and scans of a tile: `cuda.cg.reduce`, `inclusiveScan`, `exclusiveScan`.
+// Reductions and scans of a group of lanes: `cuda.cg.reduce`, `inclusiveScan`, `exclusiveScan`.
 //
-// They are made of shuffles, in one order on every target, so that sums of floats agree to the
-// bit: a reduction exchanges with the rank that differs in one bit, the highest first (all
-// threads get the same); a scan adds what lies 1, 2, 4 … ranks below. A reduction of integers is an
-// operation of its own, as their order does not matter.
+// They are made of shuffles, in one order on every target, so that sums of floats agree to the bit: a reduction of
+// a tile exchanges with the rank that differs in one bit, the highest first (all threads get the same), one of any
+// lanes takes what lies 16, 8, 4 … ranks above, and all get that of rank 0; a scan adds what lies 1, 2, 4 … ranks
+// below. A reduction of integers is an operation of its own, as their order does not matter.
 
 import type { Combination } from '../../kernel/intrinsics.ts';
-import { binary, builtin, compare, conditional, constant, numberConstant } from '../build.ts';
+import { binary, builtin, compare, conditional, constant, convert, numberConstant } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { BinaryOperator, Expression } from '../ir.ts';
 import type { WarpOperator } from '../ir-warps.ts';
@@ -14,7 +14,8 @@ import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
 import { type Numeric, number, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
-import { exchange, numberOf, type Tile, tileIn } from './warps.ts';
+import { countOfLanes, lanesBelow } from './lane-masks.ts';
+import { exchange, numberOf, ofRank, type Tile, tileIn, warpSize } from './warps.ts';
 
 type Combining = 'cg.reduce' | 'cg.inclusiveScan' | 'cg.exclusiveScan';
 
@@ -29,84 +30,165 @@ const operators: Readonly<Record<Combination, { reduce: WarpOperator; of: Binary
 
 export const combiningHandlers = {
   'cg.reduce': (call) => {
-    const { operation, value } = call.args;
+    const { operation, value, group } = call.args;
     if (value.kind === 'open') return openOf([value]);
-    const own = operandOf(call, value, operation);
-    const group = tileIn(call, call.args.tile);
+    const { type, expression } = operandOf(call, value, operation);
     const { reduce, of } = operators[operation];
-    const { type } = own;
-    if (!isFloat(type)) return exchange(call, reduce, { group, value: own.expression, result: type });
-    const all = new Exchange(call, group);
-    let sum = own.expression;
-    for (let bit = group.size / 2; bit >= 1; bit /= 2)
-      sum = all.combine(of, sum, all.of('shflXor', sum, bit));
-    return number(type, sum);
+    if (!isFloat(type)) {
+      const whom = group.kind === 'lanes' ? { mask: group.mask } : { group: tileIn(call, group) };
+      return exchange(call, reduce, { ...whom, value: expression, result: type });
+    }
+    const threads = threadsOf(call);
+    return number(
+      type,
+      threads.all(expression, (a, b) => binary(of, a, b, threads.range)),
+    );
   },
   'cg.inclusiveScan': (call) => scan(call, (_, inclusive) => inclusive),
   'cg.exclusiveScan': (call) =>
-    scan(call, (all, inclusive, operation) => {
-      const below = all.of('shflUp', inclusive, 1);
-      return all.ifBelow(1, neutralTo(operation, inclusive, call), below);
-    }),
+    scan(call, (threads, inclusive, operation) =>
+      threads.ifBelow(1, neutralTo(operation, inclusive, call), threads.below(inclusive, 1)),
+    ),
 } satisfies SomeHandlers;
 
 function scan(
   call: IntrinsicCall<'cg.inclusiveScan' | 'cg.exclusiveScan'>,
-  finish: (all: Exchange, inclusive: Expression, operation: Combination) => Expression,
+  finish: (threads: Threads, inclusive: Expression, operation: Combination) => Expression,
 ): Value {
   const { value, operation = 'plus' } = call.args;
   if (value.kind === 'open') return openOf([value]);
   const own = operandOf(call, value, operation);
-  const group = tileIn(call, call.args.tile);
-  const all = new Exchange(call, group);
+  const threads = threadsOf(call);
   let sum = own.expression;
-  for (let distance = 1; distance < group.size; distance *= 2) {
-    const below = all.of('shflUp', sum, distance);
-    const more = binary(operators[operation].of, below, sum, all.range);
-    sum = call.lowering.settleExpression(all.ifBelow(distance, sum, more), 'scanned');
+  for (let distance = 1; distance < threads.most; distance *= 2) {
+    const more = binary(operators[operation].of, threads.below(sum, distance), sum, threads.range);
+    sum = call.lowering.settleExpression(threads.ifBelow(distance, sum, more), 'scanned');
   }
-  return number(own.type, finish(all, sum, operation));
+  return number(own.type, finish(threads, sum, operation));
 }
 
-/** Exchanges among the threads of a tile. */
-class Exchange {
+function threadsOf(call: IntrinsicCall<Combining>): Threads {
+  const { group } = call.args;
+  return group.kind === 'lanes'
+    ? new ThreadsOfMask(call, group.mask)
+    : new ThreadsOfTile(call, tileIn(call, group));
+}
+
+/** Threads that combine their values, and have ranks among themselves. */
+abstract class Threads {
   readonly range: ReturnType<Lowering['range']>;
-  readonly #lowering: Lowering;
+  protected readonly lowering: Lowering;
+  /** Of the thread, of the program's indexType. */
+  protected abstract readonly rank: Expression;
+  /** How many they are at most. */
+  abstract readonly most: number;
+
+  constructor({ lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>) {
+    this.lowering = lowering;
+    this.range = lowering.range(node);
+  }
+
+  /** The value of the thread so many ranks below; some other where there is none. */
+  abstract below(value: Expression, distance: number): Expression;
+
+  /** All values combined, the same for each. */
+  abstract all(value: Expression, combine: Combine): Expression;
+
+  /** One of two values, by whether the rank is below a number. */
+  ifBelow(rank: number, then: Expression, otherwise: Expression): Expression {
+    return conditional(compare('less', this.rank, this.index(rank), this.range), then, otherwise, this.range);
+  }
+
+  protected index(value: number): Expression {
+    return numberConstant(this.lowering.indexType, value, this.range);
+  }
+}
+
+type Combine = (a: Expression, b: Expression) => Expression;
+
+class ThreadsOfTile extends Threads {
+  readonly most: number;
+  protected readonly rank: Expression;
   readonly #group: Tile;
 
-  constructor({ lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>, group: Tile) {
-    this.range = lowering.range(node);
-    this.#lowering = lowering;
+  constructor(call: Pick<IntrinsicCall, 'lowering' | 'node'>, group: Tile) {
+    super(call);
     this.#group = group;
+    this.most = group.size;
+    const rank = builtin('threadRank', this.lowering.indexType, this.range);
+    this.rank = binary('and', rank, this.index(group.size - 1), this.range);
   }
 
-  /** The value of another thread. */
-  of(operator: WarpOperator, value: Expression, distance: number): Expression {
+  below(value: Expression, distance: number): Expression {
+    return this.#other('shflUp', value, distance);
+  }
+
+  all(value: Expression, combine: Combine): Expression {
+    let sum = value;
+    for (let bit = this.most / 2; bit >= 1; bit /= 2)
+      sum = this.lowering.settleExpression(combine(sum, this.#other('shflXor', sum, bit)), 'combined');
+    return sum;
+  }
+
+  #other(operator: WarpOperator, value: Expression, distance: number): Expression {
     const { range } = this;
-    const result = this.#lowering.newFixedVariable(operator, value.type);
-    const lane = numberConstant('i32', distance, range);
-    const { size: width } = this.#group;
     const group = this.#group;
-    const intrinsic = 'warp';
-    this.#lowering.emit({ kind: 'call', intrinsic, operator, group, value, lane, width, result, range });
+    const result = this.lowering.newFixedVariable(operator, value.type);
+    const lane = numberConstant('i32', distance, range);
+    const call = { kind: 'call', intrinsic: 'warp', operator, group, width: group.size } as const;
+    this.lowering.emit({ ...call, value, lane, result, range });
     return { kind: 'variable', id: result, type: value.type, range };
   }
+}
 
-  combine(operator: BinaryOperator, a: Expression, b: Expression): Expression {
-    return this.#lowering.settleExpression(binary(operator, a, b, this.range), 'combined');
+class ThreadsOfMask extends Threads {
+  readonly most = warpSize;
+  protected readonly rank: Expression;
+  readonly #mask: Expression;
+  readonly #size: Expression;
+
+  constructor(call: Pick<IntrinsicCall, 'lowering' | 'node'>, mask: Expression) {
+    super(call);
+    this.#mask = mask;
+    const settled = (lanes: Expression, name: string) =>
+      this.lowering.settleExpression(
+        convert(countOfLanes(call, lanes), this.lowering.indexType, this.range),
+        name,
+      );
+    this.rank = settled(lanesBelow(call, mask), 'rank');
+    this.#size = settled(mask, 'size');
   }
 
-  /** One of two values, by whether the rank in the tile is below a number. */
-  ifBelow(rank: number, then: Expression, otherwise: Expression): Expression {
-    const { indexType } = this.#lowering;
-    const of = (value: number) => numberConstant(indexType, value, this.range);
-    const own = binary(
-      'and',
-      builtin('threadRank', indexType, this.range),
-      of(this.#group.size - 1),
-      this.range,
-    );
-    return conditional(compare('less', own, of(rank), this.range), then, otherwise, this.range);
+  below(value: Expression, distance: number): Expression {
+    const isThere = compare('greaterEqual', this.rank, this.index(distance), this.range);
+    return this.#of(value, this.#rankOr(isThere, 'subtract', distance));
+  }
+
+  all(value: Expression, combine: Combine): Expression {
+    let sum = value;
+    for (let distance = this.most / 2; distance >= 1; distance /= 2) {
+      const above = binary('add', this.rank, this.index(distance), this.range);
+      const isThere = this.lowering.settleExpression(
+        compare('less', above, this.#size, this.range),
+        'isThere',
+      );
+      const other = this.#of(sum, this.#rankOr(isThere, 'add', distance));
+      sum = this.lowering.settleExpression(
+        conditional(isThere, combine(sum, other), sum, this.range),
+        'combined',
+      );
+    }
+    return this.#of(sum, this.index(0));
+  }
+
+  /** A rank so far away, or the own where there is none. */
+  #rankOr(isThere: Expression, operator: 'add' | 'subtract', distance: number): Expression {
+    const other = binary(operator, this.rank, this.index(distance), this.range);
+    return conditional(isThere, other, this.rank, this.range);
+  }
+
+  #of(value: Expression, rank: Expression): Expression {
+    return ofRank(this.lowering, this.#mask, value, rank, this.range);
   }
 }
 

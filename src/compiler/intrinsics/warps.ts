@@ -5,7 +5,7 @@
 // the warp in the IR; a tile's intrinsics count them from the tile's first.
 
 import type { Node } from 'acorn';
-import { binary, builtin, convert, numberConstant, variable } from '../build.ts';
+import { binary, builtin, compare, conditional, convert, numberConstant, variable } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { Expression, Group, ValueType } from '../ir.ts';
 import type { WarpOperator } from '../ir-warps.ts';
@@ -14,13 +14,13 @@ import { isInteger, type NumberType } from '../number-types.ts';
 import { toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
-import { laneOfRank } from './lane-masks.ts';
+import { countOfLanes, laneOfRank, lanesBelow } from './lane-masks.ts';
 
 type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
 export type Tile = Extract<Group, { kind: 'tile' }>;
 
-const warpSize = 32;
+export const warpSize = 32;
 const warp: Tile = { kind: 'tile', size: warpSize };
 const allLanes = 0xffffffff;
 
@@ -65,6 +65,8 @@ export const warpHandlers = {
     const lane = laneOfRank(call.lowering, mask, call.args.rank);
     return shuffle(call, 'shfl', call.args.value, { mask, lane });
   },
+  'coalesced.shflUp': (call) => shuffleLanesOf(call, 'subtract'),
+  'coalesced.shflDown': (call) => shuffleLanesOf(call, 'add'),
   'coalesced.any': (call) => vote(call, 'any', { ...call.args, mask: call.receiver.mask }),
   'coalesced.all': (call) => vote(call, 'all', { ...call.args, mask: call.receiver.mask }),
 } satisfies SomeHandlers;
@@ -133,6 +135,43 @@ function shuffleLanes(
 
 function shuffleTile(call: OfTile, operator: WarpOperator, value: Numeric, lane: Expression): Value {
   return shuffle(call, operator, value, { group: tileOf(call), lane });
+}
+
+/** A shuffle among the lanes of a mask, with the rank so far away, or the own where there is none. */
+function shuffleLanesOf(
+  call: IntrinsicCall<'coalesced.shflUp' | 'coalesced.shflDown'>,
+  operator: 'add' | 'subtract',
+): Value {
+  const { lowering, node, args } = call;
+  const { mask } = call.receiver;
+  const range = lowering.range(node);
+  const count = (lanes: Expression, name: string) =>
+    lowering.settleExpression(convert(countOfLanes(call, lanes), lowering.indexType, range), name);
+  const rank = count(lanesBelow(call, mask), 'rank');
+  const other = lowering.settleExpression(binary(operator, rank, args.delta, range), 'other');
+  const zero = numberConstant(lowering.indexType, 0, range);
+  const isThere =
+    operator === 'subtract'
+      ? compare('greaterEqual', other, zero, range)
+      : compare('less', other, count(mask, 'size'), range);
+  const lane = laneOfRank(lowering, mask, conditional(isThere, other, rank, range));
+  return shuffle(call, 'shfl', args.value, { mask, lane });
+}
+
+/** The value of the lane with a rank among those of a mask. */
+export function ofRank(
+  lowering: Lowering,
+  mask: Expression,
+  value: Expression,
+  rank: Expression,
+  range: Expression['range'],
+): Expression {
+  const operator = 'shfl';
+  const lane = laneOfRank(lowering, mask, rank);
+  const result = lowering.newFixedVariable(operator, value.type);
+  const call = { kind: 'call', intrinsic: 'warp', operator, group: warp, width: warpSize } as const;
+  lowering.emit({ ...call, ...named(lowering, mask), value, lane, result, range });
+  return { kind: 'variable', id: result, type: value.type, range };
 }
 
 /** A shuffle of a value of any type; a bool counts as an i32. */
