@@ -19,10 +19,11 @@ function intrinsicsText() {
   return `export const intrinsics = ${JSON.stringify(intrinsics)};`;
 }
 
-/** A module of the package, as the build leaves it. */
+/** A module of the package, as the build leaves it; `warpstage` is what src/warpstage.ts takes of it. */
 function moduleOf(name) {
-  const path = { warpstage: 'browser.js', 'warpstage/check': 'checker/index.js' }[name];
-  return resolve(source, '../build', path ?? name.slice('#warpstage/'.length));
+  if (name === 'warpstage') return join(source, 'src/warpstage.ts');
+  const path = name === 'warpstage/check' ? 'checker/index.js' : name.slice('#warpstage/'.length);
+  return resolve(source, '../build', path);
 }
 
 /** The files, by their names. */
@@ -31,7 +32,8 @@ export async function buildPlayground() {
     entryPoints: {
       page: join(source, 'src/page.ts'),
       worker: join(source, 'src/worker.ts'),
-      warpstage: 'build/browser.js',
+      warpstage: join(source, 'src/warpstage.ts'),
+      whole: 'build/browser.js',
       check: 'build/checker/index.js',
     },
     absWorkingDir: resolve(source, '..'),

@@ -2,3 +2,4 @@
 
 export * from './portable.ts';
 export { open } from './runtime/open-in-browser.ts';
+export { tracePage } from './timeline/page.ts';

@@ -82,3 +82,4 @@ export { plan, run } from './overlap/start.ts';
 export type { CutStep } from './overlap/tuner.ts';
 export * from './portable.ts';
 export { open } from './runtime/open.ts';
+export { tracePage } from './timeline/page.ts';

@@ -1,4 +1,5 @@
-// What warpstage is wherever it runs: kernels, devices and timelines. `open`, which differs, is not here.
+// What warpstage is wherever it runs: kernels, devices and timelines. Not here are `open`, which differs, and
+// `tracePage`, whose script and style a page may load when it needs them.
 
 import './diagnostics/disposal.ts';
 
@@ -139,7 +140,7 @@ export type { DeviceName, OpenOptions } from './runtime/open-options.ts';
 export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';
 export { type Busy, measureOverlap, type OverlapFigures } from './timeline/overlap.ts';
-export { type Trace, tracePage } from './timeline/page.ts';
+export type { Trace } from './timeline/page.ts';
 export { type CutFigures, type DeviceFigures, type ReportData, reportText } from './timeline/report.ts';
 export type { BlockStages, Span } from './timeline/span.ts';
 export type { Unit } from './timeline/viewer/units.ts';

@@ -1,6 +1,6 @@
 // What each button of the playground does with a program. Parts that few ask for are loaded when they are.
 
-import { type Device, open, type Span, tracePage, WarpstageError } from 'warpstage';
+import { type Device, open, type Span, WarpstageError } from 'warpstage';
 import type { CheckCase } from 'warpstage/check';
 import { bindLaunch } from '#warpstage/checker/launch.js';
 import { plotOf, runCase } from './arrays.ts';
@@ -103,7 +103,10 @@ export function checkAll(
 
 async function stages({ checks }: Program): Promise<Outcome> {
   if (checks.length === 0) return noChecks();
-  const { traceStages } = await import('warpstage/check');
+  const [{ traceStages }, { tracePage }] = await Promise.all([
+    import('warpstage/check'),
+    import('#warpstage/timeline/page.js'),
+  ]);
   const traces = checks.map(({ kernel, launch }: CheckCase, i) => ({
     title: `case ${i + 1}`,
     facts: { unit: 'steps' },
@@ -144,6 +147,7 @@ async function schedule({ schedule: issue }: Program): Promise<Outcome> {
   if (issue === undefined) return nothing('no schedule: async function schedule(device) { … }');
   const traces = [];
   for (const name of generations) traces.push(await timeSchedule(issue, name));
+  const { tracePage } = await import('#warpstage/timeline/page.js');
   return {
     isGood: true,
     summary: traces.map(({ title, milliseconds }) => `${title}: ${milliseconds.toFixed(3)} ms`).join('; '),

@@ -1,7 +1,8 @@
 // The program in the editor: a module of TypeScript, as one would save it in a file.
 //
-// Its types are taken out, and no line moves. `warpstage` and `warpstage/check` are the page's own modules. A kernel's
-// text is a part of the program's, so a place in the kernel is a place in the editor.
+// Its types are taken out, and no line moves. `warpstage` and `warpstage/check` are the page's own modules, and what
+// makes a timeline's page is loaded only where the program names it. A kernel's text is a part of the program's, so a
+// place in the kernel is a place in the editor.
 
 import { transform } from 'sucrase';
 import type { Device, Kernel, PinnedArray } from 'warpstage';
@@ -15,14 +16,16 @@ export interface Program {
   firstLineOf(kernel: Kernel): number;
 }
 
-const modules: Readonly<Record<string, string>> = {
-  warpstage: './warpstage.js',
+/** The modules that a program of this text imports. */
+const modulesFor = (code: string): Readonly<Record<string, string>> => ({
+  warpstage: /\btracePage\b/.test(code) ? './whole.js' : './warpstage.js',
   'warpstage/check': './check.js',
-};
+});
 
 /** Runs the program. Throws what it throws, or a SyntaxError. */
 export async function load(source: string, base: string): Promise<Program> {
   const { code } = transform(source, { transforms: ['typescript'], disableESTransforms: true });
+  const modules = modulesFor(code);
   const linked = code.replaceAll(
     /(\bfrom\s*|\bimport\s+)(['"])([^'"\n]+)\2/g,
     (whole, before: string, _, name: string) =>

@@ -29,7 +29,7 @@ export const checks = [checkCase(one, { grid: 1, block: 32, arguments: { y: { le
 
 test('the page is small, and so is all that a verdict takes', () => {
   expect(sizeOf('page.js')).toBeLessThan(250);
-  expect(sizeOf('page.js', 'worker.js', 'warpstage.js', 'check.js')).toBeLessThan(410);
+  expect(sizeOf('page.js', 'worker.js', 'warpstage.js', 'check.js')).toBeLessThan(400);
 });
 
 describePage('in Chromium', () => {
@@ -79,12 +79,17 @@ describePage('in Chromium', () => {
     await page.close();
   });
 
-  test('says that a kernel is clean', async () => {
-    const page = await open();
+  test('says that a kernel is clean, and has loaded little by then', async () => {
+    const before = served.asked.length;
+    const page = await open('', { serviceWorkers: 'block' });
     expect(await press(page, 'Check')).toMatchObject({
       state: 'good',
       text: expect.stringContaining('in 8 schedules: no finding'),
     });
+    const loaded = served.asked.slice(before).map((name) => name || 'index.html');
+    expect(loaded).toContain('check.js');
+    const bytes = loaded.map((name) => gzipSync(files.get(name)!).length);
+    expect(bytes.reduce((sum, one) => sum + one, 0) / 1024).toBeLessThan(400);
     await page.close();
   });
 
@@ -108,6 +113,22 @@ describePage('in Chromium', () => {
     expect(first).toBeGreaterThan(second!);
     expect(second).toBeGreaterThan(third!);
     await page.frameLocator('iframe').locator('#timeline[data-window]').waitFor();
+    await page.close();
+  });
+
+  test('a program may make a timeline’s page itself', async () => {
+    const page = await open();
+    await write(
+      page,
+      `import { tracePage } from 'warpstage';
+       export async function schedule(device) {
+         device.print(tracePage([{ title: 'mine', facts: {}, spans: [] }]).slice(0, 15));
+       }`,
+    );
+    expect(await press(page, 'Run')).toMatchObject({
+      state: 'good',
+      text: expect.stringContaining('<!doctype html>'),
+    });
     await page.close();
   });
 
@@ -174,19 +195,23 @@ describePage('in Chromium', () => {
     await Promise.all([page.close(), other.close()]);
   });
 
-  test('works without a network after the first visit', async () => {
+  test('is isolated from the second load on, and works without a network', async () => {
     const context = await pages.browser.newContext();
     const page = await context.newPage();
     await page.goto(served.url);
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
     await page.evaluate(async () => {
       const { active } = await navigator.serviceWorker.ready;
       if (active?.state !== 'activated')
         await new Promise((resolve) => active!.addEventListener('statechange', resolve, { once: true }));
     });
-    await context.setOffline(true);
-    await page.reload();
-    await page.locator('body[data-ready]').waitFor();
-    expect((await press(page, 'Check')).state).toBe('good');
+    for (const isOffline of [false, true]) {
+      await context.setOffline(isOffline);
+      await page.reload();
+      await page.locator('body[data-ready]').waitFor();
+      expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+      expect((await press(page, 'Check')).state).toBe('good');
+    }
     await context.close();
   });
 

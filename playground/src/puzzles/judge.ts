@@ -1,8 +1,9 @@
 // Whether a puzzle is solved: the result is right, the checker is clean, and where that is the point, things overlap.
 // What is wrong is shown: as values beside those that should be there, as findings, or as a timeline.
 
-import { type Device, open, type Span, tracePage } from 'warpstage';
+import { type Device, open, type Span } from 'warpstage';
 import * as checker from 'warpstage/check';
+import { tracePage } from '#warpstage/timeline/page.js';
 import { checkAll, type Outcome, timeSchedule } from '../actions.ts';
 import { plotOf, runCase } from '../arrays.ts';
 import type { Program } from '../program.ts';
