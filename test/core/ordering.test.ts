@@ -89,6 +89,8 @@ describe.each(all)('%s', (name, ordering) => {
             statement.intrinsic === 'core' &&
             statement.operation.kind === 'copyChunks';
         });
+        // The wait at the end is for kernels that forget copies (forgotten-copies.test.ts).
+        if (kindOf(lowered.body.at(-1)!) === 'copyWaitAll') kinds.pop();
         return lowered;
       });
       const isNoticed = (mutate: (lowered: Program) => Program) =>

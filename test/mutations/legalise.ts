@@ -411,6 +411,42 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/left-copies.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'copies of a loop are over when it is',
+        from: 'return copies ? underWay.copies : before;',
+        to: 'return before;',
+        why: 'a kernel that forgets its last wait writes to the shared memory of a later block',
+      },
+      {
+        name: 'what one branch copies is over behind both',
+        from: 'return one > other ? one : other;',
+        to: 'return one > other ? other : one;',
+        why: 'threads that copy by themselves leave copies behind',
+      },
+      {
+        name: 'a wait for groups covers what is in none',
+        from: 'before === underWay.groups && constantOf',
+        to: 'constantOf',
+        why: 'a copy that is not committed writes to the shared memory of a later block',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/interpreter/block.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'threads that wait for nothing may leave copies behind',
+        from: '        this.hardware.threadEnds(thread);\n        observer?.threadEnded(thread);',
+        to: '        observer?.threadEnded(thread);',
+        why: 'a lowering that forgets to wait for copies is not found',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/meetings.ts',
     ['test/cuda/barriers.test.ts', ...random],
     [

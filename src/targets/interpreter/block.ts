@@ -27,8 +27,6 @@ import type { Completion, Sequence } from './step.ts';
 import { Thread, type Wait } from './thread.ts';
 import { WarpMeetings } from './warp.ts';
 
-const nowhere: Range = { source: 0, start: 0, end: 0 };
-
 /** Threads that go on as one: a thread by itself, or a cohort. */
 export interface Runnable {
   readonly members: readonly Thread[];
@@ -65,8 +63,6 @@ export class Block {
   readonly #running = new Map<Runnable, Generator<Wait, Completion, void>>();
   /** Ranks of the threads that have. */
   readonly #returned: number[] = [];
-  /** Where lanes that return say so, by warp, in a program whose lanes exchange values through memory; else null. */
-  readonly #returns: ReadonlyMap<number, object> | null;
   readonly #budget: number;
   #steps: number;
 
@@ -85,9 +81,6 @@ export class Block {
     this.warps = new WarpMeetings(size);
     this.barrierMakers = program.barriers.map((barrier) => new BarrierMaker(barrier, size));
     this.grid = together;
-    const exchanges = program.sharedArrays.some((array) => array.exchanges === true);
-    const warps = Array.from({ length: Math.ceil(size / warpSize) }, (_, warp) => [warp, {}] as const);
-    this.#returns = exchanges ? new Map(warps) : null;
     this.#budget = steps;
     this.#steps = steps;
     poisonShared(launch);
@@ -107,12 +100,6 @@ export class Block {
       for (const rank of this.#returned) barriers.leave(this.threads[rank]!);
     }
     return barriers;
-  }
-
-  /** A thread has met those of its warp that have not returned: what the others did comes before. */
-  learnOfReturned(thread: Thread, range: Range): void {
-    const returns = this.#returns?.get(Math.floor(thread.rank / warpSize));
-    if (returns !== undefined) thread.observer?.waited(thread, returns, 0, range);
   }
 
   /** A thread goes round a loop once more. */
@@ -137,6 +124,7 @@ export class Block {
     } else if (body.kind === 'plain') {
       for (const thread of this.#order([...this.threads])) {
         body.run(thread);
+        this.hardware.threadEnds(thread);
         observer?.threadEnded(thread);
       }
     } else {
@@ -249,8 +237,6 @@ export class Block {
 
   #leave(thread: Thread): void {
     this.hardware.threadEnds(thread);
-    const returns = this.#returns?.get(Math.floor(thread.rank / warpSize));
-    if (returns !== undefined) thread.observer?.arrived(thread, returns, 0, nowhere);
     thread.observer?.threadEnded(thread);
     this.#returned.push(thread.rank);
     for (const barriers of this.#syncs.values()) barriers.leave(thread);

@@ -48,7 +48,6 @@ export function compileSync(program: ObservedProgram, call: SyncCall): Step {
       const barrier = thread.block.syncs(group).of(thread.rank);
       thread.observer.waited(thread, barrier, barrier.phase - 1, range);
       thread.observer.syncEnded(thread, group, range);
-      if (group.kind === 'tile') thread.block.learnOfReturned(thread, range);
     },
   };
 }
@@ -92,7 +91,6 @@ function compileSyncOfLanes(program: ObservedProgram, call: SyncCall): Step {
     },
     end(thread) {
       thread.observer?.waited(thread, thread.block.warps.gatheringOf(thread), 0, range);
-      thread.block.learnOfReturned(thread, range);
       thread.observer?.syncEnded(thread, group, range);
     },
   };

@@ -10,6 +10,7 @@ import { returnsAmongCopies } from './calls.ts';
 import { CopyLegaliser } from './copies.ts';
 import type { Decisions } from './decisions.ts';
 import { Frame } from './frame.ts';
+import { leavesCopies } from './left-copies.ts';
 import { Meetings } from './meetings.ts';
 import { PipelineLegaliser } from './pipelines.ts';
 import { calmAround } from './surroundings.ts';
@@ -26,7 +27,7 @@ export function legaliseForGpu(program: Program, decisions: Decisions): Program 
   const calm = calmAround(program, decisions, isBulk);
   const meetings = new Meetings(program, isBulk, calm, decisions.isApart);
   const pipelines = new PipelineLegaliser(frame, decisions, copies, meetings, calm);
-  // A thread that ends early leaves no copy of its own behind: the memory may be another block's by then.
+  // A thread that ends leaves no chunk copy of its own behind: the memory may be another block's by then.
   const finishesCopies = returnsAmongCopies(program.body);
 
   const lower = (list: readonly Statement[]): Statement[] => list.flatMap(lowerOne);
@@ -60,5 +61,6 @@ export function legaliseForGpu(program: Program, decisions: Decisions): Program 
   };
 
   const body = lower(program.body);
-  return frame.finish([...pipelines.begin(), ...body]);
+  const end = leavesCopies(body) ? [frame.words().core({ kind: 'copyWaitAll' })] : [];
+  return frame.finish([...pipelines.begin(), ...body, ...end]);
 }

@@ -25,4 +25,5 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     batch_0 = (int)((unsigned)batch_0 + (unsigned)1);
   }
   break_0:;
+  ws_finish_copies();
 }

@@ -70,4 +70,5 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   staged_10 = (int)((unsigned)(batch_8 % 2) * (unsigned)256);
   g_globalOut_0[(out_9 + (int)ws_thread_rank)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(staged_10 + (int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
   pipeline_filled_11 = (pipeline_filled_11 - 1u);
+  ws_finish_copies();
 }

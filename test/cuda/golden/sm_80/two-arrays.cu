@@ -68,4 +68,5 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   staged_8 = (int)((unsigned)(int)((unsigned)(subset_6 % 2) * (unsigned)2) * (unsigned)256);
   g_globalOut_0[(out_7 + (int)ws_thread_rank)] = (int)(int)((unsigned)((int)s_shared_0[(staged_8 + (int)ws_thread_rank)]) + (unsigned)(int)((unsigned)2 * (unsigned)((int)s_shared_0[(staged_8 + (256 + (int)ws_thread_rank))])));
   pipeline_filled_9 = (pipeline_filled_9 - 1u);
+  ws_finish_copies();
 }

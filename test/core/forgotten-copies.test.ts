@@ -1,0 +1,156 @@
+// Copies that a kernel never waits for. CUDA leaves open what comes of them, and the checker reports them; but run
+// unchecked, chunk copies (cp.async) are over before their thread ends, and write to no memory of a later block.
+
+import { describe, expect, test } from 'vitest';
+import { type Kernel, kernel as newKernel } from 'warpstage';
+import type { Program, Statement } from '#warpstage/compiler/ir.js';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { mapStatements } from '#warpstage/targets/analysis/map.js';
+import { forEachStatement } from '#warpstage/targets/analysis/walk.js';
+import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
+import { architectures, loweredFor } from '../support/lowered.ts';
+import { orderingKernels } from '../support/ordering-kernels.ts';
+import { runProgram } from '../support/run-program.ts';
+
+const threads = 64;
+const deliveries: readonly Delivery[] = ['late', 3, 'eager'];
+const expression = <T>(each: T) => each;
+
+function programOf(kernel: unknown): Program {
+  const options = { block: [threads, 1, 1], indexType: 'i32', functions: {}, constants: {} } as const;
+  return specialise(kernel as Kernel, options).program;
+}
+
+const pipelineOf = (scope: string, copy: string) => `
+  const pipe = cuda.makePipeline(${scope});
+  pipe.producerAcquire();
+  ${copy}
+`;
+const ofBlock = "block, cuda.pipelineSharedState('block', 2)";
+const all = 'cuda.memcpyAsync(block, staged, x, 64, pipe);';
+const own = 'cuda.memcpyAsync(staged.subarray(t), x.subarray(t), 1, pipe);';
+
+const forgotten: Readonly<Record<string, string>> = {
+  'a stage of the block': `${pipelineOf(ofBlock, all)} pipe.producerCommit();`,
+  'a stage that is not committed': pipelineOf(ofBlock, all),
+  'a stage of a thread': `${pipelineOf('', own)} pipe.producerCommit();`,
+  'a stage of a thread that is not committed': pipelineOf('', own),
+  'a copy of a group': 'cuda.cg.memcpyAsync(block, staged, x, 64);',
+  'what some threads copy': `if (t % 3 === 0) { ${pipelineOf('', own)} pipe.producerCommit(); }`,
+  'what threads copy that return': `if (t % 3 === 0) { ${pipelineOf('', own)} pipe.producerCommit(); return; }`,
+  'a copy behind one that is waited for': `${pipelineOf('', own)}
+    pipe.producerCommit();
+    pipe.consumerWait();
+    ${own}
+    pipe.producerCommit();`,
+  'a copy beside one that is waited for': `${pipelineOf('', own)}
+    pipe.producerCommit();
+    pipe.producerAcquire();
+    ${own.replaceAll('subarray(t)', 'subarray(64 + t)')}
+    pipe.consumerWait();`,
+  'the last of a loop': `const pipe = cuda.makePipeline(${ofBlock});
+    for (let b = 0; b < n; b++) {
+      pipe.producerAcquire();
+      cuda.memcpyAsync(block, staged.subarray(64 * (b % 2)), x.subarray(64 * b), 64, pipe);
+      pipe.producerCommit();
+      if (b > 0) {
+        pipe.consumerWait();
+        out[t] += staged[64 * ((b + 1) % 2) + t];
+        pipe.consumerRelease();
+      }
+    }`,
+};
+
+function forgettingKernel(body: string): Kernel {
+  const text = `return ({ out, x, n }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const staged = cuda.sharedArray('i32', 128);
+    ${body}
+  }`;
+  const schema = { out: 'i32[]', x: 'readonly i32[]', n: 'index' } as const;
+  return newKernel(schema, new Function(text)()) as unknown as Kernel;
+}
+
+/** What is wrong with a program that is lowered for an architecture, or null; `lowered` gets what it became. */
+function faultOf(
+  program: Program,
+  data: Parameters<typeof runProgram>[2]['arguments'],
+  [architecture, delivery]: readonly [number, Delivery],
+  after: (lowered: Program) => Program = (lowered) => lowered,
+): string | null {
+  const target = loweredFor(architecture, delivery, () => {}, { after });
+  const { fault } = runProgram(target, program, { grid: 1, arguments: data });
+  return fault === null ? null : 'message' in fault ? fault.message : fault.kind;
+}
+
+const isCore = (statement: Statement, kind: string) =>
+  statement.kind === 'call' && statement.intrinsic === 'core' && statement.operation.kind === kind;
+
+/** Copies of the copy engine and arrivals that wait for copies are the kernel's own to wait for. */
+const runs = architectures.flatMap((architecture) =>
+  deliveries.map((delivery) => [architecture, delivery] as const),
+);
+
+describe.each(Object.entries(forgotten))('%s', (name, body) => {
+  const program = programOf(forgettingKernel(body));
+  const data = () => ({ out: new Int32Array(64), x: new Int32Array(256), n: 3 });
+  const byChunks = runs.filter(([architecture]) => architecture < 90 || !body.includes(ofBlock));
+
+  test('is over when its threads end', () => {
+    for (const run of byChunks) expect(faultOf(program, data(), run), String(run)).toBeNull();
+  });
+
+  test('would write later if nothing waited at the end', () => {
+    const without = (lowered: Program): Program => ({
+      ...lowered,
+      body: mapStatements(lowered.body, {
+        expression,
+        statement: (each) =>
+          isCore(each, 'copyWaitAll') ? { kind: 'block', label: 9999, body: [], range: each.range } : each,
+      }),
+    });
+    const found = byChunks.map((run) => faultOf(program, data(), run, without));
+    expect(found, name).toContain('a copy is under way at the end of its block');
+  });
+});
+
+/** The programs that lack one of a program's waits. */
+function withoutOneWait(program: Program): Program[] {
+  const isWait = (each: Statement) => each.kind === 'call' && each.intrinsic === 'consumerWait';
+  let waits = 0;
+  forEachStatement(program.body, (each) => {
+    if (isWait(each)) waits += 1;
+  });
+  return Array.from({ length: waits }, (_, which) => {
+    let seen = -1;
+    const statement = (each: Statement): Statement => {
+      if (isWait(each)) seen += 1;
+      return isWait(each) && seen === which
+        ? { kind: 'block', label: 9999, body: [], range: each.range }
+        : each;
+    };
+    return { ...program, body: mapStatements(program.body, { expression, statement }) };
+  });
+}
+
+test('no kernel that lacks a wait leaves chunk copies behind', () => {
+  let lacking = 0;
+  for (const [name, { kernel, scratch, threads: each }] of Object.entries(orderingKernels)) {
+    const batches = 5;
+    const array = () => new Int32Array((threads / each) * batches);
+    const data = () => ({
+      out: array(),
+      input: array(),
+      batches,
+      late: 0,
+      ...(scratch ? { scratch: array() } : {}),
+    });
+    for (const program of withoutOneWait(programOf(kernel))) {
+      const found = faultOf(program, data(), [80, 'late']);
+      expect(found ?? '', name).not.toContain('a copy is under way');
+      lacking += 1;
+    }
+  }
+  expect(lacking).toBeGreaterThan(5);
+});
