@@ -134,6 +134,7 @@ describe('lowering', () => {
       [
         "__syncthreads();",
         "ws_copy_async<16>(s_shared_0 + 0, g_input_1 + first_0, (unsigned long long)64 * 4u, ws_thread_rank, 64u);",
+        "ws_finish_copies();",
       ]
     `);
   });
@@ -184,6 +185,7 @@ describe('lowering', () => {
         "ws_fence_async_shared();",
         "ws_fence_async_shared();",
         "ws_fence_async_shared();",
+        "ws_finish_copies();",
       ]
     `);
   });
