@@ -10,7 +10,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 const files = readdirSync('test', { recursive: true })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`)
-  .filter((name) => readFileSync(name, 'utf8').match(/\b(randomRuns\(|testCompiling\(|atLength|partOf\()/));
+  .filter((name) =>
+    readFileSync(name, 'utf8').match(/\b(randomRuns\(|testCompiling\(|atLength|partOf\(|everyOf\()/),
+  );
 if (files.length === 0) throw new Error('no test runs at length');
 
 const args = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { type Device, type DeviceArray, open } from 'warpstage';
 import { devices, type TestDevice } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
-import { atLength } from '../support/thorough.ts';
+import { atLength, partOf } from '../support/thorough.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
 import { allocFor, type HostArray } from './case.ts';
 import { allCases } from './cases.ts';
@@ -53,20 +53,22 @@ describe.each(places)('$name', ({ ranOn, open: openIt }) => {
   });
 });
 
-describe.each([wasmStates, wasmWithStages, wasmStatesWithStages])('$name', (target) => {
-  describe.each(Object.entries(allCases))('%s', (_, cases) => {
-    test.each(cases.map((one) => [one.name, one] as const))('%s', (_, one) => {
-      const copies = Object.entries(one.data).map(
-        ([name, value]) => [name, typeof value === 'object' ? value.slice() : value] as const,
-      );
-      const data = Object.fromEntries(copies);
-      const { fault } = runKernel(target, one.kernel, {
-        grid: one.grid,
-        block: one.block,
-        arguments: data,
-      });
-      expect(fault).toBeNull();
-      for (const [name, expected] of Object.entries(one.expected)) expect(data[name], name).toEqual(expected);
+const ways = [wasmStates, wasmWithStages, wasmStatesWithStages];
+const all = Object.entries(allCases).flatMap(([subject, cases]) => cases.map((one) => ({ ...one, subject })));
+
+describe.each(ways)('$name', (target) => {
+  const cases = all.filter((_, position) => partOf(ways, position).includes(target));
+  test.each(cases)('$subject: $name', (one) => {
+    const copies = Object.entries(one.data).map(
+      ([name, value]) => [name, typeof value === 'object' ? value.slice() : value] as const,
+    );
+    const data = Object.fromEntries(copies);
+    const { fault } = runKernel(target, one.kernel, {
+      grid: one.grid,
+      block: one.block,
+      arguments: data,
     });
+    expect(fault).toBeNull();
+    for (const [name, expected] of Object.entries(one.expected)) expect(data[name], name).toEqual(expected);
   });
 });

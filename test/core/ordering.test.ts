@@ -243,7 +243,8 @@ describe('threads that meet elsewhere than in what is copied', () => {
     'through two outputs that overlap': ['out', 'scratch'],
   };
 
-  test.each(Object.entries(bodies))('%s', (name, body) => {
+  const numbered = Object.entries(bodies).map(([name, body], position) => ({ name, body, position }));
+  test.each(numbered)('$name', ({ name, body, position }) => {
     const text = `({ out, scratch, input, view, batches, two }, cuda) => {
       const block = cuda.thisThreadBlock();
       const t = block.threadRank();
@@ -253,7 +254,7 @@ describe('threads that meet elsewhere than in what is copied', () => {
     const shared = overlapping[name] ?? [];
     const alignments = program.parameters.map((parameter) => (shared.includes(parameter.name) ? 8 : 16));
     const input = Int32Array.from({ length: 64 * 16 }, (_, i) => 7 * i + 1);
-    const results = architectures.flatMap((architecture) =>
+    const results = partOf(architectures, position).flatMap((architecture) =>
       deliveries.map((delivery) => {
         const findings: Finding[] = [];
         const target = loweredFor(architecture, delivery, (finding) => findings.push(finding), {

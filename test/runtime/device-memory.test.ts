@@ -37,7 +37,8 @@ describe.each(devices)('$name', ({ open }) => {
     test.each([1, 7, 4096, 3_000_001, 20_000_003])(
       'copies %i bytes from and to typed arrays',
       async (bytes) => {
-        const source = Uint8Array.from({ length: bytes }, (_, i) => (i * 7) ^ (i >> 8));
+        const source = new Uint8Array(bytes);
+        for (let i = 0; i < bytes; i++) source[i] = (i * 7) ^ (i >> 8);
         const data = device.alloc('u8', bytes);
         const other = device.alloc('u8', bytes);
         const result = new Uint8Array(bytes);

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { interpreter } from '../support/interpreter.ts';
 import { runProgram } from '../support/run-program.ts';
+import { everyOf } from '../support/thorough.ts';
 import { type Compiled, compile } from './fixtures/compile.ts';
 
 const run = promisify(execFile);
@@ -96,12 +97,13 @@ describe('the same program, and errors that point at the file as it was written'
     await expectAsWritten(await reported([jiti, report], env));
   });
 
-  test.each<[string, BuildOptions]>([
+  const bundles: readonly [string, BuildOptions][] = [
     ['esm.mjs', { format: 'esm', sourcemap: true }],
+    ['bare.mjs', { format: 'esm', sourcemap: true, sourcesContent: false }],
     ['cjs.cjs', { format: 'cjs', sourcemap: 'inline' }],
     ['named.mjs', { format: 'esm', sourcemap: true, keepNames: true }],
-    ['bare.mjs', { format: 'esm', sourcemap: true, sourcesContent: false }],
-  ])('bundled by esbuild as %s', async (name, options) => {
+  ];
+  test.each(everyOf(2, bundles))('bundled by esbuild as %s', async (name, options) => {
     const outfile = await bundle(name, options);
     // Node may read the source map too, for its own stack traces.
     await expectAsWritten(await reported(['--enable-source-maps', outfile]));
@@ -113,11 +115,12 @@ describe('the same program, and errors that point at the file as it was written'
   });
 });
 
-test.each<[string, BuildOptions]>([
+const minified: readonly [string, BuildOptions][] = [
   ['small.mjs', { format: 'esm', sourcemap: true }],
-  ['small.cjs', { format: 'cjs', sourcemap: 'inline' }],
   ['small-named.mjs', { format: 'esm', sourcemap: true, keepNames: true }],
-])(
+  ['small.cjs', { format: 'cjs', sourcemap: 'inline' }],
+];
+test.each(everyOf(2, minified))(
   'minified by esbuild as %s: the same results, and errors that point at the file as it was written',
   async (name, options) => {
     const { program, issues } = await reported([await bundle(name, { minify: true, ...options })]);
