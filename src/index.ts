@@ -2,7 +2,7 @@
 
 import './diagnostics/disposal.ts';
 
-export type { ByteReader, OpenBytes } from './formats/bytes.ts';
+export type { ByteReader, FilePlace, OpenBytes } from './formats/bytes.ts';
 export type { Conversion, Dtype } from './formats/dtype.ts';
 export type {
   Contents,
