@@ -35,7 +35,7 @@ export function verifyCohorts({ program, segments }: CohortWay, rules: Rules): v
   };
   const step = (one: Step) => {
     if (one.kind === 'region') region(one.region);
-    else if (one.kind === 'once') rules.statements([one.statement], []);
+    else rules.statements([one.kind === 'once' ? one.statement : one.call], []);
   };
   const end = (one: End) => {
     switch (one.kind) {
@@ -69,6 +69,7 @@ export function verifyCohorts({ program, segments }: CohortWay, rules: Rules): v
   entered(0);
   for (const { head, steps, end: last } of segments) {
     if (head !== null) variables([...head.live, ...head.loads]);
+    if (head?.wait) rules.statements([head.wait], []);
     for (const one of steps) step(one);
     end(last);
   }

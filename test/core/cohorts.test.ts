@@ -437,6 +437,11 @@ test('the verifier refuses segments that cannot be entered as they say', () => {
     refused((one) => ({ ...one, end: one.end.kind === 'suspend' ? { ...one.end, kind: 'jump' } : one.end })),
   ).toThrow('waits, and is reached by a jump');
   expect(refused((one, all) => (one === all[0] ? { ...one, head: null } : one))).toThrow('without a head');
+  const { range } = cohorts.body[0]!;
+  const sync = { kind: 'call', intrinsic: 'sync', group: { kind: 'block' }, range } as const;
+  expect(refused((one) => ({ ...one, steps: [...one.steps, { kind: 'call', call: sync }] }))).toThrow(
+    'sync in a program of cohorts',
+  );
   expect(refused((one) => ({ ...one, head: one.head && { ...one.head, live: [99] } }))).toThrow(
     'no variable 99',
   );

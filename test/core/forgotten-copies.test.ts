@@ -48,6 +48,10 @@ const forgotten: Readonly<Record<string, string>> = {
     pipe.producerAcquire();
     ${own.replaceAll('subarray(t)', 'subarray(64 + t)')}
     pipe.consumerWait();`,
+  'a copy beside those of a group that are waited for': `
+    cuda.cg.memcpyAsync(block, staged, x, 64);
+    ${pipelineOf('', own.replaceAll('subarray(t)', 'subarray(64 + t)'))}
+    cuda.cg.wait(block);`,
   'the last of a loop': `const pipe = cuda.makePipeline(${ofBlock});
     for (let b = 0; b < n; b++) {
       pipe.producerAcquire();
