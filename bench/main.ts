@@ -28,6 +28,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   'timeline-gpu': async () => (await import('./suites/timeline-gpu.ts')).suite,
   timeline: async () => (await import('./suites/timeline.ts')).suite,
   plan: async () => (await import('./suites/plan.ts')).suite,
+  browser: async () => (await import('./suites/browser.ts')).suite,
 };
 
 const { values, positionals } = parseArgs({

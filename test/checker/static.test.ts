@@ -10,7 +10,7 @@ import { checkText } from '#warpstage/checker/static/check-text.js';
 import { typedChildren, withoutTypes } from '#warpstage/checker/static/types-out.js';
 import { mistakesInLanguage } from '../compiler/mistakes-in-language.ts';
 import { mistakesIn } from '../compiler/support.ts';
-import { atLength, partOf } from '../support/thorough.ts';
+import { atLength, everyOf, partOf } from '../support/thorough.ts';
 
 /** What is wrong with the first of some files: `file:line:column code: message`. */
 function wrongIn(files: Readonly<Record<string, string>>) {
@@ -38,7 +38,7 @@ const schema = {
 
 describe('the mistakes of the language are found where compiling finds them', () => {
   const statements = Object.values(mistakesInLanguage).flatMap((group) => group.map(([first]) => first!));
-  test.each(statements)('%s', (statement) => {
+  test.each(everyOf(2, statements))('%s', (statement) => {
     const body = `({ y, x, h, n, f }, cuda) => {\n  const i = cuda.thisGrid().threadRank();\n  ${statement}\n}`;
     const compiled = mistakesIn(schema, body, { block: [256, 1, 1] });
     const text = `${imports}export const wrong = kernel(${JSON.stringify(schema)} as const,\n${body});\n`;
