@@ -1,15 +1,22 @@
 // Random exchanges of lanes: WebAssembly, as it chooses and as state machines, and a GPU do what the
-// interpreter does.
+// interpreter does. So does what the state machines are made of, without a race.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { interpreted, threadsOf } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
+import { runKernel } from '../support/run-kernel.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { warpKernelText } from './random-warps.ts';
 import { randomLimit, randomRuns, tapes } from './tape.ts';
 
 sayWithoutGpu();
+
+const found: string[] = [];
+const cohorts = (['late', 1] as const).map((delivery) =>
+  interpreted('cohorts', delivery, ({ message }) => void found.push(message), threadsOf),
+);
 
 test.each([64, 32, 40])(
   'blocks of %i threads',
@@ -24,7 +31,17 @@ test.each([64, 32, 40])(
         const launch = { grid: 1, block, arguments: { out: new Int32Array(64), x } };
         const outcome = outcomeOf(random, launch);
         seen[outcome.mode] += 1;
-        if (outcome.fault !== null) seen.faults += 1;
+        if (outcome.fault !== null) {
+          seen.faults += 1;
+          return;
+        }
+        for (const target of cohorts) {
+          found.length = 0;
+          const out = new Int32Array(64);
+          const { fault } = runKernel(target, random, { ...launch, arguments: { out, x } });
+          expect([fault, ...found], text).toEqual([null]);
+          expect(out, text).toEqual(outcome.arguments.out);
+        }
       }),
       randomRuns(12),
     );
