@@ -31,6 +31,7 @@ import {
 import { interpreted, regionsOf } from '../support/lowered.ts';
 import { type Found, foundIn, withProbes } from '../support/probes.ts';
 import { runProgram } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { countingLength, countingProgram } from './random-counting.ts';
 
 /** Whether a value, as it was printed, is one that a fact allows. */
@@ -164,7 +165,7 @@ test('what an operation gives is what is known of its operands allows', () => {
         }
       }
     }),
-    randomRuns(1000),
+    randomRuns(atLength ? 1000 : 500),
   );
   expect(bounded).toBeGreaterThan(1000);
 });

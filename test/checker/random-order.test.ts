@@ -12,6 +12,7 @@ import { randomRuns, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { atomic, constant, load, ProgramBuilder, store } from '../support/ir.ts';
 import { runProgram, type Target } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { blocks, type Event, inWords, length, randomHistory, threadsPerBlock } from './random-order.ts';
 
 const builder = new ProgramBuilder('history', threadsPerBlock);
@@ -100,7 +101,7 @@ test('a race is reported where the definition has one, and nowhere else', () => 
       const all = [...history.clean, history.racing];
       expect(reported(all).length, all.map(inWords).join('; ')).toBeGreaterThan(0);
     }),
-    randomRuns(6000),
+    randomRuns(atLength ? 6000 : 3000),
   );
   expect(racing).toBeGreaterThan(1500);
 });

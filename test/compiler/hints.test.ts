@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { WarpstageError } from 'warpstage';
 import type { Issue } from '#warpstage/diagnostics/error.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
+import { atLength } from '../support/thorough.ts';
 import { compile, kernelOf } from './support.ts';
 
 const schema = {
@@ -97,7 +98,7 @@ describe('a division of two integers', () => {
           expect(issuesOf(mended(statements, issue!, way)), `${statements} ${issue!.hint}`).toEqual([]);
         }
       }),
-      randomRuns(60),
+      randomRuns(atLength ? 60 : 30),
     );
   });
 

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { choiceOf, compareLowered, programOfText } from '../support/rewritten.ts';
+import { atLength } from '../support/thorough.ts';
 
 /** How a kernel with roles is written. */
 interface Writing {
@@ -287,7 +288,7 @@ test(
         seen.add(choiceOf(program).lowering);
         compare(writing, program);
       }),
-      randomRuns(40),
+      randomRuns(atLength ? 40 : 20),
     );
     expect([...seen].sort()).toEqual(['barriers', 'roles']);
   },

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { choiceOf, compareLowered, programOfText } from '../support/rewritten.ts';
+import { atLength } from '../support/thorough.ts';
 
 interface Writing {
   readonly block: number;
@@ -193,7 +194,7 @@ test(
         seen.add(choiceOf(program).lowering);
         compare(writing, program);
       }),
-      randomRuns(30),
+      randomRuns(atLength ? 30 : 15),
     );
     expect([...seen].sort()).toEqual(['bulk', 'thread']);
   },

@@ -14,6 +14,7 @@ import { hasHostCompiler } from '../support/host-cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 
 interface Case {
   readonly text: string;
@@ -176,7 +177,7 @@ describe.skipIf(!hasHostCompiler)('as threads of this machine', () => {
   }, 60_000);
 
   test('random kernels', () => {
-    const { numRuns, seed } = randomRuns(10);
+    const { numRuns, seed } = randomRuns(atLength ? 10 : 5);
     const chosen = fc.sample(tapes(400), { numRuns: numRuns!, seed: seed! });
     compare(
       chosen.map((tape) => {

@@ -11,6 +11,7 @@ import { isBounded } from '#warpstage/targets/analysis/values.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import { positionText } from '#warpstage/targets/cuda/positions.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
+import { atLength } from '../support/thorough.ts';
 
 const block = 64;
 const schema = { y: 'i32[]', x: 'readonly i32[]', u8: 'readonly u8[]', n: 'index', m: 'i32' } as const;
@@ -150,7 +151,7 @@ test('a position that is signed arithmetic is the one that wraps, or is no posit
         }
       }
     }),
-    randomRuns(150),
+    randomRuns(atLength ? 150 : 75),
   );
   expect(signed).toBeGreaterThan(15);
 });
@@ -171,7 +172,7 @@ test('a position lies between the bounds that are known of it', () => {
         expect(value, `${text} ${JSON.stringify(given)}`).toBeLessThanOrEqual(most);
       }
     }),
-    randomRuns(150),
+    randomRuns(atLength ? 150 : 75),
   );
   expect(bounded).toBeGreaterThan(15);
 });

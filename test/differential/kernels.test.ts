@@ -11,6 +11,7 @@ import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runAsJavaScript } from '../support/run-as-javascript.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import {
   kernelCounterLength,
@@ -75,7 +76,7 @@ describe('random kernels', () => {
           const expected = outcome(random, (args) => runAsJavaScript(text, { grid, block, arguments: args }));
           expect(outcome(random, runCompiled(target, random, indexType)), text).toEqual(expected);
         }),
-        randomRuns(60),
+        randomRuns(atLength ? 60 : 30),
       );
     },
     randomLimit(60),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
+import { atLength } from '../support/thorough.ts';
 import { randomLimit, randomRuns, type Tape, tapes } from './tape.ts';
 
 const length = 64;
@@ -196,7 +197,7 @@ describe('integers of 8 and 16 bits', () => {
     () => {
       fc.assert(
         fc.property(tapes(120), (tape) => expectAgreement(random(tape).text)),
-        randomRuns(40),
+        randomRuns(atLength ? 40 : 20),
       );
     },
     randomLimit(40),

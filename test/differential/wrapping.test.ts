@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
+import { atLength } from '../support/thorough.ts';
 import { randomLimit, randomRuns, type Tape, tapes } from './tape.ts';
 
 const length = 64;
@@ -86,7 +87,7 @@ test(
           Array.from({ length }, (_, i) => i * i - 5),
         );
       }),
-      randomRuns(60),
+      randomRuns(atLength ? 60 : 30),
     );
   },
   randomLimit(60),

@@ -9,6 +9,7 @@ import { interpreter } from '../support/interpreter.ts';
 import { withRelaxedSimd } from '../support/relaxed-simd.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { wasm, wasmWithout } from '../support/wasm.ts';
 
 const outputs = {
@@ -194,7 +195,7 @@ test.each([
       runs += 1;
       if (actual.executable.target === 'wasm' && actual.executable.vectorised) vectorised += 1;
     }),
-    randomRuns(120),
+    randomRuns(atLength ? 120 : 60),
   );
   if (target === wasm) expect(vectorised).toBeGreaterThan(runs / 2);
 });

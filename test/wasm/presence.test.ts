@@ -8,6 +8,7 @@ import { randomRuns } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
+import { atLength } from '../support/thorough.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
 const schema = { out: 'i32[]', input: 'readonly i32[]', n: 'index' } as const;
@@ -84,7 +85,7 @@ test('whatever a kernel does with a pipeline, before and after quit, it fails as
         expect(withoutVerb(outcome(target, made)), target.name).toEqual(expected);
       if (expected?.kind === 'misuse') misuses += 1;
     }),
-    randomRuns(150),
+    randomRuns(atLength ? 150 : 75),
   );
   expect(misuses).toBeGreaterThan(10);
 });
