@@ -30,6 +30,7 @@ import type { CohortWay } from './ir-cohorts.ts';
 import type { CoreCall, MbarrierArray } from './ir-core.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
 import type { WarpCall, WarpOperator } from './ir-warps.ts';
+import type { Conversion } from './printf.ts';
 
 /**
  * A launch has an index of 32 bits if the magnitude of what it counts is below this: what a kernel adds to a
@@ -432,6 +433,8 @@ export type Call =
       readonly intrinsic: 'print';
       /** Written one after the other; the spaces between console.log's arguments are among them. */
       readonly parts: readonly (string | Expression)[];
+      /** How each value is written; null as console.log does. Absent: all of them so. */
+      readonly formats?: readonly (Conversion | null)[];
       readonly range: Range;
     }
   /** Ends the launch with an error, of which the parts are the message, unless the test holds. */

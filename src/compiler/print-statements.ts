@@ -27,6 +27,16 @@ export class StatementPrinter {
     for (const statement of statements) this.#print(statement, indent);
   }
 
+  /** The parts of a line; a value with a format is written behind that. */
+  #printed({ parts, formats = [] }: Extract<Call, { intrinsic: 'print' }>): readonly string[] {
+    let at = 0;
+    return parts.map((part) => {
+      if (typeof part === 'string') return JSON.stringify(part);
+      const format = formats[at++];
+      return `${format ? `${JSON.stringify(format.text)} ` : ''}${this.#expressions.print(part)}`;
+    });
+  }
+
   #print(statement: Statement, indent: string): void {
     const line = (text: string) => this.#lines.push(indent + text);
     const nested = (statements: readonly Statement[]) => this.printAll(statements, `${indent}  `);
@@ -160,7 +170,7 @@ export class StatementPrinter {
         return `${this.#result(call.result)}atomic${name}(${[place, ...operands, ...orders].join(', ')})`;
       }
       case 'print':
-        return `print(${call.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : print(part))).join(', ')})`;
+        return `print(${this.#printed(call).join(', ')})`;
       case 'assert': {
         const parts = call.parts.map((part) =>
           typeof part === 'string' ? JSON.stringify(part) : print(part),

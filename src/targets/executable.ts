@@ -22,6 +22,7 @@
 import type { ArrayReference, Group, Program, ValueType } from '../compiler/ir.ts';
 import type { RankGroup } from '../compiler/ir-cohorts.ts';
 import type { WarpOperator } from '../compiler/ir-warps.ts';
+import type { Conversion } from '../compiler/printf.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { StageClock } from './stage-marks.ts';
@@ -99,6 +100,8 @@ export interface FaultSite {
   readonly sleeps?: boolean;
   /** The parts of a printed line; null stands for a value. */
   readonly texts?: readonly (string | null)[];
+  /** How its values are written; null as console.log does. Absent: all of them so. */
+  readonly formats?: readonly (Conversion | null)[] | undefined;
   /** The types of its values, where they come as bits. */
   readonly values?: readonly ValueType[];
 }

@@ -10,6 +10,24 @@ const numbers = [
 
 export const mutations = [
   ...mutationsOf(
+    'src/compiler/printf.ts',
+    ['test/compiler/printf.test.ts'],
+    [
+      {
+        name: 'the middle between two decimals is rounded up',
+        from: 'twice === denominator && whole % 2n === 1n',
+        to: 'twice === denominator',
+        why: '2.5 is written as 3 by %.0f, and as 2 by C',
+      },
+      {
+        name: 'zeros stand before the sign',
+        from: 'fills ? digits.padStart(room',
+        to: 'fills ? digits.padStart(width',
+        why: '%05d of -1 has six characters',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/compiler/intrinsics/combining.ts',
     ['test/warps/coalesced.test.ts', 'test/warps/combining.test.ts'],
     [

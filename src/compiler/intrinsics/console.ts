@@ -1,23 +1,37 @@
 // What a kernel says: console.log, and assertions.
 
 import type { AnyNode, Node } from 'acorn';
-import { knownTruth } from '../build.ts';
+import { counted } from '../../diagnostics/count.ts';
+import { convert, knownTruth } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isBigint } from '../number-types.ts';
 import { numeric, toBool, typed } from '../numbers.ts';
-import { undefinedValue, type Value } from '../values.ts';
+import { type Conversion, converted, partsOfFormat } from '../printf.ts';
+import { describe, undefinedValue, type Value } from '../values.ts';
 import { written } from '../written.ts';
 import type { SomeHandlers } from './handler.ts';
 
 export const consoleHandlers = {
   'console.log': ({ lowering, args, node }) => {
+    const range = lowering.range(node);
+    const [first, ...others] = args.parts;
+    const format = first?.kind === 'text' && others.length > 0 ? partsOfFormat(first.text) : [];
+    if (format.some((part) => typeof part !== 'string')) {
+      lowering.emit({
+        kind: 'call',
+        intrinsic: 'print',
+        ...formatted(lowering, format, others, node),
+        range,
+      });
+      return undefinedValue;
+    }
     const parts: (string | Expression)[] = [];
     args.parts.forEach((part, position) => {
       if (position > 0) append(parts, ' ');
       print(lowering, part, parts, node);
     });
-    lowering.emit({ kind: 'call', intrinsic: 'print', parts, range: lowering.range(node) });
+    lowering.emit({ kind: 'call', intrinsic: 'print', parts, range });
     return undefinedValue;
   },
   'cuda.assert': ({ lowering, args, node, at }) => {
@@ -45,6 +59,68 @@ export const consoleHandlers = {
     return undefinedValue;
   },
 } satisfies SomeHandlers;
+
+/** What a format makes of values. Those beyond it follow, as console.log writes them. */
+function formatted(
+  lowering: Lowering,
+  format: readonly (string | Conversion)[],
+  values: readonly Value[],
+  node: Node,
+): { readonly parts: (string | Expression)[]; readonly formats: (Conversion | null)[] } {
+  const parts: (string | Expression)[] = [];
+  const formats: (Conversion | null)[] = [];
+  const wanted = format.filter((part) => typeof part !== 'string').length;
+  if (values.length < wanted) {
+    lowering.fail(
+      node,
+      'WS1009',
+      `the format of console.log has ${counted(wanted, 'conversion')}, and is given ${counted(values.length, 'value')}`,
+      'give a value for each; a percent sign is written %%',
+    );
+  }
+  const left = [...values];
+  for (const part of format) {
+    if (typeof part === 'string') append(parts, part);
+    else if (part.type === 's') {
+      const value: (string | Expression)[] = [];
+      print(lowering, left.shift()!, value, node, true);
+      const [text] = value;
+      const isText = value.length <= 1 && typeof (text ?? '') === 'string';
+      if (isText) append(parts, converted(part, (text ?? '') as never));
+      else for (const each of value) add(each, value.length === 1 ? part : null);
+    } else add(operandOf(lowering, part, left.shift()!, node), part);
+  }
+  for (const value of left) {
+    const more: (string | Expression)[] = [' '];
+    print(lowering, value, more, node);
+    for (const each of more) add(each, null);
+  }
+  return { parts, formats };
+
+  function add(part: string | Expression, format: Conversion | null): void {
+    push(parts, part);
+    if (typeof part !== 'string') formats.push(format);
+  }
+}
+
+/** The value of a conversion, of its type. */
+function operandOf(lowering: Lowering, { text, type }: Conversion, value: Value, node: Node): Expression {
+  const range = lowering.range(node);
+  const { expression } = typed(lowering, numeric(lowering, value, node), node);
+  const isFloat = expression.type === 'f32' || expression.type === 'f64';
+  if (/[feg]/i.test(type)) return isFloat ? expression : convert(expression, 'f64', range);
+  if (isFloat) {
+    lowering.fail(
+      node,
+      'WS1004',
+      `${text} writes an integer, and is given ${describe(value)}`,
+      'write %f; or an integer of it, Math.trunc(x) | 0',
+    );
+  }
+  const isWide = isBigint(expression.type);
+  const signed = type === 'd' || type === 'c';
+  return convert(expression, isWide ? (signed ? 'i64' : 'u64') : signed ? 'i32' : 'u32', range);
+}
 
 /** A thread that fails reports so many values. */
 const mostValues = 4;

@@ -15,6 +15,7 @@ import { isKnownInside } from '../analysis/known-bounds.ts';
 import { anyStatement, assignedIn } from '../analysis/walk.ts';
 import type { FaultSite } from '../executable.ts';
 import type { Copy } from '../legalise/calls.ts';
+import { formOf } from '../printed-line.ts';
 import type { ExpressionWriter } from './expressions.ts';
 import { arrayName, lengthName } from './types.ts';
 
@@ -165,10 +166,9 @@ export class Checks {
   }
 
   /** The number of a printed line's place, or of an assertion's. */
-  print({ range, parts }: Extract<Call, { intrinsic: 'print' | 'assert' }>): number {
-    const texts = parts.map((part) => (typeof part === 'string' ? part : null));
-    const values = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.type]));
-    return this.#add({ range, texts, values });
+  print(call: Extract<Call, { intrinsic: 'print' | 'assert' }>): number {
+    const values = call.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.type]));
+    return this.#add({ range: call.range, ...formOf(call), values });
   }
 
   /** Whether an index is known to lie inside an array of known length. */

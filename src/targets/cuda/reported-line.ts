@@ -6,9 +6,9 @@ import type { FaultSite } from '../executable.ts';
 import { printedLine } from '../printed-line.ts';
 
 /** The texts of the place with the values between them, of each of which the bits are given. */
-export function reportedLine({ texts, values }: FaultSite, bits: readonly bigint[]): string {
+export function reportedLine({ texts, formats, values }: FaultSite, bits: readonly bigint[]): string {
   const given = values!.map((type, position) => valueFrom(type, bits[position]!));
-  return printedLine(texts!.map((text) => text ?? given.shift()!));
+  return printedLine({ texts: texts!, formats }, given);
 }
 
 const scratch = new DataView(new ArrayBuffer(8));

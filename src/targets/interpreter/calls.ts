@@ -4,7 +4,7 @@ import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
 import type { Call, View } from '../../compiler/ir.ts';
 import type { TimedWait } from '../../compiler/ir-pipelines.ts';
 import { warpSize } from '../lanes.ts';
-import { printedLine } from '../printed-line.ts';
+import { formOf, printedLine } from '../printed-line.ts';
 import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
 import { type PendingCopy, shareOfCopy } from './copies.ts';
 import { compileCore } from './core-calls.ts';
@@ -219,22 +219,26 @@ function compileAtomic(program: ObservedProgram, call: Extract<Call, { intrinsic
 
 function compileAssertion(program: ObservedProgram, call: Extract<Call, { intrinsic: 'assert' }>): Step {
   const test = compileExpression(program, call.test);
-  const parts = call.parts.map((part) =>
-    typeof part === 'string' ? () => part : compileExpression(program, part),
-  );
+  const line = compileLine(program, call);
   return effect((thread) => {
-    if (test(thread) !== true) {
-      throw brokenAssertion(thread, call.range, printedLine(parts.map((part) => part(thread))));
-    }
+    if (test(thread) !== true) throw brokenAssertion(thread, call.range, line(thread));
   });
 }
 
 function compilePrint(program: ObservedProgram, call: Extract<Call, { intrinsic: 'print' }>): Step {
-  const parts = call.parts.map((part) =>
-    typeof part === 'string' ? () => part : compileExpression(program, part),
+  const line = compileLine(program, call);
+  return effect((thread) => thread.block.launch.print(line(thread), thread.index, thread.block.index));
+}
+
+/** What is printed, or said of an assertion. */
+function compileLine(
+  program: ObservedProgram,
+  call: Extract<Call, { intrinsic: 'print' | 'assert' }>,
+): (thread: Thread) => string {
+  const form = formOf(call);
+  const values = call.parts.flatMap((part) =>
+    typeof part === 'string' ? [] : [compileExpression(program, part)],
   );
-  return effect((thread) => {
-    const line = printedLine(parts.map((part) => part(thread)));
-    thread.block.launch.print(line, thread.index, thread.block.index);
-  });
+  const valuesIn = (thread: Thread) => values.map((value) => value(thread));
+  return (thread) => printedLine(form, valuesIn(thread));
 }

@@ -102,7 +102,8 @@ function printFunctions(
   const lineOf = (site: number) => {
     const given = values;
     values = [];
-    return printedLine(sites[site]!.texts!.map((text) => text ?? given.shift()!));
+    const { texts, formats } = sites[site]!;
+    return printedLine({ texts: texts!, formats }, given);
   };
   const take = (value: Value) => {
     values.push(value);

@@ -11,6 +11,7 @@ import { constantOf, lengthAs } from '../analysis/elements.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
 import type { FaultSite } from '../executable.ts';
 import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
+import { formOf } from '../printed-line.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
@@ -182,9 +183,8 @@ export class Unit {
   }
 
   /** The number of a printed line's place. */
-  printSite({ range, parts }: Extract<Call, { intrinsic: 'print' | 'assert' }>): number {
-    const texts = parts.map((part) => (typeof part === 'string' ? part : null));
-    return this.#addSite({ range, texts });
+  printSite(call: Extract<Call, { intrinsic: 'print' | 'assert' }>): number {
+    return this.#addSite({ range: call.range, ...formOf(call) });
   }
 
   /** The number of a place where something is done with a pipeline. */

@@ -1,0 +1,128 @@
+// The formats of console.log are those of C's printf: the same text as a C program writes, and on every target.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { kernel, open } from 'warpstage';
+import { converted, partsOfFormat } from '#warpstage/compiler/printf.js';
+import { devices } from '../support/devices.ts';
+import { hasTool } from '../support/tools.ts';
+
+const flags = fc.subarray(['-', '+', ' ', '0', '#']).map((some) => some.join(''));
+const numbers = fc.option(fc.integer({ min: 0, max: 25 }), { nil: null });
+const formats = (types: string) =>
+  fc
+    .record({ flags, width: numbers, precision: numbers, type: fc.constantFrom(...types) })
+    .map(({ flags, width, precision, type }) => {
+      const digits = precision === null ? '' : `.${precision}`;
+      return { before: `%${flags}${width || ''}${digits}`, type };
+    });
+const doubles = fc.oneof(
+  fc.double(),
+  fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+  fc.integer({ min: -4000, max: 4000 }).map((n) => n / 8),
+  fc.constantFrom(0, -0, 0.5, 1.5, 2.5, 1e21, 1e22, 123456789.5, Number.MAX_VALUE, Number.MIN_VALUE),
+);
+const integers = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+test.skipIf(!hasTool('cc'))('numbers are written as a C program writes them', () => {
+  const floats = fc.sample(fc.tuple(formats('fFeEgG'), doubles), 800);
+  // Not both: C leaves a sign of what has none, and `#` of `d`, undefined.
+  const whole = fc
+    .sample(fc.tuple(formats('duxXo'), integers), 400)
+    .filter(([{ before, type }]) => !(before.includes('#') && /[du]/.test(type)));
+  const folder = mkdtempSync(join(tmpdir(), 'warpstage-printf-'));
+  try {
+    const lines = [
+      ...floats.map(([{ before, type }, value]) => {
+        const bits = new BigUint64Array(Float64Array.of(value).buffer)[0]!;
+        return `  bits = ${bits}ull; memcpy(&d, &bits, 8); printf("[${before}${type}]\\n", d);`;
+      }),
+      ...whole.map(
+        ([{ before, type }, value]) =>
+          `  printf("[${before}ll${type}]\\n", (long long)${BigInt.asUintN(64, value)}ull);`,
+      ),
+    ];
+    const source = join(folder, 'printed.c');
+    const program = join(folder, 'printed');
+    writeFileSync(
+      source,
+      `#include <stdio.h>\n#include <string.h>\nint main(void) {\n  unsigned long long bits; double d;\n${lines.join('\n')}\n}\n`,
+    );
+    execFileSync('cc', ['-w', '-O0', '-o', program, source]);
+    const written = execFileSync(program, { encoding: 'latin1' }).trimEnd().split('\n');
+    const format = ({ before, type }: { before: string; type: string }) => `[${before}${type}]`;
+    const line = (text: string, value: number | bigint) =>
+      partsOfFormat(text)
+        .map((part) => (typeof part === 'string' ? part : converted(part, value)))
+        .join('');
+    const ours = [
+      ...floats.map(([how, value]) => line(format(how), value)),
+      ...whole.map(([how, value]) => line(format(how), how.type === 'd' ? value : BigInt.asUintN(64, value))),
+    ];
+    const wrong = ours.flatMap((text, i) => {
+      // The sign of NaN is that of its bits, which JavaScript does not tell.
+      if (text === written[i] || /nan/i.test(text)) return [];
+      const [how, value] = [...floats, ...whole][i]!;
+      return [`${format(how)} of ${value}: ${text}, in C ${written[i]}`];
+    });
+    expect(wrong).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+describe.each(devices)('$name', ({ open: openDevice }) => {
+  test('prints by formats', async () => {
+    const printing = kernel({ x: 'readonly f32[]', n: 'i32', big: 'u64' }, ({ x, n, big }) => {
+      console.log('%5.2f|%-6d|%+d|%s', x[0]!, n, -n, 'text');
+      console.log('%08.3e %g %x %X %o %c%%', x[1]!, x[0]!, n, -1, 8, 65);
+      console.log('%lld %llu %s', big, big, n > 40);
+      console.log('%d of', n, n + 1, 'in all');
+      console.log('100 %', n);
+      console.log('100 %%');
+    });
+    await using device = await openDevice();
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    const x = device.alloc('f32', 2);
+    device.defaultStream.memcpyAsync(x, Float32Array.of(3.25, 12345.678));
+    device.defaultStream.launch(printing, { grid: 1, block: 1 }, { x, n: 42, big: 2n ** 63n });
+    await device.defaultStream.synchronize();
+    expect(lines).toEqual([
+      ' 3.25|42    |-42|text',
+      '1.235e+04 3.25 2a FFFFFFFF 10 A%',
+      '-9223372036854775808 9223372036854775808 true',
+      '42 of 43 in all',
+      '100 % 42',
+      '100 %%',
+    ]);
+  });
+});
+
+describe('what a format cannot write is an error', () => {
+  const one = { grid: 1, block: 1 };
+
+  test('a float where an integer is written', async () => {
+    await using device = await open('cpu');
+    const wrong = kernel({ x: 'f32' }, ({ x }) => {
+      console.log('%d', x);
+    });
+    expect(() => device.defaultStream.launch(wrong, one, { x: 0.5 })).toThrow(
+      /WS1004: %d writes an integer, and is given .*f32/,
+    );
+  });
+
+  test('a conversion without a value', async () => {
+    await using device = await open('cpu');
+    const wrong = kernel({ x: 'f32' }, ({ x }) => {
+      console.log('%f and %f', x);
+    });
+    expect(() => device.defaultStream.launch(wrong, one, { x: 0.5 })).toThrow(
+      'WS1009: the format of console.log has 2 conversions, and is given 1 value',
+    );
+  });
+});
