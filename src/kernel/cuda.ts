@@ -11,7 +11,7 @@ import type { CudaAtomics } from './cuda-atomics.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
 import type { CudaGroups, CudaWarps, Dim3 } from './cuda-groups.ts';
 import type { CudaVectors } from './cuda-vectors.ts';
-import type { KernelArray, Shape, Shaped, Vector4 } from './schema.ts';
+import type { KernelArray, Shape, Shaped, Vector2, Vector4 } from './schema.ts';
 import type { Element } from './types.ts';
 
 export type {
@@ -143,6 +143,26 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   philox(seed: Scalar, subsequence: Scalar, n: Scalar): Vector4;
   /** A float above 0 and up to 1 of 32 random bits: the same bits on every device. CUDA: `curand_uniform(&state)`. */
   curandUniform(bits: number): number;
+  /**
+   * An f64 above 0 and up to 1 of 53 bits of two random words: the same bits on every device.
+   * CUDA: `curand_uniform2_double(&state)`, of which words x and y make the first, z and w the second.
+   */
+  curandUniformDouble(low: number, high: number): number;
+  /**
+   * Two f32 of the standard normal distribution, of two random words, by Box and Muller's method: within 6 units in
+   * the last place of what the exact functions give of the two uniforms. cuRAND's sine is less exact on a GPU, so
+   * that its last digits differ. CUDA: `curand_normal2(&state)`; `curand_normal` gives x first, and then y.
+   *
+   * @example
+   * const bits = cuda.philox(seed, i, 0);
+   * const { x, y } = cuda.curandNormal2(bits.x, bits.y);
+   */
+  curandNormal2(x: number, y: number): Vector2;
+  /**
+   * Two f64 of the standard normal distribution, of four random words: within 12 units in the last place of what the
+   * exact functions give of the two uniforms. CUDA: `curand_normal2_double(&state)`, of words x, y, z and w.
+   */
+  curandNormal2Double(xLow: number, xHigh: number, yLow: number, yHigh: number): Vector2;
 
   /** How many of the 32 bits of an integer are set, or of the 64 of a bigint. CUDA: `__popc(x)`, `__popcll(x)`. */
   popc(x: Scalar): number;

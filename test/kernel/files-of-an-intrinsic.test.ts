@@ -46,6 +46,7 @@ describe('an expression stands in three files at most', () => {
     'copysign',
     'dp4a',
     'philox',
+    'curandNormal2',
     'acosh',
     'cbrt',
     'hypot',

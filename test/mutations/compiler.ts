@@ -51,6 +51,30 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/compiler/intrinsics/random.ts',
+    ['test/compiler/normals.test.ts'],
+    [
+      {
+        name: 'a normal pair begins with the cosine',
+        from: "(['sinpi', 'cospi'] as const).map((name) =>",
+        to: "(['cospi', 'sinpi'] as const).map((name) =>",
+        why: 'the pair is in the other order than that of cuRAND',
+      },
+      {
+        name: 'the upper of two words is shifted to the end',
+        from: "constant('u64', 21n, range)",
+        to: "constant('u64', 32n, range)",
+        why: 'a uniform of 53 bits goes beyond 1',
+      },
+      {
+        name: 'a uniform begins at zero',
+        from: 'constant(type, step / 2, range)',
+        to: 'constant(type, 0, range)',
+        why: 'the logarithm of no bits is infinite, and so is the normal',
+      },
+    ],
+  ),
   ...mutationsOf('src/compiler/arithmetic.ts', numbers, [
     {
       name: 'products of i32 are those of floats',

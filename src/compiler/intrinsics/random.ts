@@ -1,16 +1,17 @@
 // Philox4_32_10: random numbers by a counter, of integers alone, so that every target gives the same.
 //
 // The counter is (n, subsequence), 64 bits each, and the key is the seed, as in cuRAND: what a call number gives
-// follows from its number.
+// follows from its number. Uniforms are one sum of random bits, exact before it is rounded. Normals are a pair by
+// Box and Muller's method: a radius of one uniform, the sine and the cosine of an angle that is another.
 
 import type { Node } from 'acorn';
-import { binary, constant, convert } from '../build.ts';
+import { binary, constant, convert, math, unary } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
 import { typed } from '../numbers.ts';
-import { describe, hasFraction, type Numeric, number } from '../values.ts';
-import type { SomeHandlers } from './handler.ts';
+import { describe, hasFraction, type Numeric, number, type Value } from '../values.ts';
+import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 type Place = ReturnType<Lowering['range']>;
 
@@ -51,15 +52,58 @@ export const randomHandlers = {
     }
     return { kind: 'vector', type: 'u32x4', components: counter };
   },
-  'cuda.curandUniform': ({ lowering, node, args, at }) => {
-    const range = lowering.range(node);
-    const bits = halves(lowering, args.bits, at('bits'), 'bits of cuda.curandUniform')[0]!;
-    const of = (value: number) => constant('f32', value, range);
-    // The product is exact.
-    const scaled = binary('multiply', convert(bits, 'f32', range), of(2 ** -32), range);
-    return number('f32', binary('add', scaled, of(2 ** -33), range));
-  },
+  'cuda.curandUniform': (call) => number('f32', uniform(wordOf(call, 'bits'))),
+  'cuda.curandUniformDouble': (call) => number('f64', uniform(pairOf(call, 'low', 'high'))),
+  'cuda.curandNormal2': (call) => normals(call.lowering, wordOf(call, 'x'), wordOf(call, 'y')),
+  'cuda.curandNormal2Double': (call) =>
+    normals(call.lowering, pairOf(call, 'xLow', 'xHigh'), pairOf(call, 'yLow', 'yHigh')),
 } satisfies SomeHandlers;
+
+type WithBits = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'> & {
+  readonly args: Readonly<Record<string, Numeric>>;
+};
+
+/** Random bits: 32 for an f32, 53 for an f64. */
+interface Bits {
+  readonly type: 'f32' | 'f64';
+  readonly bits: Expression;
+}
+
+function wordOf({ lowering, name, args, at }: WithBits, parameter: string): Bits {
+  const [bits] = halves(lowering, args[parameter]!, at(parameter), `${parameter} of ${name}`);
+  return { type: 'f32', bits };
+}
+
+/** Of two words as cuRAND joins them: the upper one is shifted by 21. */
+function pairOf(call: WithBits, low: string, high: string): Bits {
+  const range = call.lowering.range(call.node);
+  const [a, b] = [low, high].map((parameter) => convert(wordOf(call, parameter).bits, 'u64', range));
+  const shifted = binary('shiftLeft', b!, constant('u64', 21n, range), range);
+  return { type: 'f64', bits: call.lowering.settleExpression(binary('xor', a!, shifted, range), 'bits') };
+}
+
+/** Above 0 and up to `most`, a power of two: half a step of the bits is added to them. */
+function uniform({ type, bits }: Bits, most = 1): Expression {
+  const { range } = bits;
+  const step = most * 2 ** (type === 'f32' ? -32 : -53);
+  // The product is exact.
+  const scaled = binary('multiply', convert(bits, type, range), constant(type, step, range), range);
+  return binary('add', scaled, constant(type, step / 2, range), range);
+}
+
+function normals(lowering: Lowering, x: Bits, y: Bits): Value {
+  const { type } = x;
+  const { range } = x.bits;
+  const logarithm = math('log', type, [uniform(x)], range);
+  const square = binary('multiply', constant(type, -2, range), logarithm, range);
+  const radius = lowering.settleExpression(unary('sqrt', square, range), 'radius');
+  // In halves of a turn, so that what stands at a quarter is exact.
+  const angle = lowering.settleExpression(uniform(y, 2), 'angle');
+  const components = (['sinpi', 'cospi'] as const).map((name) =>
+    lowering.settleExpression(binary('multiply', radius, math(name, type, [angle], range), range), 'normal'),
+  );
+  return { kind: 'vector', type: `${type}x2`, components };
+}
 
 const upper = (wide: Expression, range: Place) =>
   convert(binary('shiftRight', wide, constant('u64', 32n, range), range), 'u32', range);

@@ -42,6 +42,28 @@ const uniform = kernel({ out: 'f32[]', bits: 'readonly u32[]' }, ({ out, bits },
   if (i < out.length) out[i] = cuda.curandUniform(bits[i]!);
 });
 
+const uniformDouble = kernel(
+  { out: 'f64[]', lows: 'readonly u32[]', highs: 'readonly u32[]' },
+  ({ out, lows, highs }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    if (i < out.length) out[i] = cuda.curandUniformDouble(lows[i]!, highs[i]!);
+  },
+);
+
+/** In steps of 1/10000, to which every device rounds them alike. */
+const normal = kernel({ floats: 'i32[]', doubles: 'i32[]', a: 'readonly u32[]' }, (arrays, cuda) => {
+  const { floats, doubles, a } = arrays;
+  const i = cuda.thisGrid().threadRank();
+  if (4 * i >= a.length) return;
+  const [x, y] = [a[4 * i]!, a[4 * i + 1]!];
+  const pair = cuda.curandNormal2(x, y);
+  floats[2 * i] = cuda.i32(cuda.rint(pair.x * 10000));
+  floats[2 * i + 1] = cuda.i32(cuda.rint(pair.y * 10000));
+  const wide = cuda.curandNormal2Double(x, y, a[4 * i + 2]!, a[4 * i + 3]!);
+  doubles[2 * i] = cuda.i32(cuda.rint(wide.x * 10000));
+  doubles[2 * i + 1] = cuda.i32(cuda.rint(wide.y * 10000));
+});
+
 const words = [0, 1, 0x7fffffff, 0x80000000, 0xffffff80, 0xffffffff, 123456789, 0xdeadbeef];
 
 const bytes = kernel(
@@ -140,6 +162,39 @@ export const randomCases: Cases = [
     data: { out: new Float32Array(words.length), bits: Uint32Array.from(words) },
     expected: {
       out: Float32Array.from(words, (x) => Math.fround(Math.fround(x) * 2 ** -32) + 2 ** -33),
+    },
+  },
+  {
+    name: 'uniform random numbers of 53 bits',
+    kernel: uniformDouble,
+    grid: 1,
+    block: 32,
+    data: {
+      out: new Float64Array(words.length),
+      lows: Uint32Array.from(words),
+      highs: Uint32Array.from(words.toReversed()),
+    },
+    expected: {
+      out: Float64Array.from(
+        words,
+        (low, i) => Number(BigInt(low) ^ (BigInt(words.at(-1 - i)!) << 21n)) * 2 ** -53 + 2 ** -54,
+      ),
+    },
+  },
+  {
+    name: 'normal random numbers',
+    kernel: normal,
+    grid: 1,
+    block: 32,
+    data: {
+      floats: new Int32Array(8),
+      doubles: new Int32Array(8),
+      a: Uint32Array.from([...known.flatMap(([, , bits]) => bits), 1, 0x80000000, 0x7fffffff, 0xfffff000]),
+    },
+    // Of the exact functions, with 90 digits.
+    expected: {
+      floats: Int32Array.of(-9247, 9911, 16583, -726, -3122, -5515, 0, -65993),
+      doubles: Int32Array.of(-3104, -3977, 7293, -14785, 8055, 6586, 0, 11774),
     },
   },
   {
