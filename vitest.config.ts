@@ -3,15 +3,11 @@
 
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { delayed, delayedAtLength } from './test/support/delays/files.mjs';
+import { atLength } from './test/support/thorough.ts';
 
 /** Put fakes of NVIDIA's libraries in the place of the real ones, load the package anew, or stop a GPU. */
 const alone = ['test/cuda/**/*.test.ts', 'test/overlap/gpu-failures.test.ts'];
-
-/** What threads do together: these run once more with delays at every step of Atomics (test/support/delays). */
-const delayed = [
-  'test/host/pipeline.test.ts',
-  'test/runtime/{any-failures,failures,lifetime,streams}.test.ts',
-];
 
 /** Times in milliseconds, far more than any test takes by itself: a machine may have other things to do. */
 const common = {
@@ -45,7 +41,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'delayed',
-          include: delayed,
+          include: [...delayed, ...(atLength ? delayedAtLength : [])],
           isolate: false,
           execArgv: ['--import', './test/support/delays/register.mjs'],
           env: { WARPSTAGE_DELAYED: '1', WARPSTAGE_DELAY_SEED: process.env.WARPSTAGE_DELAY_SEED ?? '1' },

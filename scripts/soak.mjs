@@ -1,7 +1,7 @@
 // npm run soak -- [--seeds N] [--runs N] [--save]: what threads do together, with delays at every step of Atomics,
 // for N seeds (20) and so many random programs each (40). --save also writes bench/results/soak.json.
 //
-// `npm test` runs the same tests (vitest's project `delayed`) with one seed. A seed decides the delays of each
+// `npm run test:long` runs the same tests (vitest's project `delayed`) with one seed, `npm test` some of them. A seed decides the delays of each
 // thread and not which thread comes first: one that has failed may pass the next time.
 
 import { spawnSync } from 'node:child_process';

@@ -8,14 +8,16 @@ import { checkModel, modelText } from '#warpstage/runtime/model/device-file.js';
 import { findModel } from '#warpstage/runtime/model/find-model.js';
 import { IssueMeter, median } from '#warpstage/runtime/model/issue-times.js';
 import { presets } from '#warpstage/runtime/model/presets.js';
+import { everyOf } from '../support/thorough.ts';
 
 const MiB = 2 ** 20;
 
 // Of an H200, what its cache does not hold.
-describe.each([
-  ['h200', 128],
+const devices = [
   ['k20c', 16],
-] as const)('the rates of model:%s', (name, size) => {
+  ['h200', 128],
+] as const;
+describe.each(everyOf(2, devices))('the rates of model:%s', (name, size) => {
   test('are measured as they are', async () => {
     await using device = await open(`model:${name}`, { execute: false });
     const measured = await calibrate(device, { bytes: size * MiB, rounds: 2 });

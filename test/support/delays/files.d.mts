@@ -1,0 +1,2 @@
+export const delayed: readonly string[];
+export const delayedAtLength: readonly string[];
