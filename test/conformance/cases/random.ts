@@ -64,6 +64,55 @@ const normal = kernel({ floats: 'i32[]', doubles: 'i32[]', a: 'readonly u32[]' }
   doubles[2 * i + 1] = cuda.i32(cuda.rint(wide.y * 10000));
 });
 
+/** Points of a square that lie in the circle: each thread draws its own, and each block adds up its threads'. */
+const inCircle = kernel({ hits: 'u32[]', draws: 'i32' }, ({ hits, draws }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const partial = cuda.sharedArray('u32', 64);
+  const rank = block.threadRank();
+  let own = cuda.u32(0);
+  for (let n = 0; n < draws; n++) {
+    const bits = cuda.philox(2026, cuda.thisGrid().threadRank(), n);
+    const [x, y] = [cuda.curandUniform(bits.x), cuda.curandUniform(bits.y)];
+    const [z, w] = [cuda.curandUniform(bits.z), cuda.curandUniform(bits.w)];
+    if (x * x + y * y <= 1) own += 1;
+    if (z * z + w * w <= 1) own += 1;
+  }
+  partial[rank] = own;
+  for (let half = 32; half > 0; half = half >> 1) {
+    block.sync();
+    if (rank < half) partial[rank]! += partial[rank + half]!;
+  }
+  if (rank === 0) cuda.atomicAdd(hits, 0, partial[0]!);
+});
+
+/** The generator once more, in bigints. */
+function philoxOnHost(seed: bigint, subsequence: bigint, n: bigint): number[] {
+  const low = (value: bigint) => value & 0xffffffffn;
+  let [a, b, c, d] = [low(n), n >> 32n, low(subsequence), subsequence >> 32n];
+  let [first, second] = [low(seed), seed >> 32n];
+  for (let round = 0; round < 10; round++) {
+    const [p, q] = [a * 0xd2511f53n, c * 0xcd9e8d57n];
+    [a, b, c, d] = [(q >> 32n) ^ b ^ first, low(q), (p >> 32n) ^ d ^ second, low(p)];
+    first = low(first + 0x9e3779b9n);
+    second = low(second + 0xbb67ae85n);
+  }
+  return [a, b, c, d].map(Number);
+}
+
+function pointsInCircle(threads: number, draws: number): number {
+  const uniform = (word: number) => Math.fround(Math.fround(word) * 2 ** -32 + 2 ** -33);
+  const square = (word: number) => Math.fround(uniform(word) ** 2);
+  const isInside = (x: number, y: number) => Math.fround(square(x) + square(y)) <= 1;
+  let hits = 0;
+  for (let thread = 0; thread < threads; thread++) {
+    for (let n = 0; n < draws; n++) {
+      const [x, y, z, w] = philoxOnHost(2026n, BigInt(thread), BigInt(n)) as [number, number, number, number];
+      hits += Number(isInside(x, y)) + Number(isInside(z, w));
+    }
+  }
+  return hits;
+}
+
 const words = [0, 1, 0x7fffffff, 0x80000000, 0xffffff80, 0xffffffff, 123456789, 0xdeadbeef];
 
 const bytes = kernel(
@@ -196,6 +245,14 @@ export const randomCases: Cases = [
       floats: Int32Array.of(-9247, 9911, 16583, -726, -3122, -5515, 0, -65993),
       doubles: Int32Array.of(-3104, -3977, 7293, -14785, 8055, 6586, 0, 11774),
     },
+  },
+  {
+    name: 'Monte Carlo: points in a circle',
+    kernel: inCircle,
+    grid: 3,
+    block: 64,
+    data: { hits: new Uint32Array(1), draws: 4 },
+    expected: { hits: Uint32Array.of(pointsInCircle(3 * 64, 4)) },
   },
   {
     name: 'bytes and shifts of two words',
