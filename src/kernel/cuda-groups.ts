@@ -111,6 +111,12 @@ export interface CoalescedGroup {
   any(predicate: number | boolean): boolean;
   /** Whether the predicate holds for all threads of the group. Barrier: the group. CUDA: `group.all(predicate)`. */
   all(predicate: number | boolean): boolean;
+  /** The threads for which the predicate holds, bit i for rank i. Barrier: the group. CUDA: `group.ballot(predicate)`. */
+  ballot(predicate: number | boolean): number;
+  /** The threads with the same value, to the bit, as this one, bit i for rank i. Barrier: the group. CUDA: `group.match_any(value)`. */
+  matchAny(value: Scalar): number;
+  /** All threads of the group if they have the same value, to the bit; else 0. Barrier: the group. CUDA: `group.match_all(value, pred)`. */
+  matchAll(value: Scalar): number;
 }
 
 /** The calling thread as a group. CUDA: `cooperative_groups::this_thread()`. */

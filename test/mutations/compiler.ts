@@ -28,6 +28,24 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/compiler/intrinsics/lane-masks.ts',
+    ['test/warps/coalesced.test.ts'],
+    [
+      {
+        name: 'gaps that lanes have passed count again',
+        from: "gaps = settled(binary('and', gaps, outside(odd), range));",
+        to: "gaps = settled(binary('and', gaps, gaps, range));",
+        why: 'a vote of a group names threads that voted otherwise',
+      },
+      {
+        name: 'no lane has more than fifteen gaps below it',
+        from: 'for (let places = 1; places < 32; places *= 2) {',
+        to: 'for (let places = 1; places < 16; places *= 2) {',
+        why: 'a group of the upper half of a warp has the wrong ranks',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/compiler/intrinsics/combining.ts',
     ['test/warps/coalesced.test.ts', 'test/warps/combining.test.ts'],
     [

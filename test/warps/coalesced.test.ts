@@ -129,6 +129,40 @@ test('reductions, scans and shuffles of any labels', () => {
   );
 });
 
+const voted = kernel({ out: 'u32[]', x: 'readonly i32[]' }, ({ out, x }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const [t, n] = [block.threadRank(), block.size()];
+  const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), x[t]!);
+  out[t] = group.ballot(t % 3 === 0);
+  out[n + t] = group.matchAny(t % 4);
+  out[2 * n + t] = group.matchAll(group.size());
+  out[3 * n + t] = group.matchAll(t & 16);
+});
+
+test('votes and matches of any labels count ranks', () => {
+  const labels = fc
+    .integer({ min: 0, max: 5 })
+    .chain((max) => fc.array(fc.integer({ min: 0, max }), { minLength: 64, maxLength: 64 }));
+  fc.assert(
+    fc.property(labels, (x) => {
+      const ranks = x.map((_, t) => t);
+      const groups = ranks.map((t) => ranks.filter((o) => o >> 5 === t >> 5 && x[o] === x[t]));
+      const each = (holds: (other: number, t: number, group: readonly number[]) => boolean) =>
+        groups.map((group, t) =>
+          group.reduce((bits, other, rank) => (holds(other, t, group) ? bits + 2 ** rank : bits), 0),
+        );
+      const given = { out: new Uint32Array(4 * x.length), x: Int32Array.from(x) };
+      expect(outputOf(voted, { grid: 1, block: x.length, arguments: given }, 'states')).toEqual([
+        ...each((other) => other % 3 === 0),
+        ...each((other, t) => other % 4 === t % 4),
+        ...each(() => true),
+        ...each((_, t, group) => group.every((other) => (other & 16) === (t & 16))),
+      ]);
+    }),
+    { numRuns: 6 },
+  );
+});
+
 describe('on ways of their own', () => {
   test('a filter aggregated by warps adds once for each group', () => {
     const filter = kernel({ out: 'i32[]', adds: 'i32[]', x: 'readonly i32[]' }, ({ out, adds, x }, cuda) => {

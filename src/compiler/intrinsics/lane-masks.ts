@@ -1,4 +1,4 @@
-// Masks of lanes as groups: how many lanes there are, and which has a rank.
+// Masks of lanes as groups: how many lanes there are, which has a rank, and which ranks some of them have.
 //
 // A mask is a u32 whose bit i stands for lane i. Ranks count its lanes from the lowest.
 
@@ -45,4 +45,30 @@ export function laneOfRank(lowering: Lowering, mask: Expression, rank: Expressio
     left = lowering.settleExpression(conditional(isAbove, rest, left, range), 'left');
   }
   return convert(lane, 'i32', range);
+}
+
+/**
+ * The ranks in a mask of some of its lanes: bit i for rank i. Each bit moves down by as many places as the
+ * mask has gaps below it; bit k of that number moves it by 2 ** k, for all bits at once.
+ */
+export function ranksOf({ lowering, node }: Place, mask: Expression, lanes: Expression): Expression {
+  const range = lowering.range(node);
+  const settled = (value: Expression) => lowering.settleExpression(value, 'ranks');
+  const by = (operator: 'shiftLeft' | 'shiftRight', value: Expression, places: number) =>
+    binary(operator, value, numberConstant('u32', places, range), range);
+  const outside = (value: Expression) => unary('complement', value, range);
+
+  let ranks = settled(binary('and', lanes, mask, range));
+  let gaps = settled(by('shiftLeft', outside(mask), 1));
+  for (let places = 1; places < 32; places *= 2) {
+    // Bit i says whether an odd number of the gaps that are left lies below it.
+    let odd = gaps;
+    for (let width = 1; width < 32; width *= 2)
+      odd = settled(binary('xor', odd, by('shiftLeft', odd, width), range));
+    const moving = settled(binary('and', ranks, odd, range));
+    const staying = binary('xor', ranks, moving, range);
+    ranks = settled(binary('or', staying, by('shiftRight', moving, places), range));
+    gaps = settled(binary('and', gaps, outside(odd), range));
+  }
+  return ranks;
 }

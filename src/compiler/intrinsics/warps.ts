@@ -14,7 +14,7 @@ import { isInteger, type NumberType } from '../number-types.ts';
 import { toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
-import { countOfLanes, laneOfRank, lanesBelow } from './lane-masks.ts';
+import { countOfLanes, laneOfRank, lanesBelow, ranksOf } from './lane-masks.ts';
 
 type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
@@ -69,6 +69,12 @@ export const warpHandlers = {
   'coalesced.shflDown': (call) => shuffleLanesOf(call, 'add'),
   'coalesced.any': (call) => vote(call, 'any', { ...call.args, mask: call.receiver.mask }),
   'coalesced.all': (call) => vote(call, 'all', { ...call.args, mask: call.receiver.mask }),
+  'coalesced.ballot': (call) =>
+    inRanks(call, vote(call, 'ballot', { ...call.args, mask: call.receiver.mask })),
+  'coalesced.matchAny': (call) =>
+    inRanks(call, match(call, 'matchAny', { ...call.args, mask: call.receiver.mask })),
+  'coalesced.matchAll': (call) =>
+    inRanks(call, match(call, 'matchAll', { ...call.args, mask: call.receiver.mask })),
 } satisfies SomeHandlers;
 
 /** The mask of a call of the IR: none where all lanes are named. */
@@ -257,6 +263,15 @@ function fromFirst({ lowering, node, receiver }: OfTile, lanes: Value): Value {
   const places = numberConstant(lowering.indexType, warpSize - size, range);
   const first = convert(binary('and', laneId(lowering, node), places, range), 'u32', range);
   return number('u32', binary('shiftRight', lanes.expression, first, range));
+}
+
+/** Lanes of the warp as ranks of a group of any lanes. */
+function inRanks(
+  call: IntrinsicCall<'coalesced.ballot' | 'coalesced.matchAny' | 'coalesced.matchAll'>,
+  lanes: Value,
+): Value {
+  if (lanes.kind !== 'number') return lanes;
+  return number('u32', ranksOf(call, call.receiver.mask, lanes.expression));
 }
 
 function laneId(lowering: Lowering, node: Node): Expression {
