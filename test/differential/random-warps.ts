@@ -1,5 +1,6 @@
 // Random kernels whose lanes exchange values: straight on, in branches and in loops that lanes leave
-// at different times. In each of those a mask names exactly the lanes that are there.
+// at different times. In each of those a mask names exactly the lanes that are there. Tiles are cut into groups,
+// and each group goes its own way.
 
 import type { Tape } from './tape.ts';
 
@@ -40,6 +41,7 @@ class Writer {
   }
 
   #statement(whom: 'all' | 'some', mask: string, depth: number): string {
+    if (whom === 'all' && this.#tape.chance(1, 8)) return this.#partition();
     const kind = this.#tape.below(depth < 2 ? 8 : 6);
     if (kind < 5) return `${this.#tape.pick(['v', 'w'])} = ${this.#exchange(whom, mask)};`;
     if (kind === 5) return `v = v * 5 + w; w = w ^ (v >> ${1 + this.#tape.below(9)});`;
@@ -58,6 +60,30 @@ class Writer {
         if (!goes) break;
         ${this.#statements('some', name, depth + 1)}
       }`;
+  }
+
+  #partition(): string {
+    const group = `g${this.#names++}`;
+    const ways = () => `v = ${this.#among(group)}; w = w ^ ${this.#among(group)};`;
+    if (this.#tape.chance(1, 2)) {
+      return `const ${group} = cuda.labeledPartition(tile, v & ${1 + this.#tape.below(3)}); ${ways()}`;
+    }
+    return `const is${group} = ${this.#condition()};
+      const ${group} = cuda.binaryPartition(tile, is${group});
+      if (is${group}) { ${ways()} } else { ${ways()} }`;
+  }
+
+  #among(group: string): string {
+    const value = `cuda.i32(${this.#tape.pick(['v', 'w', 'v + w', 'v - t'])})`;
+    return this.#tape.pick([
+      `cuda.cg.reduce(${group}, ${value}, 'plus')`,
+      `cuda.cg.inclusiveScan(${group}, ${value}, 'less')`,
+      `cuda.i32(${group}.ballot(${this.#condition()}))`,
+      `cuda.i32(${group}.matchAny(${value} & 3))`,
+      `${group}.shfl(${value}, ${group}.size() - 1)`,
+      `${group}.shflDown(${value}, ${1 + this.#tape.below(4)})`,
+      `(${group}.any(${this.#condition()}) ? ${value} : ${group}.threadRank())`,
+    ]);
   }
 
   #exchange(whom: 'all' | 'some', mask: string): string {

@@ -205,6 +205,66 @@ export const warps: readonly Misuse[] = [
       out[t] = sum;
     }),
   },
+  {
+    name: 'a vote of a group cut by a predicate, to which one of its threads does not come',
+    row: 'warp',
+    code: 'WS3002',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const group = cuda.binaryPartition(cuda.tiledPartition(block, 32), x[t]! % 3 === 0);
+      let votes = 0;
+      if (mended || t !== 13) votes = group.ballot(t < 9); // <- WS3002
+      block.sync(); // <- other
+      out[t] = votes;
+    }),
+  },
+  {
+    name: 'a warp cut by a predicate in a branch that a half of it takes',
+    row: 'warp',
+    code: 'WS3002',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const warp = cuda.tiledPartition(block, 32);
+      out[t] = t;
+      if (mended || t < 16) out[t] = cuda.binaryPartition(warp, x[t]! % 3 === 0).size(); // <- WS3002
+      block.sync(); // <- other
+    }),
+  },
+  {
+    name: 'what the first of a group wrote, read without a sync of the group',
+    row: 'race',
+    code: 'WS7001',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const kept = cuda.sharedArray('i32', 1);
+      const isKept = x[t]! % 3 === 0;
+      const group = cuda.binaryPartition(cuda.tiledPartition(block, 32), isKept);
+      out[t] = 0;
+      if (isKept) {
+        if (group.threadRank() === 0) kept[0] = group.size(); // <- WS7001 <- other
+        if (mended) group.sync();
+        out[t] = kept[0]! + group.threadRank(); // <- WS7001
+      }
+    }),
+  },
+  {
+    name: 'threads that happen to run together taken for those of a branch',
+    row: 'warp',
+    code: 'WS3010',
+    kernel: kernel(schema, ({ out, x, mended }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      const t = block.threadRank();
+      const half = cuda.binaryPartition(cuda.tiledPartition(block, 32), t < 16);
+      out[t] = t;
+      if (t < 16) {
+        if (mended) out[t] = half.shfl(x[t]!, 1);
+        else out[t] = cuda.coalescedThreads().shfl(x[t]!, 1); // <- WS3010
+      }
+    }),
+  },
 ];
 
 const grid = { grid: 4, block: 8, cooperative: true } as const;
