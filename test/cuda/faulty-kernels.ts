@@ -235,7 +235,7 @@ export const print = kernel(
   ({ y, wide, wider, half }, cuda) => {
     const i = cuda.thisGrid().threadRank();
     if (i === 0) {
-      console.log('100 %d', y[0], y[1], y[2], cuda.f32(y[3]!), i > 0, wide, wider, half[0]);
+      console.log('100 %', y[0], y[1], y[2], cuda.f32(y[3]!), i > 0, wide, wider, half[0]);
       console.log();
       console.log('ünï', -7, cuda.u32(4294967295), cuda.f32(0.1), cuda.f64(1e21));
     }
