@@ -156,4 +156,5 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     }
     break_0:;
   }
+  ws_finish_copies();
 }
