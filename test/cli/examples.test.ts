@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { afterAll, describe, expect, test } from 'vitest';
+import { atLength } from '../support/thorough.ts';
 import { Folder, npy, numbers, type Outcome, readNpy, root, run } from './support.ts';
 
 const folder = new Folder();
@@ -44,7 +45,7 @@ describe('affine', () => {
     expect(kernels.length).toBe(Math.ceil((x.length * 4) / 65536));
   });
 
-  test('a trace with the stages of a block, in every launch', async () => {
+  test.runIf(atLength)('a trace with the stages of a block, in every launch', async () => {
     const [y, json, page] = [
       folder.file('staged.npy'),
       folder.file('staged.json'),
@@ -90,7 +91,7 @@ describe('affine', () => {
 
 describe('flights', () => {
   const file = join(root, 'node_modules/vega-datasets/data/flights-3m.parquet');
-  test('the bands and bins are those of an independent reading', async () => {
+  test.runIf(atLength)('the bands and bins are those of an independent reading', async () => {
     const outcome = await run(['run', 'examples/flights.ts', file, '--json']);
     expectSuccess(outcome);
     const rows = await parquetReadObjects({

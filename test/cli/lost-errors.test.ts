@@ -4,6 +4,7 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import { partOf } from '../support/thorough.ts';
 import { Folder, numbers, startWith } from './support.ts';
 
 const folder = new Folder();
@@ -18,7 +19,7 @@ const ways: readonly (readonly [what: string, device: string | undefined])[] = [
   ...(existsSync('/dev/full') ? [['on a full disk', '/dev/full'] as const] : []),
 ];
 
-describe.concurrent.each(ways)('standard error %s', (what, device) => {
+describe.concurrent.each(partOf(ways, 1))('standard error %s', (what, device) => {
   /** Runs a command line, whose input comes slowly enough for its progress to be shown. */
   async function codeOf(argv: readonly string[], slow = false): Promise<number | null> {
     const file = device === undefined ? undefined : openSync(device, 'w');

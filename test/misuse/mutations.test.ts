@@ -75,7 +75,7 @@ test('mutations are found, but for those that are right as well', () => {
       } else if (verdict === 'findings') outcomes.found += 1;
       else outcomes.missed.push(textOf(shape, mutation));
     }),
-    randomRuns(atLength ? 40 : 20),
+    randomRuns(atLength ? 40 : 12),
   );
   const { found, missed, harmless } = outcomes;
   if (process.env.WARPSTAGE_RANDOM_RUNS !== undefined) {

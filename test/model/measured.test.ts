@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, kernel, open } from 'warpstage';
 import { type Graph, GraphRunner, graphOf } from '../../scripts/random-graphs.mjs';
 import { sweeps } from '../../scripts/sweeps.mjs';
+import { atLength } from '../support/thorough.ts';
 
 interface Measured {
   readonly model: object;
@@ -48,7 +49,7 @@ const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor(
 
 describe('an H200', () => {
   test('random graphs of work are predicted within 3.5 % in the median', async () => {
-    const count = Number(env.WARPSTAGE_GRAPHS ?? 40);
+    const count = Number(env.WARPSTAGE_GRAPHS ?? (atLength ? 40 : 20));
     const graphs = Array.from({ length: count }, (_, i) => graphOf(1 + i));
     const errors = await errorsOf(graphs, ({ name }) => measured.graphs[name.replace('seed ', '')]!);
     expect(quantile(errors, 0.5)).toBeLessThan(0.035);
