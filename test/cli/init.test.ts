@@ -6,13 +6,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { atLength } from '../support/thorough.ts';
 import { Folder, outcomeOf, root, runHere, start } from './support.ts';
 
 const folder = new Folder();
 afterAll(() => folder.remove());
 const files = ['.gitignore', 'affine.test.ts', 'affine.ts', 'data.npy', 'package.json', 'tsconfig.json'];
 
-test('makes a project that runs, has right types and passes its tests', async () => {
+test.runIf(atLength)('makes a project that runs, has right types and passes its tests', async () => {
   const project = folder.file('My Project');
   const made = await runHere('init', project);
   expect(made).toMatchObject({ code: 0, stderr: '' });
