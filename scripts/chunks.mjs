@@ -172,10 +172,10 @@ async function bundle(folder, published, chunkOf) {
     manualChunks: (id) => chunkOf.get(pathOf(id)),
     chunkFileNames: 'chunks/[name].js',
     entryFileNames({ name, moduleIds }) {
+      if (named.includes(name)) return '[name].js';
       // Rollup takes a chunk itself for one of its modules, where that one exports all that is asked of the chunk.
       const chunk = moduleIds.length > 0 && chunkOf.get(pathOf(moduleIds[0]));
-      if (chunk) return `chunks/${chunk}.js`;
-      return named.includes(name) ? '[name].js' : 'internals/[name].js';
+      return chunk ? `chunks/${chunk}.js` : 'internals/[name].js';
     },
   });
   const codes = new Map(output.map(({ fileName, code }) => [fileName, code]));

@@ -1,5 +1,8 @@
-// warpstage in a browser: kernels, devices and timelines. What reads and writes files is not here: formats and jobs.
+// warpstage in a browser: kernels, devices, timelines, and jobs over arrays and streams. Files and their formats are not
+// here.
 
+export { run } from './overlap/start-in-browser.ts';
 export * from './portable.ts';
+export * from './portable-jobs.ts';
 export { open } from './runtime/open-in-browser.ts';
 export { tracePage } from './timeline/page.ts';

@@ -1,6 +1,6 @@
 // Opens devices for a command; the runtime is loaded only now.
 
-import type { OpenDevices } from '../overlap/devices.ts';
+import type { OpenDevices } from '../overlap/participants.ts';
 import type { Device } from '../runtime/device.ts';
 import type { OpenOptions } from '../runtime/open-options.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,6 +22,6 @@ export async function openDevices(
   options: Pick<OpenOptions, 'threads' | 'checked'>,
   maxMemory?: string,
 ): Promise<OpenDevices> {
-  const { OpenDevices } = await import('../overlap/devices.ts');
-  return OpenDevices.open(names, options, maxMemory);
+  const { openDevices } = await import('../overlap/devices.ts');
+  return openDevices(names, options, maxMemory);
 }

@@ -1,10 +1,10 @@
-// Bytes in their order, from a file or a stream: what raw and .npy sources are made of.
+// Bytes in their order, from a file, or a stream that has a path: what raw and .npy sources are made of.
 
 import { constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { unreadable } from '../diagnostics/problem.ts';
+import { StreamBytes } from './stream-bytes.ts';
 
 /** A place in an open file: its descriptor, and bytes from its beginning. */
 export interface FilePlace {
@@ -132,68 +132,5 @@ export class FileBytes implements OpenBytes {
 
   close(): Promise<void> {
     return this.#file.close();
-  }
-}
-
-/** The bytes of a stream, which come in pieces of its own choice. */
-export class StreamBytes implements OpenBytes {
-  readonly name: string;
-  readonly size = undefined;
-  readonly #stream: AsyncIterable<unknown>;
-  readonly #pieces: AsyncIterator<unknown>;
-  #rest: Uint8Array = new Uint8Array();
-  #ended = false;
-  #interrupt: ((reason: Error) => void) | undefined;
-
-  constructor(name: string, stream: AsyncIterable<unknown>) {
-    this.name = name;
-    this.#stream = stream;
-    this.#pieces = stream[Symbol.asyncIterator]();
-  }
-
-  async read(into: Uint8Array): Promise<number> {
-    let done = 0;
-    for (;;) {
-      const taken = this.#rest.subarray(0, into.length - done);
-      into.set(taken, done);
-      done += taken.length;
-      this.#rest = this.#rest.subarray(taken.length);
-      if (done === into.length || this.#ended) return done;
-      this.#rest = await this.#next();
-    }
-  }
-
-  async peek(length: number): Promise<Uint8Array> {
-    const head = new Uint8Array(length);
-    const got = head.subarray(0, await this.read(head));
-    this.#rest = Buffer.concat([got, this.#rest]);
-    return got;
-  }
-
-  async #next(): Promise<Uint8Array> {
-    try {
-      const { done, value } = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
-        this.#interrupt = reject;
-        this.#pieces.next().then(resolve, reject);
-      });
-      if (done === true) {
-        this.#ended = true;
-        return new Uint8Array();
-      }
-      if (!ArrayBuffer.isView(value)) throw new TypeError(`it gave a ${typeof value} instead of bytes`);
-      return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-    } catch (cause) {
-      this.#ended = true;
-      throw unreadable(this.name, cause);
-    }
-  }
-
-  /** Ends the stream. A read that still waits for data fails: it might wait for ever. */
-  async close(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#interrupt?.(new Error('it was closed'));
-    if (this.#stream instanceof Readable) this.#stream.destroy();
-    else this.#pieces.return?.()?.catch(() => {});
   }
 }

@@ -2,13 +2,10 @@
 // the chunks, uploads the constant arrays, and opens the outputs. Everything that can be found
 // wrong before the first chunk is found here.
 
-import { availableParallelism } from 'node:os';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { Content } from '../files/sum-of-file.ts';
-import type { Encoding } from '../formats/format.ts';
 import type { Source, Wanted } from '../formats/source.ts';
-import { layoutOf } from '../kernel/layout.ts';
 import { parseSchema } from '../kernel/parameters.ts';
 import type { ElementType } from '../kernel/types.ts';
 import { Accumulator } from './accumulate.ts';
@@ -24,19 +21,16 @@ import {
   volume,
 } from './chunks.ts';
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
-import { formatOf, isOperand, isPinned, type OpenInputs, wantedOf } from './inputs.ts';
+import { isOperand, isPinned, wantedOf } from './input-data.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
-import { contentFact, dataFact, factsOf, fileFact } from './journal/facts.ts';
-import { finalOf } from './journal/journal.ts';
-import { type Mark, nothingWritten } from './journal/text.ts';
-import { bytesForChunks, hostBytesOfRow, isHere, memoryLimit } from './memory-limit.ts';
-import type { InputData, InputFile, OutputData, OutputFile, RunOptions } from './options.ts';
-import { encodingOf, type OpenOutputs, outputFile } from './outputs.ts';
-import { granularityOf, type HostMemory, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
+import type { Mark } from './journal/text.ts';
+import type { InputData, OutputData, RunOptions } from './options.ts';
+import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
-import { checkSharded, partOf } from './shards/cut.ts';
+import { partOf } from './shards/cut.ts';
 import type { Shard } from './shards/piece.ts';
 import type { Sink } from './sinks/sink.ts';
+import type { Inputs, Outputs, Surroundings } from './surroundings.ts';
 import { WindowReader } from './window.ts';
 
 /** What a job is bound to. */
@@ -63,10 +57,24 @@ export interface BindRequest {
   readonly maxMemory: RunOptions['maxMemory'];
   /** Of the devices. */
   readonly target: Pick<PlanRequest, 'devices' | 'gpus' | 'free' | 'transferRate'>;
-  readonly inputs: OpenInputs;
-  readonly outputs: OpenOutputs;
+  readonly inputs: Inputs;
+  readonly outputs: Outputs;
+  readonly surroundings: Surroundings;
   /** Of each device. */
   readonly residents: readonly ResidentArrays[];
+}
+
+/** An output before its sink is open. */
+export type UnboundOutput = Omit<BoundOutput, 'sink'>;
+
+/** What a run is recognised by that is to go on where another ended, or to be one of several. */
+export interface Unopened {
+  readonly inputs: readonly BoundInput[];
+  readonly outputs: readonly UnboundOutput[];
+  readonly settings: Settings;
+  readonly plan: Plan;
+  readonly constants: ReadonlyMap<string, TypedArray>;
+  readonly shapes: readonly (readonly number[])[];
 }
 
 /** A job that is ready to run. */
@@ -93,18 +101,6 @@ export async function bindJob({ definition }: Job, request: BindRequest): Promis
   return new Binder(definition, request).bind();
 }
 
-type UnboundOutput = Omit<BoundOutput, 'sink'>;
-
-/** What a run is recognised by that is to go on where another ended. */
-interface Resumed {
-  readonly inputs: readonly BoundInput[];
-  readonly outputs: readonly UnboundOutput[];
-  readonly settings: Settings;
-  readonly plan: Plan;
-  readonly constants: ReadonlyMap<string, TypedArray>;
-  readonly shapes: readonly (readonly number[])[];
-}
-
 class Binder {
   readonly #definition: AnyDefinition;
   readonly #request: BindRequest;
@@ -120,7 +116,7 @@ class Binder {
   }
 
   async bind(): Promise<Binding> {
-    const { chunk, depth, target, residents } = this.#request;
+    const { chunk, depth, target, residents, maxMemory, shard, surroundings } = this.#request;
     const definition = this.#definition;
 
     const inputs = await this.#openInputs();
@@ -141,7 +137,7 @@ class Binder {
         ...{ role: 'output' as const, rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 },
       })),
     ];
-    const part = partOf(rows, granularityOf(outputs), this.#request.shard);
+    const part = partOf(rows, granularityOf(outputs), shard);
     const planned = this.#request.asSample ? totalRows : part && part.end - part.begin;
     const plan = planChunks({
       ...target,
@@ -149,8 +145,11 @@ class Binder {
       rows: planned,
       chunk,
       depth,
-      processors: availableParallelism(),
-      host: this.#hostMemory(streams, inputs, operands),
+      processors: surroundings.processors,
+      host: surroundings.hostMemory({
+        ...{ limit: maxMemory, devices: residents.map(({ device }) => device) },
+        ...{ streams, inputs, operands },
+      }),
     });
 
     const known = { settings, rows: kept, chunkRows: plan.chunkRows };
@@ -173,10 +172,12 @@ class Binder {
       outputs.map((output) => shapeOf(output, total, inputs[0]!.reader.source));
     const run = { inputs, outputs, settings, plan, constants, shapes: shapes(kept ?? 0) };
     const first = part?.begin ?? 0;
-    const begin = this.#request.resume ? await this.#resume(run) : nothingWritten;
-    if (this.#request.shard !== undefined) {
+    const begin = this.#request.resume
+      ? await surroundings.resume(definition, this.#request, run)
+      : { rows: 0, chunks: 0 };
+    if (shard !== undefined) {
       const end = Math.min(part!.end, kept!);
-      await this.#cut(run, this.#request.shard, [first, Math.max(first, end)]);
+      await surroundings.cut(definition, this.#request, run, [first, Math.max(first, end)]);
     }
     const bound = await this.#openOutputs(outputs, shapes(kept ?? 0), kept !== undefined);
     return {
@@ -203,24 +204,6 @@ class Binder {
         outputs.reduce((sum, output) => sum + rowsOut(total, output.ratio) * rowBytes(output), 0),
       shapes: (total) => new Map(shapes(total).map((shape, position) => [bound[position]!.sink, shape])),
     };
-  }
-
-  /** What chunks may take of the host's memory, where that is limited. */
-  #hostMemory(
-    streams: Parameters<typeof hostBytesOfRow>[0],
-    inputs: readonly BoundInput[],
-    operands: ReadonlyMap<string, TypedArray>,
-  ): HostMemory | undefined {
-    const limit = memoryLimit(this.#request.maxMemory);
-    if (limit === undefined) return undefined;
-    const devices = this.#request.residents.map(({ device }) => device);
-    const here = devices.some(isHere);
-    const bytes = bytesForChunks(limit, {
-      devices,
-      decoding: inputs.reduce((sum, { reader }) => sum + (reader.source.decodingBytes ?? 0), 0),
-      resident: here ? [...operands.values()].reduce((sum, { byteLength }) => sum + byteLength, 0) : 0,
-    });
-    return { bytes, ...hostBytesOfRow(streams, here) };
   }
 
   /** How many of the first rows run. */
@@ -288,86 +271,6 @@ class Binder {
     );
   }
 
-  /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
-  async #resume({ inputs, outputs, shapes, ...bound }: Resumed): Promise<Mark> {
-    const { data, contents, destinations, head, convert, outputs: open } = this.#request;
-    const given = outputs.map((output, position) => {
-      const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
-      return { ...output, file, format, shape: shapes[position]! };
-    });
-    const files = await Promise.all(given.map(async (one) => ({ ...one, path: await finalOf(one.file) })));
-    const inputFacts = inputs.map(async ({ name, reader }) => {
-      const from = data.get(name) as string | InputFile;
-      const path = typeof from === 'string' ? from : from.file;
-      const content = contents.get(path);
-      const kind = `${formatOf(from)}, ${reader.source.dtype}`;
-      const fact = await (content === undefined ? fileFact(path, kind) : contentFact(path, kind, content));
-      return { name, fact };
-    });
-    const facts = await factsOf({
-      ...bound,
-      definition: this.#definition,
-      chunkRows: bound.plan.auto.chunk ? undefined : bound.plan.chunkRows,
-      head,
-      convert,
-      inputs: await Promise.all(inputFacts),
-      outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
-    });
-    const targets = files.map(({ file, format, element, shape, ratio, width }) => {
-      const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
-      const sizeOf = resumableSize(file, encodingOf(file, format, element), element, shape);
-      return { path: file, bytesOf: (rows: number) => sizeOf(elementsOf(rows)) };
-    });
-    const begin = await open.keepJournal(facts, targets);
-    if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
-    return begin;
-  }
-
-  /** Has the outputs be pieces, of the rows from the first to before the last, and the inputs begin there. */
-  async #cut(
-    { inputs, outputs, shapes, plan: _, ...bound }: Resumed,
-    shard: Shard,
-    [begin, end]: readonly [begin: number, end: number],
-  ): Promise<void> {
-    const { data, contents, destinations, head, convert, outputs: open } = this.#request;
-    checkSharded(
-      this.#definition,
-      outputs.map(({ name }) => destinations.get(name)),
-    );
-    const work = await factsOf({
-      ...bound,
-      definition: this.#definition,
-      // A short piece has shorter chunks.
-      chunkRows: undefined,
-      head,
-      convert,
-      inputs: inputs.map(({ name, reader: { source } }) => {
-        const from = data.get(name);
-        const path = typeof from === 'string' ? from : (from as Partial<InputFile>).file;
-        const content = path === undefined ? undefined : contents.get(path);
-        return { name, fact: dataFact(source.dtype, source.length!, content) };
-      }),
-      outputs: outputs.map(({ name, element }, i) => ({
-        ...{ name, element, path: undefined, format: 'any', shape: shapes[i]! },
-      })),
-    });
-    open.cut(
-      new Map(
-        outputs.map(({ name, element, width, ratio }, i) => [
-          name,
-          {
-            ...{ shard, job: this.#request.job, work, element, shape: shapes[i]! },
-            begin: rowsOut(begin, ratio) * width,
-            end: rowsOut(end, ratio) * width,
-          },
-        ]),
-      ),
-    );
-    if (begin === 0) return;
-    for (const { reader, element, inPlace } of inputs)
-      if (inPlace === undefined) await reader.skip(begin, element);
-  }
-
   async #openOutputs(
     outputs: readonly UnboundOutput[],
     shapes: readonly (readonly number[])[],
@@ -383,23 +286,6 @@ class Binder {
     }
     return bound;
   }
-}
-
-/** Bytes that the first elements of an output take in its file, for a run that is to begin again behind them. */
-function resumableSize(
-  path: string,
-  { begin, encode, bytesOf }: Encoding,
-  element: ElementType,
-  shape: readonly number[],
-): (elements: number) => number {
-  if (bytesOf !== undefined) return (elements) => bytesOf(elements, shape);
-  const header = begin?.(shape).length ?? 0;
-  if (encode === undefined) return (elements) => header + elements * layoutOf(element).bytes;
-  throw problem(
-    'WS5010',
-    `the run cannot be resumed: ${path} is in a format that can only be written from the beginning`,
-    'write it as .npy, or run it without resume',
-  );
 }
 
 /** Rows of all inputs, which must agree; undefined if one does not know. */

@@ -6,9 +6,9 @@ import { newArray } from '../formats/typed-arrays.ts';
 import type { ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, Stream } from '../runtime/device.ts';
 import type { Accumulator } from './accumulate.ts';
-import type { Participant } from './devices.ts';
 import { arrayProblem } from './fields.ts';
 import type { AnyDefinition, ArrayDeclaration, JobContext, TypedArray } from './job.ts';
+import type { Participant } from './participants.ts';
 import { collectingSink } from './sinks/memory.ts';
 
 /** Arrays on a device that live as long as a pass. */

@@ -4,10 +4,9 @@
 // far faster than a core; where one takes part, long copies go in parts to Node's pool of threads.
 // The CPU device has its own threads at work on the same cores, and copies on the main thread.
 
-import { type CopyBytes, poolCopies } from '../runtime/cuda/pool-copies.ts';
-import type { Participant } from './devices.ts';
-
-export type { CopyBytes };
+import { poolCopies } from '../runtime/cuda/pool-copies.ts';
+import { type CopyBytes, copyHere } from './copy-here.ts';
+import type { Participant } from './participants.ts';
 
 /** As many threads as Node's pool has, unless UV_THREADPOOL_SIZE says otherwise. */
 const mostParts = 4;
@@ -15,9 +14,6 @@ const mostParts = 4;
 const leastPart = 256 * 1024;
 /** Parts begin at multiples of this: pages are filled by one thread. */
 const page = 4096;
-
-/** Copies at once, on the main thread. */
-export const copyHere: CopyBytes = async (into, from) => into.set(from);
 
 /** How the devices of a run are fed. */
 export function copiesFor(participants: readonly Participant[]): CopyBytes {

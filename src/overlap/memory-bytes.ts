@@ -1,7 +1,7 @@
 // Typed arrays as bytes in their order.
 
 import type { ByteReader } from '../formats/bytes.ts';
-import { type CopyBytes, copyHere } from './host-copies.ts';
+import { type CopyBytes, copyHere } from './copy-here.ts';
 
 /** Bytes that are in memory already. */
 export class MemoryBytes implements ByteReader {

@@ -9,8 +9,9 @@ import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import type { RunOptions } from './options.ts';
-import type { PlanRequest } from './plan.ts';
+import type { HostMemory, PlanRequest } from './plan.ts';
 import { sizeOf } from './sizes.ts';
+import type { BesideChunks } from './surroundings.ts';
 
 const MiB = 2 ** 20;
 /** What the program holds with a small device: seen on Node 20 to 26 are 80 to 115 MiB. */
@@ -41,7 +42,7 @@ export function threadsWithin(limit: number, wanted: number): number {
 }
 
 /** What a run holds beside its chunks. */
-export interface Held {
+interface Held {
   readonly devices: readonly Device[];
   /** Bytes that its sources take to decode. */
   readonly decoding: number;
@@ -55,8 +56,22 @@ export interface Held {
  */
 let code: number | undefined;
 
+/** What chunks may take of the host's memory, where that is limited. Throws WS5008 where nothing is left for them. */
+export function hostMemory(beside: BesideChunks): HostMemory | undefined {
+  const limit = memoryLimit(beside.limit);
+  if (limit === undefined) return undefined;
+  const { devices, inputs, operands, streams } = beside;
+  const here = devices.some(isHere);
+  const bytes = bytesForChunks(limit, {
+    devices,
+    decoding: inputs.reduce((sum, { reader }) => sum + (reader.source.decodingBytes ?? 0), 0),
+    resident: here ? [...operands.values()].reduce((sum, { byteLength }) => sum + byteLength, 0) : 0,
+  });
+  return { bytes, ...hostBytesOfRow(streams, here) };
+}
+
 /** Bytes that all chunks in flight may take. Throws WS5008 where there are none. */
-export function bytesForChunks(limit: number, { devices, decoding, resident }: Held): number {
+function bytesForChunks(limit: number, { devices, decoding, resident }: Held): number {
   const threads = devices.filter(isHere).reduce((sum, device) => sum + threadsOf(device) + copyThreads, 0);
   const { rss, heapTotal, external } = process.memoryUsage();
   code ??= Math.max(0, rss - heapTotal - external);
@@ -81,12 +96,12 @@ function threadsOf({ properties: { kind, multiProcessorCount } }: Device): numbe
 }
 
 /** Whether a device's memory is the host's. */
-export function isHere({ properties: { kind } }: Device): boolean {
+function isHere({ properties: { kind } }: Device): boolean {
   return kind !== 'cuda';
 }
 
 /** Bytes that a row of a chunk in flight takes of the host's memory: what is read and what is written lie in the same. */
-export function hostBytesOfRow(
+function hostBytesOfRow(
   streams: readonly (PlanRequest['streams'][number] & { readonly role: 'input' | 'output' })[],
   here: boolean,
 ): { readonly perRow: number; readonly ofChunk: number } {

@@ -10,8 +10,8 @@ import type { Device } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
 import { bindsFrom } from './bound.ts';
 import { DeviceStages } from './device-stages.ts';
-import type { Participant } from './devices.ts';
 import { type DeviceReport, type JobReport, type StageName, stageNames } from './options.ts';
+import type { Participant } from './participants.ts';
 
 const deviceStages: readonly StageName[] = ['copy in', 'compute', 'copy out'];
 /** Of so many operations of an engine one is reported, where a sample is enough. */

@@ -1,11 +1,13 @@
 // What a run of a job takes and gives: its options, its progress, its result and its report.
 
 import type { Conversion, Dtype } from '../formats/dtype.ts';
+import type { ReadableShape } from '../formats/stream-bytes.ts';
 import type { Cancelling } from '../runtime/abort-signal.ts';
 import type { Device, PinnedArray } from '../runtime/device.ts';
 import type { DeviceName } from '../runtime/open-options.ts';
 import type { Span } from '../timeline/span.ts';
 import type { OutputArrays, SettingValue, TypedArray } from './job.ts';
+import type { WritableShape } from './sinks/web-stream.ts';
 import type { CutStep } from './tuner.ts';
 
 /** The name of a format of files: one of these, or one that was registered. */
@@ -26,7 +28,10 @@ export interface InputFile {
 
 /** Chunks of bytes or elements from a program. */
 export interface InputStream {
-  readonly stream: AsyncIterable<Uint8Array | TypedArray> | Iterable<Uint8Array | TypedArray>;
+  readonly stream:
+    | AsyncIterable<Uint8Array | TypedArray>
+    | Iterable<Uint8Array | TypedArray>
+    | ReadableShape<Uint8Array | TypedArray>;
   /** The type of the elements in the bytes. Default: the kernel's. */
   readonly dtype?: Dtype;
 }
@@ -34,13 +39,14 @@ export interface InputStream {
 /**
  * Where the data of one input comes from. A string is a path, `'-'` standard input; a `Buffer` is bytes
  * of the kernel's type. A page-locked array of the kernel's type is copied to the device from where it
- * lies, without being read.
+ * lies, without being read. A stream is Node's, the web's (`response.body`), or any program's that gives pieces.
  */
 export type InputData =
   | string
   | TypedArray
   | PinnedArray
   | AsyncIterable<Uint8Array | TypedArray>
+  | ReadableShape<Uint8Array | TypedArray>
   | InputFile
   | InputStream;
 
@@ -56,9 +62,10 @@ export interface OutputFile {
 
 /**
  * Where one output goes. A string is a path, `'-'` standard output; a typed array is filled. A page-locked
- * array is filled by the device, without being written.
+ * array is filled by the device, without being written. A `WritableStream` of the web receives the elements as bytes,
+ * a piece for each chunk; it is closed at the end, and aborted where the run fails.
  */
-export type OutputData = string | OutputFile | TypedArray | PinnedArray;
+export type OutputData = string | OutputFile | TypedArray | PinnedArray | WritableShape;
 
 /** How far a run is. */
 export interface Progress {

@@ -1,10 +1,9 @@
-// The outputs of a run: which goes where, and the sinks opened for them. They appear together
-// when all are complete, or not at all; then a journal may say how far they are, for the next run.
+// The outputs of a run in Node: files as well as arrays and streams. They appear together when all are complete, or not
+// at all; then a journal may say how far they are, for the next run.
 
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, extname } from 'node:path';
-import { count } from '../diagnostics/count.ts';
+import { dirname, extname, resolve } from 'node:path';
 import { problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
 import { PartSums, partBytes } from '../files/part-sums.ts';
@@ -12,55 +11,18 @@ import type { Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfName } from '../formats/registry.ts';
 import { unsupportedName } from '../formats/unsupported.ts';
 import type { ElementType } from '../kernel/types.ts';
-import type { PinnedArray } from '../runtime/device.ts';
-import { type CopyBytes, copyHere } from './host-copies.ts';
-import { isPinned } from './inputs.ts';
-import type { AnyDefinition, TypedArray } from './job.ts';
+import { type CopyBytes, copyHere } from './copy-here.ts';
+import type { TypedArray } from './job.ts';
 import { type Flushed, Journal, type Target, unfinishedFiles } from './journal/journal.ts';
 import type { Facts, Mark } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import type { Piece } from './shards/piece.ts';
+import { isTaken, type OutputShape, TakenOutputs } from './output-data.ts';
 import { openPiece } from './shards/sink.ts';
-import { type FileSinkOptions, flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
-import { arraySink, collectingSink, type MemorySink } from './sinks/memory.ts';
-import { PinnedSink } from './sinks/pinned.ts';
+import { flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
 import { dropSums, type Sums, sumsPath, sumsText } from './sums.ts';
-
-/** One output, as its sink needs to know it. */
-export interface OutputShape {
-  readonly parameter: string;
-  readonly element: ElementType;
-  /** Extents of the whole; the first one is a guess where the length is not known. */
-  readonly shape: readonly number[];
-  readonly shapeKnown: boolean;
-}
-
-/** The destination of every output that has one, by name. */
-export function assignOutputs(
-  definition: AnyDefinition,
-  output: RunOptions['output'],
-): Map<string, OutputData> {
-  const names = Object.keys(definition.outputs ?? {});
-  if (output === undefined) return new Map();
-  if (isByName(output)) {
-    const unknown = Object.keys(output).filter((name) => !names.includes(name));
-    if (unknown.length === 0) return new Map(Object.entries(output));
-    throw problem(
-      'WS5006',
-      `the job has no output ${unknown.join(', ')}; its outputs are ${names.join(', ') || 'none'}`,
-    );
-  }
-  const list = (Array.isArray(output) ? output : [output]) as readonly OutputData[];
-  if (list.length === names.length) return new Map(names.map((name, i) => [name, list[i]!]));
-  throw problem(
-    'WS5006',
-    names.length === 0
-      ? 'the job writes no output, and one was given; its result is the value that a run gives'
-      : `the job writes ${names.length} (${names.join(', ')}), and ${count(list.length)} were given`,
-  );
-}
+import type { HowWritten, Outputs, PieceOf } from './surroundings.ts';
 
 /**
  * Refuses outputs in no format that is written, and those that would overwrite an input, or each other; with `resume`, also the files in which they wait until
@@ -74,7 +36,7 @@ export async function checkOutputs(
   { resume = false, checksum = false }: Pick<RunOptions, 'resume' | 'checksum'>,
 ): Promise<void> {
   const given = [...outputs];
-  for (const data of given) if (typeof data === 'string' || 'file' in data) outputFile(data);
+  for (const data of given) if (!isTaken(data)) outputFile(data);
   const paths = given.flatMap((data) => pathOf(data) ?? []);
   const unfinished = resume ? await unfinishedFiles(paths) : [];
   const beside = checksum ? paths.filter((path) => path !== '-').map(sumsPath) : [];
@@ -106,22 +68,15 @@ export async function refusePresent(outputs: Iterable<OutputData>, checksum: boo
   }
 }
 
-/** How files are written. */
-type HowWritten = Pick<FileSinkOptions, 'fsync' | 'overwrite' | 'signal'> & { readonly checksum?: boolean };
-
-/** A piece, before it is written. */
-export type PieceOf = Omit<Piece, 'partBytes' | 'sums'>;
-
 /** Sinks that were opened for a run. */
-export class OpenOutputs {
+export class OpenOutputs implements Outputs {
   readonly #sinks: Sink[] = [];
   /** The files among the outputs. */
   readonly #files: string[] = [];
   /** Where the checksums of outputs go, and what they are. */
   readonly #sums: { readonly sink: Sink; readonly parts: PartSums }[] = [];
-  readonly #memory = new Map<string, MemorySink>();
   readonly #how: HowWritten;
-  readonly #copy: CopyBytes;
+  readonly #taken: TakenOutputs;
   #journal: Journal | undefined;
   /** What the pieces are of, by output, where these are pieces. */
   #pieces: ReadonlyMap<string, PieceOf> | undefined;
@@ -130,7 +85,7 @@ export class OpenOutputs {
   /** `how` files are written, `copy`: how typed arrays are filled. */
   constructor(how: HowWritten, copy: CopyBytes = copyHere) {
     this.#how = how;
-    this.#copy = copy;
+    this.#taken = new TakenOutputs(copy);
   }
 
   /** Keeps a journal from now on, and goes on where that of a former run ends. All outputs are files. */
@@ -156,10 +111,7 @@ export class OpenOutputs {
 
   /** Opens the sink of an output; without a destination, in memory. */
   async open(data: OutputData | undefined, about: OutputShape): Promise<Sink> {
-    const sink =
-      data === undefined || isPinned(data) || ArrayBuffer.isView(data)
-        ? this.#inMemory(data, about)
-        : await this.#file(data, about);
+    const sink = isTaken(data) ? this.#taken.open(data, about) : await this.#file(data, about);
     this.#sinks.push(sink);
     if (sink.sync !== undefined) this.#journal?.add(sink as Flushed);
     return sink;
@@ -173,7 +125,8 @@ export class OpenOutputs {
     await this.#journal?.stop();
     for (const sink of this.#sinks) await sink.finish(shapes.get(sink)!);
     for (const { sink, parts } of origin === undefined ? [] : this.#sums) {
-      const text = sumsText({ bytes: parts.bytes, partBytes, sums: parts.sums, ...origin! });
+      const inputs = origin!.inputs.map(({ path, ...content }) => ({ path: resolve(path), ...content }));
+      const text = sumsText({ bytes: parts.bytes, partBytes, sums: parts.sums, ...origin!, inputs });
       await sink.write(Buffer.from(text));
       await sink.finish([]);
     }
@@ -220,7 +173,7 @@ export class OpenOutputs {
 
   /** The outputs that are in memory. */
   get arrays(): Record<string, TypedArray> {
-    return Object.fromEntries([...this.#memory].map(([name, sink]) => [name, sink.result()]));
+    return this.#taken.arrays;
   }
 
   /** Where the checksums of an output are written when it is complete: found now, if it cannot be. */
@@ -232,21 +185,6 @@ export class OpenOutputs {
       await output.abandon();
       throw error;
     }
-  }
-
-  #inMemory(
-    array: TypedArray | PinnedArray | undefined,
-    { parameter, element, shape, shapeKnown }: OutputShape,
-  ): Sink {
-    const length = shape.reduce((product, extent) => product * extent, 1);
-    const sink =
-      array === undefined
-        ? collectingSink(parameter, element, shapeKnown ? length : undefined, this.#copy)
-        : isPinned(array)
-          ? new PinnedSink(parameter, element, array)
-          : arraySink(parameter, element, array, this.#copy);
-    this.#memory.set(parameter, sink);
-    return sink;
   }
 
   async #file(data: string | OutputFile, about: OutputShape): Promise<Sink> {
@@ -305,17 +243,7 @@ function isNameless(path: string): boolean {
   }
 }
 
-function isByName(output: NonNullable<RunOptions['output']>): output is Readonly<Record<string, OutputData>> {
-  return (
-    typeof output === 'object' &&
-    !Array.isArray(output) &&
-    !ArrayBuffer.isView(output) &&
-    !isPinned(output) &&
-    typeof (output as Partial<OutputFile>).file !== 'string'
-  );
-}
-
 function pathOf(data: OutputData): string | undefined {
   if (typeof data === 'string') return data;
-  return 'file' in data ? data.file : undefined;
+  return isTaken(data) ? undefined : data.file;
 }

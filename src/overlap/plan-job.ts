@@ -13,12 +13,14 @@ import { open } from '../runtime/open.ts';
 import type { DeviceName } from '../runtime/open-options.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
-import { assignInputs, inputPaths } from './inputs.ts';
+import { assignInputs, inputPaths } from './input-data.ts';
+import { hasColumns } from './inputs.ts';
 import type { Job, OutputArrays } from './job.ts';
 import { noJob } from './no-job.ts';
 import type { JobReport, JobResult, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
-import { assignOutputs, checkOutputs } from './outputs.ts';
+import { assignOutputs } from './output-data.ts';
+import { checkOutputs } from './outputs.ts';
 import {
   bestCut,
   type Cut,
@@ -92,7 +94,11 @@ export async function plan<V, O extends OutputArrays>(
   const began = performance.now();
   const jobs = jobsOf(work);
   const destinations = assignOutputs(jobs[0]!.definition, options.output);
-  await checkOutputs(destinations.values(), inputPaths(assignInputs(jobs, options.input).values()), {});
+  await checkOutputs(
+    destinations.values(),
+    inputPaths(assignInputs(jobs, options.input, hasColumns).values()),
+    {},
+  );
   const { device, close } = await openFor(options.device);
   try {
     const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>

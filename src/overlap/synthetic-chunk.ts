@@ -10,7 +10,7 @@ import type { ElementType, Extent } from '../kernel/types.ts';
 import { initialArray, lengthOfAccumulator } from './accumulate.ts';
 import { type ArraysOfChunk, launchOf, lengthsOf, volume } from './chunks.ts';
 import { constantArray } from './constants.ts';
-import { isOperand } from './inputs.ts';
+import { isOperand } from './input-data.ts';
 import type { AnyDefinition, ArrayDeclaration, Job, SettingValue, TypedArray } from './job.ts';
 import { granularityOf } from './plan.ts';
 import { type Settings, settingNames, settingValues, Widths } from './settings.ts';

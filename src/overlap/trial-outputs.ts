@@ -6,8 +6,8 @@ import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
-import { isPinned } from './inputs.ts';
 import type { OutputData, OutputFile } from './options.ts';
+import { isTaken } from './output-data.ts';
 import { outputFile } from './outputs.ts';
 
 /** Outputs by name; those that are missing are collected in memory. */
@@ -22,7 +22,7 @@ export async function withTrialOutputs<T>(
   try {
     const outputs: Record<string, OutputData> = {};
     for (const [name, data] of destinations) {
-      if (isPinned(data) || ArrayBuffer.isView(data)) continue;
+      if (isTaken(data)) continue;
       const { file, format } = outputFile(data);
       const own = file === '-' ? null : await ownFile(file, folders);
       if (own !== null) outputs[name] = { file: own, format: format.name } satisfies OutputFile;

@@ -8,6 +8,7 @@ import { allCases } from '../conformance/cases.ts';
 import { atLength, partOf } from '../support/thorough.ts';
 import { bundleForBrowser } from './bundle.ts';
 import { askToJudge, checkPuzzle, courseFiles, emptyPage } from './course.ts';
+import { expectedOfJobs } from './expected-of-jobs.ts';
 import { type Served, serve } from './serve.ts';
 
 const executable = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync);
@@ -24,7 +25,12 @@ describe.skipIf(executable === undefined)('in Firefox', () => {
       { entryNames: 'cases/main', chunkNames: 'cases/[name]-[hash]' },
     );
     const course = atLength ? await courseFiles() : [];
-    served = await serve(new Map([...course, ...cases, ['cases/index.html', emptyPage]]));
+    const jobs = await bundleForBrowser(
+      "import { runJobs } from './jobs-in-page.ts'; globalThis.runJobs = runJobs;",
+      { entryNames: 'jobs/main', chunkNames: 'jobs/[name]-[hash]' },
+    );
+    const empty = ['cases/index.html', 'jobs/index.html'].map((name) => [name, emptyPage] as const);
+    served = await serve(new Map([...course, ...cases, ...jobs, ...empty]));
     browser = await puppeteer.launch({ browser: 'firefox', executablePath: executable!, headless: true });
   });
   afterAll(async () => {
@@ -37,7 +43,7 @@ describe.skipIf(executable === undefined)('in Firefox', () => {
     const page = await browser.newPage();
     page.on('pageerror', (error) => problems.push(String(error)));
     await page.goto(served.url + path);
-    await page.waitForFunction(() => 'runCases' in globalThis || 'judge' in globalThis);
+    await page.waitForFunction(() => ['runCases', 'runJobs', 'judge'].some((name) => name in globalThis));
     return page;
   };
 
@@ -66,6 +72,15 @@ describe.skipIf(executable === undefined)('in Firefox', () => {
       await page.close();
     },
   );
+
+  test('runs jobs over arrays and streams', async () => {
+    const page = await show('jobs/');
+    const results = await page.evaluate(() =>
+      (globalThis as never as typeof import('./jobs-in-page.ts')).runJobs(),
+    );
+    expect(results).toEqual(expectedOfJobs);
+    await page.close();
+  });
 
   test.runIf(atLength)('judges the puzzles of the course', async () => {
     const page = await show('course.html');

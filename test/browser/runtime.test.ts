@@ -100,17 +100,25 @@ describePage('in Chromium', () => {
     },
   );
 
-  test('runs the program of docs/browsers.md', async () => {
-    const [, program] = /```ts\n(.*?)```/s.exec(readFileSync('docs/browsers.md', 'utf8'))!;
-    const files = await bundleForBrowser(`${program!}\nObject.assign(globalThis, { result });`);
+  const [launches, jobs] = Array.from(
+    readFileSync('docs/browsers.md', 'utf8').matchAll(/```ts\n(.*?)```/gs),
+    ([, program]) => program!,
+  );
+  test.each([
+    [`${launches}\nglobalThis.shown = [result[999]];`, [6]],
+    [
+      `${jobs}\nglobalThis.shown = [...outputs.y, values.length, values.every((value) => value === 1)];`,
+      [1, 2, 1e6, true],
+    ],
+  ])('runs a program of docs/browsers.md', async (program, shown) => {
+    const files = await bundleForBrowser(program);
     files.set('index.html', html);
     const own = await serve(files);
     const page = await pages.browser.newPage();
     page.on('pageerror', (error) => pages.problems.push(error.message));
     await page.goto(own.url);
-    await page.waitForFunction(() => 'result' in globalThis);
-    const result = await page.evaluate(() => (globalThis as never as { result: number[] }).result[999]);
-    expect(result).toBe(6);
+    await page.waitForFunction(() => 'shown' in globalThis);
+    expect(await page.evaluate(() => (globalThis as never as { shown: unknown }).shown)).toEqual(shown);
     await page.close();
     await own.close();
   });

@@ -56,13 +56,13 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   test('the devices of a run are opened at the same time; all of them, or none', async () => {
     fake.devices(3);
     vi.resetModules();
-    const { OpenDevices } = await import('#warpstage/overlap/devices.js');
+    const { openDevices } = await import('#warpstage/overlap/devices.js');
     fake.fail('cuDevicePrimaryCtxRetain', 2, 2);
-    await expect(OpenDevices.open('cuda:*')).rejects.toThrow('WS4001: opening a context on GPU');
+    await expect(openDevices('cuda:*')).rejects.toThrow('WS4001: opening a context on GPU');
     expect(fake.retained()).toBe(0);
     fake.reset();
     fake.devices(3);
-    await using all = await OpenDevices.open('cuda:*,cpu', { threads: 1 });
+    await using all = await openDevices('cuda:*,cpu', { threads: 1 });
     expect(all.participants.map(({ name }) => name)).toEqual(['cuda:0', 'cuda:1', 'cuda:2', 'cpu']);
     expect(fake.retained()).toBe(3);
   });

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, kernel, open, type WarpstageError } from 'warpstage';
-import { OpenDevices } from '#warpstage/overlap/devices.js';
+import { openDevices } from '#warpstage/overlap/devices.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
 const scale = kernel(
@@ -271,7 +271,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   });
 
   test('a job that opens its devices has them checked too', async () => {
-    await using devices = await OpenDevices.open('cuda', { checked: true });
+    await using devices = await openDevices('cuda', { checked: true });
     const own = devices.participants[0]!.device;
     const { ranOn } = own.defaultStream.launch(scale, shape, { y: own.alloc('f32', 128) });
     expect(ranOn).toBe('cuda (kernel, checked)');

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { WarpstageError } from 'warpstage';
 import { openFile, sourceOf } from '#warpstage/formats/open-file.js';
 import { newArray } from '#warpstage/formats/typed-arrays.js';
-import { wantedOf } from '#warpstage/overlap/inputs.js';
+import { wantedOf } from '#warpstage/overlap/input-data.js';
 
 /** As many milliseconds of the processor as a damaged file of some kilobytes may take. */
 const longest = 2000;

@@ -117,7 +117,8 @@ describe.each([true, false])('a format that is decoded (lengths known: %s)', (le
   });
 
   test('skips what a former run has read', async () => {
-    const { OpenInputs, wantedOf } = await import('#warpstage/overlap/inputs.js');
+    const { wantedOf } = await import('#warpstage/overlap/input-data.js');
+    const { OpenInputs } = await import('#warpstage/overlap/inputs.js');
     for (let begin = 0; begin <= 5; begin++) {
       const inputs = new OpenInputs();
       const source = await inputs.open(file(name, text), wantedOf('x', 'f64', {}));
@@ -171,7 +172,8 @@ test('what decodes or opens badly is reported with the file', async () => {
 });
 
 test('what is skipped behind the last unit counts no element', async () => {
-  const { OpenInputs, wantedOf } = await import('#warpstage/overlap/inputs.js');
+  const { wantedOf } = await import('#warpstage/overlap/input-data.js');
+  const { OpenInputs } = await import('#warpstage/overlap/inputs.js');
   registerFormat({
     name: 'test-short',
     endings: ['.short'],

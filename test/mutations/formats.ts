@@ -198,6 +198,18 @@ export const mutations = [
           'for a regular file the system returns all bytes up to the end of the file or 2 GiB, more than any read asks for',
       },
       {
+        name: 'a slice of a file begins at the file',
+        from: 'end - begin, this.#begin + begin)',
+        to: 'end - begin, begin)',
+        why: 'a slice of a slice reads other bytes',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/stream-bytes.ts',
+    ['test/overlap/sources.test.ts'],
+    [
+      {
         name: 'a stream drops what is left of a piece',
         from: 'this.#rest = this.#rest.subarray(taken.length);',
         to: 'this.#rest = new Uint8Array();',
@@ -205,15 +217,9 @@ export const mutations = [
       },
       {
         name: 'a peek at a stream is a read',
-        from: 'this.#rest = Buffer.concat([got, this.#rest]);',
+        from: 'this.#rest = whole;',
         to: '',
         why: 'the bytes by which a format is recognised are lost',
-      },
-      {
-        name: 'a slice of a file begins at the file',
-        from: 'end - begin, this.#begin + begin)',
-        to: 'end - begin, begin)',
-        why: 'a slice of a slice reads other bytes',
       },
     ],
   ),

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ThreadedSource } from '#warpstage/formats/threaded-source.js';
-import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
+import { wantedOf } from '#warpstage/overlap/input-data.js';
+import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { file, readAll } from './reading.ts';
 import { expectFailure, temporaryDirectory } from './support.ts';
 

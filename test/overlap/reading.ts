@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostArrays } from '#warpstage/kernel/types.js';
-import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
+import { wantedOf } from '#warpstage/overlap/input-data.js';
+import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import type { InputDeclaration } from '#warpstage/overlap/job.js';
 import type { InputData } from '#warpstage/overlap/options.js';
 import type { NumberArray, PlainElement } from '../support/run-program.ts';

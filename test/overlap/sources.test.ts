@@ -9,7 +9,8 @@ import { describe, expect, test } from 'vitest';
 import { FileBytes } from '#warpstage/formats/bytes.js';
 import { conversionProblem, type Dtype } from '#warpstage/formats/dtype.js';
 import { npyHeader, readNpyHeader } from '#warpstage/formats/npy-header.js';
-import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
+import { wantedOf } from '#warpstage/overlap/input-data.js';
+import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { MemoryBytes } from '#warpstage/overlap/memory-bytes.js';
 import type { InputData } from '#warpstage/overlap/options.js';
 import type { PlainElement } from '../support/run-program.ts';
@@ -175,7 +176,8 @@ describe('.npy files', () => {
   test('come through standard input', () => {
     const input = npyFile({ shape: [2500], data: floats });
     const script = `
-      import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
+      import { wantedOf } from '#warpstage/overlap/input-data.js';
+      import { OpenInputs } from '#warpstage/overlap/inputs.js';
       const inputs = new OpenInputs();
       const source = await inputs.open('-', wantedOf('x', 'f32', {}));
       const into = new Float32Array(3000);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OpenInputs, wantedOf } from '#warpstage/overlap/inputs.js';
+import { wantedOf } from '#warpstage/overlap/input-data.js';
+import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { WindowReader } from '#warpstage/overlap/window.js';
 import { expectFailure } from './support.ts';
 

@@ -4,7 +4,7 @@ import { count } from '../../diagnostics/count.ts';
 import { problem } from '../../diagnostics/problem.ts';
 import { newArray, setElements } from '../../formats/typed-arrays.ts';
 import { type ElementType, hostArrays } from '../../kernel/types.ts';
-import { type CopyBytes, copyHere } from '../host-copies.ts';
+import { type CopyBytes, copyHere } from '../copy-here.ts';
 import type { TypedArray } from '../job.ts';
 import { bytesOf, type Sink } from './sink.ts';
 

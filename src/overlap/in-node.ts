@@ -1,0 +1,79 @@
+// A run in Node: files of all formats, their journals and pieces, limits of the process's memory, and every device.
+
+import { availableParallelism } from 'node:os';
+import { problem } from '../diagnostics/problem.ts';
+import { FileStamps } from '../files/stamps.ts';
+import { type Content, contentOf } from '../files/sum-of-file.ts';
+import { knownModel } from '../runtime/model/known.ts';
+import { openDevices } from './devices.ts';
+import { copiesFor } from './host-copies.ts';
+import { inputPaths } from './input-data.ts';
+import { hasColumns, isRepeatable, OpenInputs } from './inputs.ts';
+import { checkResumable } from './journal/check-resumable.ts';
+import { resumeRun } from './journal/resume-run.ts';
+import { hostMemory } from './memory-limit.ts';
+import { checkOutputs, OpenOutputs, refusePresent } from './outputs.ts';
+import { inPieces } from './pieces.ts';
+import { cutRun } from './shards/cut-run.ts';
+import type { Given, Surroundings } from './surroundings.ts';
+
+export const inNode: Surroundings = {
+  get processors() {
+    return availableParallelism();
+  },
+  hasColumns,
+  isRepeatable,
+  async check(given) {
+    const { jobs, data, destinations, options } = given;
+    await checkOutputs(destinations.values(), inputPaths(data.values()), options);
+    if (options.shard !== undefined) await checkShards(given);
+    if (options.overwrite === false) await refusePresent(destinations.values(), options.checksum ?? false);
+    if (options.resume) await checkResumable(jobs, data, destinations);
+  },
+  openDevices: (wanted, limit) => openDevices(wanted, {}, limit),
+  copiesFor,
+  modelOf: knownModel,
+  hostMemory,
+  async lookAt(paths, checksum, signal) {
+    const stamps = await FileStamps.of(paths);
+    const contents = checksum ? await contentsOf(paths, signal) : new Map<string, Content>();
+    return { contents, check: () => stamps.check() };
+  },
+  inputs: (copy) => new OpenInputs(copy),
+  outputs: (how, copy) => new OpenOutputs(how, copy),
+  inPieces,
+  resume: resumeRun,
+  cut: cutRun,
+};
+
+/** What regular files hold, by their paths. */
+async function contentsOf(
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Content>> {
+  const contents = new Map<string, Content>();
+  for (const path of new Set(paths)) {
+    const content = path === '-' ? undefined : await contentOf(path, signal);
+    if (content !== undefined) contents.set(path, content);
+  }
+  return contents;
+}
+
+/** Work that is cut is one job, over data that each run can begin anywhere in. */
+async function checkShards({ jobs, data, options: { resume } }: Given): Promise<void> {
+  if (jobs.length > 1) {
+    throw problem('WS5007', 'a sequence of jobs cannot be cut into shards', 'run its passes one by one');
+  }
+  if (resume) {
+    throw problem(
+      'WS5010',
+      'a shard cannot be resumed',
+      'run it again without resume, or cut into more shards',
+    );
+  }
+  for (const [name, source] of data) {
+    if (await isRepeatable(source)) continue;
+    const message = `input '${name}' is a stream, and a shard begins anywhere in it`;
+    throw problem('WS5005', message, 'save it to a file first');
+  }
+}

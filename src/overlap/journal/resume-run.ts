@@ -1,0 +1,70 @@
+// Has a run go on where the journal of another ends, which is of the same work: its facts say so.
+
+import { problem } from '../../diagnostics/problem.ts';
+import type { Encoding } from '../../formats/format.ts';
+import { layoutOf } from '../../kernel/layout.ts';
+import type { ElementType } from '../../kernel/types.ts';
+import type { BindRequest, Unopened } from '../bind.ts';
+import { formatOf } from '../inputs.ts';
+import type { AnyDefinition } from '../job.ts';
+import type { InputFile, OutputFile } from '../options.ts';
+import { encodingOf, outputFile } from '../outputs.ts';
+import { rowsOut } from '../plan.ts';
+import { contentFact, factsOf, fileFact } from './facts.ts';
+import { finalOf } from './journal.ts';
+import type { Mark } from './text.ts';
+
+/** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
+export async function resumeRun(
+  definition: AnyDefinition,
+  { data, contents, destinations, head, convert, outputs: open }: BindRequest,
+  { inputs, outputs, shapes, ...bound }: Unopened,
+): Promise<Mark> {
+  const given = outputs.map((output, position) => {
+    const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
+    return { ...output, file, format, shape: shapes[position]! };
+  });
+  const files = await Promise.all(given.map(async (one) => ({ ...one, path: await finalOf(one.file) })));
+  const inputFacts = inputs.map(async ({ name, reader }) => {
+    const from = data.get(name) as string | InputFile;
+    const path = typeof from === 'string' ? from : from.file;
+    const content = contents.get(path);
+    const kind = `${formatOf(from)}, ${reader.source.dtype}`;
+    const fact = await (content === undefined ? fileFact(path, kind) : contentFact(path, kind, content));
+    return { name, fact };
+  });
+  const facts = await factsOf({
+    ...bound,
+    definition,
+    chunkRows: bound.plan.auto.chunk ? undefined : bound.plan.chunkRows,
+    head,
+    convert,
+    inputs: await Promise.all(inputFacts),
+    outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
+  });
+  const targets = files.map(({ file, format, element, shape, ratio, width }) => {
+    const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
+    const sizeOf = resumableSize(file, encodingOf(file, format, element), element, shape);
+    return { path: file, bytesOf: (rows: number) => sizeOf(elementsOf(rows)) };
+  });
+  const begin = await open.keepJournal!(facts, targets);
+  if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
+  return begin;
+}
+
+/** Bytes that the first elements of an output take in its file, for a run that is to begin again behind them. */
+function resumableSize(
+  path: string,
+  { begin, encode, bytesOf }: Encoding,
+  element: ElementType,
+  shape: readonly number[],
+): (elements: number) => number {
+  if (bytesOf !== undefined) return (elements) => bytesOf(elements, shape);
+  const header = begin?.(shape).length ?? 0;
+  if (encode === undefined) return (elements) => header + elements * layoutOf(element).bytes;
+  throw problem(
+    'WS5010',
+    `the run cannot be resumed: ${path} is in a format that can only be written from the beginning`,
+    'write it as .npy, or run it without resume',
+  );
+}
