@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { forms } from '../build/kernel/forms.js';
+import { leanSucrase } from './lean-sucrase.mjs';
 
 const source = import.meta.dirname;
 
@@ -52,6 +53,7 @@ export async function buildPlayground() {
     ignoreAnnotations: true,
     logLevel: 'warning',
     plugins: [
+      leanSucrase,
       {
         name: 'intrinsics',
         setup({ onResolve, onLoad }) {
