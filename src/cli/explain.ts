@@ -14,7 +14,7 @@ export async function explain({ program, sources }: Specialised, architecture: n
     const location = locationOf(sources, range);
     return location === undefined ? '' : ` (line ${location.line}, column ${location.column})`;
   };
-  const { mode, vectorised, obstacle } = explainWasm(program);
+  const { mode, vectorised, obstacle, done } = explainWasm(program);
   const ways = {
     regions: `regions: all threads of a block run from one meeting to the next${vectorised ? ', several in a vector' : ''}`,
     states: 'states: each thread stops and goes on by itself',
@@ -30,6 +30,7 @@ export async function explain({ program, sources }: Specialised, architecture: n
   return [
     `kernel ${program.name}, blocks of ${program.block.join(' x ')} threads`,
     `WebAssembly: ${ways[mode]}${why}`,
+    ...done.map((line) => `  ${line}`),
     `CUDA, sm_${architecture}:`,
     ...choices.map(({ lowering, why: reason }, id) => {
       return `  pipeline ${program.pipelines[id]!.name}: ${lowering}, since ${reason}`;

@@ -164,6 +164,12 @@ describe('what a GPU gets', () => {
     );
   });
 
+  test('--explain says what passes for the CPU did', async () => {
+    const { text } = await runHere('emit', 'bench/cpu/kernels.ts', '-k', 'reduction', '--explain');
+    expect(text).toContain('\n  wide: groups of 128 threads, which read 512 bytes in a piece\n');
+    expect(text).toContain('\n  ends: ');
+  });
+
   test('--after is for the IR alone', async () => {
     const { code, stderr } = await runHere('emit', staging, '-k', 'twice', '--after', 'lowering');
     expect({ code, stderr }).toEqual({

@@ -57,6 +57,48 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/wasm/simd/ends.ts',
+    ['test/wasm/strides.test.ts'],
+    [
+      {
+        name: 'the last lane but one answers for all',
+        from: 'return { growing, bound, below: last + 1 };',
+        to: 'return { growing, bound, below: last };',
+        why: 'a thread at the bound does what is for those below it',
+      },
+      {
+        name: 'a bound that is not more is taken for one that is less',
+        from: 'return { growing, bound, below: last };',
+        to: 'return { growing, bound, below: last - 1 };',
+        why: 'a thread behind the bound does what is for those up to it',
+      },
+      {
+        name: 'a bound near the least integer wraps',
+        from: 'const least = -(2 ** 31) + below;',
+        to: 'const least = -(2 ** 31);',
+        why: 'threads do what no value is small enough for',
+      },
+      {
+        name: 'lanes agree where the first of two tests holds',
+        from: "if (position > 0) group.code.op('i32.and');",
+        to: "if (position > 0) group.code.op('i32.or');",
+        why: 'threads do what one of two tests forbids',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/simd/streams.ts',
+    ['test/wasm/strides.test.ts'],
+    [
+      {
+        name: 'a wide group takes more threads than a row has',
+        from: 'row % (4 * vectors) === 0 && vectors * cost',
+        to: 'vectors * cost',
+        why: 'elements behind a row are changed by threads that there are not',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/wasm/simd/pairs.ts', lanes, [
     {
       name: 'the second pair of a vector has the mask of the first',

@@ -21,7 +21,7 @@ export interface WasmOptions {
 
 /** Compiles a program. */
 export function compileWasm(program: Program, options: WasmOptions = {}): WasmExecutable {
-  const { bytes, ...rest } = writeModule(program, options);
+  const { bytes, done: _, ...rest } = writeModule(program, options);
   return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
 }
 
@@ -45,14 +45,17 @@ export function explainWasm(program: Program): {
   readonly mode: Module['mode'];
   readonly vectorised: boolean;
   readonly obstacle: Obstacle | null;
+  /** What passes did. */
+  readonly done: readonly string[];
 } {
-  const { mode, vectorised } = writeModule(program, {});
+  const { mode, vectorised, done } = writeModule(program, {});
   const lowered = lowerToRegions(program);
-  return { mode, vectorised, obstacle: 'obstacle' in lowered ? lowered.obstacle : null };
+  return { mode, vectorised, obstacle: 'obstacle' in lowered ? lowered.obstacle : null, done };
 }
 
 type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
   readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly done: readonly string[];
 };
 
 function writeModule(program: Program, { mode, without = [] }: WasmOptions): Module {
@@ -76,6 +79,6 @@ function statesModule(program: Program, options: PassOptions): Module {
 }
 
 function finished(unit: Unit, mode: Module['mode'], vectorised: boolean): Module {
-  const { scratchBytes, sites } = unit;
-  return { bytes: unit.module.encode(), scratchBytes, mode, vectorised, sites };
+  const { scratchBytes, sites, done } = unit;
+  return { bytes: unit.module.encode(), scratchBytes, mode, vectorised, sites, done };
 }

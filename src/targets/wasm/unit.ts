@@ -10,7 +10,7 @@ import type { Element } from '../../kernel/types.ts';
 import { constantOf, lengthAs } from '../analysis/elements.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
 import type { FaultSite } from '../executable.ts';
-import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
+import type { OptionalCpuPass, WritingPass } from '../legalise/cpu/passes.ts';
 import { formOf } from '../printed-line.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
@@ -28,6 +28,8 @@ class Whole {
   readonly sites: FaultSite[] = [];
   readonly ownArrays = new Map<number, number>();
   readonly ownFunctions = new Map<string, FunctionReference>();
+  /** What passes did, for people, by pass. */
+  readonly done = new Map<WritingPass, Set<string>>();
   scratchBytes = 0;
   readonly without: readonly OptionalCpuPass[];
   readonly relaxes: boolean;
@@ -80,6 +82,17 @@ export class Unit {
   /** Whether a pass is not to be left out. */
   does(pass: OptionalCpuPass): boolean {
     return !this.#whole.without.includes(pass);
+  }
+
+  /** Notes what a pass did, for people who ask. */
+  tell(pass: WritingPass, what: string): void {
+    const { done } = this.#whole;
+    done.set(pass, (done.get(pass) ?? new Set()).add(what));
+  }
+
+  /** What passes did, a line for each. */
+  get done(): readonly string[] {
+    return [...this.#whole.done].map(([pass, what]) => `${pass}: ${[...what].join('; ')}`);
   }
 
   /** Threads of a block, of all rank groups together. */

@@ -5,7 +5,7 @@
   (import "env" "memory" (memory (;0;) 0 65536 shared))
   (import "fault" "outOfRange" (func $outOfRange (type 0)))
   (func $run (export "run") (type 1) (param $record i32) (param $arena i32) (param $block i32) (param $end i32) (result i32)
-    (local $blockIdx.x i32) (local $gridDim.x i32) (local $i i32) (local i32 i32 i32 i32 i32) (local $y i32) (local v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 v128) (local $y.length i32) (local v128 i32 i32 f32) (local $a f32) (local i32)
+    (local $blockIdx.x i32) (local $gridDim.x i32) (local $i i32) (local i32 i32 i32 i32 i32) (local $y i32) (local v128 v128 v128 v128) (local $y.length i32) (local v128 v128 v128 v128 v128 v128 v128 v128 i32 i32 f32) (local $a f32) (local i32)
     (local.set $gridDim.x
       (i32.load
         (local.get $record)))
@@ -33,19 +33,19 @@
             (i32.mul
               (local.get $blockIdx.x)
               (i32.const 64)))
-          (local.set 13
+          (local.set 18
             (i32x4.splat
               (local.get $i)))
-          (local.set 15
+          (local.set 20
             (v128.const i32x4 0x00000000 0x00000001 0x00000002 0x00000003))
-          (local.set 16
+          (local.set 21
             (i32x4.splat
               (local.get $y.length)))
-          (local.set 18
-            (v128.const i32x4 0x00000004 0x00000005 0x00000006 0x00000007))
-          (local.set 20
-            (v128.const i32x4 0x00000008 0x00000009 0x0000000a 0x0000000b))
           (local.set 22
+            (v128.const i32x4 0x00000004 0x00000005 0x00000006 0x00000007))
+          (local.set 23
+            (v128.const i32x4 0x00000008 0x00000009 0x0000000a 0x0000000b))
+          (local.set 24
             (v128.const i32x4 0x0000000c 0x0000000d 0x0000000e 0x0000000f))
           (local.set 25
             (f32x4.splat
@@ -73,50 +73,63 @@
                     (local.get $y)))
                 (block  ;; label = @7
                   (block  ;; label = @8
-                    (local.get 13)
-                    (local.set 14
-                      (i32x4.splat
-                        (local.get 7)))
-                    (i32x4.add
-                      (local.get 14)
-                      (local.get 15))
-                    (local.set 17
-                      (i32x4.lt_s
-                        (i32x4.add)
-                        (local.get 16)))
-                    (local.set 19
-                      (i32x4.lt_s
-                        (i32x4.add
-                          (local.get 13)
-                          (i32x4.add
-                            (local.get 14)
-                            (local.get 18)))
-                        (local.get 16)))
-                    (local.set 21
-                      (i32x4.lt_s
-                        (i32x4.add
-                          (local.get 13)
-                          (i32x4.add
-                            (local.get 14)
-                            (local.get 20)))
-                        (local.get 16)))
-                    (local.set 23
-                      (i32x4.lt_s
-                        (i32x4.add
-                          (local.get 13)
-                          (i32x4.add
-                            (local.get 14)
-                            (local.get 22)))
-                        (local.get 16)))
                     (if  ;; label = @9
-                      (i32x4.all_true
-                        (v128.and
-                          (v128.and
+                      (i32.eqz
+                        (local.tee 11
+                          (i32.le_s
+                            (i32.add
+                              (local.get $i)
+                              (local.get 7))
+                            (i32.sub
+                              (local.get $y.length)
+                              (i32.const 16)))))
+                      (then
+                        (local.get 18)
+                        (local.set 19
+                          (i32x4.splat
+                            (local.get 7)))
+                        (i32x4.add
+                          (local.get 19)
+                          (local.get 20))
+                        (local.set 13
+                          (i32x4.lt_s
+                            (i32x4.add)
+                            (local.get 21)))
+                        (local.set 14
+                          (i32x4.lt_s
+                            (i32x4.add
+                              (local.get 18)
+                              (i32x4.add
+                                (local.get 19)
+                                (local.get 22)))
+                            (local.get 21)))
+                        (local.set 15
+                          (i32x4.lt_s
+                            (i32x4.add
+                              (local.get 18)
+                              (i32x4.add
+                                (local.get 19)
+                                (local.get 23)))
+                            (local.get 21)))
+                        (local.set 16
+                          (i32x4.lt_s
+                            (i32x4.add
+                              (local.get 18)
+                              (i32x4.add
+                                (local.get 19)
+                                (local.get 24)))
+                            (local.get 21)))
+                        (local.set 11
+                          (i32x4.all_true
                             (v128.and
-                              (local.get 17)
-                              (local.get 19))
-                            (local.get 21))
-                          (local.get 23)))
+                              (v128.and
+                                (v128.and
+                                  (local.get 13)
+                                  (local.get 14))
+                                (local.get 15))
+                              (local.get 16))))))
+                    (if  ;; label = @9
+                      (local.get 11)
                       (then
                         (br_if 1 (;@8;)
                           (i32.lt_u
@@ -161,10 +174,10 @@
                           (v128.or
                             (v128.or
                               (v128.or
-                                (local.get 17)
-                                (local.get 19))
-                              (local.get 21))
-                            (local.get 23))))
+                                (local.get 13)
+                                (local.get 14))
+                              (local.get 15))
+                            (local.get 16))))
                       (then
                         (br 2 (;@7;))))
                     (br_if 0 (;@8;)
@@ -179,92 +192,92 @@
                         (i32.sub
                           (local.get $y.length)
                           (i32.const 16))))
-                    (local.set 14
+                    (local.set 19
                       (f32x4.mul
                         (local.get 25)
                         (v128.load align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 11
+                        (local.tee 26
                           (i32x4.bitmask
-                            (local.get 17)))
+                            (local.get 13)))
                         (i32.const 15))
                       (then
                         (v128.store align=4
                           (local.get 10)
-                          (local.get 14)))
+                          (local.get 19)))
                       (else
                         (call $storeLanes
                           (local.get 10)
-                          (local.get 14)
-                          (local.get 11))))
-                    (local.set 14
+                          (local.get 19)
+                          (local.get 26))))
+                    (local.set 19
                       (f32x4.mul
                         (local.get 25)
                         (v128.load offset=16 align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 11
+                        (local.tee 26
                           (i32x4.bitmask
-                            (local.get 19)))
+                            (local.get 14)))
                         (i32.const 15))
                       (then
                         (v128.store offset=16 align=4
                           (local.get 10)
-                          (local.get 14)))
+                          (local.get 19)))
                       (else
                         (call $storeLanes
                           (i32.add
                             (local.get 10)
                             (i32.const 16))
-                          (local.get 14)
-                          (local.get 11))))
-                    (local.set 14
+                          (local.get 19)
+                          (local.get 26))))
+                    (local.set 19
                       (f32x4.mul
                         (local.get 25)
                         (v128.load offset=32 align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 11
+                        (local.tee 26
                           (i32x4.bitmask
-                            (local.get 21)))
+                            (local.get 15)))
                         (i32.const 15))
                       (then
                         (v128.store offset=32 align=4
                           (local.get 10)
-                          (local.get 14)))
+                          (local.get 19)))
                       (else
                         (call $storeLanes
                           (i32.add
                             (local.get 10)
                             (i32.const 32))
-                          (local.get 14)
-                          (local.get 11))))
-                    (local.set 14
+                          (local.get 19)
+                          (local.get 26))))
+                    (local.set 19
                       (f32x4.mul
                         (local.get 25)
                         (v128.load offset=48 align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 11
+                        (local.tee 26
                           (i32x4.bitmask
-                            (local.get 23)))
+                            (local.get 16)))
                         (i32.const 15))
                       (then
                         (v128.store offset=48 align=4
                           (local.get 10)
-                          (local.get 14)))
+                          (local.get 19)))
                       (else
                         (call $storeLanes
                           (i32.add
                             (local.get 10)
                             (i32.const 48))
-                          (local.get 14)
-                          (local.get 11))))
+                          (local.get 19)
+                          (local.get 26))))
                     (br 1 (;@7;)))
                   (local.set 26
                     (i32.add

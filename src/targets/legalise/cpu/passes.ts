@@ -16,10 +16,20 @@ export type CpuPass = (typeof cpuPasses)[number];
 /**
  * What is done beyond the plainest as WebAssembly is written from the program. Lanes of a vector (wasm/simd) jump out of
  * loops one by one, access elements of 8 and 16 bits together, compute f64 two in a vector, use instructions of relaxed
- * SIMD where the engine has them, and do atomic operations without a result one after the other. Indices are not
- * checked where what is known of them shows that they are inside (wasm/memory).
+ * SIMD where the engine has them, and do atomic operations without a result one after the other. A test
+ * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
+ * stride over memory. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
  */
-export const writingPasses = ['jumps', 'narrow', 'pairs', 'relaxed', 'atomics', 'bounds'] as const;
+export const writingPasses = [
+  'jumps',
+  'narrow',
+  'pairs',
+  'relaxed',
+  'atomics',
+  'ends',
+  'wide',
+  'bounds',
+] as const;
 export type WritingPass = (typeof writingPasses)[number];
 
 /** Those that only make the program better: the rest of the way is right without them. */

@@ -76,6 +76,11 @@ export class Lanes {
     return this.#unit.program;
   }
 
+  /** What its accesses are to; and which passes there are. */
+  get unit(): Unit {
+    return this.#unit;
+  }
+
   get indices(): Indices {
     return factsOf(this.program).indices;
   }
@@ -86,6 +91,11 @@ export class Lanes {
 
   varies(variable: number): boolean {
     return this.#uniformity.varies(variable);
+  }
+
+  /** Whether an integer is larger by one from each lane to the next, but where it wraps. */
+  growsByOne(expression: Expression): boolean {
+    return this.#forms.of(expression)?.coefficient === 1;
   }
 
   /** How the elements lie that lanes access. */

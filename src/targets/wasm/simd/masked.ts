@@ -287,12 +287,12 @@ export class MaskedWriter {
 }
 
 /** Computes a test for each vector into locals. */
-export function pushMask(group: GroupContext, test: Expression, take: () => Local): Mask {
+export function pushMask(group: GroupContext, test: Expression, take: (vector: number) => Local): Mask {
   const { code } = group;
   const locals: Local[] = [];
   eachVectorSharing(group, (vector, shared) => {
     pushLanes(group, shared, test, vector);
-    const local = take();
+    const local = take(vector);
     code.set(local);
     locals.push(local);
   });

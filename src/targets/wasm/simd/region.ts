@@ -18,6 +18,7 @@ import { type Access, VectorConstants } from './expressions.ts';
 import type { Lanes } from './lanes.ts';
 import { vectorsOf } from './pairs.ts';
 import { LaneWriter } from './statements.ts';
+import { vectorsForStreams } from './streams.ts';
 
 type Region = Omit<RegionOfBlock, 'range'>;
 
@@ -33,7 +34,8 @@ export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
   if (!lanes.canRun(region.body)) return null;
   const row = lanes.program.block[0];
   const most = Math.max(mostVectors(lanes, region), 1);
-  const vectors = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= most);
+  const usual = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= most);
+  const vectors = vectorsForStreams(lanes, region.body, row) ?? usual;
   if (vectors === undefined) return null;
   const checkpoints = new Checkpoints(lanes, region.body);
   return checkpoints.complete ? { vectors, checkpoints } : null;

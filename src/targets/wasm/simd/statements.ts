@@ -16,6 +16,7 @@ import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses, writeCheck } from './checks.ts';
+import { pushAgreement } from './ends.ts';
 import {
   eachVectorSharing,
   type GroupContext,
@@ -228,19 +229,39 @@ export class LaneWriter {
       ![then, otherwise].every((list) => lanes.canMask(list));
     this.#withFallback(needsFallback, statement, (slow, done) => {
       code.withTemporaries((take) => {
-        const mask = pushMask(this.#group, test, () => take('v128'));
-        pushCombined(code, mask, 'v128.and');
-        code.op('i32x4.all_true').if(() => {
-          if (slow !== null) this.#enter(then, slow);
-          this.writeList(then);
+        const locals = Array.from({ length: this.#group.vectors }, () => take('v128'));
+        const writeTogether = (list: List) => {
+          if (slow !== null) this.#enter(list, slow);
+          this.writeList(list);
           code.br(done);
-        });
-        pushCombined(code, mask, 'v128.or');
-        code.op('v128.any_true', 'i32.eqz').if(() => {
-          if (slow !== null) this.#enter(otherwise, slow);
-          this.writeList(otherwise);
-          code.br(done);
-        });
+        };
+        // Where lanes mostly agree that the test has a value, whatever there is to do then comes first.
+        const usual = then.length > 0;
+        const agreed = take('i32');
+        const writeMask = () => void pushMask(this.#group, test, (vector) => locals[vector]!);
+        const pushAgreed = (value: boolean) => {
+          pushCombined(code, locals, value ? 'v128.and' : 'v128.or');
+          if (value) code.op('i32x4.all_true');
+          else code.op('v128.any_true', 'i32.eqz');
+        };
+        if (pushAgreement(this.#group, test, usual)) {
+          code
+            .tee(agreed)
+            .op('i32.eqz')
+            .if(() => {
+              writeMask();
+              pushAgreed(usual);
+              code.set(agreed);
+            });
+          code.get(agreed);
+        } else {
+          writeMask();
+          pushAgreed(usual);
+        }
+        code.if(() => writeTogether(usual ? then : otherwise));
+        pushAgreed(!usual);
+        code.if(() => writeTogether(usual ? otherwise : then));
+        const mask = locals;
         if (![then, otherwise].every((list) => lanes.canMask(list))) return;
         if (slow !== null) {
           this.#enter(then, slow);
@@ -274,14 +295,19 @@ export class LaneWriter {
       if (mode === 'uniform' || test === null) {
         writeLoop(first, statement, { ...parts, pushTest: (each) => pushExpression(first, each) });
       } else {
-        const pushTest = () => {
+        const askEach = () => {
           code.withTemporaries((take) => {
             const mask = pushMask(this.#group, test, () => take('v128'));
             pushCombined(code, mask, 'v128.or');
             code.op('v128.any_true', 'i32.eqz').brIf(done);
             pushCombined(code, mask, 'v128.and');
-            code.op('i32x4.all_true', 'i32.eqz').brIf(slow!).i32(1);
+            code.op('i32x4.all_true', 'i32.eqz').brIf(slow!);
           });
+        };
+        const pushTest = () => {
+          if (pushAgreement(this.#group, test, true)) code.op('i32.eqz').if(askEach);
+          else askEach();
+          code.i32(1);
         };
         writeLoop(first, statement, { ...parts, pushTest });
       }
