@@ -99,6 +99,60 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/wasm/prefix.ts',
+    ['test/wasm/prefix.test.ts'],
+    [
+      {
+        name: 'one thread more than are below a bound takes a branch',
+        from: "if (operator === 'less') return right;",
+        to: "if (operator === 'less') return oneMore(right, threads);",
+        why: 'a thread does what its rank excludes it from',
+      },
+      {
+        name: 'a count of first threads wraps',
+        from: "    operator: 'min',",
+        to: "    operator: 'max',",
+        why: 'no thread does what all of them should',
+      },
+      {
+        name: 'the branch of one thread is that of the first ones',
+        from: "if (operator === 'equal') return constantOf(right) === 0 ? integer(right, 1) : null;",
+        to: "if (operator === 'equal') return oneMore(right, threads);",
+        why: 'threads in front of the one that is meant do the same',
+      },
+      {
+        name: 'what the other threads do is left out',
+        from: 'others.length > 0 || only.otherwise.length > 0',
+        to: 'others.length > 0',
+        why: 'the threads behind the first ones do nothing',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/rows.ts',
+    ['test/wasm/prefix.test.ts'],
+    [
+      {
+        name: 'a prefix is longer than the row',
+        from: "code.tee(end).i32(row).get(end).i32(row).op('i32.lt_s', 'select').tee(end);",
+        to: 'code.set(end).get(end);',
+        why: 'threads that there are not write to memory',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/simd/region.ts',
+    ['test/wasm/prefix.test.ts'],
+    [
+      {
+        name: 'the vectors of a prefix check nothing',
+        from: 'if (parts.end !== null) writer.writeChecks(body, threads, slow);',
+        to: '',
+        why: 'the first threads write outside of arrays, and no fault is reported',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/wasm/simd/pairs.ts', lanes, [
     {
       name: 'the second pair of a vector has the mask of the first',

@@ -2,13 +2,15 @@
 // possible, or by one copy where all that they do is to copy. A row is the threads that differ in
 // threadIdx.x alone.
 
-import type { Region } from '../../compiler/ir.ts';
+import type { Expression, Region } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import { copyOf, writeCopyIfRight } from './copies.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
+import { pushExpression } from './expressions.ts';
 import { Hoisting } from './hoisting.ts';
 import { jointCopy } from './joint-copies.ts';
+import { prefixOf } from './prefix.ts';
 import type { Lanes } from './simd/lanes.ts';
 import { planLanes, writeLaneRow } from './simd/region.ts';
 import { writeStatements } from './statements.ts';
@@ -31,12 +33,14 @@ export interface RowsParts {
 
 /** Writes a loop over all threads of the block; returns whether it runs any of them in lanes. */
 export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
-  const { unit, code, region, lanes, uniformity, variables, uniform } = parts;
-  const hoisting = new Hoisting(uniform, uniformity, assignedIn(region.body));
+  const { unit, code, lanes, uniformity, variables, uniform } = parts;
+  const hoisting = new Hoisting(uniform, uniformity, assignedIn(parts.region.body));
+  const prefix = prefixOf(unit, parts.region, hoisting);
+  const region = prefix === null ? parts.region : { ...parts.region, body: prefix.body };
   const plan = planLanes(lanes, region);
   const [only] = region.body.length === 1 ? region.body : [];
   const own = only === undefined ? null : copyOf(only);
-  const copy = own === null ? null : jointCopy(unit, lanes, own);
+  const copy = own === null || prefix !== null ? null : jointCopy(unit, lanes, own);
   const resets = region.resets.map((id) => ({ id, entry: code.local(unit.wasmTypeOfVariable(id)) }));
   const writeEntry = () => {
     for (const { id, entry } of resets) code.get(entry).set(variables.local(id));
@@ -48,7 +52,8 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
     let writePrologue = () => {};
     const rows = code.capture(() => {
       code.i32(0).set(rank);
-      code.i32(row).set(end);
+      if (prefix === null) code.i32(row).set(end);
+      else writeCount(uniform, prefix.count, row, end);
       code.loop((nextRow) => {
         if (plan !== null) {
           const inLanes = writeLaneRow({
@@ -61,6 +66,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             hoisting,
             uniform,
             rank,
+            end: prefix === null ? null : end,
             threadContext: (each) => parts.threadContext(each, null, hoisting),
             writeEntry,
           });
@@ -71,7 +77,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             const context = parts.threadContext(rank, null, hoisting);
             writeCopyIfRight(context, copy, () => void code.get(end).set(rank).br(done));
           }
-          if (plan !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);
+          if (plan !== null || prefix !== null) code.get(rank).get(end).op('i32.ge_u').brIf(done);
           code.loop((next) => {
             code.block((endOfThread) => {
               writeEntry();
@@ -94,4 +100,12 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
     code.append(rows);
   });
   return { vectorised: plan !== null };
+}
+
+/** Sets a local to how many threads of a row there are in a prefix. */
+function writeCount(context: ThreadContext, count: Expression, row: number, end: Local): void {
+  const { code } = context;
+  pushExpression(context, count);
+  code.tee(end).i32(row).get(end).i32(row).op('i32.lt_s', 'select').tee(end);
+  code.i32(0).get(end).i32(0).op('i32.gt_s', 'select').set(end);
 }

@@ -82,6 +82,8 @@ export interface LaneRegionParts {
   readonly uniform: ThreadContext;
   /** Rank of the thread that is next; at the beginning the first of a row. */
   readonly rank: Local;
+  /** The rank at which the threads end that take part, where that is not the row's: they are the first of the only row. */
+  readonly end: Local | null;
   readonly threadContext: (rank: Local) => ThreadContext;
   /** Gives uniform variables the values that a thread starts with. */
   readonly writeEntry: () => void;
@@ -135,17 +137,23 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   };
   code.withTemporary('i32', (end) => {
     code.block((slow: Label) => {
-      if (plan.checkpoints.checksAt(body).length > 0) {
-        enter();
-        writer.writeChecks(body, row, slow);
+      if (parts.end === null) {
+        if (plan.checkpoints.checksAt(body).length > 0) {
+          enter();
+          writer.writeChecks(body, row, slow);
+        }
+        code
+          .get(rank)
+          .i32(row - (row % threads))
+          .op('i32.add')
+          .set(end);
+      } else {
+        code.get(parts.end).i32(-threads).op('i32.and').tee(end).op('i32.eqz').brIf(slow);
       }
-      code
-        .get(rank)
-        .i32(row - (row % threads))
-        .op('i32.add')
-        .set(end);
       code.loop((next) => {
         enter();
+        // A row's checks ask for what only some of its threads access.
+        if (parts.end !== null) writer.writeChecks(body, threads, slow);
         writer.writeAddresses(body);
         for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
         writer.writeList(body);
