@@ -181,8 +181,20 @@ export const mutations = [
   ]),
   ...mutationsOf(
     'src/targets/wasm/simd/separate.ts',
-    ['test/wasm/bounds.test.ts', 'test/wasm/lane-atomics.test.ts', ...lanes],
+    ['test/wasm/bounds.test.ts', 'test/wasm/lane-atomics.test.ts', 'test/wasm/direct.test.ts', ...lanes],
     [
+      {
+        name: 'every vector reads the indices of the first',
+        from: 'offset + bytes * (4 * vector + lane)',
+        to: 'offset + bytes * lane',
+        why: 'threads access the elements that others mean',
+      },
+      {
+        name: 'lanes take an index of another width',
+        from: 'const bytes = bytesOf(unit.elementOf(load.array));',
+        to: 'const bytes = 4;',
+        why: 'threads read indices of 8 and 16 bits from four or two elements on',
+      },
       {
         name: 'lanes change elements by the value of the first',
         from: 'code.get(values).lane(extract, lane).set(value);',

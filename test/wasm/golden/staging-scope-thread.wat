@@ -542,82 +542,8 @@
                             (local.get 42))
                           (local.get 44))
                         (local.get 43))
-                      (local.set 36
+                      (local.set 37
                         (i32x4.add))
-                      (local.set 26
-                        (i32x4.extract_lane 0
-                          (local.get 36)))
-                      (local.set 37
-                        (i32x4.splat
-                          (i32.load
-                            (i32.add
-                              (i32.shl
-                                (local.get 26)
-                                (i32.const 2))
-                              (local.get $shared)))))
-                      (local.get 37)
-                      (local.set 26
-                        (i32x4.extract_lane 1
-                          (local.get 36)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 37
-                        (i32x4.replace_lane 1))
-                      (local.get 37)
-                      (local.set 26
-                        (i32x4.extract_lane 2
-                          (local.get 36)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 37
-                        (i32x4.replace_lane 2))
-                      (local.get 37)
-                      (local.set 26
-                        (i32x4.extract_lane 3
-                          (local.get 36)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 37
-                        (i32x4.replace_lane 3))
-                      (i32x4.add
-                        (i32x4.mul
-                          (local.get 37)
-                          (local.get 45))
-                        (local.get 41))
-                      (v128.store align=4)
-                      (local.get 34)
-                      (local.set 37
-                        (i32x4.add
-                          (local.get 38)
-                          (i32x4.sub
-                            (v128.and
-                              (i32x4.add
-                                (local.tee 43
-                                  (v128.and
-                                    (i32x4.shr_s
-                                      (local.tee 42
-                                        (i32x4.add
-                                          (i32x4.add
-                                            (local.get 39)
-                                            (local.get 46))
-                                          (local.get 41)))
-                                      (i32.const 31))
-                                    (local.get 44)))
-                                (local.get 42))
-                              (local.get 44))
-                            (local.get 43))))
                       (local.set 26
                         (i32x4.extract_lane 0
                           (local.get 37)))
@@ -668,6 +594,80 @@
                       (i32x4.add
                         (i32x4.mul
                           (local.get 36)
+                          (local.get 45))
+                        (local.get 41))
+                      (v128.store align=4)
+                      (local.get 34)
+                      (local.set 36
+                        (i32x4.add
+                          (local.get 38)
+                          (i32x4.sub
+                            (v128.and
+                              (i32x4.add
+                                (local.tee 43
+                                  (v128.and
+                                    (i32x4.shr_s
+                                      (local.tee 42
+                                        (i32x4.add
+                                          (i32x4.add
+                                            (local.get 39)
+                                            (local.get 46))
+                                          (local.get 41)))
+                                      (i32.const 31))
+                                    (local.get 44)))
+                                (local.get 42))
+                              (local.get 44))
+                            (local.get 43))))
+                      (local.set 26
+                        (i32x4.extract_lane 0
+                          (local.get 36)))
+                      (local.set 37
+                        (i32x4.splat
+                          (i32.load
+                            (i32.add
+                              (i32.shl
+                                (local.get 26)
+                                (i32.const 2))
+                              (local.get $shared)))))
+                      (local.get 37)
+                      (local.set 26
+                        (i32x4.extract_lane 1
+                          (local.get 36)))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 37
+                        (i32x4.replace_lane 1))
+                      (local.get 37)
+                      (local.set 26
+                        (i32x4.extract_lane 2
+                          (local.get 36)))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 37
+                        (i32x4.replace_lane 2))
+                      (local.get 37)
+                      (local.set 26
+                        (i32x4.extract_lane 3
+                          (local.get 36)))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 26)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 37
+                        (i32x4.replace_lane 3))
+                      (i32x4.add
+                        (i32x4.mul
+                          (local.get 37)
                           (local.get 45))
                         (local.get 41))
                       (v128.store offset=16 align=4)

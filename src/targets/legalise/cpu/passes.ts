@@ -18,7 +18,8 @@ export type CpuPass = (typeof cpuPasses)[number];
  * loops one by one, access elements of 8 and 16 bits together, compute f64 two in a vector, use instructions of relaxed
  * SIMD where the engine has them, and do atomic operations without a result one after the other. A test
  * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
- * stride over memory. Where only the first threads of a block have something to do, the others are not asked. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
+ * stride over memory. Where only the first threads of a block have something to do, the others are not asked. Indices that
+ * lie side by side in memory are read where lanes need them one by one. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
  */
 export const writingPasses = [
   'jumps',
@@ -29,6 +30,7 @@ export const writingPasses = [
   'ends',
   'wide',
   'prefix',
+  'direct',
   'bounds',
 ] as const;
 export type WritingPass = (typeof writingPasses)[number];

@@ -21,7 +21,7 @@ import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './element
 import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { vectorsOf, writeJoinedLanes, writeJoinedMasks, writeMaskOfPair, writePairOf } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
-import { pushGather, writeScatter } from './separate.ts';
+import { type IndexParts, pushGather, writeScatter } from './separate.ts';
 
 /** A load, a statement that stores, or one side of a copy. */
 export type Access = Expression | Statement | View;
@@ -132,7 +132,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       return;
     case 'load': {
       if (!lanes.isSideBySide(expression)) {
-        pushGather(group, expression, vector, () => push(expression.index));
+        pushGather(group, expression, vector, indexParts(group, shared, expression.index, vector));
         return;
       }
       const { address, offset } = placeOf(group, shared, expression);
@@ -325,6 +325,19 @@ function sharedLocal(shared: Shared, key: string, type: WasmType, fill: (local: 
   return local;
 }
 
+/** What lanes that access elements one by one need of their indices. */
+export function indexParts(
+  group: GroupContext,
+  shared: Shared,
+  index: Expression,
+  vector: number,
+): IndexParts {
+  return {
+    push: () => pushLanes(group, shared, index, vector),
+    locate: (load) => placeOf(group, shared, load),
+  };
+}
+
 /** Truncating division and remainder by 2^k, by shifts. */
 function pushPowerOfTwoDivision(
   { code, constants }: GroupContext,
@@ -393,12 +406,8 @@ export function writeVectorStore(
 ): void {
   const { index, value } = statement;
   if (!group.lanes.isSideBySide(statement)) {
-    writeScatter(
-      group,
-      statement,
-      vector,
-      () => pushLanes(group, shared, index, vector),
-      () => pushLanes(group, shared, value, vector),
+    writeScatter(group, statement, vector, indexParts(group, shared, index, vector), () =>
+      pushLanes(group, shared, value, vector),
     );
     return;
   }

@@ -2,29 +2,75 @@
 // side, those that are wider than a lane, and atomic operations. Only where all lanes of a group are there.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
+import { bytesOf } from '../../../kernel/layout.ts';
 import { type AtomicCall, writeAtomicOf } from '../atomics.ts';
 import type { Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, writeCheck, writeLoad, writeStore } from '../memory.ts';
-import type { ThreadContext } from '../thread-context.ts';
+import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { GroupContext } from './expressions.ts';
 
-/** Pushes the lanes of a load; `pushIndex` pushes those of its index. */
+/**
+ * Sets a local to one lane's index. Indices that lie side by side in memory come from there one by one; others are
+ * computed together and taken out of their vector.
+ */
+type WriteIndex = (lane: number, index: Local) => void;
+
+/** How lanes get their indices, of one vector. */
+function indicesOf(
+  group: GroupContext,
+  expression: Expression,
+  vector: number,
+  { push, locate }: IndexParts,
+  take: (type: 'v128') => Local,
+): WriteIndex {
+  const { code, lanes, unit, first } = group;
+  const load = expression.kind === 'convert' ? sameBits(expression) : expression;
+  if (unit.does('direct') && load.kind === 'load' && lanes.isSideBySide(load) && load.type !== 'f32') {
+    const bytes = bytesOf(unit.elementOf(load.array));
+    const { address, offset } = locate(load);
+    unit.tell('direct', 'indices that lanes read one by one from where they lie');
+    return (lane, index) => {
+      code.get(address);
+      writeLoad(first, load, offset + bytes * (4 * vector + lane));
+      code.set(index);
+    };
+  }
+  const indices = take('v128');
+  push();
+  code.set(indices);
+  return (lane, index) => void code.get(indices).lane('i32x4.extract_lane', lane).set(index);
+}
+
+/** What is converted, where an integer of 32 bits keeps its bits. */
+function sameBits(expression: Expression & { readonly kind: 'convert' }): Expression {
+  const { operand, type, format } = expression;
+  const keeps = [type, operand.type].every((each) => each === 'i32' || each === 'u32');
+  return keeps && format === undefined ? operand : expression;
+}
+
+/** What pushes an index's vector, and says where the first lane's is, if it lies in memory. */
+export interface IndexParts {
+  readonly push: () => void;
+  readonly locate: (load: Expression & { readonly kind: 'load' }) => ElementLocation;
+}
+
+/** Pushes the lanes of a load. */
 export function pushGather(
   group: GroupContext,
   load: Expression & { readonly kind: 'load' },
   vector: number,
-  pushIndex: () => void,
+  parts: IndexParts,
 ): void {
   const { code } = group;
   const type = load.type === 'f32' ? 'f32x4' : 'i32x4';
   code.withTemporaries((take) => {
-    const [indices, index, result] = [take('v128'), take('i32'), take('v128')];
-    pushIndex();
-    code.set(indices);
+    const [index, result] = [take('i32'), take('v128')];
+    const writeIndex = indicesOf(group, load.index, vector, parts, take);
     for (let lane = 0; lane < 4; lane += 1) {
       if (lane > 0) code.get(result);
-      const thread = writeLaneIndex(group, vector, lane, indices, index);
+      writeIndex(lane, index);
+      const thread = threadOf(group, vector, lane);
       writeCheck(thread, load, index, 'read');
       pushElementAddress(thread, load.array, index);
       writeLoad(thread, load);
@@ -36,24 +82,24 @@ export function pushGather(
   });
 }
 
-/** Writes the lanes of a store; the callbacks push those of its index and value. */
+/** Writes the lanes of a store; `pushValue` pushes those of its value. */
 export function writeScatter(
   group: GroupContext,
   store: Statement & { readonly kind: 'store' },
   vector: number,
-  pushIndex: () => void,
+  parts: IndexParts,
   pushValue: () => void,
 ): void {
   const { code } = group;
   const type = store.value.type === 'f32' ? 'f32x4' : 'i32x4';
   code.withTemporaries((take) => {
-    const [indices, index, values] = [take('v128'), take('i32'), take('v128')];
-    pushIndex();
-    code.set(indices);
+    const [index, values] = [take('i32'), take('v128')];
+    const writeIndex = indicesOf(group, store.index, vector, parts, take);
     pushValue();
     code.set(values);
     for (let lane = 0; lane < 4; lane += 1) {
-      const thread = writeLaneIndex(group, vector, lane, indices, index);
+      writeIndex(lane, index);
+      const thread = threadOf(group, vector, lane);
       writeCheck(thread, store, index, 'write');
       pushElementAddress(thread, store.array, index);
       code.get(values).lane(`${type}.extract_lane`, lane);
@@ -63,24 +109,22 @@ export function writeScatter(
 }
 
 /**
- * Writes the lanes of an atomic operation whose result is not asked for; the callbacks push those of its index and
- * value. A value that they share is computed as one thread would.
+ * Writes the lanes of an atomic operation whose result is not asked for; `pushValue` pushes those of its value. A value that they share is computed as one thread would.
  */
 export function writeLaneAtomics(
   group: GroupContext,
   call: AtomicCall,
   vector: number,
-  pushIndex: () => void,
+  parts: IndexParts,
   pushValue: () => void,
 ): void {
   const { code, first, lanes } = group;
   const shares = lanes.isUniform(call.value);
   const float = call.value.type === 'f32';
   code.withTemporaries((take) => {
-    const [indices, index, values] = [take('v128'), take('i32'), take('v128')];
+    const [index, values] = [take('i32'), take('v128')];
     const value = take(float ? 'f32' : 'i32');
-    pushIndex();
-    code.set(indices);
+    const writeIndex = indicesOf(group, call.index, vector, parts, take);
     if (shares) {
       pushExpression(first, call.value);
       code.set(value);
@@ -89,7 +133,8 @@ export function writeLaneAtomics(
       code.set(values);
     }
     for (let lane = 0; lane < 4; lane += 1) {
-      const thread = writeLaneIndex(group, vector, lane, indices, index);
+      writeIndex(lane, index);
+      const thread = threadOf(group, vector, lane);
       if (!shares) {
         const extract = float ? 'f32x4.extract_lane' : 'i32x4.extract_lane';
         code.get(values).lane(extract, lane).set(value);
@@ -99,15 +144,8 @@ export function writeLaneAtomics(
   });
 }
 
-/** Takes one lane's index out of the vector; gives the context of the thread in that lane. */
-function writeLaneIndex(
-  { code, first, rank }: GroupContext,
-  vector: number,
-  lane: number,
-  indices: Local,
-  index: Local,
-): ThreadContext {
-  code.get(indices).lane('i32x4.extract_lane', lane).set(index);
+/** The context of the thread in a lane. */
+function threadOf({ code, first, rank }: GroupContext, vector: number, lane: number): ThreadContext {
   const pushRank = () => {
     code.get(rank);
     if (4 * vector + lane > 0) code.i32(4 * vector + lane).op('i32.add');

@@ -20,6 +20,7 @@ import { pushAgreement } from './ends.ts';
 import {
   eachVectorSharing,
   type GroupContext,
+  indexParts,
   pushLanes,
   writeVectorCopy,
   writeVectorStore,
@@ -157,12 +158,8 @@ export class LaneWriter {
     if (call.intrinsic === 'atomic') {
       eachVectorSharing(this.#group, (vector, shared) => {
         const push = (operand: Expression) => pushLanes(this.#group, shared, operand, vector);
-        writeLaneAtomics(
-          this.#group,
-          call,
-          vector,
-          () => push(call.index),
-          () => push(call.value),
+        writeLaneAtomics(this.#group, call, vector, indexParts(this.#group, shared, call.index, vector), () =>
+          push(call.value),
         );
       });
       return;
