@@ -4,6 +4,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';
+import { wasmBytes } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { withRelaxedSimd } from '../support/relaxed-simd.ts';
@@ -178,6 +179,7 @@ test.each([
   ['part', false, wasm],
   ['part, with relaxed SIMD', false, { ...wasm, name: 'relaxed' }],
   ['jump', true, wasm],
+  ['part, without the pass that counts what loops carry', false, wasmWithout('flight')],
   ['jump, without the pass for it', true, wasmWithout('jumps')],
 ])('random kernels whose lanes %s', (_, jumps, target) => {
   let vectorised = 0;
@@ -198,4 +200,27 @@ test.each([
     randomRuns(atLength ? 120 : 60),
   );
   if (target === wasm) expect(vectorised).toBeGreaterThan(runs / 2);
+});
+
+test('a loop has as many vectors under way as what goes from turn to turn leaves room for', () => {
+  const stepping = kernel(schema, ({ out, x, n }, cuda) => {
+    const i = cuda.threadIdx.x;
+    let [a, b] = [x[i]!, 1];
+    // What these hold is gone when a turn ends.
+    for (let turn = 0; turn < (a & n); turn++) {
+      const c = a + 3 * b;
+      const d = c ^ (a << 2);
+      const e = d - (c >> 1);
+      const f = e * d;
+      a = f + c;
+      b = f - e;
+    }
+    out[i] = a + b;
+  });
+  const run = (target: Target) => outcome(target, stepping as unknown as Kernel, 16, 1);
+  const [all, without] = [run(wasm), run(wasmWithout('flight'))];
+  expect([all.results, without.results]).toEqual(Array(2).fill(run(interpreter('eager')).results));
+  const lengthOf = ({ executable }: ReturnType<typeof run>) =>
+    wasmBytes(executable.program, { without: executable === all.executable ? [] : ['flight'] }).length;
+  expect(lengthOf(all)).toBeGreaterThan(lengthOf(without));
 });

@@ -336,6 +336,12 @@ class Generator {
           of(type),
         );
       case 3:
+        if (!isFloat(type) && tape.chance(1, 3)) {
+          // Never zero.
+          const odd = binary('or', tape.chance(1, 2) ? of(type) : this.#scalar[type], constant(type, 1));
+          const divisor = tape.chance(1, 3) ? constant(type, tape.pick([3, 7, 100])) : odd;
+          return binary(tape.pick(['divide', 'remainder'] as const), of(type), divisor);
+        }
         if (!isFloat(type) && tape.chance(1, 2)) {
           const divisor = constant(type, 2 ** tape.below(8));
           return binary(tape.pick(['divide', 'remainder'] as const), of(type), divisor);

@@ -2,6 +2,7 @@
 
 import type { BuiltIn, Expression } from '../../compiler/ir.ts';
 import { mayFail } from '../analysis/failing.ts';
+import type { Local } from './encoder/code.ts';
 import { writeHalfConversion } from './half.ts';
 import {
   pushElementAddress,
@@ -192,38 +193,56 @@ export function pushBuiltIn({ code, unit, launch, frame }: ThreadContext, name: 
 type Binary = Expression & { readonly kind: 'binary' };
 
 function pushDivision(context: ThreadContext, expression: Binary): void {
-  const { code, unit, launch, frame } = context;
-  const { operator, type } = expression;
+  const { code } = context;
+  const { type } = expression;
   const wasm = type === 'i64' || type === 'u64' ? 'i64' : 'i32';
-  const literal = (value: number) => (wasm === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
   code.withTemporary(wasm, (dividend) => {
     code.withTemporary(wasm, (divisor) => {
       pushExpression(context, expression.left);
       code.set(dividend);
       pushExpression(context, expression.right);
-      code
-        .tee(divisor)
-        .op(`${wasm}.eqz`)
-        .if(() => {
-          code.i32(unit.site(expression.range));
-          frame.pushRank();
-          code.get(launch.block).call(unit.host('fault', 'divisionByZero'));
-          frame.fail();
-        });
-      const divide = () => {
-        code.get(dividend).get(divisor);
-        writeBinary(unit, code, operator, type);
-      };
-      if (operator === 'divide' && (type === 'i32' || type === 'i64')) {
-        // The smallest integer by -1 wraps to itself, where the instruction would trap.
-        code.get(divisor);
-        literal(-1).op(`${wasm}.eq`);
-        code.if(() => literal(0).get(dividend).op(`${wasm}.sub`), divide, wasm);
-      } else {
-        divide();
-      }
+      code.set(divisor);
+      writeDivision(context, expression, dividend, divisor);
     });
   });
+}
+
+/** Pushes a quotient or remainder of integers that locals hold; a divisor of 0 stops the thread. */
+export function writeDivision(
+  context: ThreadContext,
+  expression: Binary,
+  dividend: Local,
+  divisor: Local,
+): void {
+  const { code, unit, launch, frame } = context;
+  const { operator, type } = expression;
+  const wasm = type === 'i64' || type === 'u64' ? 'i64' : 'i32';
+  const literal = (value: number) => (wasm === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
+  const divide = () => {
+    code.get(dividend).get(divisor);
+    writeBinary(unit, code, operator, type);
+  };
+  if (!mayFail(expression)) {
+    divide();
+    return;
+  }
+  code
+    .get(divisor)
+    .op(`${wasm}.eqz`)
+    .if(() => {
+      code.i32(unit.site(expression.range));
+      frame.pushRank();
+      code.get(launch.block).call(unit.host('fault', 'divisionByZero'));
+      frame.fail();
+    });
+  if (operator === 'divide' && (type === 'i32' || type === 'i64')) {
+    // The smallest integer by -1 wraps to itself, where the instruction would trap.
+    code.get(divisor);
+    literal(-1).op(`${wasm}.eq`);
+    code.if(() => literal(0).get(dividend).op(`${wasm}.sub`), divide, wasm);
+  } else {
+    divide();
+  }
 }
 
 const reinterpretations = {

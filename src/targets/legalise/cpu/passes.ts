@@ -19,7 +19,8 @@ export type CpuPass = (typeof cpuPasses)[number];
  * SIMD where the engine has them, and do atomic operations without a result one after the other. A test
  * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
  * stride over memory. Where only the first threads of a block have something to do, the others are not asked. Indices that
- * lie side by side in memory are read where lanes need them one by one. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
+ * lie side by side in memory are read where lanes need them one by one, and so do
+ * they divide integers. A group has as many vectors under way as its loops' values leave registers for. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
  */
 export const writingPasses = [
   'jumps',
@@ -31,6 +32,8 @@ export const writingPasses = [
   'wide',
   'prefix',
   'direct',
+  'divisions',
+  'flight',
   'bounds',
 ] as const;
 export type WritingPass = (typeof writingPasses)[number];

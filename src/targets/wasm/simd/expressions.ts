@@ -18,10 +18,10 @@ import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
-import { isPowerOfTwoDivision, type Lanes } from './lanes.ts';
+import { isDivision, isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { vectorsOf, writeJoinedLanes, writeJoinedMasks, writeMaskOfPair, writePairOf } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
-import { type IndexParts, pushGather, writeScatter } from './separate.ts';
+import { type IndexParts, pushDivisions, pushGather, writeScatter } from './separate.ts';
 
 /** A load, a statement that stores, or one side of a copy. */
 export type Access = Expression | Statement | View;
@@ -150,6 +150,10 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
     case 'binary':
       if (isPowerOfTwoDivision(expression)) {
         pushPowerOfTwoDivision(group, expression, push);
+        return;
+      }
+      if (isDivision(expression)) {
+        pushDivisions(group, expression, vector, push);
         return;
       }
       if (pushFused(group, expression, push)) return;

@@ -263,6 +263,7 @@ export class Lanes {
           return this.isUniform(right) && this.#canCompute(left);
         }
         if (isPowerOfTwoDivision(expression)) return this.#canCompute(left);
+        if (isDivision(expression)) return this.#unit.does('divisions') && operands();
         return laneInstruction(operator, type) !== undefined && operands();
       }
       case 'compare':
@@ -321,8 +322,8 @@ export class Lanes {
     forEachStatement(statements, (statement) => {
       if (statement.kind !== 'assign' && statement.kind !== 'if') cost = Number.POSITIVE_INFINITY;
     });
-    forEachExpression(statements, () => {
-      cost += 1;
+    forEachExpression(statements, (each) => {
+      cost += each.kind === 'binary' && isDivision(each) ? cheap : 1;
     });
     return cost <= cheap;
   }
@@ -373,10 +374,14 @@ function forEachAccess(
 
 type Binary = Expression & { readonly kind: 'binary' };
 
+/** Division of an i32 or u32, or its remainder. */
+export function isDivision({ operator, type }: Binary): boolean {
+  return (operator === 'divide' || operator === 'remainder') && (type === 'i32' || type === 'u32');
+}
+
 /** Division of an i32 or u32 by a positive power of two that is known. */
-export function isPowerOfTwoDivision({ operator, type, right }: Binary): boolean {
-  if (operator !== 'divide' && operator !== 'remainder') return false;
-  if (type !== 'i32' && type !== 'u32') return false;
-  const divisor = constantOf(right);
+export function isPowerOfTwoDivision(expression: Binary): boolean {
+  if (!isDivision(expression)) return false;
+  const divisor = constantOf(expression.right);
   return divisor !== null && divisor > 0 && Number.isInteger(Math.log2(divisor));
 }

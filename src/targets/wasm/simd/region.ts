@@ -4,10 +4,11 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import type { Region as RegionOfBlock } from '../../../compiler/ir.ts';
+import type { Region as RegionOfBlock, Statement } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 
-import { assignedIn, forEachExpression, forEachStatement } from '../../analysis/walk.ts';
+import { analyseLiveness, has } from '../../analysis/liveness.ts';
+import { assignedIn, forEachExpression, forEachStatement, readIn } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
@@ -50,15 +51,19 @@ const registers = 14;
  * counts like a variable.
  */
 function mostVectors(lanes: Lanes, { body, loads }: Region): number {
-  let values = 0;
-  for (const id of new Set([...assignedIn(body), ...loads])) {
-    if (lanes.varies(id)) values += vectorsOf(lanes.program.variables[id]!.type);
-  }
+  const inFlight = lanes.unit.does('flight');
+  const vectorsOfAll = (ids: Iterable<number>) => {
+    let count = 0;
+    for (const id of ids) if (lanes.varies(id)) count += vectorsOf(lanes.program.variables[id]!.type);
+    return count;
+  };
+  let values = inFlight ? 0 : vectorsOfAll(new Set([...assignedIn(body), ...loads]));
   let accesses = 0;
   let loops = false;
   forEachStatement(body, (statement) => {
     if (statement.kind !== 'loop') return;
     loops = true;
+    if (inFlight) values = Math.max(values, vectorsOfAll(carriedBy(statement)));
     let inside = 0;
     forEachExpression(statement.body, (each) => {
       if (each.kind === 'load' && lanes.shapeOf(each.array, each.index) === 'contiguous')
@@ -68,7 +73,14 @@ function mostVectors(lanes: Lanes, { body, loads }: Region): number {
   });
   // One by one, four of a kind are enough to overlap.
   if (lanes.hasSeparate(body)) return 2;
+  if (loops && inFlight) lanes.unit.tell('flight', `${values} values from turn to turn of a loop`);
   return loops ? registers / Math.max(values + accesses, 1) : 4;
+}
+
+/** What goes from one turn of a loop to the next, or into all of them. */
+function carriedBy(loop: Statement): number[] {
+  const { atStart } = analyseLiveness([loop], 0n);
+  return [...readIn([loop])].filter((id) => has(atStart, id));
 }
 
 export interface LaneRegionParts {
