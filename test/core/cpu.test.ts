@@ -40,6 +40,7 @@ test.each(all.map((one, position) => ({ ...one, position })))(
       ...(['eager', 1] as const).map((delivery) => () => loweredForCpu(delivery, report)),
       () => loweredForCpu('late', report, ['structure']),
       () => loweredForCpu('late', report, ['affine']),
+      () => loweredForCpu('late', report, ['unroll']),
       ...(['late', 1] as const).map((delivery) => () => states(delivery)),
     ];
     const targets = [loweredForCpu('late', report), ...partOf(others, position).map((target) => target())];

@@ -100,6 +100,42 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/cpu/unroll.ts',
+    ['test/wasm/unroll.test.ts'],
+    [
+      {
+        name: 'a counter stays at its last turn',
+        from: "[...bodies.flat(), { kind: 'assign', variable, value: at(turns), range: loop.range }]",
+        to: "[...bodies.flat(), { kind: 'assign', variable, value: at(turns - 1), range: loop.range }]",
+        why: 'what follows a loop computes with a counter that never ended it',
+      },
+      {
+        name: 'a limit that counts is left out',
+        from: "operator === 'less' ? last : last + 1;",
+        to: 'last;',
+        why: 'a loop up to and with a number has a turn too few',
+      },
+      {
+        name: 'the rest of a step is no turn',
+        from: 'Math.ceil((end - first) / step)',
+        to: 'Math.floor((end - first) / step)',
+        why: 'the last turn of a loop whose steps do not end at its limit is left out',
+      },
+      {
+        name: 'turns of several bodies leave none over',
+        from: 'turns % bodies === 0 && bodies * size',
+        to: 'bodies * size',
+        why: 'a loop has turns beyond its limit',
+      },
+      {
+        name: 'every body of a turn has the counter of the first',
+        from: '(each) => add(each, body * step)',
+        to: '(each) => add(each, 0)',
+        why: 'threads do the same turn several times',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/wasm/prefix.ts',
     ['test/wasm/prefix.test.ts'],
     [

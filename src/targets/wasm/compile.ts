@@ -1,9 +1,10 @@
 // From a program to a WebAssembly module: analyse, choose how the block is run, write the code.
 
 import type { Program } from '../../compiler/ir.ts';
+import { countStatements } from '../analysis/walk.ts';
 import type { Executable } from '../executable.ts';
 import { lowerToRegions, lowerToStates, type PassOptions } from '../legalise/cpu/lower.ts';
-import type { OptionalCpuPass } from '../legalise/cpu/passes.ts';
+import type { CpuPass, OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { Obstacle } from '../legalise/cpu/regions.ts';
 import { withStageMarks } from './marks.ts';
 import { writeRegions } from './regions.ts';
@@ -49,8 +50,16 @@ export function explainWasm(program: Program): {
   readonly done: readonly string[];
 } {
   const { mode, vectorised, done } = writeModule(program, {});
-  const lowered = lowerToRegions(program);
-  return { mode, vectorised, obstacle: 'obstacle' in lowered ? lowered.obstacle : null, done };
+  const statements = new Map<CpuPass, number>();
+  const after = (pass: CpuPass, { body }: Program) => void statements.set(pass, countStatements(body));
+  const lowered = lowerToRegions(program, { after });
+  const unrolls = statements.get('unroll') !== statements.get('structure');
+  return {
+    mode,
+    vectorised,
+    obstacle: 'obstacle' in lowered ? lowered.obstacle : null,
+    done: [...(unrolls ? ['unroll: small loops of known length'] : []), ...done],
+  };
 }
 
 type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {

@@ -16,6 +16,7 @@ import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
 import { splitAffine } from './split-affine.ts';
 import { structure } from './structure.ts';
+import { unrollLoops } from './unroll.ts';
 import { expandWarps } from './warps.ts';
 
 export interface PassOptions {
@@ -87,7 +88,7 @@ function madeReady(original: Program, together: boolean, options: PassOptions): 
   );
   const quitting = together ? 'together' : 'counted';
   const prepared = run('prepare', expanded, (program) => prepare(program, quitting), options);
-  return run('structure', prepared, structured, options);
+  return run('unroll', run('structure', prepared, structured, options), unrollLoops, options);
 }
 
 function structured(program: Program): Program {

@@ -1,10 +1,11 @@
 // The names of the passes that bring a program down to what a CPU runs.
 
-/** To regions, in their order but for the last two; where threads wait for one another, the first three and those. */
+/** To regions, in their order but for the last two; where threads wait for one another, the first four and those. */
 export const cpuPasses = [
   'warps',
   'prepare',
   'structure',
+  'unroll',
   'affine',
   'regions',
   'block',
@@ -39,8 +40,10 @@ export const writingPasses = [
 export type WritingPass = (typeof writingPasses)[number];
 
 /** Those that only make the program better: the rest of the way is right without them. */
-export const optionalCpuPasses = ['structure', 'affine', ...writingPasses] as const satisfies readonly (
-  | CpuPass
-  | WritingPass
-)[];
+export const optionalCpuPasses = [
+  'structure',
+  'unroll',
+  'affine',
+  ...writingPasses,
+] as const satisfies readonly (CpuPass | WritingPass)[];
 export type OptionalCpuPass = (typeof optionalCpuPasses)[number];
