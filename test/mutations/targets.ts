@@ -100,6 +100,36 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/wasm/simd/jam.ts',
+    ['test/wasm/jam.test.ts'],
+    [
+      {
+        name: 'rows load alike what is their own',
+        from: "['threadIdx.y', 'threadIdx.z', 'threadRank'].includes(each.name)",
+        to: "['threadIdx.z'].includes(each.name)",
+        why: 'threads of every other row compute with the elements of the row before',
+      },
+      {
+        name: 'the second of two rows is not checked',
+        from: 'for (const { writer } of rows) writer.writeChecks(region.body, row, single);',
+        to: 'rows[0].writer.writeChecks(region.body, row, single);',
+        why: 'threads write outside of arrays, and no fault is reported',
+      },
+      {
+        name: 'the last row goes with one that there is not',
+        from: 'unit.blockSize - 2 * row',
+        to: 'unit.blockSize - row',
+        why: 'threads that there are not write to memory',
+      },
+      {
+        name: 'a value of one row counts for the other',
+        from: 'if (!loads.every((id) => lanes.varies(id))) return false;',
+        to: '',
+        why: 'threads of a row compute with a variable of another row',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/cpu/unroll.ts',
     ['test/wasm/unroll.test.ts'],
     [

@@ -67,6 +67,7 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
             uniform,
             rank,
             end: prefix === null ? null : end,
+            rowEnd: end,
             threadContext: (each) => parts.threadContext(each, null, hoisting),
             writeEntry,
           });

@@ -18,6 +18,7 @@ import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
+import type { AlikeLoads } from './jam.ts';
 import { isDivision, isPowerOfTwoDivision, type Lanes } from './lanes.ts';
 import { vectorsOf, writeJoinedLanes, writeJoinedMasks, writeMaskOfPair, writePairOf } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
@@ -40,6 +41,8 @@ export interface GroupContext {
   readonly vectors: number;
   /** Where an access is found whose address was computed at a checkpoint. */
   locate(access: Access): ElementLocation | null;
+  /** What several rows load alike in a statement that is written for all of them. */
+  readonly alike?: AlikeLoads;
   /** The local of a variable in one of the group's vectors. */
   variable(id: number, vector: number): Local;
 }
@@ -135,10 +138,14 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
         pushGather(group, expression, vector, indexParts(group, shared, expression.index, vector));
         return;
       }
-      const { address, offset } = placeOf(group, shared, expression);
-      const element = group.unit.elementOf(expression.array);
-      code.get(address);
-      writeLaneLoad(code, element, offset + vectorBytes(element) * vector);
+      const pushLoad = () => {
+        const { address, offset } = placeOf(group, shared, expression);
+        const element = group.unit.elementOf(expression.array);
+        code.get(address);
+        writeLaneLoad(code, element, offset + vectorBytes(element) * vector);
+      };
+      if (group.alike === undefined) pushLoad();
+      else group.alike.push(code, shared, expression, vector, pushLoad);
       return;
     }
     case 'unary': {

@@ -16,6 +16,7 @@ import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { type Access, VectorConstants } from './expressions.ts';
+import { canJam, type RowOfGroups, writeJam } from './jam.ts';
 import type { Lanes } from './lanes.ts';
 import { vectorsOf } from './pairs.ts';
 import { LaneWriter } from './statements.ts';
@@ -96,6 +97,8 @@ export interface LaneRegionParts {
   readonly rank: Local;
   /** The rank at which the threads end that take part, where that is not the row's: they are the first of the only row. */
   readonly end: Local | null;
+  /** The rank at which the row ends; where its groups take the next row too, that of the next. */
+  readonly rowEnd: Local;
   readonly threadContext: (rank: Local) => ThreadContext;
   /** Gives uniform variables the values that a thread starts with. */
   readonly writeEntry: () => void;
@@ -105,6 +108,67 @@ export interface LaneRegionParts {
 export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: () => void } {
   const { unit, code, lanes, plan, region, variables, hoisting, uniform, rank } = parts;
   const constants = new VectorConstants(uniform, hoisting);
+  const { writer } = rowOf(parts, constants, plan.checkpoints, rank);
+  const { body } = region;
+  const row = unit.program.block[0];
+  const threads = 4 * plan.vectors;
+  const uniformLoads = region.loads.filter((id) => !lanes.varies(id));
+  const enter = () => {
+    parts.writeEntry();
+    for (const id of uniformLoads) variables.writeReload(id, rank);
+  };
+  const jams = parts.end === null && canJam(lanes, region, plan.vectors);
+  const writeRow = () =>
+    code.withTemporary('i32', (end) => {
+      code.block((slow: Label) => {
+        if (parts.end === null) {
+          if (plan.checkpoints.checksAt(body).length > 0) {
+            enter();
+            writer.writeChecks(body, row, slow);
+          }
+          code
+            .get(rank)
+            .i32(row - (row % threads))
+            .op('i32.add')
+            .set(end);
+        } else {
+          code.get(parts.end).i32(-threads).op('i32.and').tee(end).op('i32.eqz').brIf(slow);
+        }
+        code.loop((next) => {
+          enter();
+          // A row's checks ask for what only some of its threads access.
+          if (parts.end !== null) writer.writeChecks(body, threads, slow);
+          writer.writeAddresses(body);
+          for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
+          writer.writeList(body);
+          for (const id of region.stores) writeStore(parts, writer, id, threads);
+          code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
+        });
+      });
+    });
+  if (!jams) writeRow();
+  else {
+    code.block((done) => {
+      code.block((alone) => {
+        const both = [rank, code.local('i32')].map((each) =>
+          rowOf(parts, constants, new Checkpoints(lanes, body), each),
+        );
+        writeJam([both[0]!, both[1]!], region, alone);
+        code.get(parts.rowEnd).i32(row).op('i32.add').set(parts.rowEnd).br(done);
+      });
+      writeRow();
+    });
+  }
+  return { writePrologue: () => constants.write() };
+}
+
+/** What writes the groups of a row whose next thread's rank a local holds. */
+function rowOf(
+  { unit, code, lanes, plan, variables, threadContext }: LaneRegionParts,
+  constants: VectorConstants,
+  checkpoints: Checkpoints,
+  rank: Local,
+): RowOfGroups {
   const locals = new Map<string, Local>();
   const variable = (id: number, vector: number): Local => {
     const key = `${id} ${vector}`;
@@ -115,12 +179,12 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     return local;
   };
   const locate = (access: Access): ElementLocation | null => {
-    const location = plan.checkpoints.locate(access);
+    const location = checkpoints.locate(access);
     if (location === null) return null;
     const { address, distance } = location;
     return { address: address.local!, offset: distance * bytesOf(unit.elementOf(address.array)) };
   };
-  const single = parts.threadContext(rank);
+  const single = threadContext(rank);
   const group = {
     unit,
     code,
@@ -134,47 +198,12 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   };
   const writer = new LaneWriter({
     group,
-    checkpoints: plan.checkpoints,
+    checkpoints,
     variables,
     rank,
-    threadContext: parts.threadContext,
+    threadContext,
   });
-  const { body } = region;
-  const row = unit.program.block[0];
-  const threads = 4 * plan.vectors;
-  const uniformLoads = region.loads.filter((id) => !lanes.varies(id));
-  const enter = () => {
-    parts.writeEntry();
-    for (const id of uniformLoads) variables.writeReload(id, rank);
-  };
-  code.withTemporary('i32', (end) => {
-    code.block((slow: Label) => {
-      if (parts.end === null) {
-        if (plan.checkpoints.checksAt(body).length > 0) {
-          enter();
-          writer.writeChecks(body, row, slow);
-        }
-        code
-          .get(rank)
-          .i32(row - (row % threads))
-          .op('i32.add')
-          .set(end);
-      } else {
-        code.get(parts.end).i32(-threads).op('i32.and').tee(end).op('i32.eqz').brIf(slow);
-      }
-      code.loop((next) => {
-        enter();
-        // A row's checks ask for what only some of its threads access.
-        if (parts.end !== null) writer.writeChecks(body, threads, slow);
-        writer.writeAddresses(body);
-        for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
-        writer.writeList(body);
-        for (const id of region.stores) writeStore(parts, writer, id, threads);
-        code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
-      });
-    });
-  });
-  return { writePrologue: () => constants.write() };
+  return { group, writer, rank };
 }
 
 /** Leaves a variable's values for other regions; one that is the same in the row, for each thread. */
