@@ -24,6 +24,14 @@ const page = { bundle: true, minify: true };
 /** What each module's constants are made of. */
 const programs = {
   'runtime/cpu/worker': thread('runtime/cpu/worker'),
+  'runtime/cpu/web/worker': {
+    text: {
+      ...readable,
+      platform: 'browser',
+      entryPoints: ['build/runtime/cpu/web/worker.js'],
+      format: 'iife',
+    },
+  },
   'runtime/cuda/cupti/thread': thread('runtime/cuda/cupti/thread'),
   'timeline/viewer': {
     script: {

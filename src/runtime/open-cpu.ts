@@ -9,8 +9,8 @@ import { checkDefaultStream, checkOption, type OpenOptions } from './open-option
 export interface Place {
   /** How many threads run blocks, unless an option says otherwise. */
   readonly threads: number;
-  /** What a device finds there. */
-  surroundings(target: 'wasm' | 'interpreter'): Promise<Surroundings>;
+  /** What a device finds there that is to have so many threads. */
+  surroundings(target: 'wasm' | 'interpreter', threads: number): Promise<Surroundings>;
 }
 
 export async function openCpu(options: OpenOptions, place: Place): Promise<CpuDevice> {
@@ -36,12 +36,9 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
 }
 
 async function cpuSettings(options: OpenOptions, place: Place): Promise<CpuSettings> {
-  const [{ maximumBytes }, { loadTarget }, { specialise }, surroundings] = await Promise.all([
-    import('./cpu/linear-memory.ts'),
-    import('./cpu/targets.ts'),
-    import('../compiler/specialise.ts'),
-    place.surroundings(options.target ?? 'wasm'),
-  ]);
+  // They load while the options are looked at.
+  const loading = Promise.all([import('./cpu/targets.ts'), import('../compiler/specialise.ts')]);
+  const { maximumBytes } = await import('./cpu/linear-memory.ts');
   const { memory = maximumBytes, threads = place.threads, target = 'wasm' } = options;
   const { delivery = 'eager', defaultStream = 'legacy' } = options;
   checkOption(
@@ -60,6 +57,11 @@ async function cpuSettings(options: OpenOptions, place: Place): Promise<CpuSetti
   const known = delivery === 'eager' || delivery === 'late' || Number.isSafeInteger(delivery);
   checkOption('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
   checkDefaultStream(defaultStream);
-  const loaded = await loadTarget(target, delivery);
+  const loadingTarget = loading.then(([{ loadTarget }]) => loadTarget(target, delivery));
+  const [[, { specialise }], loaded, surroundings] = await Promise.all([
+    loading,
+    loadingTarget,
+    place.surroundings(target, threads),
+  ]);
   return { memory, threads, defaultStream, target: loaded, specialise, surroundings };
 }

@@ -10,6 +10,8 @@ export async function runCases(
   options: Parameters<typeof open>[1],
 ): Promise<{
   readonly ran: number;
+  /** Threads that ran blocks. */
+  readonly threads: number;
   readonly ranOn: readonly string[];
   readonly problems: readonly string[];
 }> {
@@ -27,8 +29,9 @@ export async function runCases(
         problems.push(`${subject}, ${one.name}: ${String(error)}`);
       }
     }
+  const threads = device.properties.multiProcessorCount;
   await device.close();
-  return { ran, ranOn: [...ranOn], problems };
+  return { ran, threads, ranOn: [...ranOn], problems };
 }
 
 async function runCase(device: Device, one: Case, ranOn: Set<string>): Promise<string[]> {

@@ -10,6 +10,7 @@ import { bundleForBrowser } from './bundle.ts';
 import { askToJudge, checkPuzzle, courseFiles, emptyPage } from './course.ts';
 import { expectedOfJobs } from './expected-of-jobs.ts';
 import { type Served, serve } from './serve.ts';
+import { expectedOfThreads } from './threads-in-page.ts';
 
 const executable = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find(existsSync);
 
@@ -20,7 +21,8 @@ describe.skipIf(executable === undefined)('in Firefox', () => {
   beforeAll(async () => {
     const cases = await bundleForBrowser(
       `import { runCases } from './cases-in-page.ts';
-       globalThis.runCases = runCases;
+       import { runOnThreads } from './threads-in-page.ts';
+       Object.assign(globalThis, { runCases, runOnThreads });
        globalThis.onmessage = async ({ data: [name, options] }) => postMessage(await runCases(name, options));`,
       { entryNames: 'cases/main', chunkNames: 'cases/[name]-[hash]' },
     );
@@ -51,7 +53,7 @@ describe.skipIf(executable === undefined)('in Firefox', () => {
     ['cases/', 'cpu', {}],
     ['cases/', 'cpu', { target: 'interpreter' }],
     ['cases/', 'model:h200', {}],
-    ['isolated/cases/', 'cpu', {}],
+    ['isolated/cases/', 'cpu', { threads: 3 }],
   ] as const;
   test.each(partOf(ways, 0))(
     'does the conformance cases in a worker: %s %s %o',
@@ -72,6 +74,23 @@ describe.skipIf(executable === undefined)('in Firefox', () => {
       await page.close();
     },
   );
+
+  test('has threads where a window of an isolated page opens the device', async () => {
+    const page = await show('isolated/cases/');
+    expect(
+      await page.evaluate(
+        (stops) => (globalThis as never as typeof import('./threads-in-page.ts')).runOnThreads(stops),
+        atLength,
+      ),
+    ).toEqual(expectedOfThreads);
+    if (atLength) {
+      const { ran, threads, problems } = await page.evaluate(() =>
+        (globalThis as never as typeof import('./cases-in-page.ts')).runCases('cpu', { threads: 3 }),
+      );
+      expect([ran, threads, problems]).toEqual([Object.values(allCases).flat().length, 3, []]);
+    }
+    await page.close();
+  });
 
   test('runs jobs over arrays and streams', async () => {
     const page = await show('jobs/');

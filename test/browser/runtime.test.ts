@@ -9,6 +9,7 @@ import { atLength, partOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { bundleForBrowser } from './bundle.ts';
 import { type Served, serve } from './serve.ts';
+import { expectedOfThreads, runOnThreads } from './threads-in-page.ts';
 
 test('a bundle for browsers asks for nothing of Node', async () => {
   const files = await bundleForBrowser(`
@@ -42,6 +43,10 @@ test('a bundle for Node has what Node loads', async () => {
   expect(Object.keys(metafile.inputs)).not.toContain('dist/browser.js');
 });
 
+test('threads do in Node what they do in a page', async () => {
+  expect(await runOnThreads(true)).toEqual(expectedOfThreads);
+});
+
 const html =
   '<!doctype html><title>t</title><link rel="icon" href="data:,"><script type="module" src="main.js"></script>';
 const cases = Object.values(allCases).flat().length;
@@ -54,9 +59,11 @@ describePage('in Chromium', () => {
       import { chromeTrace, kernel, open, WarpstageError } from 'warpstage';
       import { check } from 'warpstage/check';
       import { runCases } from './cases-in-page.ts';
-      Object.assign(globalThis, { chromeTrace, check, kernel, open, runCases, WarpstageError });
+      import { runOnThreads } from './threads-in-page.ts';
+      Object.assign(globalThis, { chromeTrace, check, kernel, open, runCases, runOnThreads, WarpstageError });
       globalThis.isReady?.();
-      globalThis.onmessage = async ({ data: [name, options] }) => postMessage(await runCases(name, options));
+      globalThis.onmessage = async ({ data: [name, options] }) =>
+        postMessage(await (name === 'threads' ? runOnThreads(options) : runCases(name, options)));
     `);
     files.set('index.html', html);
     served = await serve(files);
@@ -76,7 +83,9 @@ describePage('in Chromium', () => {
     ['a page', '', 'cpu', {}, /^wasm/],
     ['a page', '', 'cpu', { target: 'interpreter' }, /^interpreter$/],
     ['a page', '', 'model:h200', {}, /^wasm/],
-    ['an isolated page', 'isolated/', 'cpu', {}, /^wasm/],
+    ['an isolated page', 'isolated/', 'cpu', { threads: 3 }, /^wasm/],
+    ['an isolated page', 'isolated/', 'cpu', { threads: 1 }, /^wasm/],
+    ['an isolated page', 'isolated/', 'model:h200', { threads: 2 }, /^wasm/],
   ] as const;
   test.each(partOf(ways, 0))(
     'does the conformance cases in a worker of %s %s: %s %o',
@@ -85,17 +94,20 @@ describePage('in Chromium', () => {
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(path !== '');
       const result = await page.evaluate(
         (request) =>
-          new Promise<{ ran: number; ranOn: string[]; problems: string[] }>((resolve, reject) => {
-            const worker = new Worker('main.js', { type: 'module' });
-            worker.onmessage = ({ data }) => resolve(data);
-            worker.onerror = (event) => reject(new Error(event.message));
-            worker.postMessage(request);
-          }),
+          new Promise<{ ran: number; threads: number; ranOn: string[]; problems: string[] }>(
+            (resolve, reject) => {
+              const worker = new Worker('main.js', { type: 'module' });
+              worker.onmessage = ({ data }) => resolve(data);
+              worker.onerror = (event) => reject(new Error(event.message));
+              worker.postMessage(request);
+            },
+          ),
         [name, options],
       );
       expect(result.problems).toEqual([]);
       expect(result.ran).toBe(cases);
       for (const one of result.ranOn) expect(one).toMatch(kind);
+      if (name === 'cpu') expect(result.threads).toBe('threads' in options ? options.threads : 1);
       await page.close();
     },
   );
@@ -123,12 +135,39 @@ describePage('in Chromium', () => {
     await own.close();
   });
 
-  test.runIf(atLength)('does the conformance cases in the page itself', async () => {
-    const page = await show();
-    const result = await page.evaluate(() =>
-      (globalThis as never as { runCases: typeof import('./cases-in-page.ts').runCases }).runCases('cpu', {}),
+  test.each(partOf(['a worker', 'a window'], 0))('has threads in %s of an isolated page', async (where) => {
+    const page = await show('isolated/');
+    const result = await page.evaluate(
+      ([isInWorker, stops]) =>
+        new Promise((resolve, reject) => {
+          if (!isInWorker) {
+            const { runOnThreads } = globalThis as never as typeof import('./threads-in-page.ts');
+            runOnThreads(stops).then(resolve, reject);
+            return;
+          }
+          const worker = new Worker('main.js', { type: 'module' });
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = (event) => reject(new Error(event.message));
+          worker.postMessage(['threads', stops]);
+        }),
+      [where === 'a worker', atLength] as const,
     );
-    expect(result).toMatchObject({ ran: cases, problems: [] });
+    expect(result).toEqual(expectedOfThreads);
     await page.close();
   });
+
+  test.runIf(atLength).each(['', 'isolated/'])(
+    'does the conformance cases in the page itself: %s',
+    async (path) => {
+      const page = await show(path);
+      const result = await page.evaluate(() =>
+        (globalThis as never as { runCases: typeof import('./cases-in-page.ts').runCases }).runCases(
+          'cpu',
+          {},
+        ),
+      );
+      expect(result).toMatchObject({ ran: cases, problems: [] });
+      await page.close();
+    },
+  );
 });

@@ -59,7 +59,7 @@ test('the command line loads the package, and nothing that runs a kernel', () =>
   expect(loadedWith('cli/main.js')).toEqual([...chunks('start'), 'cli/main.js']);
   expect(loadedWith('chunks/command.js')).toEqual([
     'acorn',
-    ...chunks('command', 'common+', 'diagnostics', 'formats+', 'start', 'warpstage+'),
+    ...chunks('command', 'common+', 'diagnostics', 'formats+', 'start', 'warpstage-portable'),
     'commander',
   ]);
 });
@@ -86,7 +86,7 @@ test('a run on the CPU loads neither the checker, nor other devices, nor the pag
   const own = scripts.filter((url) => url.startsWith(here)).map((url) => url.slice(here.length));
   expect([...new Set(own)].sort()).toEqual([
     ...chunks('command', 'common+', 'compiler', 'cpu+', 'diagnostics', 'driver', 'formats+'),
-    ...chunks('run', 'runtime+', 'start', 'warpstage+'),
+    ...chunks('run+', 'runtime+', 'start', 'warpstage+'),
     'cli/main.js',
     'index.js',
   ]);

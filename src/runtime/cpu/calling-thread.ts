@@ -11,6 +11,7 @@ import { copyHandler } from './copying.ts';
 import { type CommandOrder, carryOut, enqueue, type TaskHandler, takeReady } from './engine-queue.ts';
 import type { Runnable } from './file-pieces.ts';
 import type { EngineParts, EngineSet, Surroundings } from './surroundings.ts';
+import { browserSize } from './web/size.ts';
 import { createWorkerPoolMemory, WorkerPool } from './worker-pool.ts';
 
 /** Milliseconds after which the event loop gets its turn. */
@@ -145,18 +146,11 @@ class CallingThread implements EngineSet {
   }
 }
 
-/** Bytes of each of a device's two memories at most: a browser gives less than a process has. */
-const mostBytes = 2 ** 31;
-
 /** Engines on the thread that opens the device; `create` makes what runs kernels. */
 export function callingThread(create: RunnerFactory): Surroundings {
   return {
     processor: 'WebAssembly of this browser',
-    sizeOf: ({ memory, staging }) => ({
-      memory: Math.min(memory, mostBytes),
-      staging: Math.min(staging, mostBytes),
-      threads: 1,
-    }),
+    sizeOf: (wanted) => ({ ...browserSize(wanted), threads: 1 }),
     createEngines: (parts) => new CallingThread(parts, create),
     arrayFreed: () => false,
     collectGarbage: () => {},

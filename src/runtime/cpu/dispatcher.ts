@@ -340,7 +340,7 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
   /** Stops an engine's threads, fails what they were at, and has new ones go on with the rest. */
   async #restart(engine: EngineName): Promise<void> {
     if (this.#engines.isStopping(engine)) return;
-    await this.#engines.stop(engine);
+    await this.#engines.stop(engine, false);
     if (this.#closed !== null) return;
     for (const flight of this.#flights.values()) {
       if (flight.assignment?.engine !== engine) continue;
@@ -383,7 +383,7 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
     const isCalling = ({ assignment, ticket }: Flight) =>
       assignment === null && this.#table.state(ticket) === State.running;
     for (const flight of this.#flights.values()) if (!isCalling(flight)) this.#abandon(flight, stopped);
-    await Promise.all(engineNames.map((name) => this.#engines.stop(name)));
+    await Promise.all(engineNames.map((name) => this.#engines.stop(name, true)));
     // A host function that has not returned is not waited for. One that has thrown by now is known to have.
     if ([...this.#flights.values()].some(isCalling)) await thrownIsKnown();
     for (const flight of this.#flights.values()) {

@@ -5,25 +5,17 @@
 // helper costs is never waited for: beyond what the machine runs at a time they start one after another, while
 // launches come, and one that the system does not let start is done without.
 
-import { availableParallelism } from 'node:os';
 import type { CommandTable, EngineName } from './command-table.ts';
 import { engineNames } from './command-table.ts';
 import { reasonOf } from './engine-queue.ts';
 import type { Runnable } from './file-pieces.ts';
-import type { Order, Role, ThreadData } from './messages.ts';
+import type { Order, Role } from './messages.ts';
+import type { Staff, Thread } from './staff.ts';
 import type { EngineEvents, EngineSet } from './surroundings.ts';
-import { Thread } from './thread.ts';
 import { createWorkerPoolMemory } from './worker-pool.ts';
 
-/** Threads of the pool that start together: a start takes some 20 ms of the main thread and of a processor. */
-const atOnce = Math.max(8, availableParallelism());
-
-/** What all threads are started with. */
-export type CommonData = Omit<ThreadData, 'role' | 'port' | 'pool'>;
-
 export class Engines implements EngineSet {
-  /** Made for each thread, so that nothing of a closed device is kept here. */
-  readonly #common: () => CommonData;
+  readonly #staff: Staff;
   readonly #table: CommandTable;
   readonly #members: number;
   readonly #events: EngineEvents;
@@ -39,8 +31,8 @@ export class Engines implements EngineSet {
   #helpers = 0;
   #mayGrow = true;
 
-  constructor(common: () => CommonData, table: CommandTable, members: number, events: EngineEvents) {
-    this.#common = common;
+  constructor(staff: Staff, table: CommandTable, members: number, events: EngineEvents) {
+    this.#staff = staff;
     this.#table = table;
     this.#members = members;
     this.#events = events;
@@ -111,7 +103,7 @@ export class Engines implements EngineSet {
   #startHelpers(): void {
     const threads = this.#threads.compute;
     while (this.#mayGrow && this.#helpers + 1 < this.#members) {
-      if (threads.length >= atOnce && !threads.at(-1)!.hasBegun) return;
+      if (threads.length >= this.#staff.atOnce && !threads.at(-1)!.hasBegun) return;
       this.#helpers++;
       try {
         const thread = this.#start('compute', { helper: this.#helpers }, (reason) => {
@@ -132,14 +124,11 @@ export class Engines implements EngineSet {
   }
 
   #start(engine: EngineName, role: Role, lost: (reason: string) => void): Thread {
-    const thread = new Thread(
-      { ...this.#common(), role, pool: this.#pool },
-      {
-        report: (report) => this.#events.report(report),
-        arrived: () => this.#events.arrived(),
-        lost,
-      },
-    );
+    const thread = this.#staff.start(role, this.#pool, {
+      report: (report) => this.#events.report(report),
+      arrived: () => this.#events.arrived(),
+      lost,
+    });
     if (engine === 'compute') {
       for (const [id, known] of this.#executables) {
         const executable = known.deref();
@@ -166,14 +155,16 @@ export class Engines implements EngineSet {
   advance(): void {}
 
   wait(ticket: number, timeout: number): void {
-    this.#table.blockMain(ticket, timeout);
+    this.#staff.wait(this.#table, ticket, timeout);
   }
 
-  /** Ends an engine's threads. It may be given orders again when this has resolved. */
-  async stop(engine: EngineName): Promise<void> {
+  /** Ends an engine's threads. Unless that is for good, it may be given orders again when this has resolved. */
+  async stop(engine: EngineName, forGood: boolean): Promise<void> {
     this.#stopping.add(engine);
-    await Promise.all(this.#threads[engine].map((thread) => thread.stop()));
+    const threads = this.#threads[engine];
+    await Promise.all(threads.map((thread) => thread.stop()));
     this.#threads[engine] = [];
+    await (forGood ? this.#staff.close() : this.#staff.replace(threads.length));
     this.#stopping.delete(engine);
     // A thread may have ended between completing a command and waking those who waited for it.
     for (let i = 0; i < engineNames.length; ++i) this.#table.signal(i);

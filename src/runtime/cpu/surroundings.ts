@@ -1,5 +1,5 @@
-// What the CPU device needs of the place where it runs: threads and a word on memory in Node, the calling thread in
-// a browser. The device itself is the same in both.
+// What the CPU device needs of the place where it runs: threads and a word on memory in Node; in a browser web workers where
+// the page is isolated from others, and else the calling thread. The device itself is the same in all.
 
 import type { CommandTable, CommandTableMemory, EngineName } from './command-table.ts';
 import type { Runnable } from './file-pieces.ts';
@@ -42,8 +42,8 @@ export interface EngineSet {
   advance(): void;
   /** Blocks until a command is complete, but not for longer than some milliseconds. */
   wait(ticket: number, timeout: number): void;
-  /** Ends what an engine does. It may be given orders again when this has resolved. */
-  stop(engine: EngineName): Promise<void>;
+  /** Ends what an engine does. Unless that is for good, it may be given orders again when this has resolved. */
+  stop(engine: EngineName, forGood: boolean): Promise<void>;
 }
 
 /** What engines are made of. */

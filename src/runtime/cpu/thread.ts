@@ -4,18 +4,10 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Order, Report, ThreadData } from './messages.ts';
+import type { Thread, ThreadEvents } from './staff.ts';
 import { text } from './worker.text.js';
 
-export interface ThreadEvents {
-  /** A report, in the order in which the thread made them. */
-  readonly report: (report: Report) => void;
-  /** Something was reported to the event loop. */
-  readonly arrived: () => void;
-  /** The thread ended without having been asked to. */
-  readonly lost: (reason: string) => void;
-}
-
-export class Thread {
+export class NodeThread implements Thread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #events: ThreadEvents;

@@ -1,12 +1,17 @@
 // The surroundings of a device in Node: engines with threads of their own, and a process whose address space may be
 // limited.
 
-import { cpus } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { addressSpaceLeft, isUntrapped, noAddressSpace, sizeThatFits } from './address-space.ts';
 import { clockOffset } from './clock.ts';
 import { Engines } from './engines.ts';
 import { arrayFreed, collectGarbage, deviceFreed } from './garbage.ts';
+import type { Staff } from './staff.ts';
 import type { Surroundings } from './surroundings.ts';
+import { NodeThread } from './thread.ts';
+
+/** Threads of the pool that start together: a start takes some 20 ms of the main thread and of a processor. */
+const atOnce = Math.max(8, availableParallelism());
 
 export const threads: Surroundings = {
   get processor() {
@@ -20,8 +25,16 @@ export const threads: Surroundings = {
     return size;
   },
   createEngines({ table, tableMemory, memories, runners, threads, events }) {
+    // Made for each thread, so that nothing of a closed device is kept.
     const common = () => ({ table: tableMemory, ...memories(), runners, clockOffset: clockOffset() });
-    return new Engines(common, table, threads, events);
+    const staff: Staff = {
+      atOnce,
+      start: (role, pool, events) => new NodeThread({ ...common(), role, pool }, events),
+      wait: (table, ticket, timeout) => table.blockMain(ticket, timeout),
+      async replace() {},
+      async close() {},
+    };
+    return new Engines(staff, table, threads, events);
   },
   arrayFreed,
   collectGarbage,

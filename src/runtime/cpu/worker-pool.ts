@@ -102,6 +102,12 @@ export class WorkerPool {
     return Atomics.load(words, Word.halted) === 0;
   }
 
+  /** Wakes all helpers, though there is nothing to do. */
+  wake(): void {
+    Atomics.add(this.#words, Word.calls, 1);
+    Atomics.notify(this.#words, Word.calls);
+  }
+
   // For helpers
 
   get calls(): number {
