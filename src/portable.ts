@@ -10,6 +10,7 @@ export {
   WarpstageError,
   type WarpstageErrorOptions,
 } from './diagnostics/error.ts';
+export type { Edit, Fix } from './diagnostics/fix.ts';
 export type { AnyFunction, Place } from './diagnostics/source.ts';
 export type {
   AlignedSize,

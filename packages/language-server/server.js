@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
+  CodeActionKind,
   CompletionItemKind,
   DiagnosticSeverity,
   MarkupKind,
@@ -28,6 +29,7 @@ export function serve(connection) {
     capabilities: {
       textDocumentSync: TextDocumentSyncKind.Incremental,
       hoverProvider: true,
+      codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
       completionProvider: { triggerCharacters: ['.'] },
     },
     serverInfo: { name: 'warpstage' },
@@ -88,6 +90,24 @@ export function serve(connection) {
     return { contents: { kind: MarkupKind.Markdown, value }, range };
   });
 
+  connection.onCodeAction(async ({ textDocument, range, context }) => {
+    const document = documents.get(textDocument.uri);
+    const path = document ? pathOf(document.uri) : null;
+    const compiler = path === null ? null : await compilerFor(path);
+    const isWanted = context.only?.every((kind) => !CodeActionKind.QuickFix.startsWith(kind)) !== true;
+    if (compiler === null || !isWanted) return [];
+    return compiler
+      .checkText([path], read)
+      .issues.filter(({ location, fixes }) => location?.file === path && fixes !== undefined)
+      .map((issue) => ({ issue, diagnostic: diagnosticOf(issue, document) }))
+      .filter(({ diagnostic }) => overlap(diagnostic.range, range))
+      .flatMap(({ issue, diagnostic }) =>
+        issue.fixes
+          .filter(({ edits }) => edits.every(({ file }) => file === path))
+          .map((fix) => actionOf(fix, issue.fixes.length === 1, diagnostic, document)),
+      );
+  });
+
   connection.onCompletion(async ({ textDocument, position }) => {
     const document = documents.get(textDocument.uri);
     const members = document && (await membersAt(document, document.offsetAt(position), read));
@@ -130,6 +150,27 @@ async function membersAt(document, offset, read) {
   const completed = `${text.slice(0, start)}_${text.slice(offset)}`;
   const names = compiler.namesInKernels(path, (file) => (file === path ? completed : read(file)));
   return compiler.reference.get(names.find((name) => name.start === start)?.receiver);
+}
+
+function overlap(a, b) {
+  const isBefore = (one, other) =>
+    one.line < other.line || (one.line === other.line && one.character < other.character);
+  return !isBefore(a.end, b.start) && !isBefore(b.end, a.start);
+}
+
+/** A way to mend a finding, for an editor to offer. */
+function actionOf({ title, edits }, isOnly, diagnostic, document) {
+  const changes = edits.map(({ from, to, replacement }) => ({
+    range: { start: document.positionAt(from), end: document.positionAt(to) },
+    newText: replacement,
+  }));
+  return {
+    title: `${title[0].toUpperCase()}${title.slice(1)}`,
+    kind: CodeActionKind.QuickFix,
+    diagnostics: [diagnostic],
+    isPreferred: isOnly,
+    edit: { changes: { [document.uri]: changes } },
+  };
 }
 
 /** An issue at its place. Lines and columns count from 1 there. */

@@ -3,10 +3,11 @@
 // Nothing of the files is run, so they may be any part of a project. The lines are for editors and CI; the same is
 // there as JSON and as SARIF.
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { checkText, type StaticCheck } from '../checker/static/check-text.ts';
 import { type Issue, issueData, WarpstageError } from '../diagnostics/error.ts';
+import { edited } from '../diagnostics/fix.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import type { CommandContext } from './command.ts';
 import { usageError } from './failure.ts';
@@ -15,6 +16,8 @@ import { checkWritable, writeWhole } from './write-whole.ts';
 export interface StaticOptions {
   readonly json?: boolean;
   readonly sarif?: string;
+  /** Whether mistakes that can be mended in one way alone are. */
+  readonly fix?: boolean;
 }
 
 /** Options that are of no use where nothing runs. */
@@ -33,10 +36,11 @@ export async function checkStatically(
   const files = paths.map((path) => resolve(path));
   for (const [position, file] of files.entries()) refuseMissing(file, paths[position]!);
   if (options.sarif !== undefined) await checkWritable(options.sarif, '--sarif', { reads: files });
+  const mended = options.fix ? mend(files) : 0;
   const found = checkText(files, read);
   if (options.sarif !== undefined) await writeSarif(options.sarif, files[0]!, found);
   if (options.json) terminal.output.write(`${JSON.stringify(dataOf(found))}\n`);
-  else terminal.output.write(textOf(found));
+  else terminal.output.write(textOf(found, mended));
   exit.code = found.issues.length === 0 ? 0 : 1;
 }
 
@@ -53,14 +57,38 @@ function refuseMissing(file: string, name: string): void {
   });
 }
 
+/** Mends in the files what can be mended in one way alone, each mistake once; how many were. */
+function mend(files: readonly string[]): number {
+  const tried = new Set<string>();
+  let count = 0;
+  for (;;) {
+    const next = checkText(files, read).issues.find(
+      (issue) => issue.fixes?.length === 1 && !tried.has(keyOf(issue)),
+    );
+    if (next === undefined) return count;
+    tried.add(keyOf(next));
+    const { edits } = next.fixes![0]!;
+    const file = edits[0]!.file!;
+    // A function of another file may be wrong for one kernel and right for others.
+    if (!files.includes(file)) continue;
+    writeFileSync(file, edited(readFileSync(file, 'utf8'), edits));
+    count++;
+  }
+}
+
+function keyOf({ code, message, location }: Issue): string {
+  return [code, message, location?.file, location?.line].join(' ');
+}
+
 /** A line for each mistake, `file(line,column): error code: message. hint`, then what was looked at. */
-function textOf({ kernels, issues, skipped }: StaticCheck): string {
+function textOf({ kernels, issues, skipped }: StaticCheck, mended: number): string {
   const lines = issues.map((issue) => `${placeOf(issue)}: error ${issue.code}: ${sentenceOf(issue)}`);
   for (const { file, line, column } of skipped) {
     lines.push(
       `${inFolder(file)}(${line},${column}): info: not compiled, as its schema or function is made while the module runs`,
     );
   }
+  if (mended > 0) lines.push(mended === 1 ? '1 mistake mended' : `${mended} mistakes mended`);
   const count = issues.length === 1 ? '1 mistake' : `${issues.length} mistakes`;
   const what = kernels === 1 ? '1 kernel' : `${kernels} kernels`;
   return `${[...lines, `${what} compiled: ${issues.length === 0 ? 'nothing is wrong' : count}`].join('\n')}\n`;

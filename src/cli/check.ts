@@ -31,6 +31,7 @@ interface CheckCommandOptions {
   readonly sarif?: string;
   readonly stages?: string;
   readonly static?: boolean;
+  readonly fix?: boolean;
 }
 
 /** A case with what the checker says of it. */
@@ -55,6 +56,7 @@ export function checkCommand(context: CommandContext): Command {
       'the TypeScript or JavaScript file that exports kernels, check cases or jobs; several with --static',
     )
     .option('--static', 'compile the kernels of the files without running anything, and print what is wrong')
+    .option('--fix', 'with --static: do in the files what hints say, where there is one way alone')
     .option('-k, --kernel <name>', 'check this kernel only')
     .option('--schedules <count>', 'how many schedules: eager and late copies, then random ones', parseCount)
     .option('--seed <number>', 'of the first random schedule', parseSeed)
@@ -89,6 +91,7 @@ export function checkCommand(context: CommandContext): Command {
         const { checkStatically } = await import('./check-static.ts');
         return checkStatically(paths, options, context);
       }
+      if (options.fix) throw usageError('--fix is of texts, and this runs launches', 'add --static');
       const [path, ...more] = paths;
       if (more.length > 0) {
         throw usageError(

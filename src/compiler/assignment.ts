@@ -10,6 +10,7 @@ import type {
 } from 'acorn';
 import { isNumberElement } from '../kernel/layout.ts';
 import { isVectorType, type VectorType } from '../kernel/types.ts';
+import type { Advice } from './advice.ts';
 import { optionsOf } from './array-choice.ts';
 import { assign, assignComponent, meaningOf, newCell, read } from './cells.ts';
 import { branch } from './conditional.ts';
@@ -24,6 +25,7 @@ import { binaryOperation } from './operators.ts';
 import { takeApart } from './patterns.ts';
 import { dividedFor } from './quotients.ts';
 import { memberCell } from './records.ts';
+import type { Declaration } from './resolve.ts';
 import {
   type ArrayChoiceValue,
   describe,
@@ -235,10 +237,28 @@ function cellTarget(
     node,
     'WS1012',
     `'${declaration.name}' is a ${declaration.kind === 'const' ? 'constant' : declaration.kind}, and cannot be assigned`,
-    declaration.kind === 'const'
-      ? `declare it by let: let ${declaration.name} = …`
-      : 'use a variable of its own',
+    declaration.kind === 'const' ? letAdvice(lowering, declaration) : 'use a variable of its own',
   );
+}
+
+/** `let` in place of the word before a constant's name. */
+function letAdvice(lowering: Lowering, { name, node }: Declaration): Advice {
+  const { source, start } = lowering.range(node);
+  const [word] = /\bconst\s+$/.exec(lowering.sources[source]!.text.slice(0, start)) ?? [];
+  const range = word && { source, start: start - word.length, end: start - word.length + 'const'.length };
+  const hint = `declare it by let: let ${name}`;
+  return {
+    hint,
+    fixes: range
+      ? [
+          {
+            title: hint,
+            within: { source, start: range.start, end: start },
+            edits: [{ range, replacement: 'let' }],
+          },
+        ]
+      : [],
+  };
 }
 
 /** `node` is what is assigned, and `place` the element: the same, or that of which `node` is a component. */

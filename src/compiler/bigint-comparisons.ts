@@ -2,11 +2,12 @@
 // numbers, which JavaScript compares with bigints by value too.
 
 import type { Node } from 'acorn';
+import { castAdvice, replacementAdvice } from './advice.ts';
 import { compare, conditional, constant, convert } from './build.ts';
 import type { CompareOperator, Expression } from './ir.ts';
 import type { Lowering } from './lowering.ts';
 import { type BigintType, fits, isBigint, isFloat } from './number-types.ts';
-import { isBigintValue, literalText, typed } from './numbers.ts';
+import { isBigintValue, literalText, sideOf, typed } from './numbers.ts';
 import { describe, hasFraction, type Numeric } from './values.ts';
 
 /** A comparison with a bigint on at least one side, or null where there is none. */
@@ -22,7 +23,14 @@ export function bigintComparison(
   if (!leftIs && !rightIs) return null;
   if (left.kind === 'open' || right.kind === 'open') return null;
   if (leftIs !== rightIs) {
-    refuseNumbers(lowering, leftIs ? left : right, leftIs ? right : left, node, token);
+    refuseNumbers(
+      lowering,
+      leftIs ? left : right,
+      leftIs ? right : left,
+      node,
+      token,
+      leftIs ? 'right' : 'left',
+    );
   }
   const a = operandOf(lowering, left, right, node);
   const b = operandOf(lowering, right, left, node);
@@ -34,18 +42,33 @@ export function bigintComparison(
 }
 
 /** What may not be compared with a bigint: by `===`, what is never equal, and floats. */
-function refuseNumbers(lowering: Lowering, bigint: Numeric, other: Numeric, node: Node, token: string): void {
+function refuseNumbers(
+  lowering: Lowering,
+  bigint: Numeric,
+  other: Numeric,
+  node: Node,
+  token: string,
+  number: 'left' | 'right',
+): void {
   const what = `'${token}' compares ${describe(bigint)} with ${describe(other)}`;
   if (token.length === 3) {
     const isLiteral = other.kind === 'literal' && Number.isInteger(other.value);
     const type = bigint.kind === 'number' ? bigint.type : 'i64';
-    const hint = isLiteral ? `write ${other.value}n` : `cast the number: cuda.${type}(…)`;
+    const side = sideOf(node, number);
+    const hint = isLiteral
+      ? replacementAdvice(lowering, side, `${other.value}n`)
+      : castAdvice(lowering, side, type, '', 'cast the number');
     lowering.fail(node, 'WS1004', `${what}, which are never equal`, hint);
   }
   const isExact =
     other.kind === 'number' ? !isFloat(other.type) && other.type !== 'bool' : !hasFraction(other);
   if (isExact) return;
-  lowering.fail(node, 'WS1004', what, 'cast the bigint: cuda.f64(…)');
+  lowering.fail(
+    node,
+    'WS1004',
+    what,
+    castAdvice(lowering, sideOf(node, number === 'left' ? 'right' : 'left'), 'f64', '', 'cast the bigint'),
+  );
 }
 
 /** An operand as i64, or as u64 where it is one; a literal takes the type of what it is compared with. */

@@ -1,7 +1,8 @@
 // Bit operations. They keep the integer type of their operands; a float becomes the i32 that
 // JavaScript takes it for, and a quotient of integers is cut to an integer.
 
-import type { Node, BinaryOperator as Token } from 'acorn';
+import type { BinaryExpression, Node, BinaryOperator as Token } from 'acorn';
+import { type Advice, intrinsic, replacement } from './advice.ts';
 import { binary, convert, unary } from './build.ts';
 import { commonType, openOf, refuseBigintMix } from './common-type.ts';
 import type { Expression } from './ir.ts';
@@ -11,6 +12,7 @@ import { type IntegerType, isInteger, type NumberType } from './number-types.ts'
 import { isBigintValue, isLiteral, literalText, numeric, sideOf, toType, typed, wrapped } from './numbers.ts';
 import { truncated } from './quotients.ts';
 import { literal, type Numeric, number, type Value } from './values.ts';
+import { written, writtenOperand } from './written.ts';
 
 const bitwise = { '&': 'and', '|': 'or', '^': 'xor' } as const;
 const shifts = { '<<': 'shiftLeft', '>>': 'shiftRight', '>>>': 'shiftRight' } as const;
@@ -129,6 +131,14 @@ function shiftOperation(
     : number('u32', result);
 }
 
+/** `x >>> n` of bigints as a shift of unsigned ones. */
+function zerosShiftedIn(lowering: Lowering, node: Node): Advice | string {
+  const { type, left, right } = node as BinaryExpression;
+  if (type !== 'BinaryExpression') return 'shift a u64 by >>, which shifts zeros in';
+  const code = `${intrinsic(lowering, 'u64')}(${written(lowering, left)}) >> ${writtenOperand(lowering, right)}`;
+  return { hint: `write ${code}, which shifts zeros in`, fixes: [replacement(lowering, node, code)] };
+}
+
 /** Shifts of bigints have 64 bits; JavaScript's have as many as there is memory for. */
 function refuseShift(lowering: Lowering, operator: keyof typeof shifts, count: Numeric, node: Node): void {
   if (operator === '>>>') {
@@ -136,7 +146,7 @@ function refuseShift(lowering: Lowering, operator: keyof typeof shifts, count: N
       node,
       'WS1004',
       "bigints have no '>>>', for they have no leftmost bit",
-      'write cuda.u64(…) >> …, which shifts zeros in',
+      zerosShiftedIn(lowering, node),
     );
   }
   if (count.kind === 'literal' && (count.value < 0 || count.value > 63)) {

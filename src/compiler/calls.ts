@@ -1,6 +1,7 @@
 // Calls: of intrinsics, of device functions, and of the kernel's own functions.
 
-import type { Node } from 'acorn';
+import type { CallExpression, Node } from 'acorn';
+import { type Advice, castAdvice, replacement } from './advice.ts';
 import { callDeviceFunction } from './device-functions.ts';
 import { inline } from './inline.ts';
 import type { Given } from './intrinsics/arguments.ts';
@@ -20,6 +21,7 @@ import {
   undefinedValue,
   type Value,
 } from './values.ts';
+import { written } from './written.ts';
 
 /** Calls what can be called. */
 export function call(lowering: Lowering, callee: Value, given: readonly Given[], node: Node): Value {
@@ -59,7 +61,7 @@ function bigintOf(lowering: Lowering, { value, node }: Given): Value {
       node,
       'WS1004',
       `BigInt takes integers, and is given ${describe(given)}`,
-      'cast it: cuda.i64(…) drops a fraction',
+      castAdvice(lowering, node, 'i64', ' drops a fraction'),
     );
   }
   if (given.kind === 'literal') return literal(BigInt(given.value));
@@ -72,9 +74,17 @@ function refuseCall(lowering: Lowering, callee: Value, node: Node): never {
     'WS1006',
     `${describe(callee)} cannot be called`,
     isNumeric(callee)
-      ? 'it is a value: write it without (…)'
+      ? uncalled(lowering, node)
       : 'a kernel calls intrinsics, device functions of its schema, and functions that it declares itself',
   );
+}
+
+/** A call without its brackets. */
+function uncalled(lowering: Lowering, node: Node): Advice | string {
+  const { callee } = node as Partial<CallExpression>;
+  if (callee === undefined) return 'it is a value, and no function';
+  const name = written(lowering, callee);
+  return { hint: `it is a value: write ${name}`, fixes: [replacement(lowering, node, name)] };
 }
 
 function callClosure(lowering: Lowering, callee: ClosureValue, given: readonly Given[], at: Node): Value {

@@ -1,7 +1,9 @@
 // The names that a function captures from outside, and what to do about each.
 
+import type { Function as FunctionNode } from 'acorn';
 import type { Code } from '../diagnostics/codes.ts';
-import { locationOf } from '../diagnostics/source.ts';
+import type { FixInText } from '../diagnostics/fix.ts';
+import { locationOf, type Range } from '../diagnostics/source.ts';
 import { membersOf } from '../kernel/intrinsics.ts';
 import { parseDeviceSchema, type SchemaParameter } from '../kernel/parameters.ts';
 import type { DeviceSchema } from '../kernel/schema.ts';
@@ -44,7 +46,7 @@ const absentGlobals: Readonly<Record<string, string>> = {
 /** Reports every name that a function captures, all at once. */
 export function refuseCaptures(
   lowering: Lowering,
-  { resolution, shift }: ParsedFunction,
+  { node: function_, resolution, shift }: ParsedFunction,
   source: number,
   schema: DeviceSchema,
 ): void {
@@ -58,8 +60,9 @@ export function refuseCaptures(
     const range = { source, start: one.node.start - shift, end: one.node.end - shift };
     // A minifier may have renamed it: say what the user wrote.
     const written = locationOf(lowering.sources, range).name ?? one.name;
-    const { code, message, hint } = explain({ ...one, name: written }, parameters, declared);
-    lowering.mistakes.note({ code, message, hint, range });
+    const { code, message, hint, fix } = explain({ ...one, name: written }, parameters, declared);
+    const fixes = fix === undefined ? [] : fixOf(fix, function_, range, shift);
+    lowering.mistakes.note({ code, message, hint, fixes, range });
   }
   lowering.broken();
 }
@@ -68,6 +71,38 @@ interface Explanation {
   readonly code: Code;
   readonly message: string;
   readonly hint: string;
+  readonly fix?: FixOfName;
+}
+
+/** What mends a captured name: another parameter of the function, or another text in place of the name. */
+type FixOfName = { readonly take: string } | { readonly takeIntrinsics: true } | { readonly write: string };
+
+/** The edits of a fix in a function's text. */
+function fixOf(fix: FixOfName, node: FunctionNode, name: Range, shift: number): readonly FixInText[] {
+  const { source } = name;
+  const insertion = (at: number, replacement: string) => ({
+    range: { source, start: at - shift, end: at - shift },
+    replacement,
+  });
+  const [data, intrinsics] = node.params;
+  if ('write' in fix) {
+    const needsIntrinsics = /^cuda\./.test(fix.write) && intrinsics?.type !== 'Identifier';
+    if (needsIntrinsics) return [];
+    const own =
+      intrinsics?.type === 'Identifier' ? fix.write.replace(/^cuda\./, `${intrinsics.name}.`) : fix.write;
+    return [{ title: `write ${own}`, within: name, edits: [{ range: name, replacement: own }] }];
+  }
+  if (data?.type !== 'ObjectPattern') return [];
+  const within = { source, start: data.start - shift, end: data.end - shift };
+  if ('takeIntrinsics' in fix) {
+    if (intrinsics !== undefined) return [];
+    return [{ title: 'take cuda as the second parameter', within, edits: [insertion(data.end, ', cuda')] }];
+  }
+  const last = data.properties.at(-1);
+  if (last?.type === 'RestElement') return [];
+  const edit =
+    last === undefined ? insertion(data.start + 1, ` ${fix.take} `) : insertion(last.end, `, ${fix.take}`);
+  return [{ title: `take ${fix.take} from the first parameter`, within, edits: [edit] }];
 }
 
 function explain(
@@ -105,6 +140,7 @@ function explain(
       code: 'WS1002',
       message: `'${wanted}' is in the schema, but is not taken from the first parameter`,
       hint: `take it: ({ ${all} }, cuda) => …`,
+      fix: { take: wanted },
     };
   }
   if (wanted === 'cuda') {
@@ -112,6 +148,7 @@ function explain(
       code: 'WS1002',
       message,
       hint: 'take the intrinsics as the second parameter: (data, cuda) => …',
+      fix: { takeIntrinsics: true },
     };
   }
   const intrinsic = sameName(wanted, membersOf('cuda'));
@@ -120,11 +157,13 @@ function explain(
       code: 'WS1002',
       message: `'${wanted}' is not known here without 'cuda'`,
       hint: `write cuda.${intrinsic}; cuda is the second parameter`,
+      ...(wanted === name && { fix: { write: `cuda.${intrinsic}` } }),
     };
   }
   const nearest = nearestName(wanted, declared);
   const guess = nearest === null ? '' : `did you mean '${nearest}'? if not, `;
-  return { code: 'WS1002', message, hint: guess + remedy(captured, wanted) };
+  const fix = nearest !== null && wanted === name ? { fix: { write: nearest } } : {};
+  return { code: 'WS1002', message, hint: guess + remedy(captured, wanted), ...fix };
 }
 
 /** How bundlers name the modules that imports come from. */

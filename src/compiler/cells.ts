@@ -2,6 +2,7 @@
 
 import type { Identifier, Node } from 'acorn';
 import { componentNames } from '../kernel/types.ts';
+import { castAdvice, replacementAdvice } from './advice.ts';
 import { codeAmong, ofArray, optionsOf, partsOf, refuseOtherElements } from './array-choice.ts';
 import { variable } from './build.ts';
 import { textCode } from './comparisons.ts';
@@ -27,7 +28,7 @@ import {
   type VectorValue,
   type ViewValue,
 } from './values.ts';
-import { toComponent } from './vectors.ts';
+import { componentsOf, toComponent } from './vectors.ts';
 import { refuseWindow, viewLength } from './views.ts';
 
 export function newCell(lowering: Lowering, name: string, node: Node, role = ''): Cell {
@@ -186,7 +187,7 @@ function refuseVector(
     node,
     'WS1004',
     `'${cell.name}' is a vector (${held.type}), and is assigned ${describe(value)}`,
-    `make one: cuda.${held.type}(…)`,
+    `make one: cuda.${held.type}(${componentsOf(held.type).join(', ')})`,
   );
 }
 
@@ -220,10 +221,10 @@ function assignNumber(lowering: Lowering, cell: Cell, assigned: Numeric | Quotie
       'WS1004',
       `'${cell.name}' is ${type}, and is assigned ${describe(value)}`,
       isOtherKind && value.kind === 'literal' && Number.isInteger(value.value)
-        ? `write ${value.value}n`
+        ? replacementAdvice(lowering, node, `${value.value}n`)
         : isInteger(type) && given !== null && isFloat(given)
-          ? `cast the value, cuda.${type}(…), or let '${cell.name}' start as one: cuda.${given}(…)`
-          : `cast the value: cuda.${type}(…)`,
+          ? castAdvice(lowering, node, type, `, or let '${cell.name}' start as ${given}`, 'cast the value')
+          : castAdvice(lowering, node, type, '', 'cast the value'),
     );
   }
   emit(lowering, numberVariable(lowering, cell, type), toType(lowering, value, type, node), node);

@@ -110,7 +110,7 @@ function numbersOfRecord(
   if (value.kind === 'broken') return lowering.broken();
   const { fields } = layoutOf(element);
   if (value.kind !== 'object') {
-    const text = fields.map(({ name }) => `${name}: …`).join(', ');
+    const text = fields.map(({ name }) => `${name}: 0`).join(', ');
     return lowering.fail(
       node,
       'WS1004',

@@ -17,6 +17,7 @@ import {
   type Range,
 } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
+import type { Advice } from './advice.ts';
 import { constant, mapOperands, numberConstant, variable } from './build.ts';
 import { withDestructors } from './destructors.ts';
 import { Frame, type ReturnTarget } from './frame.ts';
@@ -186,8 +187,9 @@ export class Lowering {
   }
 
   /** Reports what is wrong with a node, and gives its statement up. */
-  fail(node: Node, code: Code, message: string, hint: string): never {
-    this.mistakes.note({ code, message, hint, range: this.range(node) });
+  fail(node: Node, code: Code, message: string, hint: string | Advice): never {
+    const advice = typeof hint === 'string' ? { hint } : hint;
+    this.mistakes.note({ code, message, ...advice, range: this.range(node) });
     throw new LoweringFailure(message);
   }
 

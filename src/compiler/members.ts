@@ -2,6 +2,7 @@
 
 import type { Node } from 'acorn';
 import { formsOf, isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
+import { type Advice, nameAdvice } from './advice.ts';
 import { ownObject, read } from './cells.ts';
 import { withArray } from './each-array.ts';
 import { barrierOf } from './intrinsics/barriers.ts';
@@ -100,14 +101,25 @@ function refuseName(
   names: readonly string[],
   node: Node,
 ): never {
-  return lowering.fail(node, 'WS1003', `${owner} has no '${name}'`, nameHint(owner, name, names));
+  return lowering.fail(
+    node,
+    'WS1003',
+    `${owner} has no '${name}'`,
+    nameHint(lowering, owner, name, names, node),
+  );
 }
 
 /** What there is instead of a member that does not exist. */
-function nameHint(owner: string, name: string, names: readonly string[]): string {
+function nameHint(
+  lowering: Lowering,
+  owner: string,
+  name: string,
+  names: readonly string[],
+  node: Node,
+): Advice | string {
   const nearest = nearestName(name, names);
-  if (nearest !== null) return `did you mean '${nearest}'?`;
-  if (owner === 'an array') return 'let each thread read and write elements: y[i] = …';
+  if (nearest !== null) return nameAdvice(lowering, node, nearest);
+  if (owner === 'an array') return 'let each thread read and write elements: y[i] = value';
   if (owner.startsWith('the data of') || owner === 'a row')
     return `add it to the schema: ${name}: 'f32', or the type that it has`;
   if (owner === "'Math'" && name === 'random') {
@@ -162,7 +174,7 @@ export function refuseElements(lowering: Lowering, object: Value, node: Node): n
     'WS1006',
     `${describe(object)} has no elements`,
     object.kind === 'vector'
-      ? 'its components have names: .x, .y, …'
+      ? 'its components have names: .x, .y'
       : isNumeric(object)
         ? 'arrays have one dimension: a[row * width + column]'
         : 'arrays of the schema, shared and local arrays have',

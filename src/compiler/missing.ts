@@ -12,6 +12,7 @@ import type {
   LogicalExpression,
   Node,
 } from 'acorn';
+import { type Advice, replacementAdvice } from './advice.ts';
 import type { Lowering } from './lowering.ts';
 import type { Declaration } from './resolve.ts';
 import { written, writtenOperand } from './written.ts';
@@ -47,8 +48,8 @@ export function refuseDefault(lowering: Lowering, node: LogicalExpression | Assi
     parameter: (name) => `give the parameter a default: ${name} = ${value}`,
     variable: (flag) =>
       `note in a variable whether it is assigned: let ${flag} = false, and write ${mended(flag)}`,
-    element: (inside) => `write ${mended(inside)}`,
-    anything: `write ${isNothing(lowering, tested) ? value : what}`,
+    element: (inside) => replacementAdvice(lowering, node, mended(inside)),
+    anything: replacementAdvice(lowering, node, isNothing(lowering, tested) ? value : what),
   });
 }
 
@@ -58,7 +59,7 @@ export function refuseChain(lowering: Lowering, node: Node): never {
     node,
     'WS1006',
     "'?.' asks whether something is undefined, and in a kernel nothing is",
-    `write ${written(lowering, node)}`,
+    replacementAdvice(lowering, node, written(lowering, node)),
   );
 }
 
@@ -68,8 +69,8 @@ function refuseTest(lowering: Lowering, node: Node, tested: AnyNode, operator: E
     parameter: (name) => `give the parameter a default instead: ${name} = 0`,
     variable: (flag) =>
       `note in a variable whether it is assigned: let ${flag} = false, and write ${isMissing ? '!' : ''}${flag}`,
-    element: (inside, outside) => `write ${isMissing ? outside : inside}`,
-    anything: `write ${isMissing === isNothing(lowering, tested)}`,
+    element: (inside, outside) => replacementAdvice(lowering, node, isMissing ? outside : inside),
+    anything: replacementAdvice(lowering, node, String(isMissing === isNothing(lowering, tested))),
   });
 }
 
@@ -79,14 +80,14 @@ interface Hints {
   /** For a variable, with a name for the variable that tells whether it was assigned. */
   variable(flag: string): string;
   /** For an element, with the tests that its index is inside and outside of its array. */
-  element(inside: string, outside: string): string;
-  readonly anything: string;
+  element(inside: string, outside: string): Advice;
+  readonly anything: Advice;
 }
 
 function refuse(lowering: Lowering, node: Node, asked: AnyNode, hints: Hints): never {
   const tested = asked.type === 'ChainExpression' ? asked.expression : asked;
   const what = written(lowering, tested);
-  const fail = (message: string, hint: string) => lowering.fail(node, 'WS1006', message, hint);
+  const fail = (message: string, hint: string | Advice) => lowering.fail(node, 'WS1006', message, hint);
   if (tested.type === 'MemberExpression' && tested.computed) {
     const array = writtenOperand(lowering, tested.object);
     const index = writtenOperand(lowering, tested.property);

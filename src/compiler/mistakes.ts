@@ -5,12 +5,15 @@
 
 import type { Code } from '../diagnostics/codes.ts';
 import type { Issue } from '../diagnostics/error.ts';
+import { type FixInText, fixesInFile } from '../diagnostics/fix.ts';
 import { type KernelSource, locationOf, type Range } from '../diagnostics/source.ts';
 
 export interface Mistake {
   readonly code: Code;
   readonly message: string;
   readonly hint: string;
+  /** The hint as edits; each way by itself. */
+  readonly fixes?: readonly FixInText[];
   readonly range: Range;
 }
 
@@ -40,6 +43,10 @@ export class Mistakes {
   issues(): Issue[] {
     return this.#all
       .toSorted((a, b) => a.range.source - b.range.source || a.range.start - b.range.start)
-      .map(({ range, ...issue }) => ({ ...issue, location: locationOf(this.#sources, range) }));
+      .map(({ range, fixes = [], ...issue }) => {
+        const inFile = fixesInFile(this.#sources, fixes);
+        const location = locationOf(this.#sources, range);
+        return { ...issue, ...(inFile.length > 0 && { fixes: inFile }), location };
+      });
   }
 }

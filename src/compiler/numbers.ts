@@ -2,6 +2,7 @@
 
 import type { Node } from 'acorn';
 import type { ScalarType } from '../kernel/types.ts';
+import { castAdvice, comparisonAdvice, replacementAdvice } from './advice.ts';
 import { convertOperation } from './arithmetic.ts';
 import { compare, conditional, constant, convert, numberConstant } from './build.ts';
 import type { Expression } from './ir.ts';
@@ -60,15 +61,15 @@ export function rounded<T extends Value>(lowering: Lowering, value: T): Exclude<
 export function numberHint(value: Value): string {
   switch (value.kind) {
     case 'view':
-      return `take one of its elements: ${value.name}[…]`;
+      return `take one of its elements: ${value.name}[0]`;
     case 'vector':
-      return 'compute with its components: .x, .y, …';
+      return 'compute with its components: .x, .y';
     case 'object':
       return `take one of its members: ${[...value.members.keys()].join(', ')}`;
     case 'intrinsic':
     case 'closure':
     case 'deviceFunction':
-      return 'call it: write (…) after its name';
+      return 'call it: write () after its name';
     case 'group':
       return 'ask for its size() or threadRank()';
     case 'undefined':
@@ -118,8 +119,8 @@ function literalConstant(
       'WS1004',
       `${literalText(value)} is not of type ${type}`,
       typeof value === 'bigint' || Number.isInteger(value)
-        ? `${type} holds ${limits(type, lowering.indexType)}${isBigint(type) ? '' : '; compute in a wider type: cuda.f64(…)'}`
-        : 'cast what it is combined with: cuda.f32(…), or cuda.f64(…)',
+        ? `${type} holds ${limits(type, lowering.indexType)}${isBigint(type) ? '' : '; compute in a wider type, f64'}`
+        : 'cast what it is combined with to f32 or f64',
     );
   }
   return typeof value === 'bigint'
@@ -171,7 +172,7 @@ export function toIndex(lowering: Lowering, value: Value, node: Node, what: stri
       node,
       'WS1004',
       `${what} must be a number, and is ${describe(index)}`,
-      'cast it: cuda.index(…)',
+      castAdvice(lowering, node, 'index'),
     );
   }
   if (index.kind === 'number' && !isInteger(index.type)) refuseIndex(lowering, describe(index), node, what);
@@ -184,7 +185,7 @@ function refuseIndex(lowering: Lowering, given: string, node: Node, what: string
     node,
     'WS1004',
     `${what} must be an integer, and is ${given}`,
-    'cast it: cuda.index(…) drops a fraction',
+    castAdvice(lowering, node, 'index', ' drops a fraction'),
   );
 }
 
@@ -253,8 +254,8 @@ export function toStored(
       'WS1004',
       `${what} is ${declared}, and is given ${describe(given)}`,
       given.kind === 'literal' && typeof given.value === 'number' && Number.isInteger(given.value)
-        ? `write ${given.value}n`
-        : `cast it: cuda.${declared}(…)`,
+        ? replacementAdvice(lowering, node, `${given.value}n`)
+        : castAdvice(lowering, node, declared),
     );
   }
   const isFractional = given.kind === 'number' ? isFloat(given.type) : hasFraction(given);
@@ -263,11 +264,16 @@ export function toStored(
       node,
       'WS1004',
       `${what} is ${declared}, and is given ${describe(given)}`,
-      `cast it: cuda.${declared}(…) drops a fraction`,
+      castAdvice(lowering, node, declared, ' drops a fraction'),
     );
   }
   if (type === 'bool' && given.kind === 'number' && given.type !== 'bool') {
-    lowering.fail(node, 'WS1004', `${what} is bool, and is given ${describe(given)}`, 'compare it: … !== 0');
+    lowering.fail(
+      node,
+      'WS1004',
+      `${what} is bool, and is given ${describe(given)}`,
+      comparisonAdvice(lowering, node, '!== 0'),
+    );
   }
   // Typed arrays keep the low bits of a literal too.
   if (isInteger(type) && isLiteral(given)) return wrapped(lowering, given, type, node);

@@ -3,7 +3,8 @@
 // Comparisons and bit operations have files of their own; this one has arithmetic, and is where
 // an operator is looked up.
 
-import type { Node, BinaryOperator as Token, UnaryOperator as UnaryToken } from 'acorn';
+import type { Node, BinaryOperator as Token, UnaryExpression, UnaryOperator as UnaryToken } from 'acorn';
+import { type Advice, castAdvice, replacementAdvice } from './advice.ts';
 import { bitOperation, complement } from './bits.ts';
 import { binary, unary } from './build.ts';
 import { commonType, openOf, refuseBigintMix } from './common-type.ts';
@@ -23,6 +24,7 @@ import {
   type QuotientValue,
   type Value,
 } from './values.ts';
+import { written } from './written.ts';
 
 const arithmetic = { '+': 'add', '-': 'subtract', '*': 'multiply', '%': 'remainder' } as const;
 
@@ -109,7 +111,9 @@ export function power(lowering: Lowering, left: Numeric, right: Numeric, node: N
       isBigint(common)
         ? `a power of bigints (${common}) has one of the exponents 1n to 4n, written out`
         : `a power of two integers (${common}) need not be one`,
-      isBigint(common) ? 'multiply in a loop' : 'cast the base: cuda.f32(…) or cuda.f64(…)',
+      isBigint(common)
+        ? 'multiply in a loop'
+        : castAdvice(lowering, sideOf(node, 'left'), 'f32', '', 'cast the base'),
     );
   }
   const operands = [toType(lowering, left, common, node), toType(lowering, right, common, node)];
@@ -148,12 +152,7 @@ export function unaryOperation(lowering: Lowering, operator: UnaryToken, value: 
 function signed(lowering: Lowering, operator: '-' | '+', value: Numeric, node: Node): Numeric | OpenValue {
   if (value.kind === 'open') return value;
   if (operator === '+' && isBigintValue(value)) {
-    lowering.fail(
-      node,
-      'WS1004',
-      "'+' makes numbers, and takes no bigints",
-      'write Number(…) or cuda.f64(…)',
-    );
+    lowering.fail(node, 'WS1004', "'+' makes numbers, and takes no bigints", numberAdvice(lowering, node));
   }
   if (isLiteral(value)) return operator === '+' ? value : negated(value);
   const { type, expression } = value;
@@ -165,4 +164,11 @@ function signed(lowering: Lowering, operator: '-' | '+', value: Numeric, node: N
 function negated(value: LiteralValue | EitherValue): LiteralValue | EitherValue {
   if (value.kind === 'literal') return literal(-value.value);
   return { ...value, then: negated(value.then), otherwise: negated(value.otherwise) };
+}
+
+/** `+x` as a call. */
+function numberAdvice(lowering: Lowering, node: Node): Advice | string {
+  const { type, argument } = node as UnaryExpression;
+  if (type !== 'UnaryExpression') return 'cast it to f64';
+  return replacementAdvice(lowering, node, `Number(${written(lowering, argument)})`);
 }

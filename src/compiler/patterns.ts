@@ -79,7 +79,7 @@ export function propertyName(
   const node = key as AnyNode;
   if (node.type === 'Identifier' && !computed) return node.name;
   if (node.type === 'Literal' && typeof node.value === 'string') return node.value;
-  return lowering.fail(node, 'WS1006', 'the name of a member must be written out', 'write { name: … }');
+  return lowering.fail(node, 'WS1006', 'the name of a member must be written out', 'write { name: value }');
 }
 
 /** With a default in the pattern, a member may be missing. */

@@ -3,6 +3,7 @@
 // float divides as floats do. Anything else is an error.
 
 import type { Node } from 'acorn';
+import { type Advice, callFix, castFix, intrinsic, replacement } from './advice.ts';
 import { binary, convert } from './build.ts';
 import type { Lowering } from './lowering.ts';
 import { isFloat, type NumberType } from './number-types.ts';
@@ -68,17 +69,23 @@ export function refuseQuotient(
     node,
     'WS1005',
     `'/' divides two integers (${type}), and their quotient need not be one`,
-    hintOf(lowering, node, wanted),
+    adviceOf(lowering, node, wanted),
   );
 }
 
-function hintOf(lowering: Lowering, node: Node, wanted: 'integer' | 'any'): string {
+function adviceOf(lowering: Lowering, node: Node, wanted: 'integer' | 'any'): Advice {
   const { left, right, operator } = node as Node & { left: Node; right: Node; operator: string };
   if (operator === '/=') {
     const [target, by] = [written(lowering, left), writtenOperand(lowering, right)];
-    return `write ${target} = Math.trunc(${target} / ${by}) for integer division`;
+    const code = `${target} = Math.trunc(${target} / ${by})`;
+    return { hint: `write ${code} for integer division`, fixes: [replacement(lowering, node, code)] };
   }
   const whole = `write Math.trunc(${written(lowering, node)}) for integer division`;
-  if (wanted === 'integer') return whole;
-  return `${whole}, or cuda.f32(${written(lowering, left)}) / ${writtenOperand(lowering, right)} for a float`;
+  const truncating = callFix(lowering, node, 'Math.trunc');
+  if (wanted === 'integer') return { hint: whole, fixes: [truncating] };
+  const float = `${intrinsic(lowering, 'f32')}(${written(lowering, left)}) / ${writtenOperand(lowering, right)}`;
+  return {
+    hint: `${whole}, or ${float} for a float`,
+    fixes: [truncating, ...castFix(lowering, left, 'f32')],
+  };
 }

@@ -141,7 +141,7 @@ function refuseUsing(lowering: Lowering, name: string, value: Value, node: Node)
     node,
     'WS1006',
     `'using' declares a pipeline, which quits at the end of the block, and '${name}' is ${describe(value)}`,
-    `write const ${name} = …`,
+    'write const in place of using',
   );
 }
 
@@ -156,7 +156,7 @@ function breakNames(lowering: Lowering, node: VariableDeclaration): void {
 /** What a kernel returns goes nowhere; it may be an effect, but not a value that is meant as a result. */
 export function resultOfKernel(lowering: Lowering, node: Expression): void {
   if (isResult(node)) {
-    lowering.fail(node, 'WS1006', 'a kernel gives no value back', 'write it to an array: y[i] = …');
+    lowering.fail(node, 'WS1006', 'a kernel gives no value back', 'write it to an array: y[i] = value');
   }
   lowering.effect(node);
 }

@@ -5,6 +5,7 @@
 // without colours; `issues` is the same as data.
 
 import type { Code } from './codes.ts';
+import type { Fix } from './fix.ts';
 import { linesOf } from './lines.ts';
 import { formatIssues } from './render.ts';
 import type { AnyFunction, Place } from './source.ts';
@@ -23,6 +24,8 @@ export interface Issue {
   readonly message: string;
   /** How to mend it, as an instruction. */
   readonly hint?: string;
+  /** The hint as edits of the user's text, each way to mend it by itself. Absent where there is none. */
+  readonly fixes?: readonly Fix[];
   readonly location?: Location;
   /** Other places that belong to it, each with a short label. */
   readonly related?: readonly { readonly label: string; readonly location: Location }[];

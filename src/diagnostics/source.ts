@@ -35,6 +35,15 @@ export interface KernelSource {
   readonly text: string;
   /** The place of an offset into `text`. Never throws. */
   locate(offset: number): Place;
+  /** How a part of `text` stands in the user's file; null where it is not the same there, but for types. Never throws. */
+  standing(start: number, end: number): Standing | null;
+}
+
+/** A part of a function's text in the user's file. */
+export interface Standing {
+  readonly file?: string;
+  /** Where an offset into the function's text is in the file. What ends there ends after the types that follow. */
+  offsetOf(offset: number, ends: boolean): number;
 }
 
 /** Any function at all: what kernels are written as. */
@@ -106,6 +115,15 @@ export function createKernelSource(fn: AnyFunction, name: string): KernelSource 
       const inside = Math.min(Math.max(0, offset), text.length);
       return placeInFile(fn, text, inside) ?? { ...lineAndColumn(text, inside), text };
     },
+    standing: (start: number, end: number) => {
+      const place = source.locate(start);
+      const begin = offsetAt(place.text, place);
+      if (begin === undefined || !place.text.startsWith(text.slice(start, end), begin)) return null;
+      return {
+        ...(place.file !== undefined && { file: place.file }),
+        offsetOf: (at: number) => begin + at - start,
+      };
+    },
   });
   sources.set(fn, source);
   return source;
@@ -113,7 +131,7 @@ export function createKernelSource(fn: AnyFunction, name: string): KernelSource 
 
 function sourceOfText(fn: AnyFunction, name: string, { text, of, offset }: Written): KernelSource {
   const place = () => createKernelSource(of, name).locate(offset());
-  const source: KernelSource = Object.freeze({ name, text, locate: place });
+  const source: KernelSource = Object.freeze({ name, text, locate: place, standing: () => null });
   sources.set(fn, source);
   return source;
 }
@@ -124,9 +142,22 @@ function sourceOfPart(
   { file, text, start, code }: FilePart & { readonly code: string },
 ): KernelSource {
   const locate = (offset: number) => ({ file, ...lineAndColumn(text, start + offset), text });
-  const source: KernelSource = Object.freeze({ name, text: code, locate });
+  const offsetOf = (offset: number, ends: boolean) =>
+    start + offset + (ends ? typesBehind(text.slice(start), code, offset) : 0);
+  const source: KernelSource = Object.freeze({
+    name,
+    text: code,
+    locate,
+    standing: () => ({ file, offsetOf }),
+  });
   sources.set(fn, source);
   return source;
+}
+
+/** How many characters of types, which are blank in the code, stand behind an offset. */
+function typesBehind(text: string, code: string, offset: number): number {
+  const blank = /^\s*/.exec(code.slice(offset))![0].length;
+  return text.slice(offset, offset + blank).trimEnd().length;
 }
 
 /**

@@ -89,3 +89,29 @@ test.each([
   expect(code).not.toBe(0);
   expect(stderr).toMatch(message);
 });
+
+test('--fix does what hints say, where there is one way alone', async () => {
+  const file = folder.file(
+    'fix.ts',
+    `import { kernel } from 'warpstage';
+export const cut = kernel({ h: 'i32[]', x: 'readonly f32[]', n: 'index' }, ({ h, x }, cuda) => {
+  const i: number = cuda.thisGird().threadRank(), steps = 3;
+  if (i < n) h[i]! += x[i]!;
+  const half = h[i]! / steps;
+  h[i] = half;
+});
+`,
+  );
+  const { code, text } = await runHere('check', '--static', '--fix', file);
+  expect({ code, text: text.slice(text.indexOf(')')) }).toEqual({
+    code: 1,
+    text: expect.stringMatching(/WS1005[^\n]*\n3 mistakes mended\n1 kernel compiled: 1 mistake\n$/),
+  });
+  const mended = readFileSync(file, 'utf8');
+  expect(mended).toContain('({ h, x, n }, cuda) => {');
+  expect(mended).toContain('cuda.thisGrid().threadRank()');
+  expect(mended).toContain('h[i]! += cuda.i32(x[i]!);');
+  expect(mended).toContain('h[i]! / steps');
+  const { code: misused, stderr } = await runHere('check', '--fix', file);
+  expect({ misused, stderr }).toEqual({ misused: 2, stderr: expect.stringContaining('add --static') });
+});

@@ -104,7 +104,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a method that is not called, as an index',
     '({ y }, cuda) => { const i = cuda.thisGrid().threadRank; y[«i»] = 1; }',
-    "WS1004: an index of 'y' must be a number, and is the function grid.threadRank (call it: write (…) after its name)",
+    "WS1004: an index of 'y' must be a number, and is the function grid.threadRank (call it: write () after its name)",
   ],
   [
     'a method that is not called, as a statement',
@@ -114,7 +114,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a method that is not called, as a condition',
     '({ y }, cuda) => { if («cuda.thisGrid().threadRank») y[0] = 1; }',
-    'WS1004: a condition is the function grid.threadRank, which always holds (call it: write (…) after its name)',
+    'WS1004: a condition is the function grid.threadRank, which always holds (call it: write () after its name)',
   ],
   [
     'a group as a number',
@@ -129,7 +129,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a property that is called',
     '({ y }, cuda) => { y[«cuda.threadIdx.x()»] = 1; }',
-    'WS1006: a number of type index cannot be called (it is a value: write it without (…))',
+    'WS1006: a number of type index cannot be called (it is a value: write cuda.threadIdx.x)',
   ],
   [
     'half a name of a group',
@@ -174,7 +174,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a copy of one and a half elements',
     "({ y }, cuda) => { const s = cuda.sharedArray('f32', 32); const p = cuda.makePipeline(); cuda.memcpyAsync(s, y, «1.5», p); }",
-    'WS1004: count of cuda.memcpyAsync must be an integer, and is the number 1.5 (cast it: cuda.index(…) drops a fraction)',
+    'WS1004: count of cuda.memcpyAsync must be an integer, and is the number 1.5 (cast it: cuda.index(1.5) drops a fraction)',
   ],
   [
     'an atomic on a value',
@@ -184,7 +184,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'an array printed',
     '({ y }) => { console.log(«y»); }',
-    "WS1009: parts of console.log must be text or a number, and is the f32 array 'y' (take one of its elements: y[…])",
+    "WS1009: parts of console.log must be text or a number, and is the f32 array 'y' (take one of its elements: y[0])",
   ],
   [
     'too few arguments',
@@ -214,12 +214,12 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'an array method',
     '({ y }) => { y.«fill»(0); }',
-    "WS1003: an array has no 'fill' (let each thread read and write elements: y[i] = …)",
+    "WS1003: an array has no 'fill' (let each thread read and write elements: y[i] = value)",
   ],
   [
     'a callback',
     '({ y }) => { y.«map»((v) => v * 2); }',
-    "WS1003: an array has no 'map' (let each thread read and write elements: y[i] = …)",
+    "WS1003: an array has no 'map' (let each thread read and write elements: y[i] = value)",
   ],
   [
     'a vector’s member',
@@ -229,12 +229,12 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a result returned',
     '({ y }, cuda) => { const i = cuda.thisGrid().threadRank(); return «y[i] * 2»; }',
-    'WS1006: a kernel gives no value back (write it to an array: y[i] = …)',
+    'WS1006: a kernel gives no value back (write it to an array: y[i] = value)',
   ],
   [
     'a result as the body',
     '({ y }) => «y[0] * 2»',
-    'WS1006: a kernel gives no value back (write it to an array: y[i] = …)',
+    'WS1006: a kernel gives no value back (write it to an array: y[i] = value)',
   ],
   [
     'a regular expression',
@@ -280,7 +280,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
     'a function that gives now an array and now a number',
     '({ y }) => { const f = () => { if (y[1] > 1) return y; «return 1;» }; y[0] = «f()»; }',
     "WS1006: 'result' holds an array, and cannot be assigned the number 1 (a variable that changes keeps to one kind of value; use another variable)",
-    "WS1004: an element of 'y' must be a number, and is the f32 array 'y' (take one of its elements: y[…])",
+    "WS1004: an element of 'y' must be a number, and is the f32 array 'y' (take one of its elements: y[0])",
   ],
   [
     'several lines',
@@ -291,7 +291,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
     'mistakes in several places',
     '({ y, n }, cuda) => {\n  y[«n / 2»] = 1;\n  y.«push»(2);\n  «for (const v of y) y[0] += v;»\n}',
     "WS1005: '/' divides two integers (index), and their quotient need not be one (write Math.trunc(n / 2) for integer division)",
-    "WS1003: an array has no 'push' (let each thread read and write elements: y[i] = …)",
+    "WS1003: an array has no 'push' (let each thread read and write elements: y[i] = value)",
     "WS1006: kernels do not have 'for … of' (count: for (let i = 0; i < a.length; i++))",
   ],
 ];

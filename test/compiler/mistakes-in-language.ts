@@ -61,7 +61,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
       `async () => {};`,
       `3 async () => {}: kernels do not have async functions and generators (use a plain function)`,
     ],
-    [`f();`, `3 f(): a number of type f32 cannot be called (it is a value: write it without (…))`],
+    [`f();`, `3 f(): a number of type f32 cannot be called (it is a value: write f)`],
     [`y[0] = v; const v = 1;`, `10 v: 'v' is used before it is declared (declare it above)`],
     [
       `console.log(i > 0 ? 'a' : 'b');`,
@@ -212,7 +212,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     [`x[0] = 1;`, `3 x[0]: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`scale({ out: x, by: 1 });`, `16 x: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
     [`cuda.atomicAdd(x, 0, 1);`, `18 x: 'x' is read-only (declare it without readonly: x: 'f32[]')`],
-    [`const k = 1; k = 2;`, `16 k: 'k' is a constant, and cannot be assigned (declare it by let: let k = …)`],
+    [`const k = 1; k = 2;`, `16 k: 'k' is a constant, and cannot be assigned (declare it by let: let k)`],
     [
       `y.length = 3;`,
       `3 y.length: 'length' of the f32 array 'y' cannot be assigned (kernels write to elements of arrays, to variables, and to members of objects and vectors in both)`,

@@ -54,7 +54,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
       `cuda.thisGrid().wait();`,
       "19 wait: a grid has no 'wait' (it has sync, isValid, size, numThreads, threadRank, numBlocks, blockRank, blockIndex, dimBlocks, groupDim)",
     ],
-    [`y.push(1);`, `5 push: an array has no 'push' (let each thread read and write elements: y[i] = …)`],
+    [`y.push(1);`, `5 push: an array has no 'push' (let each thread read and write elements: y[i] = value)`],
     [`y[0] = cuda.threadIdx.w;`, `25 w: 'threadIdx' has no 'w' (it has x, y, z)`],
     [`y[0] = f.x;`, `12 x: a number of type f32 has no member 'x' (numbers have operators and Math.*)`],
     [`cuda.quux;`, `8 quux: 'cuda' has no 'quux' (docs/intrinsics.md lists what it has)`],
@@ -66,32 +66,32 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `y[0] = i + u;`,
-      `10 i + u: '+' combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
+      `10 i + u: '+' combines an i32 and a u32 (cast one of them: cuda.u32(i) or cuda.i32(u))`,
     ],
     [
       `h[0] = f;`,
-      `10 f: an element of 'h' is i32, and is given a number of type f32 (cast it: cuda.i32(…) drops a fraction)`,
+      `10 f: an element of 'h' is i32, and is given a number of type f32 (cast it: cuda.i32(f) drops a fraction)`,
     ],
     [
       `h[0] = 0.5;`,
-      `10 0.5: an element of 'h' is i32, and is given the number 0.5 (cast it: cuda.i32(…) drops a fraction)`,
+      `10 0.5: an element of 'h' is i32, and is given the number 0.5 (cast it: cuda.i32(0.5) drops a fraction)`,
     ],
     [
       `y[f] = 1;`,
-      `5 f: an index of 'y' must be an integer, and is a number of type f32 (cast it: cuda.index(…) drops a fraction)`,
+      `5 f: an index of 'y' must be an integer, and is a number of type f32 (cast it: cuda.index(f) drops a fraction)`,
     ],
     [
       `y[0.5] = 1;`,
-      `5 0.5: an index of 'y' must be an integer, and is the number 0.5 (cast it: cuda.index(…) drops a fraction)`,
+      `5 0.5: an index of 'y' must be an integer, and is the number 0.5 (cast it: cuda.index(0.5) drops a fraction)`,
     ],
     [`y[0] = 'a';`, `10 'a': an element of 'y' must be a number, and is the string 'a' (use a number here)`],
     [
       `y[0] = y;`,
-      `10 y: an element of 'y' must be a number, and is the f32 array 'y' (take one of its elements: y[…])`,
+      `10 y: an element of 'y' must be a number, and is the f32 array 'y' (take one of its elements: y[0])`,
     ],
     [
       `y[0] = y + 1;`,
-      `10 y: an operand of '+' must be a number, and is the f32 array 'y' (take one of its elements: y[…])`,
+      `10 y: an operand of '+' must be a number, and is the f32 array 'y' (take one of its elements: y[0])`,
     ],
     [
       `if (f === "a") y[0] = 1;`,
@@ -99,7 +99,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `y[0] = i ** i;`,
-      `10 i ** i: a power of two integers (i32) need not be one (cast the base: cuda.f32(…) or cuda.f64(…))`,
+      `10 i ** i: a power of two integers (i32) need not be one (cast the base: cuda.f32(i))`,
     ],
     [
       `y[0] = 'n' + n;`,
@@ -107,23 +107,23 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `let v = i; v = f;`,
-      `18 f: 'v' is i32, and is assigned a number of type f32 (cast the value, cuda.i32(…), or let 'v' start as one: cuda.f32(…))`,
+      `18 f: 'v' is i32, and is assigned a number of type f32 (cast the value: cuda.i32(f), or let 'v' start as f32)`,
     ],
     [
       `h[0] = 3 * 5e9;`,
-      `10 3 * 5e9: 15000000000 is not of type i32 (i32 holds -2147483648 to 2147483647; compute in a wider type: cuda.f64(…))`,
+      `10 3 * 5e9: 15000000000 is not of type i32 (i32 holds -2147483648 to 2147483647; compute in a wider type, f64)`,
     ],
     [
       `let v = 5000000000; v += 1;`,
-      `7 v: 5000000000 is not of type i32 (i32 holds -2147483648 to 2147483647; compute in a wider type: cuda.f64(…))`,
+      `7 v: 5000000000 is not of type i32 (i32 holds -2147483648 to 2147483647; compute in a wider type, f64)`,
     ],
     [
       `y[0] = Math.max(i, u);`,
-      `10 Math.max(i, u): Math.max combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
+      `10 Math.max(i, u): Math.max combines an i32 and a u32 (cast one of them: cuda.u32(i) or cuda.i32(u))`,
     ],
     [
       `y[0] = i > 3 ? i : u;`,
-      `10 i > 3 ? i : u: this choice combines an i32 and a u32 (cast one of them: cuda.i32(…), cuda.u32(…), or cuda.index(…) for both ranges)`,
+      `10 i > 3 ? i : u: this choice combines an i32 and a u32 (cast one of them: cuda.u32(i) or cuda.i32(u))`,
     ],
     [
       `cuda.memcpyAsync(h, x, 3, cuda.makePipeline());`,
@@ -139,7 +139,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `cuda.atomicAdd(h, 0, f);`,
-      `24 f: an element of 'h' is i32, and is given a number of type f32 (cast it: cuda.i32(…) drops a fraction)`,
+      `24 f: an element of 'h' is i32, and is given a number of type f32 (cast it: cuda.i32(f) drops a fraction)`,
     ],
     [
       `y[0] = (() => { y[0] = 1; })();`,
@@ -151,7 +151,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `scale({ out: y, by: y });`,
-      `23 y: 'by' of 'scale' must be a number, and is the f32 array 'y' (take one of its elements: y[…])`,
+      `23 y: 'by' of 'scale' must be a number, and is the f32 array 'y' (take one of its elements: y[0])`,
     ],
   ],
   WS1005: [
@@ -173,7 +173,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `b[0] = f;`,
-      `WS1004 10 f: an element of 'b' is u8, and is given a number of type f32 (cast it: cuda.u8(…) drops a fraction)`,
+      `WS1004 10 f: an element of 'b' is u8, and is given a number of type f32 (cast it: cuda.u8(f) drops a fraction)`,
     ],
     [
       `h[0] /= i - 1;`,

@@ -66,7 +66,7 @@ test('other widths are refused', () => {
   const schema = { y: 'f32[]', d: 'f64[]', b: 'i64[]' } as const;
   const of = (statement: string) => mistakesIn(schema, `({ y, d, b }, cuda) => { ${statement} }`)[0];
   expect(of("b[0] = cuda.bitcast('i64', y[0]);")).toContain(
-    'cuda.bitcast keeps the bits: i64 has 64, and is given a number of type f32 (cast it first: cuda.f64(…))',
+    'cuda.bitcast keeps the bits: i64 has 64, and is given a number of type f32 (cast it first: cuda.f64(y[0]))',
   );
   expect(of("y[0] = cuda.bitcast('f32', b[0]);")).toContain('f32 has 32, and is given a bigint of type i64');
   expect(of("y[0] = cuda.bitcast('u8', y[0]);")).toContain('cuda.bitcast makes no u8');

@@ -266,7 +266,7 @@ test('mistakes', () => {
   );
   expect(of('x[0] = nodes[0].begin;')).toContain("has no 'begin'");
   expect(of('nodes[0] = 1;')).toContain(
-    "an element of 'nodes' is a record {start:i32,count:i32}, and is given the number 1 (write one: { start: …, count: … })",
+    "an element of 'nodes' is a record {start:i32,count:i32}, and is given the number 1 (write one: { start: 0, count: 0 })",
   );
   expect(of('nodes[0] = { start: 1 };')).toContain(
     "an object without 'count' (give it each field once: start, count)",

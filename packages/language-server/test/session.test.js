@@ -12,6 +12,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
 
 const project = mkdtempSync(join(tmpdir(), 'warpstage-server-'));
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
@@ -97,6 +98,52 @@ test('a mistake is underlined as it is written, and gone when it is mended', asy
   await change(3, 20, 21, 'y');
   assert.deepEqual(await diagnosticsOf(uri, 3), []);
   await editor.sendNotification('textDocument/didClose', { textDocument: { uri } });
+});
+
+test('what a hint says is offered, and mends the file', async () => {
+  const uri = uriOf('fix.ts');
+  const text = `${begin}  const half = (i as number) / 2;\n  y[i] = half;\n  z[i] = 1;\n});\n`;
+  await open(uri, text);
+  const diagnostics = await diagnosticsOf(uri, 1);
+  const actions = (line, character, only) =>
+    editor.sendRequest('textDocument/codeAction', {
+      textDocument: { uri },
+      range: { start: { line, character }, end: { line, character } },
+      context: { diagnostics: [], ...(only && { only }) },
+    });
+  assert.deepEqual(
+    diagnostics.map(({ range }) => range.start.line),
+    [5],
+  );
+  assert.deepEqual(await actions(5, 3), [], 'z is nothing that the text knows');
+  const undone = text.replace('  z[i] = 1;\n', '');
+  const change = (version, whole) =>
+    editor.sendNotification('textDocument/didChange', {
+      textDocument: { uri, version },
+      contentChanges: [{ text: whole }],
+    });
+  await change(2, undone);
+  await diagnosticsOf(uri, 2);
+  const [truncating, asFloat, ...others] = await actions(3, 18);
+  assert.deepEqual(others, []);
+  assert.equal(truncating.title, 'Write Math.trunc((i) / 2)');
+  assert.equal(asFloat.title, 'Write cuda.f32(i)');
+  assert.equal(truncating.kind, 'quickfix');
+  assert.equal(truncating.isPreferred, false);
+  assert.match(truncating.diagnostics[0].code, /^WS1005$/);
+  assert.deepEqual(await actions(4, 3), [], 'elsewhere');
+  assert.deepEqual(await actions(3, 18, ['refactor']), []);
+  assert.equal((await actions(3, 18, ['quickfix'])).length, 2);
+  for (const [position, action] of [truncating, asFloat].entries()) {
+    const mended = TextDocument.applyEdits(
+      TextDocument.create(uri, 'typescript', 1, undone),
+      action.edit.changes[uri],
+    );
+    const expected = ['= Math.trunc((i as number) / 2);', '= (cuda.f32(i as number)) / 2;'];
+    assert.ok(mended.includes(expected[position]), mended);
+    await change(3 + position, mended);
+    assert.deepEqual(await diagnosticsOf(uri, 3 + position), []);
+  }
 });
 
 test('what another open file exports counts as it is there', async () => {

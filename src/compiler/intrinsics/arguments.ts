@@ -12,6 +12,7 @@ import {
   memoryScopes,
 } from '../../kernel/intrinsics.ts';
 import { type Element, elementsInWords, isElementType } from '../../kernel/types.ts';
+import { type Advice, callFix, castAdvice } from '../advice.ts';
 import { numberConstant } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { PipelineScope } from '../ir-pipelines.ts';
@@ -22,6 +23,7 @@ import { dividedFor } from '../quotients.ts';
 import { refuseRows } from '../shapes.ts';
 import { describe, hasFraction, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
+import { written } from '../written.ts';
 import type { ArgumentTypes } from './handler.ts';
 
 /** A value that was passed, and where it stands. */
@@ -357,7 +359,7 @@ function numberAlone(lowering: Lowering, value: Value, node: Node, what: string)
   if (!isBigintValue(given)) return given;
   const hint = /\bMath\.(min|max)$/.test(what)
     ? 'choose by a comparison: a < b ? a : b'
-    : 'cast it: cuda.f64(…), or cuda.i32(…)';
+    : castAdvice(lowering, node, 'f64');
   return lowering.fail(node, 'WS1004', `${what} must be a number, and is ${describe(given)}`, hint);
 }
 
@@ -377,6 +379,12 @@ function knownInteger(lowering: Lowering, value: Value, node: Node, what: string
     node,
     'WS1009',
     `${what} must be an integer, and is ${known}`,
-    'round it: Math.trunc(…)',
+    roundAdvice(lowering, node),
   );
+}
+
+/** A number without its fraction. */
+function roundAdvice(lowering: Lowering, node: Node): Advice {
+  const fix = callFix(lowering, node, 'Math.trunc');
+  return { hint: `round it: Math.trunc(${written(lowering, node)})`, fixes: [fix] };
 }

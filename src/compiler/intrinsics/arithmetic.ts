@@ -3,6 +3,7 @@
 import type { Node } from 'acorn';
 import { type FormTable, type IntrinsicName, membersOf } from '../../kernel/intrinsics.ts';
 import type { ScalarType } from '../../kernel/types.ts';
+import { castAdvice } from '../advice.ts';
 import { binary, compare, conditional, constant, convert, math, numberConstant, unary } from '../build.ts';
 import { commonType, openOf } from '../common-type.ts';
 import { type MathFunction, mathFunctions } from '../functions.ts';
@@ -171,7 +172,7 @@ function lowBits(
   }
   if (x.kind !== 'open' && !isBigintValue(x)) {
     const message = `${type === 'i64' ? 'BigInt.asIntN' : 'BigInt.asUintN'} takes a bigint, and is given ${describe(x)}`;
-    lowering.fail(at('x'), 'WS1004', message, `cast it: cuda.${type}(…)`);
+    lowering.fail(at('x'), 'WS1004', message, castAdvice(lowering, at('x'), type));
   }
   const range = lowering.range(node);
   const whole = toType(lowering, uncutLiteral(lowering, x, type, node), type, node);

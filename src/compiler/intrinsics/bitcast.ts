@@ -1,6 +1,7 @@
 // The bits of a number as another number of the same width.
 
 import type { Element } from '../../kernel/types.ts';
+import { castAdvice } from '../advice.ts';
 import { bitcast, numberConstant } from '../build.ts';
 import { isFloat, type NumberType } from '../number-types.ts';
 import { isBigintValue, toType } from '../numbers.ts';
@@ -34,7 +35,13 @@ function reinterpreted({ lowering, node, at, args: { element, x } }: IntrinsicCa
       at('x'),
       'WS1004',
       `cuda.bitcast keeps the bits: ${element} has ${widths[element]}, and is given ${describe(x)}`,
-      `cast it first: cuda.${isFloat(element) ? (widths[element] === 32 ? 'u32' : 'u64') : widths[element] === 32 ? 'f32' : 'f64'}(…)`,
+      castAdvice(
+        lowering,
+        at('x'),
+        isFloat(element) ? (widths[element] === 32 ? 'u32' : 'u64') : widths[element] === 32 ? 'f32' : 'f64',
+        '',
+        'cast it first',
+      ),
     );
   }
   const range = lowering.range(node);

@@ -2,6 +2,7 @@
 //
 // An operation on 64 bits is made of that on its halves.
 
+import { castAdvice } from '../advice.ts';
 import { binary, compare, conditional, constant, convert, numberConstant, unary } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -101,7 +102,7 @@ function ofBits(call: Call, operation: BitOperation): Value {
       call.at('x'),
       'WS1004',
       `x of ${call.name} must be an integer, and is ${describe(x)}`,
-      'cast it: cuda.u32(…) takes the low bits, and drops a fraction',
+      castAdvice(lowering, call.at('x'), 'u32', ' takes the low bits, and drops a fraction'),
     );
   }
   const operand = lowering.settleExpression(toType(lowering, x, type, call.at('x')), 'bits');

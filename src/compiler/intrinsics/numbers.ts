@@ -2,6 +2,7 @@
 // operators: every target has them, to the bit.
 
 import type { Node } from 'acorn';
+import { castAdvice } from '../advice.ts';
 import { binary, compare, conditional, constant, convert, numberConstant, unary } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { MathFunction } from '../functions.ts';
@@ -125,7 +126,7 @@ function integer(
   const range = lowering.range(node);
   const fractional = value.kind === 'number' ? isFloat(value.type) : hasFraction(value);
   if (fractional) {
-    const hint = 'cast it: cuda.u32(…) takes the low bits, and drops a fraction';
+    const hint = castAdvice(lowering, at, 'u32', ' takes the low bits, and drops a fraction');
     lowering.fail(at, 'WS1004', `${what} must be an integer, and is ${describe(value)}`, hint);
   }
   if (value.kind === 'literal') {

@@ -5,6 +5,7 @@
 // Box and Muller's method: a radius of one uniform, the sine and the cosine of an angle that is another.
 
 import type { Node } from 'acorn';
+import { castAdvice } from '../advice.ts';
 import { binary, constant, convert, math, unary } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -113,7 +114,7 @@ function halves(lowering: Lowering, value: Numeric, node: Node, what: string): [
   const range = lowering.range(node);
   const fractional = value.kind === 'number' ? isFloat(value.type) : hasFraction(value);
   if (fractional) {
-    const hint = 'cast it: cuda.u64(…) drops a fraction';
+    const hint = castAdvice(lowering, node, 'u64', ' drops a fraction');
     lowering.fail(node, 'WS1004', `${what} must be an integer, and is ${describe(value)}`, hint);
   }
   const wide =

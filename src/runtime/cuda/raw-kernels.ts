@@ -171,6 +171,7 @@ function sourceOf({ source, options }: Raw): KernelSource {
     name: options.name,
     text: source,
     locate: (offset) => ({ ...lineAndColumn(source, offset), text: source }),
+    standing: () => null,
   };
 }
 
