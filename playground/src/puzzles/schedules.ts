@@ -39,6 +39,16 @@ const kindByKind = `  const streams = Array.from({ length: 4 }, () => device.cre
   for (const [i, stream] of streams.entries()) stream.memcpyAsync(part(host, i), of(i));
 `;
 
+const pageable = `  const list = Array.from({ length: 4 }, () => new Float32Array(chunk));
+  const streams = Array.from({ length: 4 }, () => device.createStream());
+  for (const [i, stream] of streams.entries()) {
+    list[i]!.set(part(host, i).array);
+    stream.memcpyAsync(of(i), list[i]!);
+    stream.launch(work, launch, { x: of(i) });
+    stream.memcpyAsync(part(host, i), of(i));
+  }
+`;
+
 const oneStream = `  const stream = device.createStream();
   for (let i = 0; i < 4; ++i) {
     stream.memcpyAsync(of(i), part(host, i));
@@ -93,5 +103,31 @@ export const schedulePuzzles: readonly Puzzle[] = [
       { what: 'one stream for all', edits: [[kindByKind, oneStream]], says: 'ms' },
     ],
     goal: { kind: 'schedule', device: 'model:c1060', milliseconds: 0.3, length: 4 * chunk, becomes },
+  },
+  {
+    name: 'two-engines',
+    title: 'Two copy engines, one queue',
+    task: 'A C2050 has an engine for each direction, but hands kernels and copies out by one queue: a stream that waits there holds up those behind it. Which order of issue suits it?',
+    hint: 'What suits the C1060 makes all copies out wait here. Issue chunk after chunk.',
+    solution: program(chunkByChunk),
+    gaps: [[chunkByChunk, kindByKind]],
+    mistakes: [
+      { what: 'kind after kind', edits: [[chunkByChunk, kindByKind]], says: 'ms' },
+      { what: 'one stream for all', edits: [[chunkByChunk, oneStream]], says: 'ms' },
+    ],
+    goal: { kind: 'schedule', device: 'model:c2050', milliseconds: 0.18, length: 4 * chunk, becomes },
+  },
+  {
+    name: 'pinned',
+    title: 'Page-locked memory',
+    task: 'The same on a virtual H200, from an ordinary array: such a copy goes through a buffer of the driver, and the host waits for it. Copy from where the copy engine can read by itself.',
+    hint: 'host is page-locked (allocPinned). Its parts can be copied as they are.',
+    solution: program(chunkByChunk),
+    gaps: [[chunkByChunk, pageable]],
+    mistakes: [
+      { what: 'an ordinary array', edits: [[chunkByChunk, pageable]], says: 'ms' },
+      { what: 'one stream for all', edits: [[chunkByChunk, oneStream]], says: 'ms' },
+    ],
+    goal: { kind: 'schedule', device: 'model:h200', milliseconds: 0.06, length: 4 * chunk, becomes },
   },
 ];

@@ -86,6 +86,47 @@ const barrierSolution = program(
   '{ grid: 2, block: 64, arguments: { out: { length: 128 }, x: { length: 128 } } }',
 );
 
+const pairSolution = program(
+  "{ out: 'i32[]', a: 'readonly i32[]', b: 'readonly i32[]', batches: 'index' }",
+  '{ out, a, b, batches }',
+  `  const block = cuda.thisThreadBlock();
+  const t = block.threadRank();
+  const staged = cuda.sharedArray('i32', 2 * 64);
+  const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+  for (let batch = 0; batch < batches; ++batch) {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(block, staged, a.subarray(batch * 64), 64, pipeline);
+    cuda.memcpyAsync(block, staged.subarray(64), b.subarray(batch * 64), 64, pipeline);
+    pipeline.producerCommit();
+    pipeline.consumerWait();
+    out[batch * 64 + t] = staged[t]! - staged[64 + 63 - t]!;
+    pipeline.consumerRelease();
+  }
+`,
+  '{ grid: 1, block: 64, arguments: { out: { length: 192 }, a: { length: 192 }, b: { length: 192 }, batches: 3 } }',
+);
+
+const ownSolution = program(
+  "{ out: 'i32[]', x: 'readonly i32[]', batches: 'index' }",
+  '{ out, x, batches }',
+  `  const block = cuda.thisThreadBlock();
+  const t = block.threadRank();
+  const part = cuda.sharedArray('i32', 64);
+  const pipeline = cuda.makePipeline();
+  for (let batch = 0; batch < batches; ++batch) {
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(part.subarray(t), x.subarray(batch * 64 + t), 1, pipeline);
+    pipeline.producerCommit();
+    pipeline.consumerWait();
+    block.sync();
+    out[batch * 64 + t] = part[63 - t]!;
+    pipeline.consumerRelease();
+    block.sync();
+  }
+`,
+  '{ grid: 1, block: 64, arguments: { out: { length: 256 }, x: { length: 256 }, batches: 4 } }',
+);
+
 /** Batches, each of them reversed, and what becomes of an element. */
 function batched(
   width: number,
@@ -158,6 +199,89 @@ export const stagePuzzles: readonly Puzzle[] = [
       },
     ],
     goal: { kind: 'kernel', trials: () => [batched(64, 8, rounds)], steps: 200 },
+  },
+  {
+    name: 'pair',
+    title: 'Two copies in a stage',
+    task: 'Take the batches of two arrays together: out is a batch of a, less that of b in the reverse order. One stage holds both.',
+    hint: 'All copies between producerAcquire and producerCommit belong to the stage. Who waits for it waits for all of them.',
+    solution: pairSolution,
+    gaps: [
+      [
+        '    cuda.memcpyAsync(block, staged.subarray(64), b.subarray(batch * 64), 64, pipeline);\n',
+        '    // And the batch of b.\n',
+      ],
+    ],
+    mistakes: [
+      {
+        what: 'the second copy comes after the commit',
+        edits: [
+          [
+            '    cuda.memcpyAsync(block, staged.subarray(64), b.subarray(batch * 64), 64, pipeline);\n    pipeline.producerCommit();\n',
+            '    pipeline.producerCommit();\n    cuda.memcpyAsync(block, staged.subarray(64), b.subarray(batch * 64), 64, pipeline);\n',
+          ],
+        ],
+        says: 'WS70',
+      },
+      {
+        what: 'both copies go to one place',
+        edits: [['staged.subarray(64), b', 'staged, b']],
+        says: 'WS70',
+      },
+      {
+        what: 'each copy takes a stage, and there is one',
+        edits: [
+          [
+            'a.subarray(batch * 64), 64, pipeline);\n',
+            'a.subarray(batch * 64), 64, pipeline);\n    pipeline.producerCommit();\n    pipeline.producerAcquire();\n',
+          ],
+        ],
+        says: 'WS3002',
+      },
+    ],
+    goal: {
+      kind: 'kernel',
+      trials: () => {
+        const [a, b] = [scattered(192), integers(192, (i) => i)];
+        const out = integers(192, (i) => a[i]! - b[i - (i % 64) + 63 - (i % 64)]!);
+        const given = { out: new Int32Array(192), a, b, batches: 3 };
+        return [{ launch: { grid: 1, block: 64, arguments: given }, expected: { out } }];
+      },
+    },
+  },
+  {
+    name: 'own',
+    title: 'A pipeline of one’s own',
+    task: 'Each thread has a pipeline of its own, and copies one element of each batch. Then it reads what another thread has copied.',
+    hint: 'A wait of such a pipeline says that the own copy is there. For those of others, wait for the block; and before one copies again, too.',
+    solution: ownSolution,
+    gaps: [
+      [
+        '    pipeline.consumerWait();\n    block.sync();\n',
+        '    pipeline.consumerWait(); // for one’s own\n',
+      ],
+      ['    pipeline.consumerRelease();\n    block.sync();\n', '    pipeline.consumerRelease();\n'],
+    ],
+    mistakes: [
+      {
+        what: 'the own copy alone is waited for',
+        edits: [['    pipeline.consumerWait();\n    block.sync();\n', '    pipeline.consumerWait();\n']],
+        says: 'WS70',
+      },
+      {
+        what: 'the next copy comes while others read',
+        edits: [
+          ['    pipeline.consumerRelease();\n    block.sync();\n', '    pipeline.consumerRelease();\n'],
+        ],
+        says: 'WS70',
+      },
+      {
+        what: 'nobody waits for copies',
+        edits: [['    pipeline.consumerWait();\n', '']],
+        says: 'WS70',
+      },
+    ],
+    goal: { kind: 'kernel', trials: () => [batched(64, 4)] },
   },
   {
     name: 'roles',
