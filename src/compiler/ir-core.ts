@@ -55,6 +55,32 @@ interface OfMbarrier {
   readonly index: Expression;
 }
 
+/**
+ * Copies of several threads that one thread makes as one: so many parts, one behind the other, each of as many
+ * threads. The first one is that of the first threads of the hardware.
+ */
+export interface CopyParts {
+  readonly count: number;
+  readonly threads: number;
+}
+
+/** Of every `period` ranks, `width` from `first` on. */
+export interface RankRun {
+  readonly period: number;
+  readonly first: number;
+  readonly width: number;
+}
+
+/** Which rank of the kernel's block each thread of the hardware has: the producers' in their order, then the others'. */
+export interface ThreadOrder {
+  readonly producers: RankRun;
+  readonly consumers: RankRun;
+  /** How many threads are producers. */
+  readonly count: number;
+  /** Whether each thread of the hardware is the kernel's of the same rank. */
+  readonly isSame: boolean;
+}
+
 interface Copying {
   readonly destination: View;
   readonly source: View;
@@ -119,7 +145,12 @@ export type CoreOperation =
   /** Waits for all copies that the thread has issued. */
   | { readonly kind: 'copyWaitAll' }
   /** Tests the operands of a copy, in a kernel that is checked. */
-  | (Copying & { readonly kind: 'copyCheck'; readonly zeroFill: Expression | null })
+  | (Copying & {
+      readonly kind: 'copyCheck';
+      readonly zeroFill: Expression | null;
+      /** Whose copies these are where they were made one: each is tested as its own. */
+      readonly parts?: CopyParts;
+    })
   /** The group's threads copy in turns, element by element: done when they go on. */
   | (Copying & { readonly kind: 'copyElements'; readonly group: Group })
   /** A hint that one thread gives: this part of global memory will be copied soon. */

@@ -6,6 +6,7 @@
 
 import type { Range } from '../diagnostics/source.ts';
 import type { Expression, Group, View } from './ir.ts';
+import type { CopyParts } from './ir-core.ts';
 
 /**
  * Whose threads a pipeline is for. One that is not a thread's own lies inside a block, and means the same
@@ -127,5 +128,7 @@ export type PipelineCall =
       /** What the program promises: both addresses and the size are multiples of so many bytes. */
       readonly alignment: number;
       readonly pipeline: number;
+      /** Of a copy that one thread makes for others (legalise/roles.ts). */
+      readonly parts?: CopyParts;
       readonly range: Range;
     };

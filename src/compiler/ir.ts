@@ -27,7 +27,7 @@ import type { Element, Extent3, NumberElement } from '../kernel/types.ts';
 import type { BitFunction, MathFunction } from './functions.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
 import type { CohortWay } from './ir-cohorts.ts';
-import type { CoreCall, MbarrierArray } from './ir-core.ts';
+import type { CoreCall, MbarrierArray, ThreadOrder } from './ir-core.ts';
 import type { Pipeline, PipelineCall } from './ir-pipelines.ts';
 import type { WarpCall, WarpOperator } from './ir-warps.ts';
 import type { Conversion } from './printf.ts';
@@ -83,6 +83,8 @@ export interface Program {
   /** Whether a target may round a product and the sum it goes into once; without it, each is rounded. */
   readonly fma?: boolean;
   readonly barriers: readonly Barrier[];
+  /** Of a program that was lowered for a GPU, where threads of the hardware do the work of others of the kernel. */
+  readonly threadOrder?: ThreadOrder;
   /** Of a program that was lowered for a GPU. */
   readonly mbarriers?: readonly MbarrierArray[];
   /**

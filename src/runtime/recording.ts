@@ -81,8 +81,3 @@ export function stagesElsewhere(device: string): WarpstageError {
     hint: "record them on open('cpu'), or see them under the checker with traceStages()",
   });
 }
-
-/** The position of a block in the grid. */
-export function positionOf(linear: number, [x, y]: Extent3): Extent3 {
-  return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
-}

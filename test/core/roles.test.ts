@@ -5,7 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Program } from '#warpstage/compiler/ir.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { loweredFor } from '../support/lowered.ts';
 import { choiceOf, compareLowered, programOfText } from '../support/rewritten.ts';
+import { runProgram } from '../support/run-program.ts';
 import { atLength } from '../support/thorough.ts';
 
 /** How a kernel with roles is written. */
@@ -194,6 +197,61 @@ describe('one thread copies for all producers', () => {
       why: 'one thread copies for all of its producers',
     });
     compare(writing, program);
+  });
+
+  const untold: Record<string, RegExp> = {
+    'a source that is read from an array': /what its producers read or divide by/,
+    'backwards from the other end': /their order is not that of the ranks/,
+  };
+  test.each(Object.entries(writings))('%s, where each copy is tested', (name, part) => {
+    const writing = { ...plain, ...part };
+    const program = programOf(writing);
+    const { lowering, why } = choiceOf(program, { checked: true });
+    expect(lowering).toBe(name in untold ? 'barriers' : 'roles');
+    if (name in untold) expect(why).toMatch(untold[name]!);
+    compareLowered(program, () => dataOf(writing), textOf(writing), { checked: true });
+  });
+
+  test.each([
+    ['even threads', {}],
+    ['the last warps', { produces: 't >= 32', own: '(t % 32)' }],
+    ['one thread of four', { ...writings['one thread of four'] }],
+    ['rows of a block', { ...writings['rows of a block'] }],
+    ['more than one element', { each: 4 }],
+    ['a loop before the loop', { loops: 'filled', stages: 4 }],
+  ] as const)('%s: a wrong copy is that of the thread whose part it is', (_, part) => {
+    const writing = { ...plain, ...part } as Writing;
+    const program = programOf(writing);
+    expect(choiceOf(program, { checked: true }).lowering).toBe('roles');
+    const elements = writing.producers * writing.each;
+    for (const missing of [1, 2, 5, elements >> 1, elements]) {
+      const run = (target: Parameters<typeof runProgram>[0]) => {
+        const data = { ...dataOf(writing), input: new Int32Array(elements * batches - missing) };
+        return runProgram(target, program, { grid: 1, arguments: data }).fault;
+      };
+      const expected = run(interpreter('eager'));
+      expect(expected?.kind).toBe('out-of-range');
+      for (const delivery of ['eager', 'late', 3] as const)
+        expect(run(loweredFor(90, delivery, () => {}, { checked: true }))).toEqual(expected);
+    }
+  });
+
+  test('copies that promise more than a part has are tested one by one', () => {
+    const text = textOf(plain).replace('1, pipe)', 'cuda.alignedSize(8, 1), pipe)');
+    expect(text).not.toBe(textOf(plain));
+    const program = programOfText(
+      {
+        out: 'i32[]',
+        scratch: 'i32[]',
+        input: 'readonly i32[]',
+        order: 'readonly i32[]',
+        batches: 'index',
+        late: 'index',
+      },
+      text,
+      [64, 1],
+    );
+    expect(choiceOf(program, { checked: true }).lowering).toBe('barriers');
   });
 });
 

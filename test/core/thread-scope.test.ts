@@ -156,7 +156,7 @@ describe('each thread copies on its own', () => {
   });
 
   test('where the arrays are not known to begin at multiples of 16 bytes', () => {
-    expect(choiceOf(programOf(plain), 8).lowering).toBe('thread');
+    expect(choiceOf(programOf(plain), { alignment: 8 }).lowering).toBe('thread');
   });
 
   test('where the copies begin apart from what is used, or end apart', () => {

@@ -57,6 +57,46 @@ export const faulty = {
   atomic: kernel(schema, ({ y, x }, cuda) => {
     cuda.atomicAdd(y, x[0]! + cuda.thisGrid().threadRank() + 150, 1);
   }),
+  'a copy by one of many producers': kernel(schema, ({ y, x }, cuda) => {
+    const group = cuda.thisThreadBlock();
+    const t = group.threadRank();
+    const own = Math.trunc(t / 2);
+    const shared = cuda.sharedArray('i32', 64);
+    const role = t % 2 === 0 ? 'producer' : 'consumer';
+    const pipeline = cuda.makePipeline(group, cuda.pipelineSharedState('block', 2), role);
+    for (let batch = 0; batch < 4; batch++) {
+      const stage = (batch % 2) * 32;
+      if (t % 2 === 0) {
+        pipeline.producerAcquire();
+        cuda.memcpyAsync(shared.subarray(stage + own), x.subarray(batch * 32 + own), 1, pipeline);
+        pipeline.producerCommit();
+      } else {
+        pipeline.consumerWait();
+        y[own] = shared[stage + own]!;
+        pipeline.consumerRelease();
+      }
+    }
+  }),
+  'a store by one of many consumers': kernel(schema, ({ y, x }, cuda) => {
+    const group = cuda.thisThreadBlock();
+    const t = group.threadRank();
+    const own = Math.trunc(t / 2);
+    const shared = cuda.sharedArray('i32', 64);
+    const role = t % 2 === 0 ? 'producer' : 'consumer';
+    const pipeline = cuda.makePipeline(group, cuda.pipelineSharedState('block', 2), role);
+    for (let batch = 0; batch < 3; batch++) {
+      const stage = (batch % 2) * 32;
+      if (t % 2 === 0) {
+        pipeline.producerAcquire();
+        cuda.memcpyAsync(shared.subarray(stage + own), x.subarray(batch * 32 + own), 1, pipeline);
+        pipeline.producerCommit();
+      } else {
+        pipeline.consumerWait();
+        y[own + (batch === 2 ? 180 : 0)] = shared[stage + own]!;
+        pipeline.consumerRelease();
+      }
+    }
+  }),
   'shared array': kernel(schema, ({ y }, cuda) => {
     const shared = cuda.sharedArray('i32', 32);
     shared[cuda.threadIdx.x] = 1;

@@ -50,13 +50,18 @@ export function loweredFor(
   architecture: number,
   delivery: Delivery,
   report: Report,
-  { alignments = null as readonly number[] | null, after = (program: Program) => program } = {},
+  {
+    alignments = null as readonly number[] | null,
+    checked = false,
+    after = (program: Program) => program,
+  } = {},
 ): Target {
   return interpreted(`lowered for sm_${architecture}`, delivery, report, (program) => {
     const lowered = lowerForGpu(program, {
       architecture,
       alignments: alignments ?? program.parameters.map(() => 16),
       blockUniform: blockUniformPipelines(program),
+      checked,
     });
     return after(lowered.program);
   });

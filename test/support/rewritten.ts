@@ -24,11 +24,12 @@ export function programOfText(
 }
 
 /** What is chosen for its one pipeline on sm_90, where arrays begin at multiples of so many bytes. */
-export function choiceOf(program: Program, alignment = 16): Choice {
+export function choiceOf(program: Program, { alignment = 16, checked = false } = {}): Choice {
   const [choice] = chooseLowerings(program, {
     architecture: 90,
     alignments: program.parameters.map(() => alignment),
     blockUniform: blockUniformPipelines(program),
+    checked,
   });
   return choice!;
 }
@@ -40,6 +41,7 @@ export function compareLowered(
   program: Program,
   dataOf: () => ProgramLaunch['arguments'],
   text: string,
+  { checked = false } = {},
 ): void {
   const run = (target: Parameters<typeof runProgram>[0]) => {
     const data = dataOf();
@@ -51,7 +53,7 @@ export function compareLowered(
   expect(expected.out.every((value) => value === 0)).toBe(false);
   for (const delivery of deliveries) {
     const findings: Finding[] = [];
-    const lowered = loweredFor(90, delivery, (finding) => findings.push(finding));
+    const lowered = loweredFor(90, delivery, (finding) => findings.push(finding), { checked });
     expect({ ...run(lowered), delivery }, text).toEqual({ ...expected, delivery });
     expect(
       findings.map(({ message }) => message),

@@ -6,6 +6,7 @@ import { bytesOf } from '../../kernel/layout.ts';
 import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { Executable } from '../../targets/executable.ts';
+import { placeIn } from '../../targets/place-in.ts';
 import { sharedBytes } from '../../targets/shared-bytes.ts';
 import { spansOfMarks } from '../../targets/stage-marks.ts';
 import type { Span } from '../../timeline/span.ts';
@@ -35,13 +36,7 @@ import { CommandEvent } from '../event.ts';
 import { noCudaHere } from '../native-kernels.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
-import {
-  checkEvery,
-  checkStages,
-  positionOf,
-  type RecordedTimes,
-  type RecordingOptions,
-} from '../recording.ts';
+import { checkEvery, checkStages, type RecordedTimes, type RecordingOptions } from '../recording.ts';
 import { spanOf } from '../spans.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
 import { inNextTurn } from '../turn.ts';
@@ -208,7 +203,7 @@ export class CpuDevice implements Device {
       this.recorder?.(spanOf(command, work, isOverFiles ? 'files' : engine));
       return;
     }
-    const block = positionOf(stages.block, work.grid);
+    const block = placeIn(work.grid, stages.block);
     const spans = spansOfMarks(stages.marks, work.executable.program.pipelines);
     this.recorder?.(spanOf(command, work, engine, command, { stages: { block, spans } }));
   }

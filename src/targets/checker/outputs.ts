@@ -18,6 +18,7 @@ import type { Elements } from '../interpreter/memory.ts';
 import { elementSize } from '../interpreter/memory.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
+import { placeIn } from '../place-in.ts';
 import { ArrayUses } from './array-uses.ts';
 import type { Budget } from './budget.ts';
 import { dataDependentWrites } from './data-dependence.ts';
@@ -284,8 +285,7 @@ export class Outputs implements PartialObserver {
   }
 
   #blockOf(linear: number): Extent3 {
-    const [x, y] = this.#launch!.grid;
-    return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
+    return placeIn(this.#launch!.grid, linear);
   }
 }
 

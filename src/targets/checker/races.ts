@@ -21,6 +21,7 @@ import type { Elements } from '../interpreter/memory.ts';
 import type { AtomicCall, StageUse } from '../interpreter/observer.ts';
 import type { PartialObserver } from '../interpreter/observers.ts';
 import type { Thread } from '../interpreter/thread.ts';
+import { placeIn } from '../place-in.ts';
 import type { Budget } from './budget.ts';
 import type { Knowledge, ThreadClock } from './clocks.ts';
 import { type FenceScope, Fences } from './fences.ts';
@@ -383,13 +384,12 @@ export class Races implements PartialObserver {
     const copy = actor < 0 ? this.#copies.of(actor) : null;
     const thread = (copy === null ? actor : copy.issuer.actor) - 1;
     const block = Math.floor(thread / this.#blockSize);
-    const [x, y] = this.#launch!.grid;
     return {
       kind,
       range,
       copy,
       rank: thread % this.#blockSize,
-      block: [block % x, Math.floor(block / x) % y, Math.floor(block / (x * y))],
+      block: placeIn(this.#launch!.grid, block),
     };
   }
 }

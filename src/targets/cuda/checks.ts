@@ -6,6 +6,7 @@
 // to time whether the launch is to stop. A kernel that is not checked has sites for what it prints and asserts.
 
 import type { ArrayReference, Call, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { CopyParts } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 import { conjunctsOf, incrementOf, isVariable, type Loop } from '../analysis/counters.ts';
@@ -117,6 +118,7 @@ export class Checks {
   copy(
     { destination, source, alignment, range }: Pick<Copy, 'destination' | 'source' | 'alignment' | 'range'>,
     { to, from, count, zeros }: CopyTexts,
+    parts?: CopyParts,
   ): string | null {
     if (!this.checked) return null;
     const { program } = this;
@@ -142,10 +144,14 @@ export class Checks {
       `(${this.#indexType})${from}`,
       lengthName(program, source.array),
       `(${this.#indexType})${count}`,
-      `(${this.#indexType})${zeros ?? '0'}`,
-      wrong.length === 0 ? 'false' : wrong.join(' || '),
     ];
-    return `ws_check_copy(${operands.join(', ')}, ${site});`;
+    const isWrong = wrong.length === 0 ? 'false' : wrong.join(' || ');
+    if (parts !== undefined) {
+      operands.push(isWrong, `${site}`, `${parts.count}`, `${parts.threads}u`);
+      return `ws_check_parts(${operands.join(', ')});`;
+    }
+    operands.push(`(${this.#indexType})${zeros ?? '0'}`, isWrong, `${site}`);
+    return `ws_check_copy(${operands.join(', ')});`;
   }
 
   /** A condition of a statement: that a part is inside its array, of what is not yet known to be used. */

@@ -248,7 +248,7 @@ export class CoreWriter implements CallLowering {
 
   /** A statement that tests the operands of a copy; null where nothing is tested. */
   #check(
-    { destination, source, count, zeroFill, promised: alignment }: Of<'copyCheck'>,
+    { destination, source, count, zeroFill, promised: alignment, parts }: Of<'copyCheck'>,
     range: Range,
     out: StatementWriter,
   ): string | null {
@@ -261,6 +261,7 @@ export class CoreWriter implements CallLowering {
         count: expressions.write(count),
         zeros: zeroFill === null ? null : expressions.write(zeroFill),
       },
+      parts,
     );
   }
 

@@ -8,6 +8,7 @@ import { assertionFault } from '../assertions.ts';
 import { noSuchBarrier } from '../barrier-misuse.ts';
 import { type CopyOperand, copyFault } from '../copy-operands.ts';
 import type { Executable, Fault, FaultSite } from '../executable.ts';
+import { placeIn } from '../place-in.ts';
 import { reportedLine } from './reported-line.ts';
 
 /** What a kernel tells of a fault. */
@@ -45,8 +46,7 @@ export function faultOf(
   places: ArrayPlaces,
 ): Fault {
   const { range, copy, barrier, array, access, verb, dimension } = site;
-  const [x, y] = program.block;
-  const thread: Extent3 = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / (x * y))];
+  const thread = placeIn(program.block, rank);
   const place = { range, thread, block };
   if (site.texts !== undefined) return { ...assertionFault(reportedLine(site, bits)), ...place };
   const [first, second, count, zeroFill] = values;

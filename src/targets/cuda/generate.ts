@@ -22,7 +22,13 @@ import { entryName } from './entry-name.ts';
 import { prelude } from './prelude.ts';
 import { asyncPrelude } from './prelude-async.ts';
 import { barrierPrelude } from './prelude-barrier.ts';
-import { channelPrelude, checkPrelude, printPrelude, uncheckedPrelude } from './prelude-checks.ts';
+import {
+  channelPrelude,
+  checkPrelude,
+  printPrelude,
+  rankPrelude,
+  uncheckedPrelude,
+} from './prelude-checks.ts';
 import { gridPrelude } from './prelude-grid.ts';
 import { StatementWriter } from './statements.ts';
 import { meetingPrelude } from './tile-barriers.ts';
@@ -127,7 +133,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const preludes = [
     prelude,
     ...(checks.stops
-      ? [`typedef ${index} ws_index;\n`, checkPrelude]
+      ? [`typedef ${index} ws_index;\n`, rankPrelude(program.threadOrder), checkPrelude]
       : [prints ? channelPrelude : '', uncheckedPrelude]),
     prints || checks.stops ? printPrelude : '',
     program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',

@@ -13,6 +13,8 @@
 //
 // The layout is that of runtime/cuda/channels.ts.
 
+import type { RankRun, ThreadOrder } from '../../compiler/ir-core.ts';
+
 /** Types and functions of a kernel that tells the host something. */
 export const channelPrelude = `struct ws_record {
   unsigned launch, site, rank, block[3];
@@ -44,8 +46,23 @@ WS_DEVICE unsigned ws_lane() {
 }
 `;
 
+/** Who a thread of the hardware is in the kernel's text. */
+export function rankPrelude(order: ThreadOrder | undefined): string {
+  const inRun = (number: string, { period, first, width }: RankRun) =>
+    `${number} / ${width}u * ${period}u + ${number} % ${width}u + ${first}u`;
+  const rank =
+    order === undefined
+      ? 'own'
+      : `own < ${order.count}u ? ${inRun('own', order.producers)} : ${inRun(`(own - ${order.count}u)`, order.consumers)}`;
+  return `WS_DEVICE unsigned ws_rank_of(unsigned own) { return ${rank}; }
+WS_DEVICE unsigned ws_rank_in_block() {
+  return ws_rank_of((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
+}
+`;
+}
+
 /**
- * Tests, for kernels that are checked. They keep a kernel's registers few, as those decide how many blocks a
+ * Tests, for kernels that are checked, behind the thread's rank. They keep a kernel's registers few, as those decide how many blocks a
  * multiprocessor runs: what is only needed when a test fails is computed then, or looked up in shared memory.
  */
 export const checkPrelude = `${channelPrelude}static __shared__ ws_channel* ws_host_of_block;
@@ -54,26 +71,21 @@ static __shared__ unsigned ws_launch_of_block;
 WS_DEVICE bool ws_late(ws_channel* host, unsigned long long key) {
   return *(volatile unsigned*)&host->stop != 0 && *(volatile unsigned long long*)&host->key <= key;
 }
-WS_DEVICE unsigned ws_rank_in_block() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
 // The order of threads, by blocks.
-WS_DEVICE unsigned long long ws_key() {
+WS_DEVICE unsigned long long ws_key(unsigned rank) {
   const unsigned long long block =
       blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
-  return block * 1024u + ws_rank_in_block();
+  return block * 1024u + rank;
 }
 // Whether a thread has nothing to do: a launch before this one failed, or a thread of this one that comes before it.
 WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
   const unsigned stop = host->stop;
-  return stop != 0u && (stop != launch || ws_late(host, ws_key()));
+  return stop != 0u && (stop != launch || ws_late(host, ws_key(ws_rank_in_block())));
 }
-[[noreturn]] static __device__ __noinline__ void ws_report(
-    unsigned site, long long a, long long b, long long c, long long d) {
-  // Of threads of a warp that fail together the first one tells.
-  if ((__activemask() & ((1u << ws_lane()) - 1u)) != 0u) ws_leave();
+[[noreturn]] static __device__ __noinline__ void ws_report_of(
+    unsigned rank, unsigned site, long long a, long long b, long long c, long long d) {
   ws_channel* host = ws_host_of_block;
-  const unsigned long long key = ws_key();
+  const unsigned long long key = ws_key(rank);
   do {
     if (ws_late(host, key)) ws_leave();
   } while (atomicCAS(&host->lock, 0u, 1u) != 0u);
@@ -81,7 +93,7 @@ WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
   if (!ws_late(host, key)) {
     volatile ws_record* record = host->record;
     record->site = site;
-    record->rank = ws_rank_in_block();
+    record->rank = rank;
     record->block[0] = blockIdx.x;
     record->block[1] = blockIdx.y;
     record->block[2] = blockIdx.z;
@@ -98,6 +110,12 @@ WS_DEVICE bool ws_begins_late(ws_channel* host, unsigned launch) {
   }
   atomicExch(&host->lock, 0u);
   ws_leave();
+}
+[[noreturn]] static __device__ __noinline__ void ws_report(
+    unsigned site, long long a, long long b, long long c, long long d) {
+  // Of threads of a warp that fail together the first one tells.
+  if ((__activemask() & ((1u << ws_lane()) - 1u)) != 0u) ws_leave();
+  ws_report_of(ws_rank_in_block(), site, a, b, c, d);
 }
 [[noreturn]] static __device__ __noinline__ void ws_fault(
     unsigned site, ws_index a, ws_index b, ws_index c = 0, ws_index d = 0) {
@@ -155,6 +173,22 @@ WS_DEVICE void ws_check_copy(
   const bool outside =
       !ws_holds(to_length, to, count) || ((zeros == 0 || read != 0) && !ws_holds(from_length, from, read));
   if (count < 0 || zeros < 0 || zeros > count || outside || wrong) ws_fault(site, to, from, count, zeros);
+}
+// Copies of several threads that one thread makes as one. If it is wrong, so is one of theirs: the first one tells.
+[[noreturn]] static __device__ __noinline__ void ws_fault_in_parts(
+    ws_index to, ws_index to_length, ws_index from, ws_index from_length, ws_index each, bool wrong, unsigned site, unsigned threads) {
+  unsigned first = 0;
+  while (!wrong && each >= 0 && ws_holds(to_length, to, each) && ws_holds(from_length, from, each)) {
+    to += each;
+    from += each;
+    first += threads;
+  }
+  ws_report_of(ws_rank_of(first), site, to, from, each, 0);
+}
+WS_DEVICE void ws_check_parts(
+    ws_index to, ws_index to_length, ws_index from, ws_index from_length, ws_index count, bool wrong, unsigned site, int parts, unsigned threads) {
+  if (count < 0 || !ws_holds(to_length, to, count) || !ws_holds(from_length, from, count) || wrong)
+    ws_fault_in_parts(to, to_length, from, from_length, count / parts, wrong, site, threads);
 }
 `;
 

@@ -10,6 +10,7 @@ import type { Group } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { warpSize } from '../lanes.ts';
+import { placeIn } from '../place-in.ts';
 import { deadlockOf, type Progress } from '../waiting.ts';
 import { GroupBarriers } from './barrier.ts';
 import { Clock } from './clock.ts';
@@ -68,10 +69,9 @@ export class Block {
 
   constructor(launch: Launch, linear: number, { delivery, steps, grid: together = null }: BlockOptions) {
     const { program, grid } = launch;
-    const [x, y] = grid;
     const size = program.block[0] * program.block[1] * program.block[2];
     this.launch = launch;
-    this.index = [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
+    this.index = placeIn(grid, linear);
     this.#random = typeof delivery === 'number' ? new Random(delivery, linear) : null;
     this.#descends = delivery === 'late';
     this.#shift = typeof delivery === 'number' ? delivery : 0;

@@ -3,9 +3,8 @@
 import { zeroOf } from '../../compiler/arithmetic.ts';
 import type { Expression, Group, View } from '../../compiler/ir.ts';
 import { numberValueType } from '../../compiler/ir.ts';
-import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
+import type { CopyParts, CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-
 import { warpSize } from '../lanes.ts';
 import { membership } from './barrier.ts';
 import { type CoreCopy, type Operand, type PendingCopy, shareOfCopy } from './copies.ts';
@@ -83,9 +82,11 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
     case 'copyCheck': {
       const operands = compileOperands(program, operation);
       const zeroFill = operation.zeroFill === null ? () => 0 : compileIndex(program, operation.zeroFill);
+      const { parts } = operation;
       return effect((thread) => {
         const options = { zeroFill: zeroFill(thread), alignment: operation.promised };
-        oneThreadsCopy(thread, operation, call, operands(thread), options);
+        if (parts === undefined) oneThreadsCopy(thread, operation, call, operands(thread), options);
+        else checkParts(thread, operation, parts, call, operands(thread));
       });
     }
     case 'copyElements':
@@ -244,6 +245,26 @@ function compileOperands(
   };
   const [to, from, number] = [view(destination), view(source), compileIndex(program, count)];
   return (thread) => ({ to: to(thread), from: from(thread), count: number(thread) });
+}
+
+/** Tests each part of a copy that one thread makes for others, as that of the thread whose it is. */
+function checkParts(
+  thread: Thread,
+  views: { readonly destination: View; readonly source: View; readonly promised: number },
+  parts: CopyParts,
+  call: CoreCall,
+  { to, from, count }: Operands,
+): void {
+  const each = count / parts.count;
+  for (let n = 0; n < parts.count; n += 1) {
+    const whose = thread.block.threads[n * parts.threads]!;
+    const part = {
+      to: { ...to, offset: to.offset + n * each },
+      from: { ...from, offset: from.offset + n * each },
+      count: each,
+    };
+    oneThreadsCopy(whose, views, call, part, { alignment: views.promised });
+  }
 }
 
 /** A copy by one thread: the whole, or a part of it. */

@@ -3,6 +3,8 @@
 import type { Program } from '../../compiler/ir.ts';
 import type { BlockRunner, Executable, Fault, RunnerContext } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
+import { kernelRank } from '../legalise/thread-order.ts';
+import { placeIn } from '../place-in.ts';
 import { Block } from './block.ts';
 import { compileCohorts } from './cohorts.ts';
 import { KernelFault } from './fault.ts';
@@ -48,7 +50,7 @@ export function createInterpreterRunner(
   return (record, arena, first, end) => {
     const launch = readLaunch(program, context, record, arena);
     const { observer } = launch;
-    const fault = faultOf(() => {
+    const fault = faultOf(program, () => {
       observer?.launchBegan(launch);
       const order = orderOfBlocks(first, end, observer === null ? 'eager' : delivery);
       if (body.kind !== 'plain' && synchronisesGrid(program)) {
@@ -66,14 +68,22 @@ export function createInterpreterRunner(
   };
 }
 
-function faultOf(run: () => void): Fault | null {
+function faultOf(program: Program, run: () => void): Fault | null {
   try {
     run();
     return null;
   } catch (error) {
-    if (error instanceof KernelFault) return error.fault;
+    if (error instanceof KernelFault) return asOfKernel(error.fault, program);
     throw error;
   }
+}
+
+/** A fault of the thread that the kernel's text knows, where another one of the hardware does its work. */
+function asOfKernel(fault: Fault, { threadOrder, block }: Program): Fault {
+  if (threadOrder === undefined || !('thread' in fault)) return fault;
+  const [x, y, z] = fault.thread;
+  const rank = kernelRank(threadOrder, (z * block[1] + y) * block[0] + x);
+  return { ...fault, thread: placeIn(block, rank) };
 }
 
 /** Blocks in their order; under a seed in a random one, as blocks may not rely on any. */

@@ -4,6 +4,7 @@ import type { Value } from '../../compiler/arithmetic.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import { notMade } from '../pipeline-misuse.ts';
+import { placeIn } from '../place-in.ts';
 import type { Block, Runnable } from './block.ts';
 import type { BlockBarrier } from './block-barrier.ts';
 import type { PendingCopy } from './copies.ts';
@@ -56,10 +57,9 @@ export class Thread implements Runnable {
   readonly members: readonly Thread[] = [this];
 
   constructor(block: Block, rank: number, variables: Value[], localArrays: readonly Elements[]) {
-    const [x, y] = block.launch.program.block;
     this.block = block;
     this.rank = rank;
-    this.index = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / (x * y))];
+    this.index = placeIn(block.launch.program.block, rank);
     this.variables = variables;
     this.localArrays = localArrays;
     this.observer = block.launch.observer;

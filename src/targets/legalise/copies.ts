@@ -46,8 +46,10 @@ export class CopyLegaliser {
   }
 
   /** Tests the operands, in a kernel that is checked. */
-  check({ destination, source, count, zeroFill, alignment: promised }: Copy, words: Words): Statement {
-    return words.core({ kind: 'copyCheck', destination, source, count, zeroFill, promised });
+  check(copy: Copy, words: Words): Statement {
+    const { destination, source, count, zeroFill, alignment: promised } = copy;
+    const parts = 'parts' in copy && copy.parts !== undefined ? { parts: copy.parts } : {};
+    return words.core({ kind: 'copyCheck', destination, source, count, zeroFill, promised, ...parts });
   }
 
   /** A copy by the threads of its group. What cp.async cannot make is done when they go on. */

@@ -29,7 +29,7 @@ export interface LoweringOptions {
   readonly alignments: readonly number[];
   /** Whether every use of the pipeline stands in control flow that the whole block takes together. */
   readonly blockUniform: (pipeline: number) => boolean;
-  /** Whether each copy is tested as the thread makes it that the kernel's text says. Default: no. */
+  /** Whether what threads access and copy is tested, as what they do in the kernel's text. Default: no. */
   readonly checked?: boolean;
 }
 
@@ -95,10 +95,9 @@ function ofRoles(
   });
   if (program.pipelines[id]!.group.kind !== 'block') return barriers('they are a tile of the block');
   if (architecture < 90) return barriers(`sm_${architecture} has no engine for bulk copies`);
-  if (checked === true) return barriers('each copy is tested by its own thread');
   if (!onlyCopiesMeet(program, alignments))
     return barriers('threads may meet elsewhere than in copied stages');
-  const parted = partRoles(program, id, alignments);
+  const parted = partRoles(program, id, { alignments, checked: checked === true });
   if ('obstacle' in parted) return barriers(parted.obstacle);
   return { lowering: 'roles', why: 'one thread copies for all of its producers', program: parted.program };
 }

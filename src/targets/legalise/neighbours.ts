@@ -18,6 +18,10 @@ export interface Together {
   readonly first: number;
   /** Elements of all; null: as many as the one thread copies. */
   readonly count: number | null;
+  /** How many threads' parts, one behind the other. */
+  readonly parts: number;
+  /** Whether the parts lie in the order of their threads' ranks. */
+  readonly inOrder: boolean;
 }
 
 /**
@@ -37,7 +41,7 @@ export function together(
   if (leaders.length * size !== threads.length) return null;
   const [only, another] = leaders;
   if (only === undefined) return null;
-  if (another === undefined) return { first: only, count: null };
+  if (another === undefined) return { first: only, count: null, parts: 1, inOrder: true };
   const { value } = factOf(only)(count);
   const each = Number(value);
   if (value === null || leaders.some((rank) => factOf(rank)(count).value !== value)) return null;
@@ -54,7 +58,9 @@ export function together(
     (part, n) =>
       part.to !== null && part.from !== null && part.to - to === n * each && part.from - from === n * each,
   );
-  return areOne ? { first, count: leaders.length * each } : null;
+  if (!areOne) return null;
+  const inOrder = parts.every(({ rank }, n) => n === 0 || rank > parts[n - 1]!.rank);
+  return { first, count: leaders.length * each, parts: parts.length, inOrder };
 }
 
 /** The sum of what differs from thread to thread in an integer; null where it is not known. */

@@ -13,10 +13,15 @@
 //
 // It is done where the role of each thread is known from its rank, all producers come to the same verbs
 // together, and so do all consumers; where copies are all that has to be ordered (only-copies.ts); and
-// where nothing that is assigned there is read afterwards.
+// where nothing that is assigned there is read afterwards. In a kernel that is checked, a copy for all tells of the
+// thread whose part is wrong (`parts`); its producers may do nothing else that is tested.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { ThreadOrder } from '../../compiler/ir-core.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import { elementOf } from '../analysis/elements.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
+import { canFail } from '../analysis/failing.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { anyStatement, assignedIn, forEachStatement, listsOf, readIn } from '../analysis/walk.ts';
 import { type Copy, copyAlignment, returnsAmongCopies } from './calls.ts';
@@ -24,7 +29,7 @@ import { Frame } from './frame.ts';
 import { copyStatements, newLabels, newLoopSchedule } from './loop-schedule.ts';
 import { asThread, type Together, together } from './neighbours.ts';
 import { flattened, partOf, withoutDead } from './parts.ts';
-import { asksForWarps, orderOf, rankIn, type ThreadOrder, withRank } from './thread-order.ts';
+import { asksForWarps, orderOf, rankIn, withRank } from './thread-order.ts';
 import { stageStepOf, type Verb } from './verbs.ts';
 import { Words } from './words.ts';
 
@@ -34,10 +39,16 @@ const warp = 32;
 /** The program with the parts of a pipeline's producers and consumers written apart, or why they cannot be. */
 export type Parted = { readonly program: Program } | { readonly obstacle: string };
 
-/** `alignments`: for each parameter, by which power of two bytes its array's address is divisible. */
-export function partRoles(program: Program, pipeline: number, alignments: readonly number[]): Parted {
+export interface PartingOptions {
+  /** For each parameter, by which power of two bytes its array's address is divisible. */
+  readonly alignments: readonly number[];
+  /** Whether what threads access and copy is tested. */
+  readonly checked: boolean;
+}
+
+export function partRoles(program: Program, pipeline: number, options: PartingOptions): Parted {
   try {
-    return { program: new Parting(program, pipeline).parted(alignments) };
+    return { program: new Parting(program, pipeline, options).parted() };
   } catch (error) {
     if (error instanceof Obstacle) return { obstacle: error.message };
     throw error;
@@ -52,6 +63,7 @@ type Threads = readonly boolean[];
 class Parting {
   readonly #program: Program;
   readonly #pipeline: number;
+  readonly #options: PartingOptions;
   readonly #size: number;
   readonly #inThread = new Map<number, FactOf>();
   /** The statements from the first to the last that has a verb of the pipeline, and where they stand. */
@@ -59,10 +71,11 @@ class Parting {
   readonly #end: number;
   readonly #span: readonly Statement[];
 
-  constructor(program: Program, pipeline: number) {
+  constructor(program: Program, pipeline: number, options: PartingOptions) {
     const [x, y, z] = program.block;
     this.#program = program;
     this.#pipeline = pipeline;
+    this.#options = options;
     this.#size = x * y * z;
     const holds = (statement: Statement) => anyStatement([statement], (each) => this.#isVerb(each));
     this.#begin = program.body.findIndex(holds);
@@ -70,16 +83,20 @@ class Parting {
     this.#span = program.body.slice(this.#begin, this.#end);
   }
 
-  parted(alignments: readonly number[]): Program {
+  parted(): Program {
     this.#refuseOthers();
     const verbs = this.#verbs();
     const producers = this.#producersOf(verbs);
     const order = this.#order(producers);
     const copies = this.#copiesOf(verbs);
     const [first] = [...copies.values()].map((one) => one.first);
-    const program = this.#written(order, this.#ofCopier(first!, copies), this.#ofConsumers(producers));
+    const program = this.#written(
+      order,
+      this.#ofCopier(first!, order.count, copies),
+      this.#ofConsumers(producers),
+    );
 
-    const alignmentOf = copyAlignment(program, alignments);
+    const alignmentOf = copyAlignment(program, this.#options.alignments);
     forEachStatement(program.body, (statement) => {
       if (statement.kind !== 'call' || statement.intrinsic !== 'memcpyAsync') return;
       const known = alignmentOf(statement);
@@ -209,6 +226,7 @@ class Parting {
       const threads = [...here.keys()].filter((rank) => here[rank]);
       const one = together(verb, threads, this.#program, this.#factOf);
       if (one === null) throw new Obstacle('its producers copy other than one part of an array');
+      if (this.#options.checked) this.#refuseUntold(verb, one);
       copies.set(verb, one);
     }
     if (new Set([...copies.values()].map(({ first }) => first)).size !== 1)
@@ -216,8 +234,16 @@ class Parting {
     return copies;
   }
 
+  /** Where parts are as the whole is, the first that is wrong is that of the lowest rank. */
+  #refuseUntold({ source, alignment }: Copy, { count, parts, inOrder }: Together): void {
+    if (!inOrder) throw new Obstacle('each copy is tested, and their order is not that of the ranks');
+    const bytes = bytesOf(elementOf(this.#program, source.array));
+    if (count !== null && ((count / parts) * bytes) % alignment !== 0)
+      throw new Obstacle('each copy is tested, and copies other than it promises');
+  }
+
   /** What the thread of a rank does that copies for all producers. */
-  #ofCopier(rank: number, copies: ReadonlyMap<Copy, Together>): readonly Statement[] {
+  #ofCopier(rank: number, producers: number, copies: ReadonlyMap<Copy, Together>): readonly Statement[] {
     const factOf = this.#factOf(rank);
     const { isUniform } = factsOf(this.#program).among('block');
     const passes = (test: Expression) => {
@@ -235,8 +261,13 @@ class Parting {
       },
       statement: (each, original) => {
         if (each.kind !== 'call' || each.intrinsic !== 'memcpyAsync') return each;
-        const { count } = copies.get(original as Copy)!;
-        return { ...each, group: { kind: 'block' }, count: count === null ? each.count : words.index(count) };
+        const { count, parts } = copies.get(original as Copy)!;
+        return {
+          ...each,
+          group: { kind: 'block' },
+          count: count === null ? each.count : words.index(count),
+          ...(this.#options.checked ? { parts: { count: parts, threads: producers / parts } } : {}),
+        };
       },
     });
     const isTheirs = (each: Statement) => {
@@ -246,6 +277,8 @@ class Parting {
     };
     const alive = withoutDead(flattened(withoutDead(part), this.#program.body.slice(0, this.#begin)));
     if (anyStatement(alive, (each) => !isTheirs(each))) throw new Obstacle('its producers do more than copy');
+    if (this.#options.checked && alive.some(canFail))
+      throw new Obstacle('what its producers read or divide by is tested in each of them');
     // The consumers' part has the same labels.
     return copyStatements(alive, newLoopSchedule(), newLabels(this.#program.body));
   }
@@ -295,6 +328,7 @@ class Parting {
     const counted = { ...pipelines[this.#pipeline]!, partition: 'count' } as const;
     return {
       ...frame.finish([...begin, ...rest]),
+      ...(order.isSame ? {} : { threadOrder: order }),
       pipelines: pipelines.map((each, id) => (id === this.#pipeline ? counted : each)),
     };
   }

@@ -6,26 +6,11 @@
 // roles that repeat: of every `period` threads, `width` in a row have the one role.
 
 import type { BuiltIn, CallName, Expression, Program, Statement } from '../../compiler/ir.ts';
+import type { RankRun, ThreadOrder } from '../../compiler/ir-core.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { anyStatement } from '../analysis/walk.ts';
 import { stageStepOf } from './verbs.ts';
 import type { Words } from './words.ts';
-
-/** Of every `period` ranks, `width` from `first` on. */
-interface Run {
-  readonly period: number;
-  readonly first: number;
-  readonly width: number;
-}
-
-export interface ThreadOrder {
-  readonly producers: Run;
-  readonly consumers: Run;
-  /** How many threads are producers. */
-  readonly count: number;
-  /** Whether each thread of the hardware is the kernel's of the same rank. */
-  readonly isSame: boolean;
-}
 
 /** The order for threads that are producers or not; null where there is no short way to say it. */
 export function orderOf(produces: readonly boolean[]): ThreadOrder | null {
@@ -41,7 +26,7 @@ export function orderOf(produces: readonly boolean[]): ThreadOrder | null {
   return null;
 }
 
-function runOf(produces: readonly boolean[], role: boolean, period: number): Run | null {
+function runOf(produces: readonly boolean[], role: boolean, period: number): RankRun | null {
   const ranks = [...produces.keys()].filter((rank) => rank < period && produces[rank] === role);
   const [first] = ranks;
   if (first === undefined || ranks.some((rank, n) => rank !== first + n)) return null;
@@ -73,7 +58,7 @@ export function asksForWarps({ pipelines, barriers, body }: Program): boolean {
 /** The rank in the kernel's block of the thread of the hardware that evaluates this. */
 export function rankIn({ producers, consumers, count }: ThreadOrder, words: Words): Expression {
   const rank = words.threadRank;
-  const inRun = (number: Expression, { period, first, width }: Run): Expression => {
+  const inRun = (number: Expression, { period, first, width }: RankRun): Expression => {
     const [of, within] = [words.index(width), words.index(period)];
     const round = words.binary('multiply', width === 1 ? number : words.binary('divide', number, of), within);
     const rank = width === 1 ? round : words.binary('add', round, words.binary('remainder', number, of));
@@ -84,6 +69,12 @@ export function rankIn({ producers, consumers, count }: ThreadOrder, words: Word
     inRun(rank, producers),
     inRun(words.binary('subtract', rank, words.index(count)), consumers),
   );
+}
+
+/** The same of a thread of the hardware that is known. */
+export function kernelRank({ producers, consumers, count }: ThreadOrder, rank: number): number {
+  const [{ period, first, width }, number] = rank < count ? [producers, rank] : [consumers, rank - count];
+  return Math.floor(number / width) * period + (number % width) + first;
 }
 
 /** Statements in which a thread's rank, and its place in the block, follow from an expression. */

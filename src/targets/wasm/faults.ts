@@ -11,6 +11,7 @@ import type { Executable, Fault, FaultSite } from '../executable.ts';
 import { lanesOfTile, ownLaneUnnamed, readsAbsentLane, waitsForLanes, warpSize } from '../lanes.ts';
 import { absentLane } from '../legalise/cpu/warps.ts';
 import { differentCounts, misuseOf, oneSided } from '../pipeline-misuse.ts';
+import { placeIn } from '../place-in.ts';
 import {
   deadlockOf,
   deadlockOfAll,
@@ -183,11 +184,11 @@ export class FaultReader {
   /** The thread that a site's code knows by this rank. */
   threadAt(site: number, rank: number): Extent3 {
     const [x, y] = this.#program.block;
-    return placeAt(this.#rankAt(site, rank), x, y);
+    return placeIn([x, y], this.#rankAt(site, rank));
   }
 
   blockAt(linear: number): Extent3 {
-    return placeAt(linear >>> 0, this.#word(this.#record), this.#word(this.#record + 4));
+    return placeIn([this.#word(this.#record), this.#word(this.#record + 4)], linear >>> 0);
   }
 
   #rankAt(site: number, rank: number): number {
@@ -300,8 +301,4 @@ export class FaultReader {
 /** The lanes of ranks of one warp, as bits. */
 function componentCount(ranks: readonly number[]): number {
   return ranks.reduce((bits, rank) => bits | (1 << (rank % warpSize)), 0);
-}
-
-function placeAt(linear: number, x: number, y: number): Extent3 {
-  return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
 }
