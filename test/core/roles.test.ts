@@ -232,7 +232,7 @@ describe('one thread copies for all producers', () => {
       const expected = run(interpreter('eager'));
       expect(expected?.kind).toBe('out-of-range');
       for (const delivery of ['eager', 'late', 3] as const)
-        expect(run(loweredFor(90, delivery, () => {}, { checked: true }))).toEqual(expected);
+        expect(run(loweredFor(90, delivery, () => {}, { lowering: { checked: true } }))).toEqual(expected);
     }
   });
 

@@ -316,8 +316,8 @@ export const mutations = [
     [
       {
         name: 'the distance of prefetches counts the stages too',
-        from: 'const ahead = batchesUnderWay(loop.body, program) - stages;',
-        to: 'const ahead = batchesUnderWay(loop.body, program);',
+        from: 'const ahead = batchesUnderWay(loop.body, program, schedule.pace) - stages;',
+        to: 'const ahead = batchesUnderWay(loop.body, program, schedule.pace);',
         why: 'what is prefetched is a round later than what the memory should be at',
       },
       {

@@ -13,6 +13,7 @@ import {
 import { lowerToRegions, lowerToStates } from '#warpstage/targets/legalise/cpu/lower.js';
 import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js';
 import { lowerForGpu } from '#warpstage/targets/legalise/lower.js';
+import type { LoweringOptions } from '#warpstage/targets/legalise/lowering.js';
 import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import type { Target } from './run-program.ts';
 
@@ -52,7 +53,7 @@ export function loweredFor(
   report: Report,
   {
     alignments = null as readonly number[] | null,
-    checked = false,
+    lowering = {} as Pick<LoweringOptions, 'checked' | 'bytesUnderWay'>,
     after = (program: Program) => program,
   } = {},
 ): Target {
@@ -61,7 +62,7 @@ export function loweredFor(
       architecture,
       alignments: alignments ?? program.parameters.map(() => 16),
       blockUniform: blockUniformPipelines(program),
-      checked,
+      ...lowering,
     });
     return after(lowered.program);
   });

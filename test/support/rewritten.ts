@@ -6,7 +6,7 @@ import type { Program } from '#warpstage/compiler/ir.js';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import type { Finding } from '#warpstage/targets/checker/finding.js';
 import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
-import { type Choice, chooseLowerings } from '#warpstage/targets/legalise/lowering.js';
+import { type Choice, chooseLowerings, type LoweringOptions } from '#warpstage/targets/legalise/lowering.js';
 import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisation.js';
 import { interpreter } from './interpreter.ts';
 import { loweredFor } from './lowered.ts';
@@ -41,7 +41,7 @@ export function compareLowered(
   program: Program,
   dataOf: () => ProgramLaunch['arguments'],
   text: string,
-  { checked = false } = {},
+  lowering: Pick<LoweringOptions, 'checked' | 'bytesUnderWay'> = {},
 ): void {
   const run = (target: Parameters<typeof runProgram>[0]) => {
     const data = dataOf();
@@ -53,7 +53,7 @@ export function compareLowered(
   expect(expected.out.every((value) => value === 0)).toBe(false);
   for (const delivery of deliveries) {
     const findings: Finding[] = [];
-    const lowered = loweredFor(90, delivery, (finding) => findings.push(finding), { checked });
+    const lowered = loweredFor(90, delivery, (finding) => findings.push(finding), { lowering });
     expect({ ...run(lowered), delivery }, text).toEqual({ ...expected, delivery });
     expect(
       findings.map(({ message }) => message),

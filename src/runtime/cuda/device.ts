@@ -108,6 +108,7 @@ export class CudaDevice implements Device {
         compileCuda(specialised, alignments, {
           architecture,
           checked,
+          bytesUnderWay: gpu.bytesUnderWay,
           lineInfo: Boolean(process.env.WARPSTAGE_LINE_INFO),
           compile: (...operands) => this.#compiler.compile(...operands).image,
           portable: {

@@ -5,6 +5,7 @@ import type { Specialised } from '../../compiler/specialise.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import type { KernelSource } from '../../diagnostics/source.ts';
 import type { Executable } from '../executable.ts';
+import type { LoweringOptions } from '../legalise/lowering.ts';
 import { blockUniformPipelines } from '../legalise/synchronisation.ts';
 import { generateCuda } from './generate.ts';
 import { lineDirectives } from './line-directives.ts';
@@ -17,6 +18,8 @@ export interface CudaTarget {
   readonly lineInfo?: boolean;
   /** Whether accesses, copies and divisions are tested as the kernel runs. */
   readonly checked?: boolean;
+  /** Bytes that should be on their way to a multiprocessor of this GPU. Default: those of an H200. */
+  readonly bytesUnderWay?: number;
   /** Compiles CUDA C++ with the given options. */
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
   /** Architectures whose PTX is wanted as well, and who takes it. */
@@ -56,10 +59,10 @@ function generate(
   alignments: readonly number[],
   architecture: number,
   sources: readonly KernelSource[] | null,
-  checked: boolean,
+  options: Pick<LoweringOptions, 'checked' | 'bytesUnderWay'>,
 ) {
   return generateCuda(program, {
-    checked,
+    ...options,
     architecture,
     alignments,
     blockUniform: blockUniformPipelines(program),
@@ -75,7 +78,7 @@ export function cudaText(
   checked = false,
 ): string {
   const alignments = program.parameters.map(() => 16);
-  return generate(program, alignments, architecture, sources, checked).text;
+  return generate(program, alignments, architecture, sources, { checked }).text;
 }
 
 /**
@@ -89,15 +92,16 @@ export function compileCuda(
   alignments: readonly number[],
   target: CudaTarget,
 ): Executable {
-  const { architecture, lineInfo = false, checked = false, portable } = target;
+  const { architecture, lineInfo = false, checked = false, bytesUnderWay, portable } = target;
+  const paced = bytesUnderWay === undefined ? { checked } : { checked, bytesUnderWay };
   const make = (lines: boolean) => {
-    const source = generate(program, alignments, architecture, lines ? sources : null, checked);
+    const source = generate(program, alignments, architecture, lines ? sources : null, paced);
     const options = nvrtcOptions(architecture, program, lines);
     return { ...source, image: target.compile(source.text, `${source.entry}.cu`, options) };
   };
   const { entry, image, lowerings, shared, sites } = attempt(() => make(lineInfo)) ?? make(true);
   for (const older of portable?.architectures ?? []) {
-    const { text } = generate(program, alignments, older, null, checked);
+    const { text } = generate(program, alignments, older, null, { checked });
     portable!.keep(text, `${entry}.cu`, ptxOptions(older, program));
   }
   const tells = sites === null ? {} : { checked, sites };

@@ -133,7 +133,11 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const preludes = [
     prelude,
     ...(checks.stops
-      ? [`typedef ${index} ws_index;\n`, rankPrelude(program.threadOrder), checkPrelude]
+      ? [
+          `typedef ${index} ws_index;\ntypedef unsigned ${index} ws_count;\n`,
+          rankPrelude(program.threadOrder),
+          checkPrelude,
+        ]
       : [prints ? channelPrelude : '', uncheckedPrelude]),
     prints || checks.stops ? printPrelude : '',
     program.pipelines.length + program.barriers.length > 0 ? asyncPrelude : '',

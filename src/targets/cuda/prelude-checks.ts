@@ -163,8 +163,10 @@ WS_DEVICE bool ws_overlap(const void* a, const void* b, long long bytes) {
   const long long distance = (const char*)a - (const char*)b;
   return (distance < 0 ? -distance : distance) < bytes;
 }
+// The count is not negative.
 WS_DEVICE bool ws_holds(ws_index length, ws_index from, ws_index count) {
-  return from >= 0 && from <= length && count <= length - from;
+  const ws_index room = (ws_index)((ws_count)length - (ws_count)count);
+  return room >= 0 && (ws_count)from <= (ws_count)room;
 }
 // A source of which nothing is read may lie anywhere.
 WS_DEVICE void ws_check_copy(

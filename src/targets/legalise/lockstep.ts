@@ -29,8 +29,7 @@ import { batchesUnderWay, laterOffset } from './prefetch.ts';
 import type { Counters, Surroundings } from './rotate.ts';
 import { usesStageEachTurn, type Verb } from './verbs.ts';
 
-/** A round may be so many turns, and so many statements. */
-const mostTurns = 8;
+/** A round may have so many statements. */
 const mostStatements = 160;
 
 export interface Lockstep {
@@ -128,7 +127,7 @@ export function stepTogether(
   if (
     growing.length < tests.length ||
     mayLeave(outer) ||
-    stages > mostTurns ||
+    stages > schedule.pace.roundTurns ||
     statements * stages > mostStatements
   )
     return { first, refill, rounds: [] };
@@ -173,12 +172,12 @@ function flowOf(
   fill: Loop,
   stages: number,
   pipelines: readonly number[],
-  { program, lowerings, onlyCopiesMeet }: Surroundings,
+  { program, schedule, lowerings, onlyCopiesMeet }: Surroundings,
 ): Flow {
   const bulk = pipelines.length > 0 && pipelines.every((pipeline) => lowerings[pipeline] === 'bulk');
   if (!bulk || !mayBeLate(fill, pipelines, program))
     return { inFlight: stages, ahead: 0, turnsPerBarrier: 1 };
-  const wanted = batchesUnderWay(fill.body, program);
+  const wanted = batchesUnderWay(fill.body, program, schedule.pace);
   const inFlight = Math.min(stages, Math.max(2, Math.ceil(wanted / 2)));
   let turnsPerBarrier = 1;
   while (

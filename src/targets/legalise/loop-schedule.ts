@@ -9,7 +9,18 @@ import type { Call, Expression, Statement } from '../../compiler/ir.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { forEachStatement } from '../analysis/walk.ts';
 
+/** What loops over batches are made for. */
+export interface Pace {
+  /** Bytes that should be on their way to a multiprocessor at any time: its share of the memory's speed, times a latency. */
+  readonly bytesUnderWay: number;
+  /** Turns of a round without a test between them, at most (lockstep.ts). */
+  readonly roundTurns: number;
+}
+
+export const defaultPace: Pace = { bytesUnderWay: 32 * 1024, roundTurns: 8 };
+
 export interface LoopSchedule {
+  readonly pace: Pace;
   /** How many stages lie between the tail and the head of the call's pipeline there. */
   readonly distance: Map<Call, number>;
   /** Loops that fill pipelines before the steady state begins, and to how many stages. */
@@ -35,8 +46,9 @@ export interface Prefetch {
   readonly when: Expression | null;
 }
 
-export function newLoopSchedule(): LoopSchedule {
+export function newLoopSchedule(pace: Pace = defaultPace): LoopSchedule {
   return {
+    pace,
     distance: new Map(),
     fills: new Map(),
     refills: new Map(),

@@ -4,7 +4,7 @@ import type { Program } from '../../compiler/ir.ts';
 import { expandCounts } from './counts.ts';
 import type { Lowering } from './decisions.ts';
 import { legaliseForGpu } from './gpu.ts';
-import { newLoopSchedule } from './loop-schedule.ts';
+import { defaultPace, newLoopSchedule } from './loop-schedule.ts';
 import { chooseLowerings, type LoweringOptions } from './lowering.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
 import { prefetchInLoops } from './prefetch.ts';
@@ -23,7 +23,10 @@ export function lowerForGpu(given: Program, options: LoweringOptions): Lowered {
   const choices = chooseLowerings(original, options);
   const lowerings = choices.map(({ lowering }) => lowering);
   const chosen = choices.find(({ program }) => program !== undefined)?.program ?? original;
-  const schedule = newLoopSchedule();
+  const { checked = false, bytesUnderWay = defaultPace.bytesUnderWay } = options;
+  // With a test of each access and copy, long bodies cost more than what they save.
+  const roundTurns = checked ? 2 : defaultPace.roundTurns;
+  const schedule = newLoopSchedule({ bytesUnderWay, roundTurns });
   let proven: boolean | undefined;
   const onlyCopies = () => {
     proven ??= onlyCopiesMeet(original, options.alignments);
@@ -31,7 +34,7 @@ export function lowerForGpu(given: Program, options: LoweringOptions): Lowered {
   };
   const rotated = rotateFillLoops(chosen, lowerings, schedule, onlyCopies);
   prefetchInLoops(rotated, schedule);
-  const unrolled = unrollStages(rotated, schedule);
+  const unrolled = checked ? rotated : unrollStages(rotated, schedule);
   const program = legaliseForGpu(unrolled, {
     architecture: options.architecture,
     alignments: options.alignments,

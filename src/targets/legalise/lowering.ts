@@ -31,6 +31,8 @@ export interface LoweringOptions {
   readonly blockUniform: (pipeline: number) => boolean;
   /** Whether what threads access and copy is tested, as what they do in the kernel's text. Default: no. */
   readonly checked?: boolean;
+  /** Bytes that should be on their way to a multiprocessor at any time. Default: those of an H200. */
+  readonly bytesUnderWay?: number;
 }
 
 /** The lowering of a pipeline, and why it is that one: half a sentence. */

@@ -1,6 +1,6 @@
 // Fetching the sources of later copies to the L2 cache.
 //
-// The memory of an H200 wants some 32 KB under way for each multiprocessor. A pipeline with few
+// The memory of an H200 wants some 32 KB under way for each multiprocessor, that of an H100 some 22. A pipeline with few
 // stages has less: its copies then wait for the memory one after the other. So a bulk copy is
 // preceded by a hint for the source of the one that comes so many batches later; it changes
 // nothing that a program can see. With one stage this takes the guide's kernel from 0.64 of
@@ -20,11 +20,9 @@ import {
 import { elementOf } from '../analysis/elements.ts';
 import { mapExpression } from '../analysis/map.ts';
 import { assignedIn } from '../analysis/walk.ts';
-import type { LoopSchedule } from './loop-schedule.ts';
+import type { LoopSchedule, Pace } from './loop-schedule.ts';
 import { conjunctionOf, isFarBelow, variablePlus } from './loops.ts';
 
-/** Bytes that should be on their way to a multiprocessor. */
-const bytesUnderWay = 32 * 1024;
 /** How many threads a multiprocessor runs, if it runs as many as it can. */
 const residentThreads = 2048;
 /** No more batches than this. */
@@ -45,7 +43,11 @@ function isBlockCopy(statement: Statement): statement is Copy {
 }
 
 /** How many batches, of which one is copied by these statements, should be under way for a block. */
-export function batchesUnderWay(batch: readonly Statement[], program: Program): number {
+export function batchesUnderWay(
+  batch: readonly Statement[],
+  program: Program,
+  { bytesUnderWay }: Pace,
+): number {
   const bytes = batch.filter(isBlockCopy).reduce((sum, { count, source }) => {
     const elements = count.kind === 'constant' ? Number(count.value) : 0;
     return sum + elements * bytesOf(elementOf(program, source.array));
@@ -120,7 +122,7 @@ function prefetchIn(loop: Loop, program: Program, schedule: LoopSchedule): void 
   const copies = loop.body.filter(isBlockCopy);
   if (growing.length < tests.length || copies.length === 0) return;
   const stages = Math.max(...copies.map(({ pipeline }) => program.pipelines[pipeline]!.stages));
-  const ahead = batchesUnderWay(loop.body, program) - stages;
+  const ahead = batchesUnderWay(loop.body, program, schedule.pace) - stages;
   if (ahead <= 0) return;
   const next = variablePlus(counter, ahead, { type: program.variables[counter]!.type, range: loop.range });
   const when = conjunctionOf(growing.flatMap((test) => isFarBelow(test, ahead)));

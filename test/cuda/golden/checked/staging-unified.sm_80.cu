@@ -33,61 +33,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
     break_1:;
     while ((pipeline_filled_6 < 4u)) {
       ws_commit();
-      continue_3:;
-      pipeline_filled_6 = (pipeline_filled_6 + 1u);
-    }
-    break_3:;
-    while ((computeBatch_0 < (int)((unsigned)batchCount_2 - (unsigned)7))) {
-      WS_TURN();
-      ws_wait_group<3>();
-      __syncthreads();
-      batch_3 = computeBatch_0;
-      out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
-      staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      __syncthreads();
-      batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
-      ws_copy_async<16>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
-      ws_commit();
-      ws_wait_group<3>();
-      __syncthreads();
-      batch_3 = computeBatch_0;
-      out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
-      staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      __syncthreads();
-      batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
-      ws_copy_async<16>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
-      ws_commit();
-      ws_wait_group<3>();
-      __syncthreads();
-      batch_3 = computeBatch_0;
-      out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
-      staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      __syncthreads();
-      batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
-      ws_copy_async<16>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
-      ws_commit();
-      ws_wait_group<3>();
-      __syncthreads();
-      batch_3 = computeBatch_0;
-      out_4 = (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_3));
-      staged_5 = (int)((unsigned)(int)((unsigned)computeBatch_0 % (unsigned)4) * (unsigned)256);
-      g_globalOut_0[ws_inside((int)((unsigned)out_4 + (unsigned)(int)ws_thread_rank), g_globalOut_0_length, 1)] = (int)(int)((unsigned)(int)((unsigned)((int)s_shared_0[(int)((unsigned)staged_5 + (unsigned)(int)ws_thread_rank)]) * (unsigned)3) + (unsigned)1);
-      computeBatch_0 = (int)((unsigned)computeBatch_0 + (unsigned)1);
-      __syncthreads();
-      batch_2 = (int)((unsigned)computeBatch_0 + (unsigned)3);
-      ws_check_copy((int)(int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), s_shared_0_length, (int)(int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), g_globalIn_1_length, (int)256, (int)0, false, 0);
-      ws_copy_async<16>(s_shared_0 + (int)((unsigned)(int)((unsigned)(int)((unsigned)computeBatch_0 + (unsigned)3) % (unsigned)4) * (unsigned)256), g_globalIn_1 + (int)((unsigned)(int)((unsigned)(int)blockIdx.x * (unsigned)256) + (unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)((unsigned)(int)gridDim.z * (unsigned)(int)gridDim.y) * (unsigned)(int)gridDim.x) * (unsigned)256) * (unsigned)batch_2)), (unsigned long long)256 * 4u, ws_thread_rank, 256u);
-      ws_commit();
       continue_2:;
+      pipeline_filled_6 = (pipeline_filled_6 + 1u);
     }
     break_2:;
     while (true) {
