@@ -322,7 +322,39 @@ export const mutations = [
       why: 'a thread that stores a byte overwrites those of threads that do not',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/wasm/simd/expressions.ts',
+    ['test/wasm/unsigned.test.ts'],
+    [
+      {
+        name: 'the largest unsigned number has a next one',
+        from: "test.operator === 'greater' && limit < 2 ** 32 - 1",
+        to: "test.operator === 'greater'",
+        why: 'every number is more than the largest',
+      },
+      {
+        name: 'there is an unsigned number below zero',
+        from: "test.operator === 'less' && limit > 0",
+        to: "test.operator === 'less'",
+        why: 'every number is less than zero',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/wasm/simd/masked.ts', lanes, [
+    {
+      name: 'lanes forget what is read behind the loop that they left',
+      from: 'this.#entered?.mask !== mask || has(this.#entered.after, variable)',
+      to: 'this.#entered?.mask !== mask',
+      why: 'a thread whose loop has ended gets the values of turns that it does not make',
+      tests: ['test/wasm/masked.test.ts'],
+    },
+    {
+      name: 'lanes that did not enter a loop forget what it changes',
+      from: "if (mask === null && unit.does('dead'))",
+      to: "if (unit.does('dead'))",
+      why: 'the other branch computes with values of a loop that its threads never saw',
+      tests: ['test/wasm/masked.test.ts'],
+    },
     {
       name: 'lanes outside a masked loop join in',
       from: 'code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(local);',

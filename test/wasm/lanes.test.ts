@@ -68,6 +68,7 @@ test.each([
   { missing: 0, target: wasmWithout('bounds') },
   { missing: 0, target: wasmWithout('flight') },
   { missing: 0, target: wasmWithout('unroll') },
+  { missing: 0, target: wasmWithout('unsigned') },
   { missing: 0, target: wasmWithout('divisions') },
 ])('random programs, with inputs that lack $missing elements, by $target.name', ({ missing, target }) => {
   let vectorised = 0;

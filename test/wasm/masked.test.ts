@@ -28,6 +28,8 @@ class Writer {
   readonly #tape: Tape;
   readonly #jumps: boolean;
   #loops = 0;
+  /** Variables of the loops around, which end with them. */
+  readonly #ofLoops: string[] = [];
   /** The labels of the loops and blocks around, by whether a round of theirs can be ended. */
   readonly #around: { readonly label: string; readonly isLoop: boolean }[] = [];
 
@@ -61,7 +63,7 @@ class Writer {
 
   #statement(depth: number): string {
     const tape = this.#tape;
-    const name = tape.pick(['a', 'b', 'p']);
+    const name = tape.pick(['a', 'b', 'p', ...this.#ofLoops]);
     if (this.#jumps && this.#around.length > 0 && tape.chance(1, 4)) return this.#jump();
     if (this.#jumps && depth < 3 && tape.chance(1, 12)) {
       this.#loops += 1;
@@ -106,6 +108,17 @@ class Writer {
       `${round} < t % 5`,
       `${round} < 4 && ${this.#test()}`,
     ]);
+    if (this.#tape.chance(1, 2)) return this.#for(depth, label, round, more);
+    // A variable of the loop's own: nobody reads it behind the loop.
+    const own = `q${this.#loops}`;
+    const first = this.#value();
+    this.#ofLoops.push(own);
+    const loop = this.#for(depth, label, round, `${more} && ${own} !== 77`);
+    this.#ofLoops.pop();
+    return `let ${own} = cuda.i32(${first});\n${loop}`;
+  }
+
+  #for(depth: number, label: string, round: string, more: string): string {
     const body = this.#within({ label, isLoop: true }, depth);
     return `${this.#jumps ? `${label}: ` : ''}for (let ${round} = 0; ${more}; ${round}++) { ${body} }`;
   }
@@ -146,6 +159,7 @@ class Writer {
       'a',
       'b',
       'p',
+      ...this.#ofLoops,
       't',
       `${1 + tape.below(9)}`,
       `(a >> ${1 + tape.below(9)})`,
@@ -181,6 +195,7 @@ test.each([
   ['jump', true, wasm],
   ['part, without the pass that counts what loops carry', false, wasmWithout('flight')],
   ['jump, without the pass for it', true, wasmWithout('jumps')],
+  ['jump, without the pass for what they read no more', true, wasmWithout('dead')],
 ])('random kernels whose lanes %s', (_, jumps, target) => {
   let vectorised = 0;
   let runs = 0;
@@ -223,4 +238,45 @@ test('a loop has as many vectors under way as what goes from turn to turn leaves
   const lengthOf = ({ executable }: ReturnType<typeof run>) =>
     wasmBytes(executable.program, { without: executable === all.executable ? [] : ['flight'] }).length;
   expect(lengthOf(all)).toBeGreaterThan(lengthOf(without));
+});
+
+test('lanes that have left a loop keep what is read behind it, and no more', () => {
+  const leaving = kernel(schema, ({ out, other, x, n }, cuda) => {
+    const i = cuda.threadIdx.x;
+    let [a, b, turns] = [x[i]! & 63, 1, 0];
+    while (a > 1 && turns < n) {
+      b = b * 3 + a;
+      a = (a & 1) === 1 ? 3 * a + 1 : a >> 1;
+      turns++;
+    }
+    out[i] = turns;
+    other[i] = b;
+  });
+  const run = (target: Target) => outcome(target, leaving as unknown as Kernel, 16, 1);
+  const expected = run(interpreter('eager')).results;
+  expect([run(wasm).results, run(wasmWithout('dead')).results]).toEqual([expected, expected]);
+  const { program } = run(wasm).executable;
+  const lengths = [[], ['dead'] as const].map((without) => wasmBytes(program, { without }).length);
+  expect(lengths[0]).toBeLessThan(lengths[1]!);
+});
+
+test('lanes of the other branch keep what a loop changes', () => {
+  const branching = kernel(schema, ({ out, x }, cuda) => {
+    const i = cuda.threadIdx.x;
+    let q = x[i]! & 255;
+    let a = 0;
+    if ((q & 1) === 0) {
+      while (q > 3) {
+        q >>= 1;
+        a++;
+      }
+    } else {
+      a = q;
+    }
+    out[i] = a;
+  });
+  const [found, expected] = [wasm, interpreter('eager')].map(
+    (target) => outcome(target, branching as unknown as Kernel, 16, 1).results,
+  );
+  expect(found).toBe(expected);
 });

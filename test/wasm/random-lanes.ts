@@ -317,7 +317,7 @@ class Generator {
       if (tape.chance(1, 4)) return unary('not', of('bool'));
       if (tape.chance(1, 4)) return conditional(of('bool'), of('bool'), of('bool'));
       const compared = tape.pick(laneTypes);
-      const operator = tape.pick(['less', 'equal', 'greaterEqual', 'notEqual'] as const);
+      const operator = tape.pick(['less', 'equal', 'greaterEqual', 'notEqual', 'greater'] as const);
       return compare(operator, of(compared), of(compared));
     }
     switch (tape.below(6)) {

@@ -6,6 +6,7 @@
 
 import type { Expression, Statement, ValueType, View } from '../../../compiler/ir.ts';
 
+import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
 import type { CopyCall } from '../copies.ts';
@@ -114,7 +115,7 @@ export function writeSplat(code: Code, type: LaneType): void {
 
 /** Pushes one vector of an expression; those of an f64 are counted in pairs. */
 export function pushLanes(group: GroupContext, shared: Shared, expression: Expression, vector: number): void {
-  const { code, lanes, constants } = group;
+  const { code, lanes, constants, unit } = group;
   const push = (operand: Expression) => pushLanes(group, shared, operand, vector);
   if (lanes.isUniform(expression)) {
     pushUniform(group, shared, expression);
@@ -173,7 +174,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       code.op(laneInstruction(expression.operator, expression.type)!);
       return;
     case 'compare': {
-      const { operator, left, right } = expression;
+      const { operator, left, right } = unit.does('unsigned') ? withEqual(expression) : expression;
       const instruction = laneInstruction(operator, left.type)!;
       if (left.type === 'f64') {
         for (const pair of pairsOf(vector)) {
@@ -228,6 +229,17 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
     default:
       throw new Error(`lanes cannot compute a ${expression.kind}`);
   }
+}
+
+/** The same comparison of u32 by an operator that takes one instruction less: more than 1 is 2 or more. */
+function withEqual(test: Expression & { readonly kind: 'compare' }): typeof test {
+  const limit = test.left.type === 'u32' ? constantOf(test.right) : null;
+  if (limit === null) return test;
+  if (test.operator === 'greater' && limit < 2 ** 32 - 1)
+    return { ...test, operator: 'greaterEqual', right: integer(test.right, limit + 1) };
+  if (test.operator === 'less' && limit > 0)
+    return { ...test, operator: 'lessEqual', right: integer(test.right, limit - 1) };
+  return test;
 }
 
 /** The pairs of a vector. */

@@ -4,10 +4,11 @@
 // A value is kept where the mask is off. A store touches only the elements of lanes that are
 // there, since those beside them may be other threads'. A loop goes round as long as any lane is
 // in it. Nothing is jumped over, so nothing here may fail. A lane that jumps is taken out of the masks of all
-// lists that it leaves.
+// lists that it leaves. What a lane no longer reads may get any value.
 
 import type { Expression, Statement, ValueType } from '../../../compiler/ir.ts';
 import { constantOf } from '../../analysis/elements.ts';
+import { has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { anyStatement } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -45,12 +46,17 @@ interface Leavable {
 export class MaskedWriter {
   readonly #group: GroupContext;
   readonly #checkpoints: Checkpoints;
+  /** What is read after the region's statements. */
+  readonly #liveness: Liveness;
   /** From the outermost. */
   readonly #leavable: Leavable[] = [];
+  /** The mask of a loop that all lanes enter, and what is read behind it. */
+  #entered: { readonly mask: Mask; readonly after: VariableSet } | null = null;
 
-  constructor(group: GroupContext, checkpoints: Checkpoints) {
+  constructor(group: GroupContext, checkpoints: Checkpoints, liveness: Liveness) {
     this.#group = group;
     this.#checkpoints = checkpoints;
+    this.#liveness = liveness;
   }
 
   /** Writes statements under a mask, null for all lanes. */
@@ -160,11 +166,16 @@ export class MaskedWriter {
   }
 
   /** All lanes go round as long as any of them does. */
-  #loop({ label, test, testFirst, body, update }: Structure<'loop'>, mask: Mask | null): void {
-    const { code } = this.#group;
+  #loop(loop: Structure<'loop'>, mask: Mask | null): void {
+    const { label, test, testFirst, body, update } = loop;
+    const { code, unit } = this.#group;
     const endsRounds = anyStatement(body, (each) => each.kind === 'continue' && each.label === label);
     code.withTemporaries((take) => {
       const live = this.#copyOf(mask, take);
+      const around = this.#entered;
+      // Who leaves it comes out behind it, for it has no jump to elsewhere (canMask), and nobody else is there.
+      if (mask === null && unit.does('dead'))
+        this.#entered = { mask: live, after: this.#liveness.after(loop) };
       const writeBody = () => {
         if (!endsRounds) {
           this.write(body, live);
@@ -195,12 +206,21 @@ export class MaskedWriter {
           code.br(top);
         });
       });
+      this.#entered = around;
     });
   }
 
-  #assign(statement: Structure<'assign'>, mask: Mask | null): void {
+  /** The mask that a variable's new values need: none where the lanes that have left their loop never read it again. */
+  #maskFor(variable: number, mask: Mask | null): Mask | null {
+    if (mask === null || this.#entered?.mask !== mask || has(this.#entered.after, variable)) return mask;
+    this.#group.unit.tell('dead', 'values that lanes keep no more when they have left a loop');
+    return null;
+  }
+
+  #assign(statement: Structure<'assign'>, around: Mask | null): void {
     const { code, lanes, first, unit } = this.#group;
     const { variable, value } = statement;
+    const mask = this.#maskFor(variable, around);
     if (!lanes.varies(variable)) {
       writeStatement(first, statement);
       return;

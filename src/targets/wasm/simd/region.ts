@@ -7,7 +7,7 @@
 import type { Region as RegionOfBlock, Statement } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 
-import { analyseLiveness, has } from '../../analysis/liveness.ts';
+import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
 import { assignedIn, forEachExpression, forEachStatement, readIn } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
@@ -164,7 +164,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
 
 /** What writes the groups of a row whose next thread's rank a local holds. */
 function rowOf(
-  { unit, code, lanes, plan, variables, threadContext }: LaneRegionParts,
+  { unit, code, lanes, plan, region, variables, threadContext }: LaneRegionParts,
   constants: VectorConstants,
   checkpoints: Checkpoints,
   rank: Local,
@@ -202,6 +202,10 @@ function rowOf(
     variables,
     rank,
     threadContext,
+    liveness: analyseLiveness(
+      region.body,
+      region.stores.reduce((set, id) => set | bit(id), 0n),
+    ),
   });
   return { group, writer, rank };
 }

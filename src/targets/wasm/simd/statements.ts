@@ -6,7 +6,7 @@
 // The same fallback is where lanes go when a check of theirs fails.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
-import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
+import { analyseLiveness, bit, has, type Liveness } from '../../analysis/liveness.ts';
 import { assignedIn, readIn } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
@@ -40,6 +40,8 @@ export interface LaneWriterParts {
   readonly rank: Local;
   /** The context of a single thread whose rank a local holds. */
   readonly threadContext: (rank: Local) => ThreadContext;
+  /** Of the region. */
+  readonly liveness: Liveness;
 }
 
 export class LaneWriter {
@@ -50,13 +52,13 @@ export class LaneWriter {
   readonly #threadContext: (rank: Local) => ThreadContext;
   readonly #masked: MaskedWriter;
 
-  constructor({ group, checkpoints, variables, rank, threadContext }: LaneWriterParts) {
+  constructor({ group, checkpoints, variables, rank, threadContext, liveness }: LaneWriterParts) {
     this.#group = group;
     this.#checkpoints = checkpoints;
     this.#variables = variables;
     this.#rank = rank;
     this.#threadContext = threadContext;
-    this.#masked = new MaskedWriter(group, checkpoints);
+    this.#masked = new MaskedWriter(group, checkpoints, liveness);
   }
 
   /** Writes statements that all lanes of a group carry out. */
