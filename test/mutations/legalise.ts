@@ -47,8 +47,32 @@ export const mutations = [
       to: 'return left + right;',
       why: 'copies that run backwards are taken for one that runs forwards',
     },
+    {
+      name: 'parts are always in the order of the ranks',
+      from: 'rank > parts[n - 1]!.rank);',
+      to: 'rank !== parts[n - 1]!.rank);',
+      why: 'a checked kernel names a thread whose copy is right',
+    },
   ]),
   ...mutationsOf('src/targets/legalise/roles.ts', roles, [
+    {
+      name: 'a tested copy is of one thread',
+      from: 'parts: { count: parts, threads: producers / parts }',
+      to: 'parts: { count: 1, threads: producers / parts }',
+      why: 'a checked kernel says that the first producer copied what all of them do',
+    },
+    {
+      name: 'what producers read is not tested',
+      from: 'if (this.#options.checked && alive.some(canFail))',
+      to: 'if (this.#options.checked && alive.length === 0)',
+      why: 'a checked kernel names the copying thread for what another one read',
+    },
+    {
+      name: 'threads are those of the hardware',
+      from: '...(order.isSame ? {} : { threadOrder: order }),',
+      to: '',
+      why: 'a checked kernel names the thread of the hardware, which is not the one of the kernel',
+    },
     {
       name: 'threads that do not all come to a verb have a role',
       from: 'threads.every((one, rank) => one !== producers[rank])',
@@ -157,6 +181,12 @@ export const mutations = [
     },
   ]),
   ...mutationsOf('src/targets/legalise/thread-order.ts', roles, [
+    {
+      name: 'ranks of a run are told without its period',
+      from: 'return Math.floor(number / width) * period + (number % width) + first;',
+      to: 'return number + first;',
+      why: 'a fault names a thread of the other role',
+    },
     {
       name: 'consumers stay where they are',
       from: "inRun(words.binary('subtract', rank, words.index(count)), consumers),",
