@@ -135,6 +135,23 @@ describePage('in Chromium', () => {
     await own.close();
   });
 
+  test('has one thread where no worker may be made', async () => {
+    const page = await show('isolated/');
+    const threads = await page.evaluate(async () => {
+      globalThis.Worker = class {
+        constructor() {
+          throw new Error('none may be made');
+        }
+      } as never;
+      const { open } = globalThis as never as typeof import('warpstage');
+      const device = await open('cpu', { threads: 3 });
+      await device.close();
+      return device.properties.multiProcessorCount;
+    });
+    expect(threads).toBe(1);
+    await page.close();
+  });
+
   test.each(partOf(['a worker', 'a window'], 0))('has threads in %s of an isolated page', async (where) => {
     const page = await show('isolated/');
     const result = await page.evaluate(

@@ -80,6 +80,48 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/runtime/cpu/web/mail.ts',
+    ['test/runtime/mail.test.ts'],
+    [
+      {
+        name: 'what does not fit into the ring is lost',
+        from: 'sent += part;',
+        to: 'sent = bytes.length;',
+        why: 'a long line, and all reports behind it, cannot be read',
+      },
+      {
+        name: 'a report goes beyond the end of the ring',
+        from: 'Math.min(free, bytes.length - sent, capacity - at)',
+        to: 'Math.min(free, bytes.length - sent)',
+        why: 'a thread fails wherever a report ends the ring',
+      },
+      {
+        name: 'what lies at the end of the ring is taken twice',
+        from: 'Atomics.store(this.#words, Word.read, (read + part) | 0);',
+        to: 'Atomics.store(this.#words, Word.read, (read + part - 1) | 0);',
+        why: 'bytes come again, and no report behind them can be read',
+      },
+      {
+        name: 'the bell is rung for every report',
+        from: 'if (Atomics.exchange(this.#words, Word.rung, 1) === 0) this.#ringBell();',
+        to: 'this.#ringBell();',
+        why: 'a kernel that prints sends a message for each line',
+      },
+      {
+        name: 'a negative zero is zero',
+        from: '!Number.isFinite(value) || Object.is(value, -0)',
+        to: '!Number.isFinite(value)',
+        why: 'an error shows another value than the kernel had',
+      },
+      {
+        name: 'orders are not counted',
+        from: 'Atomics.add(this.#words, Word.posted, 1);',
+        to: '',
+        why: 'a thread sleeps before an order that is on its way',
+      },
+    ],
+  ),
   ...mutationsOf('src/runtime/cpu/worker-pool.ts', withDelays, [
     {
       name: 'a launch is closed without a look at who is inside',
