@@ -43,6 +43,11 @@ export const pipelineVerbs = {
 
 export type PipelineVerb = keyof typeof pipelineVerbs;
 
+/** Who uses a verb of a stage, given as kernels name it. */
+export function roleOf(verb: string): 'producer' | 'consumer' {
+  return pipelineVerbs[verb as PipelineVerb].role;
+}
+
 /** The verbs that are a step. */
 export type VerbOf<Step> = {
   [Verb in PipelineVerb]: (typeof pipelineVerbs)[Verb]['step'] extends Step ? Verb : never;
@@ -59,7 +64,7 @@ export interface StageCall {
 }
 
 export function isStageCall(call: { readonly intrinsic: string }): call is StageCall {
-  return stageVerbs.some((verb) => verb === call.intrinsic);
+  return stageVerbs.some((verb) => verb === call.intrinsic) && !isTimedWait(call);
 }
 
 /** Whether a thread may have to wait for its stage there, as long as it takes. */
@@ -73,13 +78,29 @@ export function waitsForStage(call: { readonly intrinsic: string }): call is Sta
  */
 export interface TimedWait {
   readonly kind: 'call';
-  readonly intrinsic: 'consumerWaitFor' | 'consumerWaitUntil';
+  readonly intrinsic: 'consumerWait';
   readonly pipeline: number;
   /** An f64. */
-  readonly time: Expression;
+  readonly limit: Expression;
+  /** Whether the limit is a time of the clock. */
+  readonly until: boolean;
   /** A bool variable that gets whether the stage is there, or null. */
   readonly result: number | null;
   readonly range: Range;
+}
+
+export function isTimedWait(call: { readonly intrinsic: string }): call is TimedWait {
+  return call.intrinsic === 'consumerWait' && 'limit' in call;
+}
+
+/** The name of a wait with a limit in kernels. */
+export function timedVerbOf({ until }: TimedWait): 'consumerWaitFor' | 'consumerWaitUntil' {
+  return until ? 'consumerWaitUntil' : 'consumerWaitFor';
+}
+
+/** A call's name in kernels. */
+export function verbOf(call: { readonly intrinsic: string }): string {
+  return isTimedWait(call) ? timedVerbOf(call) : call.intrinsic;
 }
 
 /** The same wait, as long as it takes. */

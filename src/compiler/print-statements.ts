@@ -2,6 +2,7 @@
 
 import type { Call, Expression, Group, Program, Statement, View } from './ir.ts';
 import type { CoreOperation } from './ir-core.ts';
+import { isTimedWait, verbOf } from './ir-pipelines.ts';
 import type { ExpressionPrinter, Names } from './print-expressions.ts';
 
 export function printGroup(group: Group): string {
@@ -103,6 +104,8 @@ export class StatementPrinter {
   /** A call in one line. */
   call(call: Call): string {
     const print = (expression: Expression) => this.#expressions.print(expression);
+    if (isTimedWait(call))
+      return `${this.#result(call.result)}${this.#pipeline(call.pipeline)}.${verbOf(call)}(${print(call.limit)})`;
     switch (call.intrinsic) {
       case 'sync':
         return `sync(${printGroup(call.group)}${this.#mask(call)})`;
@@ -117,9 +120,6 @@ export class StatementPrinter {
       }
       case 'pipelineConsumerWaitPrior':
         return `${this.#pipeline(call.pipeline)}.consumerWaitPrior(${call.prior})`;
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil':
-        return `${this.#result(call.result)}${this.#pipeline(call.pipeline)}.${call.intrinsic}(${print(call.time)})`;
       case 'globaltimer':
       case 'clock64':
         return `${this.#result(call.result)}${call.intrinsic}()`;

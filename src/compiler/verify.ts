@@ -202,6 +202,7 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
     // Threads wait for words alone.
     if (program.level === 'cohort' && ['sync', 'warp'].includes(one.intrinsic))
       throw new Error(`${one.intrinsic} in a program of cohorts`);
+    if ('limit' in one && one.limit !== null) isType(one.limit, 'f64', 'a limit');
     switch (one.intrinsic) {
       case 'core':
         core(one);
@@ -235,10 +236,6 @@ function rulesOf(program: Program): Rules & { readonly index: (one: Expression) 
           throw new Error('a wrong result');
         break;
       }
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil':
-        isType(one.time, 'f64', 'a time');
-        break;
       case 'nanosleep':
         isType(one.duration, 'f64', 'a duration');
         break;

@@ -2,10 +2,12 @@
 
 import type { Group, Program } from '../compiler/ir.ts';
 import type { Waiting } from '../compiler/ir-core.ts';
+import { type Pipeline, roleOf } from '../compiler/ir-pipelines.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { barrierName } from './barrier-misuse.ts';
 import type { Fault } from './executable.ts';
+import type { PipelineRole } from './pipeline-misuse.ts';
 
 /** How far what is waited for has come. */
 export interface Progress {
@@ -32,26 +34,17 @@ export function waitsToMake(pipeline: string, progress: Progress): string {
   return `makePipeline of \`${pipeline}\`: ${share(progress, 'threads', 'have called it')}`;
 }
 
-/** A consumer waits for a stage to be committed. */
-export function waitsForCommit(
-  pipeline: string,
+/** A producer waits for a stage to be released, a consumer for one to be committed. */
+export function waitsAtStage(
+  role: PipelineRole,
+  { name, partition }: Pick<Pipeline, 'name' | 'partition'>,
   stage: number,
-  partitioned: boolean,
   progress: Progress,
 ): string {
-  const who = partitioned ? 'producers' : 'threads';
-  return `consumerWait on stage ${stage} of \`${pipeline}\`: ${share(progress, who, 'have committed')}`;
-}
-
-/** A producer waits for a stage to be released. */
-export function waitsForRelease(
-  pipeline: string,
-  stage: number,
-  partitioned: boolean,
-  progress: Progress,
-): string {
-  const who = partitioned ? 'consumers' : 'threads';
-  return `producerAcquire on stage ${stage} of \`${pipeline}\`: ${share(progress, who, 'have released it')}`;
+  const who = (others: string) => (partition === 'unified' ? 'threads' : others);
+  return role === 'producer'
+    ? `producerAcquire on stage ${stage} of \`${name}\`: ${share(progress, who('consumers'), 'have released it')}`
+    : `consumerWait on stage ${stage} of \`${name}\`: ${share(progress, who('producers'), 'have committed')}`;
 }
 
 /** A thread waits for the others of the group to make a barrier too. */
@@ -80,10 +73,10 @@ export function waitsForCount(
   }
   if (group?.kind === 'grid') return waitsForGrid(progress);
   if (pipeline === undefined) return waitsAtSync(group!, place, progress);
-  const { name, partition } = pipelines[pipeline]!;
-  if (verb === 'makePipeline') return waitsToMake(name, progress);
-  const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
-  return words(name, place, partition !== 'unified', progress);
+  const declaration = pipelines[pipeline]!;
+  return verb === 'makePipeline'
+    ? waitsToMake(declaration.name, progress)
+    : waitsAtStage(roleOf(verb!), declaration, place, progress);
 }
 
 /** A thread only sleeps, or waits with a limit, again and again. */
@@ -117,6 +110,18 @@ export function deadlockOfAll(
     return { rank, range, what: words({ arrived: 0, expected: expected(rank), left: 0 }) };
   });
   return deadlockOf(block, waiting);
+}
+
+/** The deadlock of all threads of a block at a stage, by the verb of which nobody is left who could help. */
+export function deadlockAtStage(
+  block: Extent3,
+  threads: number,
+  { pipeline, verb, range }: { readonly pipeline: Pipeline; readonly verb: string; readonly range: Range },
+  stage: number,
+): Fault {
+  return deadlockOfAll(block, threads, { group: pipeline.group, range }, (progress) =>
+    waitsAtStage(roleOf(verb), pipeline, stage, progress),
+  );
 }
 
 /** The deadlock of a block's threads, given by ascending rank, grouped by the place where they wait and what for. */

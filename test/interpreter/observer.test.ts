@@ -131,9 +131,10 @@ test('a wait that times out is reported, and batches of the queue are phases', (
     { kind: 'call', intrinsic: 'pipelineConsumerWaitPrior', pipeline: own, prior: 1, range: nowhere },
     {
       kind: 'call',
-      intrinsic: 'consumerWaitFor',
+      intrinsic: 'consumerWait',
       pipeline,
-      time: constant('f64', 100),
+      limit: constant('f64', 100),
+      until: false,
       result: null,
       range: nowhere,
     },

@@ -9,6 +9,7 @@ import type { Call, Expression, Group } from '../ir.ts';
 import { knownNumber } from '../numbers.ts';
 import { type CountValue, number, undefinedValue, type Value, type ViewValue } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { commitOwn } from './pipelines.ts';
 
 export const copyHandlers = {
   'cuda.alignedSize': ({ lowering, args, at }) => {
@@ -109,12 +110,6 @@ function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
 function lesser({ lowering, node }: Place, a: CountValue, b: CountValue): CountValue {
   const count = binary('min', a.count, b.count, lowering.range(node));
   return { kind: 'count', count, alignment: Math.max(a.alignment, b.alignment) };
-}
-
-function commitOwn({ lowering, node }: Place): Value {
-  const pipeline = lowering.ownQueue.pipeline(lowering.range(node));
-  lowering.emit({ kind: 'call', intrinsic: 'producerCommit', pipeline, range: lowering.range(node) });
-  return undefinedValue;
 }
 
 function waitOwn(call: Place, prior: number): Value {

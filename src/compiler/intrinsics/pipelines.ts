@@ -35,8 +35,8 @@ export const pipelineHandlers = {
   'pipeline.producerCommit': (call) => stage(call, 'producerCommit'),
   'pipeline.consumerWait': (call) => stage(call, 'consumerWait'),
   'pipeline.consumerRelease': (call) => stage(call, 'consumerRelease'),
-  'pipeline.consumerWaitFor': (call) => timedWait(call, 'consumerWaitFor', call.args.duration),
-  'pipeline.consumerWaitUntil': (call) => timedWait(call, 'consumerWaitUntil', call.args.time),
+  'pipeline.consumerWaitFor': (call) => timedWait(call, call.args.duration, false),
+  'pipeline.consumerWaitUntil': (call) => timedWait(call, call.args.time, true),
   'pipeline.quit': ({ lowering, receiver, node }) => {
     const range = lowering.range(node);
     const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('last', 'bool');
@@ -58,18 +58,27 @@ function stage(
   return undefinedValue;
 }
 
+/** Commits to the queue that a thread has without making a pipeline. */
+export function commitOwn({ lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>): Value {
+  const range = lowering.range(node);
+  const pipeline = lowering.ownQueue.pipeline(range);
+  lowering.emit({ kind: 'call', intrinsic: 'producerCommit', pipeline, range });
+  return undefinedValue;
+}
+
 function timedWait(
   {
     lowering,
     receiver,
     node,
   }: Pick<IntrinsicCall<'pipeline.consumerWaitFor'>, 'lowering' | 'receiver' | 'node'>,
-  intrinsic: 'consumerWaitFor' | 'consumerWaitUntil',
-  time: Expression,
+  limit: Expression,
+  until: boolean,
 ): Value {
   const range = lowering.range(node);
   const result = lowering.isUnused(node) ? null : lowering.newFixedVariable('ready', 'bool');
-  lowering.emit({ kind: 'call', intrinsic, pipeline: receiver.id, time, result, range });
+  const pipeline = receiver.id;
+  lowering.emit({ kind: 'call', intrinsic: 'consumerWait', pipeline, limit, until, result, range });
   return result === null ? undefinedValue : number('bool', variable(result, 'bool', range));
 }
 

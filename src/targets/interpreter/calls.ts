@@ -2,7 +2,7 @@
 
 import { atomicOperation, type Value } from '../../compiler/arithmetic.ts';
 import type { Call, View } from '../../compiler/ir.ts';
-import type { TimedWait } from '../../compiler/ir-pipelines.ts';
+import { isTimedWait, type TimedWait, timedVerbOf } from '../../compiler/ir-pipelines.ts';
 import { warpSize } from '../lanes.ts';
 import { formOf, printedLine } from '../printed-line.ts';
 import { binds, compileBarrier, compileBarrierCall } from './barrier-calls.ts';
@@ -34,14 +34,12 @@ export function compileCall(program: ObservedProgram, call: Call): Step {
     case 'producerCommit':
       return effect((thread) => thread.pipeline(call.pipeline, call.range).commit(call.range));
     case 'consumerWait':
+      if (isTimedWait(call)) return compileTimedWait(program, call);
       return {
         kind: 'wait',
         begin: (thread) => thread.pipeline(call.pipeline, call.range).beginWait(call.range, 'consumerWait'),
         end: (thread) => void thread.pipeline(call.pipeline, call.range).endWait(call.range),
       };
-    case 'consumerWaitFor':
-    case 'consumerWaitUntil':
-      return compileTimedWait(program, call);
     case 'pipelineConsumerWaitPrior':
       return effect((thread) => thread.pipeline(call.pipeline, call.range).waitPrior(call.prior, call.range));
     case 'globaltimer':
@@ -84,16 +82,15 @@ function assign(thread: Thread, variable: number | null, value: Value): void {
 
 /** Waits until the stage is there or the time is over; whether it is there is seen afterwards. */
 function compileTimedWait(program: ObservedProgram, call: TimedWait): Step {
-  const { intrinsic, pipeline, range, result } = call;
-  const time = compileExpression(program, call.time);
+  const { pipeline, range, result, until } = call;
+  const time = compileExpression(program, call.limit);
   return {
     kind: 'wait',
     begin(thread) {
       const { clock } = thread.block;
       const given = time(thread) as number;
-      const [limit, deadline] =
-        intrinsic === 'consumerWaitFor' ? [given, clock.now + given] : [given - clock.now, given];
-      const wait = thread.pipeline(pipeline, range).beginWait(range, intrinsic, limit);
+      const [limit, deadline] = until ? [given - clock.now, given] : [given, clock.now + given];
+      const wait = thread.pipeline(pipeline, range).beginWait(range, timedVerbOf(call), limit);
       if (wait === null) return null;
       return {
         range,

@@ -11,7 +11,7 @@
 import type { Pipeline, VerbOf } from '../../compiler/ir-pipelines.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { hasQuit, type PipelineRole, wrongRole } from '../pipeline-misuse.ts';
-import { type Progress, waitsForCommit, waitsForRelease } from '../waiting.ts';
+import { type Progress, waitsAtStage } from '../waiting.ts';
 import { PhaseBarrier } from './barrier.ts';
 import type { PendingCopy } from './copies.ts';
 import { pipelineMisuse } from './fault.ts';
@@ -69,10 +69,6 @@ export class PipelineState {
       committed: [],
     }));
   }
-
-  get partitioned(): boolean {
-    return this.declaration.partition !== 'unified';
-  }
 }
 
 export class BlockPipeline implements PipelineHandle {
@@ -103,8 +99,7 @@ export class BlockPipeline implements PipelineHandle {
     return {
       range,
       ready: () => stage.consumed.phase >= use,
-      describe: () =>
-        waitsForRelease(state.declaration.name, index, state.partitioned, this.#progress(stage.consumed)),
+      describe: () => waitsAtStage('producer', state.declaration, index, this.#progress(stage.consumed)),
     };
   }
 
@@ -145,8 +140,7 @@ export class BlockPipeline implements PipelineHandle {
     return {
       range,
       ready: () => stage.produced.phase > use,
-      describe: () =>
-        waitsForCommit(state.declaration.name, index, state.partitioned, this.#progress(stage.produced)),
+      describe: () => waitsAtStage('consumer', state.declaration, index, this.#progress(stage.produced)),
     };
   }
 

@@ -3,7 +3,7 @@
 import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
 import { barrierFaults, barrierMisuseOf, barrierName } from '../barrier-misuse.ts';
 import { differentCounts, misuseOf, oneSided } from '../pipeline-misuse.ts';
-import { deadlockOfAll, waitsAtBarrier, waitsForCommit, waitsForRelease } from '../waiting.ts';
+import { deadlockAtStage, deadlockOfAll, waitsAtBarrier } from '../waiting.ts';
 import { arrayOf, compileExpression, compileIndex } from './expressions.ts';
 import { barrierMisuse, KernelFault, pipelineMisuse } from './fault.ts';
 import type { ObservedProgram } from './observer.ts';
@@ -27,16 +27,10 @@ export function compileStop(program: ObservedProgram, stop: Stop, { range }: Cor
   switch (stop.kind) {
     case 'stuckAtStage': {
       const stage = compileExpression(program, stop.stage);
-      const { name, group } = pipelines[stop.pipeline]!;
-      const words = stop.verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
+      const what = { pipeline: pipelines[stop.pipeline]!, verb: stop.verb, range };
       return effect((thread) => {
         const { index, threads } = thread.block;
-        const at = stage(thread) as number;
-        throw new KernelFault(
-          deadlockOfAll(index, threads.length, { group, range }, (progress) =>
-            words(name, at, false, progress),
-          ),
-        );
+        throw new KernelFault(deadlockAtStage(index, threads.length, what, stage(thread) as number));
       });
     }
     case 'stuckAtBarrier': {

@@ -13,6 +13,7 @@
 
 import type { Call, Expression, Group, Program, Statement } from '../../compiler/ir.ts';
 import { anyOperand, anyStatement, expressionsOf, listsOf } from '../analysis/walk.ts';
+import { stageStepOf } from './verbs.ts';
 
 /** What the calls of a program become: where all threads of the block meet, and what one thread does. */
 export interface BlockCalls {
@@ -86,14 +87,14 @@ export function calmOf(program: Program, calls: BlockCalls): Calm {
     if (call.intrinsic === 'memcpyAsync') {
       if (calls.copies(call)) atCopy(call, state);
       else access(state);
-    } else if (call.intrinsic === 'producerAcquire' && calls.released.has(call)) state.fenced = true;
+    } else if (stageStepOf(call) === 'acquire' && calls.released.has(call)) state.fenced = true;
     else if (calls.meets(call))
       Object.assign(state, { calm: true, fenced: false, met: Number.POSITIVE_INFINITY });
     else if (call.intrinsic === 'sync') {
       if (call.mask === undefined) state.met = Math.max(state.met, sizeOf(call.group));
       stir(state);
     } else if (call.intrinsic === 'atomic') access(state);
-    else if (call.intrinsic === 'producerCommit' && calls.idle(call)) note(afterBarrier, call, state.calm);
+    else if (stageStepOf(call) === 'commit' && calls.idle(call)) note(afterBarrier, call, state.calm);
     else if (!calls.idle(call)) stir(state);
   };
 

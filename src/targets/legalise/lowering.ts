@@ -14,7 +14,7 @@
 //   thread    thread scope: groups without any block barrier.
 
 import type { Program } from '../../compiler/ir.ts';
-import type { Pipeline } from '../../compiler/ir-pipelines.ts';
+import { isTimedWait, type Pipeline } from '../../compiler/ir-pipelines.ts';
 import { type Copy, copyAlignment, forEachCall, returnsAmongCopies } from './calls.ts';
 import type { Lowering } from './decisions.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
@@ -48,8 +48,7 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
   const copies = program.pipelines.map((): Copy[] => []);
   const timed = new Set<number>();
   forEachCall(program.body, (call) => {
-    if (call.intrinsic === 'consumerWaitFor' || call.intrinsic === 'consumerWaitUntil')
-      timed.add(call.pipeline);
+    if (isTimedWait(call)) timed.add(call.pipeline);
     if (call.intrinsic === 'memcpyAsync' && 'pipeline' in call) copies[call.pipeline]!.push(call);
   });
   const against = obstacleOfCopies(program, options);

@@ -5,7 +5,7 @@
 // loop gives its mbarriers up before they are made again.
 
 import type { ArrayReference, Expression, Group, Statement } from '../../compiler/ir.ts';
-import type { PipelineCall } from '../../compiler/ir-pipelines.ts';
+import { isStageCall, type PipelineCall } from '../../compiler/ir-pipelines.ts';
 import { forEachIndex } from './barriers.ts';
 import { forEachCall, madeInLoops } from './calls.ts';
 import type { Calm } from './calm.ts';
@@ -13,6 +13,7 @@ import { Cursor } from './cursor.ts';
 import type { Decisions, Lowering } from './decisions.ts';
 import type { Frame } from './frame.ts';
 import type { Meetings } from './meetings.ts';
+import { stageStepOf } from './verbs.ts';
 import type { Words } from './words.ts';
 
 type MakeCall = Extract<PipelineCall, { intrinsic: 'makePipeline' }>;
@@ -46,7 +47,8 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
   const stirred = new Set<number>();
   forEachCall(body, (call) => {
     if (call.intrinsic === 'quit' && call.result !== null) quits.add(call.pipeline);
-    if (call.intrinsic === 'producerCommit' && !calm.afterBarrier.has(call)) stirred.add(call.pipeline);
+    if (isStageCall(call) && stageStepOf(call) === 'commit' && !calm.afterBarrier.has(call))
+      stirred.add(call.pipeline);
   });
   return pipelines.map(({ name, stages, group }, id): PipelineState => {
     const lowering = decisions.lowerings[id]!;

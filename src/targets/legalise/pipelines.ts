@@ -8,8 +8,10 @@
 import type { Call, Expression, Statement } from '../../compiler/ir.ts';
 import {
   type PipelineCall as AnyPipelineCall,
+  isTimedWait,
   type StageCall,
   type TimedWait,
+  verbOf,
   withoutLimit,
 } from '../../compiler/ir-pipelines.ts';
 import { type Copy, forEachCall } from './calls.ts';
@@ -82,12 +84,9 @@ export class PipelineLegaliser {
       case 'producerCommit':
         return [...this.#commit(call, state, words), ...(known ? [] : this.#advanceHead(state, words))];
       case 'consumerWait':
-        return this.#wait(call, state, words);
+        return isTimedWait(call) ? this.#timedWait(call, state, words) : this.#wait(call, state, words);
       case 'pipelineConsumerWaitPrior':
         return this.#waitPrior(call.prior, state, words);
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil':
-        return this.#timedWait(call, state, words);
       case 'consumerRelease':
         return this.#release(state, words, known);
       case 'quit':
@@ -117,7 +116,7 @@ export class PipelineLegaliser {
   #await(
     mbarrier: number,
     { stage, parity, phase }: Position,
-    { intrinsic: verb, pipeline }: Pick<PipelineCall, 'intrinsic' | 'pipeline'>,
+    call: Pick<PipelineCall, 'intrinsic' | 'pipeline'>,
     words: Words,
     {
       converged = false,
@@ -127,7 +126,7 @@ export class PipelineLegaliser {
     } = {},
   ): Statement {
     const awaited = { by: 'parity', awaited: parity, phase } as const;
-    const waiting = { verb, pipeline };
+    const waiting = { verb: verbOf(call), pipeline: call.pipeline };
     return words.core(
       { kind: 'mbarrierWait', mbarrier, index: stage, ...awaited, limit, until, converged, waiting },
       result,
@@ -234,12 +233,11 @@ export class PipelineLegaliser {
 
   /** With thread scope the time is not looked at; all others have mbarriers. */
   #timedWait(call: TimedWait, state: PipelineState, words: Words): Statement[] {
-    const { intrinsic, result, time: limit } = call;
+    const { result, limit, until } = call;
     if (state.lowering === 'thread') {
       const wait = this.#wait(withoutLimit(call), state, words);
       return result === null ? wait : [...wait, words.assign(result, words.constant('bool', true))];
     }
-    const until = intrinsic === 'consumerWaitUntil';
     return [this.#await(state.full, state.tail!.position(words), call, words, { limit, until, result })];
   }
 

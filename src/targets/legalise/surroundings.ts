@@ -2,7 +2,7 @@
 // calls as they will be lowered.
 
 import type { Call, Program } from '../../compiler/ir.ts';
-import { pipelineVerbs, waitsForStage } from '../../compiler/ir-pipelines.ts';
+import { isStageCall, pipelineVerbs, waitsForStage } from '../../compiler/ir-pipelines.ts';
 import { type Calm, calmOf } from './calm.ts';
 import type { Decisions } from './decisions.ts';
 
@@ -26,19 +26,18 @@ export function calmAround(program: Program, decisions: Decisions, isBulk: (call
   };
   const idle = (call: Call): boolean => {
     switch (call.intrinsic) {
-      case 'producerCommit':
-      case 'consumerRelease':
-        return lowering(call) !== 'barriers' && lowering(call) !== 'roles';
       case 'quit':
         return call.result === null;
-      case 'producerAcquire':
-        return lowering(call) === 'thread';
       case 'nanosleep':
       case 'clock64':
       case 'globaltimer':
         return true;
-      default:
-        return false;
+      default: {
+        if (!isStageCall(call)) return false;
+        const { role, waits } = pipelineVerbs[call.intrinsic];
+        if (waits) return role === 'producer' && lowering(call) === 'thread';
+        return lowering(call) !== 'barriers' && lowering(call) !== 'roles';
+      }
     }
   };
   return calmOf(program, { meets, idle, copies: isBulk, released: schedule.released });

@@ -13,16 +13,15 @@ import { absentLane } from '../legalise/cpu/warps.ts';
 import { differentCounts, misuseOf, oneSided } from '../pipeline-misuse.ts';
 import { placeIn } from '../place-in.ts';
 import {
+  deadlockAtStage,
   deadlockOf,
   deadlockOfAll,
   type Progress,
   sleepsInVain,
   type WaitingThread,
   waitsAtBarrier,
-  waitsForCommit,
   waitsForCount,
   waitsForGrid,
-  waitsForRelease,
 } from '../waiting.ts';
 import type { HostFunctions } from './host-functions.ts';
 
@@ -289,12 +288,8 @@ export class FaultReader {
 
   /** All threads wait at one place for one stage; nobody is left who could help. */
   #deadlock({ range, pipeline: id, verb }: FaultSite, block: number, stage: number): Fault {
-    const { name, group } = this.#program.pipelines[id!]!;
-    const words = verb === 'producerAcquire' ? waitsForRelease : waitsForCommit;
-    const all = { group, range };
-    return deadlockOfAll(this.blockAt(block), this.#threads, all, (progress) =>
-      words(name, stage, false, progress),
-    );
+    const what = { pipeline: this.#program.pipelines[id!]!, verb: verb!, range };
+    return deadlockAtStage(this.blockAt(block), this.#threads, what, stage);
   }
 }
 

@@ -8,7 +8,7 @@
 // for itself.
 
 import type { Call, Expression, Program, Statement } from '../../compiler/ir.ts';
-import { pipelineVerbs } from '../../compiler/ir-pipelines.ts';
+import { isTimedWait, pipelineVerbs } from '../../compiler/ir-pipelines.ts';
 import { replaceCalls } from '../analysis/map.ts';
 import { Frame } from '../legalise/frame.ts';
 import type { Words } from '../legalise/words.ts';
@@ -97,7 +97,7 @@ class Marking {
         // In thread scope it is the wait that moves on, if there is something to wait for.
         const isThere = words.compare('less', read(tail), read(head));
         const ended = [mark(ends, read(tail)), ...(isOwn ? [words.when(isThere, [add(tail)])] : [])];
-        if (!('time' in call)) return [began, call, ...ended];
+        if (!isTimedWait(call)) return [began, call, ...ended];
         const result = call.result ?? this.#frame.variable('waited', 'bool');
         return [began, { ...call, result }, words.when(words.read(result, 'bool'), ended)];
       }

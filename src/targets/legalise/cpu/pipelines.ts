@@ -5,6 +5,7 @@
 // Those are deadlocks, and one comparison of the counters finds them.
 
 import type { Call, Expression, Statement } from '../../../compiler/ir.ts';
+import { isStageCall, pipelineVerbs, verbOf } from '../../../compiler/ir-pipelines.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import type { Frame } from '../frame.ts';
 import type { Words } from '../words.ts';
@@ -64,27 +65,27 @@ export class PipelineCounters {
     switch (call.intrinsic) {
       case 'makePipeline':
         return [words.assign(committed, number(0)), words.assign(released, number(0)), ...setState('made')];
-      case 'producerAcquire': {
-        const isFull = words.compare('greaterEqual', inUse(), number(stages));
-        return [...this.presence(call, words), stuckIf(isFull, committed)];
-      }
-      case 'producerCommit':
-        return [...this.presence(call, words), addOne(committed)];
-      case 'consumerWait': {
-        const isEmpty = words.compare('lessEqual', inUse(), number(0));
-        return [...this.presence(call, words), stuckIf(isEmpty, released)];
-      }
-      case 'consumerRelease':
-        return [...this.presence(call, words), addOne(released)];
       case 'quit':
         return [...this.presence(call, words), ...setState('quit')];
-      default:
-        throw new TypeError(`${call.intrinsic} is not what all threads of a block do together`);
+      default: {
+        if (!isStageCall(call))
+          throw new TypeError(`${verbOf(call)} is not what all threads of a block do together`);
+        const { role, waits } = pipelineVerbs[call.intrinsic];
+        const counter = role === 'producer' ? committed : released;
+        if (!waits) return [...this.presence(call, words), addOne(counter)];
+        const isStuck =
+          role === 'producer'
+            ? words.compare('greaterEqual', inUse(), number(stages))
+            : words.compare('lessEqual', inUse(), number(0));
+        return [...this.presence(call, words), stuckIf(isStuck, counter)];
+      }
     }
   }
 
   /** Stops a thread or the block if the call's pipeline has not been made or has been quit. */
-  presence({ pipeline, intrinsic: verb }: OfPipeline, words: Words): Statement[] {
+  presence(call: OfPipeline, words: Words): Statement[] {
+    const { pipeline } = call;
+    const verb = verbOf(call);
     const state = this.#counters[pipeline]?.state ?? null;
     if (state === null) return [];
     const read = () => words.read(state, 'i32');

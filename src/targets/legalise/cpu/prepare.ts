@@ -10,7 +10,7 @@
 
 import { zeroOf } from '../../../compiler/arithmetic.ts';
 import type { Call, Expression, Group, Program, Statement } from '../../../compiler/ir.ts';
-import { isStageCall, type TimedWait, withoutLimit } from '../../../compiler/ir-pipelines.ts';
+import { isStageCall, isTimedWait, type TimedWait, withoutLimit } from '../../../compiler/ir-pipelines.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
 import { replaceCalls } from '../../analysis/map.ts';
 import { Frame } from '../frame.ts';
@@ -57,11 +57,6 @@ class Preparation {
         return this.#isOwn(call.pipeline) ? [] : [call];
       case 'memcpyAsync':
         return 'pipeline' in call && this.#isOwn(call.pipeline) ? [words.copyNow(call)] : [call];
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil':
-        if (this.#isOwn(call.pipeline)) return assigned(call.result, always);
-        if (isForEver(call.time)) return [withoutLimit(call), ...assigned(call.result, always)];
-        return this.#quitting === 'counted' ? this.#timedWait(call, call, words) : [call];
       case 'barrierWait':
         if (call.limit === null) return [call];
         if (isForEver(call.limit)) {
@@ -71,11 +66,7 @@ class Preparation {
         if (call.limit.kind === 'constant' && !call.until && !(Number(call.limit.value) > 0)) {
           return [call, letOthersGoOn(words)];
         }
-        return this.#timedWait(
-          call,
-          { intrinsic: call.until ? 'consumerWaitUntil' : 'consumerWaitFor', time: call.limit },
-          words,
-        );
+        return this.#timedWait(call, call.limit, words);
       case 'quit': {
         const { result, pipeline } = call;
         if (this.#isOwn(pipeline)) return assigned(result, always);
@@ -84,6 +75,11 @@ class Preparation {
         return [{ ...call, result: null }, ...assigned(result, this.#isLast(group, words))];
       }
       default:
+        if (isTimedWait(call)) {
+          if (this.#isOwn(call.pipeline)) return assigned(call.result, always);
+          if (isForEver(call.limit)) return [withoutLimit(call), ...assigned(call.result, always)];
+          return this.#quitting === 'counted' ? this.#timedWait(call, call.limit, words) : [call];
+        }
         return isStageCall(call) && this.#isOwn(call.pipeline) ? [] : [call];
     }
   }
@@ -98,7 +94,7 @@ class Preparation {
    */
   #timedWait(
     call: TimedWait | Extract<Call, { intrinsic: 'barrierWait' }>,
-    { intrinsic, time }: Pick<TimedWait, 'intrinsic' | 'time'>,
+    time: Expression,
     words: Words,
   ): Statement[] {
     const { range } = call;
@@ -109,15 +105,13 @@ class Preparation {
     const value = (variable: number | undefined) => words.read(variable!, 'f64');
     const leaveIf = (test: Expression) => words.when(test, [{ kind: 'break', label, range }]);
     // Differences of times are more exact than sums.
-    const passed =
-      intrinsic === 'consumerWaitUntil' ? value(now) : words.binary('subtract', value(now), value(start));
+    const passed = call.until ? value(now) : words.binary('subtract', value(now), value(start));
     const early = words.compare('less', passed, value(limit));
     const isLate: Expression = { kind: 'unary', operator: 'not', operand: early, type: 'bool', range };
     const zero = words.constant('f64', 0);
-    const look: Call =
-      call.intrinsic === 'barrierWait'
-        ? { ...call, limit: zero, until: false, result: ready }
-        : { ...call, time: zero, result: ready };
+    // A look at a stage keeps the name that reports have for the call.
+    const until = call.intrinsic === 'barrierWait' ? false : call.until;
+    const look: Call = { ...call, limit: zero, until, result: ready };
     const body = [
       look,
       leaveIf(words.read(ready, 'bool')),
@@ -127,7 +121,7 @@ class Preparation {
     ];
     return [
       words.assign(limit!, time),
-      ...(intrinsic === 'consumerWaitFor' ? [clock(start!)] : []),
+      ...(call.until ? [] : [clock(start!)]),
       { kind: 'loop', label, test: null, testFirst: true, body, update: [], range },
     ];
   }

@@ -9,6 +9,7 @@
 // the reason, and the threads must be run as state machines.
 
 import type { Call, Program, Region, Statement } from '../../../compiler/ir.ts';
+import { isTimedWait, verbOf } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
 import { groupOfCopy } from '../../analysis/copies.ts';
 import { factsOf } from '../../analysis/facts.ts';
@@ -90,7 +91,7 @@ class Planner {
   #atUniformLevel(statement: Statement, last: boolean): Statement[] {
     switch (statement.kind) {
       case 'call':
-        this.#mustBeUniform(statement, `${statement.intrinsic}() is not reached by all threads together`);
+        this.#mustBeUniform(statement, `${verbOf(statement)}() is not reached by all threads together`);
         // Threads have met where a region ends, and there are none whom the others could let go first.
         return statement.intrinsic === 'sync' || statement.intrinsic === 'nanosleep' ? [] : [statement];
       case 'if': {
@@ -166,12 +167,11 @@ class Planner {
           !this.#uniformity.partial.has(call) &&
           expressionsOf(call).every((expression) => this.#uniformity.isUniform(expression))
         );
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil':
-        throw new Refusal('a wait may time out in some threads and not in others', call.range);
       case 'warp':
         throw new TypeError(`${call.operator} is said by syncs and memory here`);
       default: {
+        if (isTimedWait(call))
+          throw new Refusal('a wait may time out in some threads and not in others', call.range);
         const { partition, name } = this.#program.pipelines[call.pipeline]!;
         if (partition === 'unified') return true;
         throw new Refusal(`the roles of ${name} differ from thread to thread`, call.range);

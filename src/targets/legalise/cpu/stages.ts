@@ -6,8 +6,15 @@
 // filled again when its consumers have released it as often. No count is set back before the pipeline is made again.
 
 import type { ArrayReference, Expression, Group, Statement } from '../../../compiler/ir.ts';
-import type { Pipeline, PipelineCall } from '../../../compiler/ir-pipelines.ts';
-import { pipelineVerbs } from '../../../compiler/ir-pipelines.ts';
+import {
+  isTimedWait,
+  type Pipeline,
+  type PipelineCall,
+  pipelineVerbs,
+  type StageCall,
+  type TimedWait,
+  verbOf,
+} from '../../../compiler/ir-pipelines.ts';
 import { pipelineStates } from '../../pipeline-misuse.ts';
 import { forEachIndex } from '../barriers.ts';
 import type { Frame } from '../frame.ts';
@@ -68,51 +75,42 @@ export class Stages {
   }
 
   lower(call: StagesCall, words: Words): Statement[] {
+    if (call.intrinsic === 'makePipeline') return this.#make(call, words);
+    return [...this.presence(call, words), ...this.#use(call, words)];
+  }
+
+  #use(call: Verb, words: Words): Statement[] {
     switch (call.intrinsic) {
-      case 'makePipeline':
-        return this.#make(call, words);
-      case 'producerAcquire':
-        return [...this.presence(call, words), this.#wait(call, this.#tail, this.#head, null, words)];
-      case 'consumerWait':
-        return [...this.presence(call, words), this.#wait(call, this.#head, this.#tail, null, words)];
-      case 'consumerWaitFor':
-      case 'consumerWaitUntil': {
-        // A wait with a limit was made a loop of looks before.
-        const { result } = call;
-        const look = result === null ? [] : [this.#wait(call, this.#head, this.#tail, result, words)];
-        return [...this.presence(call, words), ...look];
-      }
-      case 'producerCommit':
-        return [...this.presence(call, words), ...this.#pass(this.#head, words)];
-      case 'consumerRelease':
-        return [...this.presence(call, words), ...this.#pass(this.#tail, words)];
       case 'quit':
-        return [
-          ...this.presence(call, words),
-          ...this.#quit(call.result, words),
-          ...this.#enter('quit', words),
-        ];
+        return [...this.#quit(call.result, words), ...this.#enter('quit', words)];
       case 'memcpyAsync':
-        return [...this.presence(call, words), words.copyNow(call)];
-      default:
-        return call satisfies never;
+        return [words.copyNow(call)];
+      default: {
+        const { role, waits } = pipelineVerbs[call.intrinsic];
+        if (!waits) return this.#pass(role === 'producer' ? this.#head : this.#tail, words);
+        if (!isTimedWait(call)) return [this.#wait(call, null, words)];
+        // A wait with a limit was made a loop of looks before.
+        return call.result === null ? [] : [this.#wait(call, call.result, words)];
+      }
     }
   }
 
   /** Stops a thread that may not make this call: it has not made the pipeline, has quit it, or has another role. */
-  presence({ intrinsic: verb, pipeline }: Verb, words: Words): Statement[] {
+  presence(call: Verb, words: Words): Statement[] {
     const state = this.#state;
     if (state === null) return [];
+    const { pipeline } = call;
+    const verb = verbOf(call);
     const read = () => words.read(state, 'i32');
     const isWrong =
       this.#declaration.partition !== 'role'
         ? words.compare('notEqual', read(), words.constant('i32', pipelineStates.made))
-        : verb === 'quit'
+        : call.intrinsic === 'quit'
           ? words.compare('less', read(), words.constant('i32', pipelineStates.producer))
           : words.compare(
               'notEqual',
               read(),
-              words.constant('i32', pipelineStates[pipelineVerbs[verb].role]),
+              words.constant('i32', pipelineStates[pipelineVerbs[call.intrinsic].role]),
             );
     return [words.when(isWrong, [words.core({ kind: 'pipelineMisused', pipeline, verb, state: read() })])];
   }
@@ -163,14 +161,10 @@ export class Stages {
    * Waits until a cursor's stage was used by the others as often as it must have been, or gives whether it was: for
    * a thread that fills it as often as it did itself, for one that reads it once more.
    */
-  #wait(
-    { intrinsic: verb, pipeline }: Verb,
-    { done }: Cursor,
-    { stage, use }: Cursor,
-    result: number | null,
-    words: Words,
-  ): Statement {
-    const fills = verb === 'producerAcquire';
+  #wait(call: StageCall | TimedWait, result: number | null, words: Words): Statement {
+    const fills = pipelineVerbs[call.intrinsic].role === 'producer';
+    const { stage, use } = fills ? this.#head : this.#tail;
+    const { done } = fills ? this.#tail : this.#head;
     const uses = () => words.read(use, 'i32');
     const one = words.constant('i32', 1);
     const times = fills ? uses() : words.binary('add', uses(), one);
@@ -186,7 +180,7 @@ export class Stages {
         test: words.compare('greaterEqual', beyond, words.constant('i32', 0)),
         phase: fills ? words.binary('subtract', uses(), one) : uses(),
         waits: result === null,
-        waiting: { verb, pipeline },
+        waiting: { verb: verbOf(call), pipeline: call.pipeline },
         place: words.read(stage, 'i32'),
         arrived: words.binary('remainder', count(), expected()),
         expected: expected(),
