@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import type { WasmExecutable } from '#warpstage/targets/wasm/compile.js';
+import { type WasmExecutable, wasmBytes } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import {
@@ -111,4 +111,39 @@ test('random programs end alike with checks that facts leave out and without the
     randomRuns(150),
   );
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
+});
+
+/** Each thread stores to its own element of a shared array, or only those do for which it has one. */
+function storing(count: number, guarded = false) {
+  const p = new ProgramBuilder('storing', [64, 1, 1]);
+  const [out, own] = [p.array('out', 'i32'), p.shared('own', 'i32', count)];
+  const rank = p.builtin('threadRank');
+  const stores = [store(own, rank, add(rank, p.index(1))), store(out, rank, load(own, rank))];
+  const few = compare('less', binary('and', rank, p.index(63)), p.index(count));
+  return p.build(guarded ? [store(out, rank, rank), when(few, stores)] : stores);
+}
+
+test.each([
+  [64, false],
+  [63, false],
+  [40, false],
+  [40, true],
+])('vectors of %i shared elements, guarded: %s', (count, guarded) => {
+  const program = storing(count, guarded);
+  const [found, expected] = [wasm, interpreter('eager')].map((target) => {
+    const out = new Int32Array(64);
+    const { fault } = runProgram(target, program, { grid: 1, arguments: { out } });
+    return { fault, out: fault === null ? [...out] : null };
+  });
+  expect(found).toEqual(expected);
+  expect(found!.fault === null).toBe(guarded || count === 64);
+});
+
+test('vectors test nothing of an array that has an element for each thread', () => {
+  const lengths = [64, 63].map((count) => {
+    const program = storing(count);
+    const without = wasmBytes(program, { without: ['bounds'] });
+    return without.length - wasmBytes(program).length;
+  });
+  expect(lengths[0]).toBeGreaterThan(lengths[1]!);
 });

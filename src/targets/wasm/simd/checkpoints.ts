@@ -175,7 +175,9 @@ export class Checkpoints {
     const shape = this.#lanes.shapeOf(array, index);
     // These are checked where they are, and never under a mask.
     if (array.space === 'local' || shape === 'separate') return;
-    const { indices } = this.#lanes;
+    const { indices, unit } = this.#lanes;
+    // What is known to be inside, whichever thread it is, needs an address alone.
+    if (unit.isInside(array, index) && this.#addressAt(access, array, index, enclosing)) return;
     const guard = enclosing.findLastIndex(({ isGuarded }) => isGuarded);
     for (const [position, { list, assigned, isCheckpoint }] of enclosing.entries()) {
       if (!isCheckpoint || position < guard) continue;
@@ -183,15 +185,26 @@ export class Checkpoints {
       const bounds = indices.boundsBefore(index, list, assigned, loops);
       if (bounds === null) continue;
       this.#addCheck(list, array, shape, bounds);
-      for (const outer of enclosing) {
-        const known = indices.knownBefore(index, outer.assigned);
-        if (known === null) continue;
-        this.#addAddress(access, outer.list, array, known);
-        return;
-      }
+      if (this.#addressAt(access, array, index, enclosing)) return;
     }
     // What is uniform is checked where it is, as one thread would, but not for lanes that are not there.
     if (shape === 'contiguous' || masked) this.#complete = false;
+  }
+
+  /** Has the address computed at the outermost list where the index is known, if there is one. */
+  #addressAt(
+    access: Access,
+    array: ArrayReference,
+    index: Expression,
+    enclosing: readonly Enclosing[],
+  ): boolean {
+    for (const { list, assigned } of enclosing) {
+      const known = this.#lanes.indices.knownBefore(index, assigned);
+      if (known === null) continue;
+      this.#addAddress(access, list, array, known);
+      return true;
+    }
+    return false;
   }
 
   #addCheck(list: List, array: ArrayReference, shape: Check['shape'], { start, ranges }: Bounds): void {
