@@ -26,7 +26,8 @@ const programs = {
   'runtime/cpu/worker': thread('runtime/cpu/worker'),
   'runtime/cpu/web/worker': {
     text: {
-      ...readable,
+      ...silent,
+      ...page,
       platform: 'browser',
       entryPoints: ['build/runtime/cpu/web/worker.js'],
       format: 'iife',
