@@ -1,9 +1,9 @@
 // Bytes in their order, from a file, or a stream that has a path: what raw and .npy sources are made of.
 
-import { constants, openSync } from 'node:fs';
+import { constants, fstatSync, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { unreadable } from '../diagnostics/problem.ts';
+import { PipePieces } from './pipe-pieces.ts';
 import { StreamBytes } from './stream-bytes.ts';
 
 /** A place in an open file: its descriptor, and bytes from its beginning. */
@@ -40,9 +40,15 @@ export interface OpenBytes extends ByteReader {
   slice?(begin: number, end: number): ByteReader;
 }
 
+/** Standard input, without memory for each piece where it is a pipe. */
+function standardInput(): AsyncIterable<Uint8Array> {
+  const about = fstatSync(0);
+  return about.isFIFO() || about.isSocket() ? new PipePieces(0) : process.stdin;
+}
+
 /** Opens a file, or a device or pipe that has a path. `'-'` is standard input. */
 export async function openBytes(path: string): Promise<OpenBytes> {
-  if (path === '-') return new StreamBytes('standard input', process.stdin);
+  if (path === '-') return new StreamBytes('standard input', standardInput());
   try {
     const about = await stat(path);
     if (about.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
@@ -59,8 +65,8 @@ export async function openBytes(path: string): Promise<OpenBytes> {
  * A named pipe as a stream. It is not read by file operations: those would wait for the other
  * side in a thread of the pool, where nothing, not even the end of the process, interrupts them.
  */
-function openPipe(path: string): Socket {
-  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+function openPipe(path: string): PipePieces {
+  return new PipePieces(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
 }
 
 /** Below this size a second request costs more than it brings. */
