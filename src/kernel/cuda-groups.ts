@@ -186,15 +186,15 @@ export interface CudaWarps {
   activemask(): number;
   /**
    * The value of a lane. All lanes that `mask` names must come here; reading from one that does not
-   * take part is an error. With a `width` (2, 4, 8 or 16) lanes are counted within parts of the warp
-   * of so many. Barrier: the warp. CUDA: `__shfl_sync(mask, value, lane, width)`.
+   * take part is an error. With a `width` (a power of two up to 32, constant or not) lanes are counted
+   * within parts of the warp of so many. Barrier: the warp. CUDA: `__shfl_sync(mask, value, lane, width)`.
    *
    * @example
    * const first = cuda.shflSync(0xffffffff, x, 0);
    */
-  shflSync<T extends Scalar>(mask: Lanes, value: T, lane: Index, width?: Constant): Exchanged<T>;
+  shflSync<T extends Scalar>(mask: Lanes, value: T, lane: Index, width?: Index): Exchanged<T>;
   /** The value of the lane `delta` places below; of the own where there is none. Barrier: the warp. CUDA: `__shfl_up_sync(mask, value, delta, width)`. */
-  shflUpSync<T extends Scalar>(mask: Lanes, value: T, delta: Index, width?: Constant): Exchanged<T>;
+  shflUpSync<T extends Scalar>(mask: Lanes, value: T, delta: Index, width?: Index): Exchanged<T>;
   /**
    * The value of the lane `delta` places above; of the own where there is none.
    * Barrier: the warp. CUDA: `__shfl_down_sync(mask, value, delta, width)`.
@@ -202,9 +202,9 @@ export interface CudaWarps {
    * @example
    * for (let delta = 16; delta > 0; delta >>= 1) sum += cuda.shflDownSync(0xffffffff, sum, delta);
    */
-  shflDownSync<T extends Scalar>(mask: Lanes, value: T, delta: Index, width?: Constant): Exchanged<T>;
+  shflDownSync<T extends Scalar>(mask: Lanes, value: T, delta: Index, width?: Index): Exchanged<T>;
   /** The value of the lane whose number differs in the bits of `laneMask`. Barrier: the warp. CUDA: `__shfl_xor_sync(mask, value, laneMask, width)`. */
-  shflXorSync<T extends Scalar>(mask: Lanes, value: T, laneMask: Index, width?: Constant): Exchanged<T>;
+  shflXorSync<T extends Scalar>(mask: Lanes, value: T, laneMask: Index, width?: Index): Exchanged<T>;
   /** The lanes for which the predicate holds, bit i for lane i. Barrier: the warp. CUDA: `__ballot_sync(mask, predicate)`. */
   ballotSync(mask: Lanes, predicate: number | boolean): number;
   /** Whether the predicate holds for a lane. Barrier: the warp. CUDA: `__any_sync(mask, predicate)`. */

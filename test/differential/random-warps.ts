@@ -103,8 +103,8 @@ class Writer {
     const where = `${1 + this.#tape.below(15)}`;
     const together = [
       `cuda.shflSync(${mask}, ${integer}, t * ${where})`,
-      `cuda.shflUpSync(${mask}, ${integer}, ${where}, ${this.#tape.pick([32, 8])})`,
-      `cuda.shflDownSync(${mask}, ${integer}, (v & 15), ${this.#tape.pick([32, 16])})`,
+      `cuda.shflUpSync(${mask}, ${integer}, ${where}, ${this.#tape.pick([32, 8, '1 << (t % 6)'])})`,
+      `cuda.shflDownSync(${mask}, ${integer}, (v & 15), ${this.#tape.pick([32, 16, '4 << (t % 3)'])})`,
       `cuda.shflXorSync(${mask}, ${integer}, ${where})`,
       `tile.shflXor(${integer}, ${where} & 7)`,
       `cuda.i32(tile.ballot(${this.#condition()}))`,

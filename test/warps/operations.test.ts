@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
+import { sourceLane } from '#warpstage/targets/lanes.js';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
-import { outputOf } from './support.ts';
+import { outcomeOf, outputOf } from './support.ts';
 
 sayWithoutGpu();
 
@@ -53,6 +54,37 @@ describe('shuffles', () => {
       return sum | 0;
     });
     expect(outputOf(k, launch({ width }), 'regions')).toEqual(expected);
+  });
+
+  test('with a width that each lane takes from memory, at run time', () => {
+    const k = kernel({ out: 'i32[]', x: 'readonly i32[]', w: 'readonly i32[]' }, ({ out, x, w }, cuda) => {
+      const t = cuda.threadIdx.x;
+      const v = x[t]!;
+      const width = w[t]!;
+      out[t] = cuda.shflSync(0xffffffff, v, t * 7 + 3, width);
+      out[64 + t] = cuda.shflUpSync(0xffffffff, v, (t % 5) + 32, width);
+      out[128 + t] = cuda.shflDownSync(0xffffffff, v, t % 6, width);
+      out[192 + t] = cuda.shflXorSync(0xffffffff, v, t % 31, width);
+    });
+    const w = Int32Array.from({ length: 64 }, (_, i) => 1 << ((i * 5 + (i >> 3)) % 6));
+    const source = (operator: Parameters<typeof sourceLane>[0], operand: (i: number) => number) =>
+      values(64, (i) => data[(i & ~31) | sourceLane(operator, i & 31, operand(i), w[i]!)]!);
+    expect(outputOf(k, launch({ out: new Int32Array(256), w }), 'regions')).toEqual([
+      ...source('shfl', (i) => i * 7 + 3),
+      ...source('shflUp', (i) => (i % 5) + 32),
+      ...source('shflDown', (i) => i % 6),
+      ...source('shflXor', (i) => i % 31),
+    ]);
+  });
+
+  test.each([0, 3, 48, 64, -4, -2147483648])('a width of %i at run time is a failed assertion', (width) => {
+    const k = kernel({ out: 'i32[]', x: 'readonly i32[]', width: 'i32' }, ({ out, x, width }, cuda) => {
+      const t = cuda.threadIdx.x;
+      out[t] = cuda.shflUpSync(0xffffffff, x[t]!, 1, width);
+    });
+    const { fault } = outcomeOf(k, launch({ width }));
+    expect(fault).toMatchObject({ kind: 'misuse' });
+    expect(JSON.stringify(fault)).toContain(`power of two up to 32, and is ${width}`);
   });
 
   test('in a loop with a distance that varies', () => {

@@ -11,10 +11,11 @@ import type { Expression, Group, ValueType } from '../ir.ts';
 import type { WarpOperator } from '../ir-warps.ts';
 import type { Lowering } from '../lowering.ts';
 import { isInteger, type NumberType } from '../number-types.ts';
-import { toType, typed } from '../numbers.ts';
+import { knownNumber, toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { countOfLanes, laneOfRank, lanesBelow, ranksOf } from './lane-masks.ts';
+import { laneWithin, type Shuffle } from './shuffle-widths.ts';
 
 type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
@@ -93,6 +94,12 @@ interface Exchanged {
   readonly result: NumberType;
 }
 
+interface ShuffledLanes {
+  readonly mask: Expression;
+  readonly value: Numeric;
+  readonly width?: Expression | undefined;
+}
+
 /** Emits the call; the value that it gives. */
 export function exchange(
   { lowering, node }: Pick<Call, 'lowering' | 'node'>,
@@ -120,23 +127,26 @@ export function exchange(
 
 function shuffleLanes(
   call: Call,
-  operator: WarpOperator,
-  {
-    mask,
-    value,
-    width = warpSize,
-  }: { readonly mask: Expression; readonly value: Numeric; readonly width?: number | undefined },
-  lane: Expression,
+  operator: Shuffle,
+  { mask, value, width }: ShuffledLanes,
+  operand: Expression,
 ): Value {
-  if (width < 1 || width > warpSize || !Number.isInteger(Math.log2(width))) {
-    call.lowering.fail(
+  const { lowering, node, name } = call;
+  if (width === undefined) return shuffle(call, operator, value, { mask, lane: operand });
+  const known = knownNumber(lowering, number('index', width));
+  if (known === null) {
+    const lane = laneWithin(lowering, node, name, { operator, own: laneId(lowering, node), operand, width });
+    return shuffle(call, 'shfl', value, { mask, lane });
+  }
+  if (known < 1 || known > warpSize || !Number.isInteger(Math.log2(known))) {
+    lowering.fail(
       call.at('width'),
       'WS1009',
-      `width of ${call.name} must be a power of two up to ${warpSize}, and is ${width}`,
+      `width of ${name} must be a power of two up to ${warpSize}, and is ${known}`,
       'write 2, 4, 8, 16 or 32',
     );
   }
-  return shuffle(call, operator, value, { mask, lane, width });
+  return shuffle(call, operator, value, { mask, lane: operand, width: known });
 }
 
 function shuffleTile(call: OfTile, operator: WarpOperator, value: Numeric, lane: Expression): Value {

@@ -180,4 +180,24 @@ export const voteCases: Cases = [
       ),
     },
   },
+  {
+    // One sum for parts of a warp, whose size is an argument and another in each warp.
+    name: 'shuffles whose width is known at run time only',
+    kernel: kernel({ out: 'i32[]', least: 'i32' }, ({ out, least }, cuda) => {
+      const t = cuda.thisThreadBlock().threadRank();
+      const width = least << Math.trunc(t / 32);
+      let sum = t;
+      for (let delta = 1; delta < width; delta *= 2) sum += cuda.shflXorSync(0xffffffff, sum, delta, width);
+      out[t] = cuda.shflSync(0xffffffff, sum, width - 1, width);
+    }),
+    grid: 1,
+    block: 96,
+    data: { out: new Int32Array(96), least: 4 },
+    expected: {
+      out: integers(96, (t) => {
+        const width = 4 << Math.trunc(t / 32);
+        return width * (t - (t % width)) + (width * (width - 1)) / 2;
+      }),
+    },
+  },
 ];
