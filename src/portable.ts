@@ -42,6 +42,7 @@ export type {
   Thread,
   ThreadBlock,
   Tile,
+  TileSize,
   VectorOrNumber,
 } from './kernel/cuda.ts';
 export type { CudaAsync } from './kernel/cuda-async.ts';

@@ -15,6 +15,13 @@ export type Index = number;
 /** An integer that is known when the kernel is compiled. */
 export type Constant = number;
 
+/** The size of a tile: a power of two that is known when the kernel is compiled. Editors refuse other numbers that are written out. */
+export type TileSize<N extends number> = number extends N
+  ? N
+  : N extends 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024
+    ? N
+    : 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024;
+
 /** The lanes of a warp: an integer whose bit i stands for lane i. */
 export type Lanes = number;
 

@@ -1,6 +1,6 @@
 // Threads together: groups (the grid, a block, its tiles, a thread alone) and the lanes of a warp.
 
-import type { Constant, Exchanged, Index, Lanes, Scalar } from './cuda-arguments.ts';
+import type { Exchanged, Index, Lanes, Scalar, TileSize } from './cuda-arguments.ts';
 
 /** Three extents or coordinates. CUDA: `dim3`, `uint3`. */
 export interface Dim3 {
@@ -143,7 +143,7 @@ export interface CudaGroups {
    * The tile of `size` consecutive threads of the group that this thread is in. `size` is a
    * power of two that divides the group. CUDA: `cooperative_groups::tiled_partition<size>(group)`.
    */
-  tiledPartition(group: ThreadBlock | Tile, size: Constant): Tile;
+  tiledPartition<N extends number>(group: ThreadBlock | Tile, size: TileSize<N>): Tile;
   /**
    * Threads of the warp that are here at this moment, the calling one among them. CUDA does not
    * promise that it finds any other; on a CPU it never does. To know who takes part, cut a tile by

@@ -23,6 +23,7 @@ export type {
   Lanes,
   Nanoseconds,
   Scalar,
+  TileSize,
 } from './cuda-arguments.ts';
 export type {
   AlignedSize,

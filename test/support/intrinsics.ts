@@ -43,6 +43,7 @@ const kinds: Readonly<Record<string, string>> = {
   Index: 'index',
   Lanes: 'lanes',
   Constant: 'constant',
+  TileSize: 'constant',
   Nanoseconds: 'nanoseconds',
   Divided: 'number or quotient',
   Scalar: 'number or bigint',
