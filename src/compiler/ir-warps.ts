@@ -7,16 +7,18 @@
 import type { Range } from '../diagnostics/source.ts';
 import type { Expression, Group } from './ir.ts';
 
+/** How a shuffle makes the lane that it reads: it is given, or follows from the calling lane and what is given. */
+export const shuffles = { shfl: 'given', shflUp: 'subtract', shflDown: 'add', shflXor: 'xor' } as const;
+
+export type Shuffle = keyof typeof shuffles;
+
 /**
  * What the lanes of a warp do together. `shfl` and its like give the value of another lane; `ballot` the
  * lanes whose value is true; `match` the lanes with the same value; `reduce` all values in one. For
  * `activemask` nobody waits: it gives lanes that happen to be here, the calling one among them.
  */
 export type WarpOperator =
-  | 'shfl'
-  | 'shflUp'
-  | 'shflDown'
-  | 'shflXor'
+  | Shuffle
   | 'ballot'
   | 'any'
   | 'all'

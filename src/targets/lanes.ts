@@ -5,27 +5,28 @@
 // the lane's part of the warp it keeps its own value (but shflXor may read an earlier part).
 
 import type { Expression, Group, Program } from '../compiler/ir.ts';
-import type { WarpOperator } from '../compiler/ir-warps.ts';
+import { type Shuffle, shuffles, type WarpOperator } from '../compiler/ir-warps.ts';
 import { forEachStatement } from './analysis/walk.ts';
 
 export const warpSize = 32;
 
 /** The lane that a shuffle of lane `own` reads. */
-export function sourceLane(operator: WarpOperator, own: number, operand: number, width: number): number {
+export function sourceLane(operator: Shuffle, own: number, operand: number, width: number): number {
   const distance = operand & (warpSize - 1);
   const first = own & ~(width - 1);
   const last = first + width - 1;
-  switch (operator) {
-    case 'shfl':
+  const way = shuffles[operator];
+  switch (way) {
+    case 'given':
       return first | (distance & (width - 1));
-    case 'shflUp':
+    case 'subtract':
       return own - distance >= first ? own - distance : own;
-    case 'shflDown':
+    case 'add':
       return own + distance <= last ? own + distance : own;
-    case 'shflXor':
+    case 'xor':
       return (own ^ distance) <= last ? own ^ distance : own;
     default:
-      throw new TypeError(`${operator} is no shuffle`);
+      return way satisfies never;
   }
 }
 

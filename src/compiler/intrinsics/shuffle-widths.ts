@@ -7,9 +7,8 @@
 import type { Node } from 'acorn';
 import { binary, compare, conditional, numberConstant } from '../build.ts';
 import type { Expression } from '../ir.ts';
+import { type Shuffle, shuffles } from '../ir-warps.ts';
 import type { Lowering } from '../lowering.ts';
-
-export type Shuffle = 'shfl' | 'shflUp' | 'shflDown' | 'shflXor';
 
 const warpSize = 32;
 
@@ -45,11 +44,11 @@ export function laneWithin(lowering: Lowering, node: Node, name: string, asked: 
   });
 
   const first = settled(of('and', own, of('subtract', whole(0), width)), 'first');
-  if (asked.operator === 'shfl') return of('add', first, of('and', distance, before));
-  const there = { shflUp: 'subtract', shflDown: 'add', shflXor: 'xor' } as const;
-  const other = settled(of(there[asked.operator], own, distance), 'other');
+  const way = shuffles[asked.operator];
+  if (way === 'given') return of('add', first, of('and', distance, before));
+  const other = settled(of(way, own, distance), 'other');
   const isInside =
-    asked.operator === 'shflUp'
+    way === 'subtract'
       ? compare('greaterEqual', other, first, range)
       : compare('lessEqual', other, of('add', first, before), range);
   return conditional(isInside, other, own, range);

@@ -8,14 +8,14 @@ import type { Node } from 'acorn';
 import { binary, builtin, compare, conditional, convert, numberConstant, variable } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { Expression, Group, ValueType } from '../ir.ts';
-import type { WarpOperator } from '../ir-warps.ts';
+import type { Shuffle, WarpOperator } from '../ir-warps.ts';
 import type { Lowering } from '../lowering.ts';
 import { isInteger, type NumberType } from '../number-types.ts';
 import { knownNumber, toType, typed } from '../numbers.ts';
 import { describe, type GroupValue, type Numeric, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { countOfLanes, laneOfRank, lanesBelow, ranksOf } from './lane-masks.ts';
-import { laneWithin, type Shuffle } from './shuffle-widths.ts';
+import { laneWithin } from './shuffle-widths.ts';
 
 type OfTile = IntrinsicCall<Extract<IntrinsicCall['name'], `tile.${string}`>>;
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'>;
