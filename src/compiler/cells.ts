@@ -37,7 +37,12 @@ export function newCell(lowering: Lowering, name: string, node: Node, role = '')
 }
 
 /** What a declared name means: the value itself, or a variable if it changes. */
-export function declare(lowering: Lowering, identifier: Identifier, value: Value | null): void {
+export function declare(
+  lowering: Lowering,
+  identifier: Identifier,
+  value: Value | null,
+  from: Node = identifier,
+): void {
   const declaration = declarationOf(lowering, identifier);
   const { frame } = lowering;
   const isCell = declaration.changes || (declaration.hasParts && value?.kind === 'vector');
@@ -53,7 +58,7 @@ export function declare(lowering: Lowering, identifier: Identifier, value: Value
   frame.bind(declaration, { kind: 'cell', cell });
   if (value === null || value.kind === 'undefined') return;
   if (known === undefined && value.kind === 'number') lowering.inference.starts(cell.key, value.type);
-  assign(lowering, cell, value, identifier);
+  assign(lowering, cell, value, from);
 }
 
 function settled(lowering: Lowering, value: Value | null, declaration: Declaration): Value {

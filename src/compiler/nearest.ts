@@ -1,7 +1,7 @@
 // "Did you mean": the name nearest to one that does not exist.
 
 /**
- * The candidate that differs least from `name`, if it differs little; CUDA's spelling counts as
+ * The candidate that differs least from `name`, if it differs little, but does differ; CUDA's spelling counts as
  * ours. `rank` is near to `threadRank` too, but not `n` to `y`.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
@@ -9,13 +9,15 @@ export function nearestName(name: string, candidates: readonly string[]): string
   let best: string | null = null;
   let least = Math.floor(wanted.length * 0.4) + 1;
   for (const candidate of candidates) {
+    if (candidate === name) continue;
     const distance = editDistance(wanted, plain(candidate), least);
     if (distance < least) {
       least = distance;
       best = candidate;
     }
   }
-  const isPart = (candidate: string) => wanted.length > 3 && plain(candidate).endsWith(wanted);
+  const isPart = (candidate: string) =>
+    candidate !== name && wanted.length > 3 && plain(candidate).endsWith(wanted);
   return best ?? candidates.find(isPart) ?? null;
 }
 

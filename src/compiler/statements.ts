@@ -130,7 +130,8 @@ function variableDeclaration(lowering: Lowering, node: VariableDeclaration): voi
     // `var x;` says nothing about an x that has a value already.
     const isRedeclared =
       value === null && node.kind === 'var' && lowering.frame.lookUp(declarationOf(lowering, id));
-    if (!isRedeclared) declare(lowering, id, asArray ? arrayOfList(lowering, value, id.name, id) : value);
+    if (isRedeclared) continue;
+    declare(lowering, id, asArray ? arrayOfList(lowering, value, id.name, id) : value, init ?? id);
   }
 }
 
@@ -193,7 +194,7 @@ function returnStatement(lowering: Lowering, node: ReturnStatement): void {
     returns.value = value;
     return;
   }
-  if (value.kind !== 'undefined') assign(lowering, returns.cell, value, node);
+  if (value.kind !== 'undefined' && node.argument) assign(lowering, returns.cell, value, node.argument);
   if (node === returns.last) return;
   returns.used = true;
   lowering.scopes.leave(lowering, returns.depth, node);

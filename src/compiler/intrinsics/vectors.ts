@@ -2,7 +2,8 @@
 
 import type { FormTable, IntrinsicName } from '../../kernel/intrinsics.ts';
 import { type VectorType, vectorTypes } from '../../kernel/types.ts';
-import { loadedType } from '../number-types.ts';
+import { isInteger, loadedType } from '../number-types.ts';
+import { toStored } from '../numbers.ts';
 import { binaryOperation } from '../operators.ts';
 import { describe, isNumeric, type Numeric, number, type Value, type VectorValue } from '../values.ts';
 import { componentValue, toComponent, toVector } from '../vectors.ts';
@@ -67,6 +68,9 @@ function combined(call: Call & { readonly args: Pair }, operator: '+' | '-' | '*
   const { lowering, node, at, args } = call;
   const { a, b } = args;
   const right = isNumeric(b) ? null : toVector(lowering, b, a.type, at('b'), 'b');
+  // What is wrong with a number is said of it, not of the components that it would give.
+  const component = loadedType(a.type);
+  if (isNumeric(b) && isInteger(component)) toStored(lowering, b, component, at('b'), 'b');
   const components = a.components.map((_, at) => {
     const other = right === null ? (b as Numeric) : componentValue(right, at);
     const value = binaryOperation(lowering, operator, componentValue(a, at), other, node);
