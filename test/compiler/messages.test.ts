@@ -278,7 +278,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   ],
   [
     'a function that gives now an array and now a number',
-    '({ y }) => { const f = () => { if (y[1] > 1) return y; «return 1;» }; y[0] = «f()»; }',
+    '({ y }) => { const f = () => { if (y[1] > 1) return y; return «1»; }; y[0] = «f()»; }',
     "WS1006: 'result' holds an array, and cannot be assigned the number 1 (a variable that changes keeps to one kind of value; use another variable)",
     "WS1004: an element of 'y' must be a number, and is the f32 array 'y' (take one of its elements: y[0])",
   ],

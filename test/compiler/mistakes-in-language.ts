@@ -75,7 +75,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     [`({ ...y });`, `9 y: the f32 array 'y' has no members to copy (name each member)`],
     [
       `const a = { s: f }; let b = a; b.s = 1; b = { s: 2 };`,
-      `27 b: this would be a second name for 'a': 'b' is assigned other objects, and members are assigned (kernels have no pointers to objects: copy it, { ...a })`,
+      `31 a: this would be a second name for 'a': 'b' is assigned other objects, and members are assigned (kernels have no pointers to objects: copy it, { ...a })`,
     ],
     [
       `let a = { s: f }; a.s = 1; const b = a; a = { s: 2 };`,

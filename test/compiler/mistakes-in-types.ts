@@ -115,7 +115,7 @@ export const mistakesInTypes: Readonly<Record<string, readonly (readonly string[
     ],
     [
       `let v = 5000000000; v += 1;`,
-      `7 v: 5000000000 is not of type i32 (i32 holds -2147483648 to 2147483647; compute in a wider type, f64)`,
+      `11 5000000000: 5000000000 is not of type i32 (i32 holds -2147483648 to 2147483647; compute in a wider type, f64)`,
     ],
     [
       `y[0] = Math.max(i, u);`,

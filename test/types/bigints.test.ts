@@ -225,7 +225,7 @@ describe('mistakes', () => {
       'a[0] = BigInt(f);',
       'WS1004 1:55 f: BigInt takes integers, and is given a number of type f32 (cast it: cuda.i64(f) drops a fraction)',
     ],
-    ['let x = 0; x += s;', "WS1004 1:45 x: 'x' is i64, and is assigned the number 0 (write 0n)"],
+    ['let x = 0; x += s;', "WS1004 1:49 0: 'x' is i64, and is assigned the number 0 (write 0n)"],
     [
       'a[0] = 1n / 0n;',
       'WS1004 1:48 1n / 0n: these bigints have no result: Division by zero (write another operation)',
