@@ -3,13 +3,13 @@
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 
-/** What the library says, and what the command line says in its place. */
+/** What the library says, and what the command line says in its place. A method `open` is of another language. */
 const phrases: readonly (readonly [library: RegExp, command: string])[] = [
   [
-    /\bopen\((['"])([\w:*.-]+)\1, \{ checked: true \}\)(, or `warpstage run --checked`)?/g,
+    /(?<![.\w])open\((['"])([\w:*.-]+)\1, \{ checked: true \}\)(, or `warpstage run --checked`)?/g,
     '--device $2 --checked',
   ],
-  [/\bopen\((['"])([\w:*.-]+)\1\)/g, '--device $2'],
+  [/(?<![.\w])open\((['"])([\w:*.-]+)\1\)/g, '--device $2'],
   [/^open one of /, 'name one of them with --device: '],
   [/\bsettings: \{ ([\w$]+): ([^ }]+) \}, or give/g, '--set $1=$2, or give'],
   [/\b(with|without) resume\b/g, '$1 --resume'],

@@ -10,6 +10,7 @@ import { runCommandLine } from '#warpstage/cli/command-line.js';
 import { exitCodeOfError, exitCodes } from '#warpstage/cli/exit-codes.js';
 import { inCommandWords } from '#warpstage/cli/hints.js';
 import { moves, showsColour } from '#warpstage/cli/terminal.js';
+import { unsupportedName } from '#warpstage/formats/unsupported.js';
 import { Folder, root, runHere } from './support.ts';
 
 const folder = new Folder();
@@ -159,6 +160,17 @@ describe('exit codes', () => {
 });
 
 describe('hints', () => {
+  test.each(['s.png', 's.tif', 's.mp4', 's.h5', 's.csv', 's.mat', 's.wav'])(
+    'what is to be written in another language stays, for %s',
+    (name) => {
+      const unsupported = unsupportedName(name);
+      expect(unsupported).toBeDefined();
+      const hint = unsupported!.hint(name);
+      const error = new WarpstageError({ code: 'WS5004', message: 'm', hint });
+      expect(inCommandWords(error).hint).toBe(hint);
+    },
+  );
+
   test.each([
     ['install the NVIDIA driver, or open("cpu")', 'install the NVIDIA driver, or --device cpu'],
     [

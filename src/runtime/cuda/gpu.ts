@@ -27,8 +27,8 @@ export interface Gpu {
   readonly properties: DeviceProperties;
   /** Compute capability times ten. */
   readonly architecture: number;
-  /** Bytes that should be on their way to a multiprocessor at any time, so that the memory never waits. */
-  readonly bytesUnderWay: number;
+  /** Bytes that should be on their way to a multiprocessor at any time, so that the memory never waits, where that is known. */
+  readonly bytesUnderWay: number | undefined;
   /** Free and all bytes of its memory, now. */
   memory(): { readonly free: number; readonly total: number };
 }
@@ -75,12 +75,15 @@ export function architectureOf(device: number): number {
 /** Seconds from the request of a byte to its arrival under load, as measured on an H100 and an H200. */
 const latency = 880e-9;
 
-/** The memory's speed, as the driver tells it, for the time of one access, in whole KiB. */
-function bytesUnderWay(device: number): number {
-  const transfersPerSecond = 2 * 1000 * attributeOf(device, attribute.memoryClockRate);
-  const bytesPerSecond = (transfersPerSecond * attributeOf(device, attribute.memoryBusWidth)) / 8;
-  const each = bytesPerSecond / attributeOf(device, attribute.multiProcessorCount);
-  return 1024 * Math.min(128, Math.max(4, Math.round((each * latency) / 1024)));
+/**
+ * Bytes that a multiprocessor should have under way, in whole KiB: its share of the memory's speed for the time of one
+ * access. `clock` is in kHz, with two transfers a turn, `width` in bits. Undefined where the driver tells neither.
+ */
+export function bytesUnderWay(clock: number, width: number, multiprocessors: number): number | undefined {
+  const bytesPerSecond = (2 * 1000 * clock * width) / 8;
+  if (bytesPerSecond === 0) return undefined;
+  const kibibytes = Math.round(((bytesPerSecond / multiprocessors) * latency) / 1024);
+  return 1024 * Math.min(128, Math.max(4, kibibytes));
 }
 
 /** Opens a GPU by its ordinal; `retained` is its context, where that was made before. */
@@ -97,7 +100,12 @@ export function openGpu(ordinal: number, retained: Retained | null = null): Gpu 
   try {
     const properties = propertiesOf(device, ordinal, memory().total);
     const architecture = architectureOf(device);
-    return { driver, context, architecture, bytesUnderWay: bytesUnderWay(device), memory, properties };
+    const ofMemory = bytesUnderWay(
+      attributeOf(device, attribute.memoryClockRate),
+      attributeOf(device, attribute.memoryBusWidth),
+      properties.multiProcessorCount,
+    );
+    return { driver, context, architecture, bytesUnderWay: ofMemory, memory, properties };
   } catch (error) {
     context.close();
     throw error;

@@ -19,7 +19,7 @@ export interface CudaTarget {
   /** Whether accesses, copies and divisions are tested as the kernel runs. */
   readonly checked?: boolean;
   /** Bytes that should be on their way to a multiprocessor of this GPU. Default: those of an H200. */
-  readonly bytesUnderWay?: number;
+  readonly bytesUnderWay?: number | undefined;
   /** Compiles CUDA C++ with the given options. */
   readonly compile: (text: string, name: string, options: readonly string[]) => Uint8Array;
   /** Architectures whose PTX is wanted as well, and who takes it. */

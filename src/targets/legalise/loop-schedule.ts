@@ -29,7 +29,7 @@ export interface LoopSchedule {
   readonly refills: Map<Statement, readonly number[]>;
   /** Loops whose turns are as they should be. */
   readonly finished: Set<Statement>;
-  /** Acquires of stages that are known to be free. */
+  /** Acquires of stages that are known to be free, and the copies and commits that belong to them. */
   readonly released: Set<Call>;
   /** Copies whose successors' sources are worth fetching to the L2 cache. */
   readonly prefetches: Map<Call, Prefetch>;
