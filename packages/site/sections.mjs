@@ -22,6 +22,7 @@ export const sections = [
     pages: [
       page('porting', 'From CUDA C++'),
       page('jobs', 'Jobs'),
+      page('cluster', 'Many machines'),
       page('formats', 'Formats'),
       page('checker', 'The checker'),
       page('timelines', 'Timelines'),

@@ -17,6 +17,9 @@ export const exitCodes = {
 
 export type ExitCode = keyof typeof exitCodes;
 
+/** After these the same command may do better: schedulers try again. After the others the same would come again. */
+export const exitCodesToRetry: readonly ExitCode[] = [75, 130, 143];
+
 /** The errors that are no fault of the job. */
 const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS6001: 2,
@@ -44,5 +47,6 @@ export function exitCodeOfError(code: Code): ExitCode {
 /** The table, as help shows it. */
 export function exitCodesText(): string {
   const lines = Object.entries(exitCodes).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
-  return `\nExit codes:\n${lines.join('\n')}`;
+  const retry = `\nWorth another try: ${exitCodesToRetry.join(', ')}.`;
+  return `\nExit codes:\n${lines.join('\n')}${retry}`;
 }

@@ -12,6 +12,9 @@ export const fragments: Readonly<Record<string, string>> = {
   'export const axpb = kernel(/* … */);': 'shows comments around a kernel',
   'WARPSTAGE_CACHE=shipped WARPSTAGE_PTX=75,80 node app.mjs': "a user's program, on a GPU",
   'WARPSTAGE_CACHE=~/.cache/warpstage:shipped node app.mjs': "a user's program, on a GPU",
+  'sbatch ': 'submits to Slurm; test/cluster does',
+  'aws batch ': 'submits to AWS Batch',
+  './parallel.sh 10 ': 'a script, which test/cluster runs',
 };
 export const isFragment = (text: string) => Object.keys(fragments).some((each) => text.includes(each));
 
