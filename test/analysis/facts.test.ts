@@ -20,6 +20,7 @@ import {
   add,
   binary,
   compare,
+  conditional,
   constant,
   convert,
   ProgramBuilder,
@@ -346,4 +347,30 @@ test('a narrowed value that passed a test says nothing of the wide one', () => {
   const factOf = factsOf(program).at(kept);
   expect(factOf(wide.value).most).toBeGreaterThan(2 ** 60);
   expect(factOf(byte.value)).toMatchObject({ least: 0, most: 9 });
+});
+
+test('a conditional knows in each branch what its test says there', () => {
+  const p = new ProgramBuilder('branches', 256);
+  const y = p.array('y', 'i32');
+  const n = p.scalar('n', 'i32');
+  const [rank, last] = [p.variable('rank', 'i32'), p.variable('last', 'i32')];
+  const t = p.builtin('threadRank');
+  const second = binary(
+    'add',
+    binary('multiply', binary('subtract', t, p.index(128)), p.index(2)),
+    p.index(1),
+  );
+  const parity = conditional(compare('less', t, p.index(128)), binary('multiply', t, p.index(2)), second);
+  const kept = store(y, rank.value, last.value);
+  const never = conditional(compare('less', t, p.index(256)), rank.value, p.index(1000));
+  const program = p.build([
+    last.set(n),
+    rank.set(parity),
+    last.set(conditional(compare('greaterEqual', last.value, p.index(7)), last.value, p.index(7))),
+    kept,
+  ]);
+  const factOf = factsOf(program).at(kept);
+  expect(factOf(rank.value)).toMatchObject({ least: 0, most: 255 });
+  expect(factOf(last.value)).toMatchObject({ least: 7, most: 2 ** 31 - 1 });
+  expect(factOf(never)).toMatchObject({ least: 0, most: 255 });
 });

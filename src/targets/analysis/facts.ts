@@ -22,6 +22,7 @@ import { isFloat } from '../../compiler/number-types.ts';
 import { partOf } from '../../kernel/layout.ts';
 import { AffineForms } from './affine.ts';
 import { CohortUniformity } from './cohorts.ts';
+import { factsAfter } from './comparisons.ts';
 import { elementOf, lengthAs } from './elements.ts';
 import { Flow } from './flow.ts';
 import { Indices } from './indices.ts';
@@ -35,6 +36,14 @@ export type FactOf = (expression: Expression) => Fact;
 
 /** What holds of a variable. */
 type OfVariable = (id: number) => Fact;
+
+type BuiltInExpression = Extract<Expression, { kind: 'builtin' }>;
+
+/** What is known where an expression stands. */
+interface Known {
+  readonly variable: OfVariable;
+  readonly builtin: (expression: BuiltInExpression) => Fact;
+}
 
 const known = new WeakMap<Program, Facts>();
 
@@ -95,13 +104,13 @@ export class Facts {
     let ofVariable: OfVariable | null = null;
     return (expression) => {
       ofVariable ??= statement === null ? (id) => this.#values.anywhere[id]! : this.#values.at(statement);
-      return this.#evaluate(expression, ofVariable, null);
+      return this.#evaluate(expression, { variable: ofVariable, builtin: this.#builtin });
     };
   }
 
   get #values(): Flow {
-    this.#flow ??= new Flow(this.#program, (expression, ofVariable) =>
-      this.#evaluate(expression, ofVariable, null),
+    this.#flow ??= new Flow(this.#program, (expression, variable) =>
+      this.#evaluate(expression, { variable, builtin: this.#builtin }),
     );
     return this.#flow;
   }
@@ -121,7 +130,11 @@ export class Facts {
       found.set(id, fact);
       return fact;
     };
-    const of: FactOf = (expression) => this.#evaluate(expression, ofVariable, rank);
+    const builtin = (expression: BuiltInExpression): Fact => {
+      const value = builtInOfRank(this.#program, expression.name, rank);
+      return value === null ? this.#builtin(expression) : between(expression.type, value, value);
+    };
+    const of: FactOf = (expression) => this.#evaluate(expression, { variable: ofVariable, builtin });
     return of;
   }
 
@@ -131,10 +144,10 @@ export class Facts {
     return this.#definitions;
   }
 
-  #evaluate(expression: Expression, variable: OfVariable, rank: number | null): Fact {
+  #evaluate(expression: Expression, known: Known): Fact {
     switch (expression.kind) {
       case 'variable':
-        return variable(expression.id);
+        return known.variable(expression.id);
       case 'constant':
         return exactly(expression.type, expression.value);
       case 'scalar':
@@ -143,22 +156,20 @@ export class Facts {
         return this.#length(expression);
       case 'load':
         return this.#element(expression);
-      case 'builtin': {
-        const value = rank === null ? null : builtInOfRank(this.#program, expression.name, rank);
-        return value === null ? this.#builtin(expression) : between(expression.type, value, value);
-      }
+      case 'builtin':
+        return known.builtin(expression);
       case 'conditional': {
-        const { test, then, otherwise } = expression;
-        const { value } = this.#evaluate(test, variable, rank);
-        if (value !== null) return this.#evaluate(value === true ? then : otherwise, variable, rank);
-        return join(this.#evaluate(then, variable, rank), this.#evaluate(otherwise, variable, rank));
+        const then = this.#branch(expression, true, known);
+        const otherwise = this.#branch(expression, false, known);
+        if (then === null || otherwise === null) return then ?? otherwise ?? unknown(expression.type);
+        return join(then, otherwise);
       }
       default: {
         const blocks = this.#blocks(expression);
         if (blocks !== null) return blocks;
         const operands: Fact[] = [];
         for (const operand of operandsOf(expression)) {
-          const fact = this.#evaluate(operand, variable, rank);
+          const fact = this.#evaluate(operand, known);
           // Of a float nothing is known but its value, and for that all operands are needed.
           if (fact.value === null && isFloat(expression.type)) return unknown(expression.type);
           operands.push(fact);
@@ -166,6 +177,19 @@ export class Facts {
         return computed(expression, operands);
       }
     }
+  }
+
+  /** What holds of a conditional where its test holds, or where it does not; null where it never ends so. */
+  #branch(
+    { test, then, otherwise }: Extract<Expression, { kind: 'conditional' }>,
+    holds: boolean,
+    known: Known,
+  ): Fact | null {
+    const of: FactOf = (one) => this.#evaluate(one, known);
+    const { value } = of(test);
+    if (value !== null && value !== holds) return null;
+    const found = value === null ? factsAfter(test, holds, of) : [];
+    return found && this.#evaluate(holds ? then : otherwise, narrowed(known, found));
   }
 
   #scalar({ id, type }: Expression & { readonly kind: 'scalar' }): Fact {
@@ -206,7 +230,7 @@ export class Facts {
     }
   }
 
-  #builtin(expression: Expression & { readonly kind: 'builtin' }): Fact {
+  readonly #builtin = (expression: BuiltInExpression): Fact => {
     const { name, type } = expression;
     const [x, y, z] = this.#program.block;
     switch (name) {
@@ -221,7 +245,7 @@ export class Facts {
       default:
         return this.#blocks(expression) ?? unknown(type);
     }
-  }
+  };
 
   /** A number of a block, or of blocks: with an index of 32 bits a grid has fewer than 2^31 threads. */
   #blocks(expression: Expression): Fact | null {
@@ -233,6 +257,21 @@ export class Facts {
     const most = Math.floor((2 ** 31 - 1) / (x * y * z));
     return between('i32', 0, cover.isBelow ? most - 1 : most);
   }
+}
+
+/** The same with what a test says of variables and built-in values. */
+function narrowed(known: Known, found: readonly (readonly [Expression, Fact])[]): Known {
+  if (found.length === 0) return known;
+  const ofVariables = new Map<number, Fact>();
+  const ofBuiltIns = new Map<BuiltIn, Fact>();
+  for (const [side, fact] of found) {
+    if (side.kind === 'variable') ofVariables.set(side.id, fact);
+    if (side.kind === 'builtin') ofBuiltIns.set(side.name, fact);
+  }
+  return {
+    variable: (id) => ofVariables.get(id) ?? known.variable(id),
+    builtin: (expression) => ofBuiltIns.get(expression.name) ?? known.builtin(expression),
+  };
 }
 
 /** The value of what the rank of a thread alone decides; null for anything else. */

@@ -12,7 +12,6 @@
 
 import { zeroOf } from '../../compiler/arithmetic.ts';
 import {
-  type CompareOperator,
   type Expression,
   narrowIndexLimit,
   type Program,
@@ -20,6 +19,7 @@ import {
   type Variable,
 } from '../../compiler/ir.ts';
 import { isInteger } from '../../compiler/number-types.ts';
+import { boundsAfter, type Compare, undone } from './comparisons.ts';
 import { constantOf } from './elements.ts';
 import {
   type Bounds,
@@ -35,7 +35,6 @@ import {
 import { assignedBy, assignedIn, expressionsOf, forEachOperand, forEachStatement, readBy } from './walk.ts';
 
 type Loop = Extract<Statement, { kind: 'loop' }>;
-type Compare = Extract<Expression, { kind: 'compare' }>;
 
 /** What each variable holds. */
 type State = Fact[];
@@ -292,9 +291,10 @@ export class Flow {
     }
   }
 
-  #compared({ operator, left, right }: Compare, holds: boolean, state: State): State | null {
+  #compared(test: Compare, holds: boolean, state: State): State | null {
+    const { left, right } = test;
     const [a, b] = [this.#evaluate(left, state), this.#evaluate(right, state)];
-    const [ofLeft, ofRight] = limits(holds ? operator : inverse[operator], a, b);
+    const [ofLeft, ofRight] = boundsAfter(test, holds, a, b);
     if (!this.#clip(left, a, ofLeft, state)) return null;
     return this.#clip(right, this.#evaluate(right, state), ofRight, state) ? state : null;
   }
@@ -347,59 +347,4 @@ function either(one: State | null, other: State | null): State | null {
 /** Whether all that the second state allows is allowed by the first. */
 function covers(one: State, other: State): boolean {
   return one.every((fact, id) => fact === other[id] || isSame(join(fact, other[id]!), fact));
-}
-
-/** Between which bounds a number lies that a constant is added to, taken from or multiplied by. */
-function undone(
-  operator: 'add' | 'subtract' | 'multiply',
-  { least, most }: Bounds,
-  constant: number,
-): Bounds {
-  if (operator === 'add') return { least: least - constant, most: most - constant };
-  if (operator === 'subtract') return { least: least + constant, most: most + constant };
-  if (constant <= 0) return upTo(Number.POSITIVE_INFINITY);
-  return { least: Math.ceil(least / constant), most: Math.floor(most / constant) };
-}
-
-const inverse: Readonly<Record<CompareOperator, CompareOperator>> = {
-  equal: 'notEqual',
-  notEqual: 'equal',
-  less: 'greaterEqual',
-  lessEqual: 'greater',
-  greater: 'lessEqual',
-  greaterEqual: 'less',
-};
-
-/** Between which bounds the sides of a comparison lie that holds. */
-function limits(operator: CompareOperator, a: Fact, b: Fact): readonly [Bounds, Bounds] {
-  switch (operator) {
-    case 'equal':
-      return [b, a];
-    case 'notEqual':
-      return [without(a, b), without(b, a)];
-    case 'less':
-      return [upTo(b.most - 1), from(a.least + 1)];
-    case 'lessEqual':
-      return [upTo(b.most), from(a.least)];
-    case 'greater':
-      return [from(b.least + 1), upTo(a.most - 1)];
-    case 'greaterEqual':
-      return [from(b.least), upTo(a.most)];
-    default:
-      return operator satisfies never;
-  }
-}
-
-function upTo(most: number): Bounds {
-  return { least: Number.NEGATIVE_INFINITY, most };
-}
-
-function from(least: number): Bounds {
-  return { least, most: Number.POSITIVE_INFINITY };
-}
-
-/** The bounds of what is not the one value that another may have. */
-function without({ least, most }: Bounds, other: Bounds): Bounds {
-  if (other.least !== other.most) return { least, most };
-  return { least: least === other.least ? least + 1 : least, most: most === other.most ? most - 1 : most };
 }
