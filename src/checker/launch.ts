@@ -13,7 +13,7 @@ import type { Struct, StructArray } from '../kernel/struct.ts';
 import type { Element, ElementType, Extent, Extent3, HostArrays, TypedArray } from '../kernel/types.ts';
 import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
-import { checkBlock, checkGrid, checkResident } from '../runtime/extents.ts';
+import { checkBlock, checkGrid, checkResident, isFlat } from '../runtime/extents.ts';
 import { kernelInWords } from '../runtime/launch.ts';
 
 /** An array of which only the length matters. */
@@ -110,7 +110,15 @@ export function bindLaunch(kernel: Kernel, launch: CheckLaunch<never>): BoundLau
   const checked = checkArguments(kernel.name, parameters, given);
   const indexType = needsWideIndex(parameters, checked, fullGrid, fullBlock) ? 'i64' : 'i32';
   const { constants, functions } = checked;
-  const specialisation = { block: fullBlock, indexType, cooperative, constants, functions } as const;
+  const flatGrid = isFlat(fullGrid);
+  const specialisation = {
+    block: fullBlock,
+    indexType,
+    cooperative,
+    flatGrid,
+    constants,
+    functions,
+  } as const;
   const { program, sources } = specialise(kernel, specialisation);
   const values = program.parameters.map((parameter) =>
     parameter.kind === 'array'

@@ -63,6 +63,8 @@ export interface LoweringOptions {
   readonly indexType: 'i32' | 'i64';
   /** Whether the launch is. */
   readonly cooperative: boolean;
+  /** Whether all blocks of the grid lie along x. */
+  readonly flatGrid: boolean;
   readonly inference: Inference;
   readonly rules: Rules;
 }
@@ -78,6 +80,8 @@ export class Lowering {
   readonly indexType: 'i32' | 'i64';
   /** Whether the launch is. */
   readonly cooperative: boolean;
+  /** Whether all blocks of the grid lie along x. */
+  readonly flatGrid: boolean;
   readonly inference: Inference;
   readonly sources: KernelSource[] = [];
   readonly parameters: Parameter[] = [];
@@ -110,10 +114,11 @@ export class Lowering {
   #statements: Statement[] = [];
   #frame: Frame | null = null;
 
-  constructor({ block, indexType, cooperative, inference, rules }: LoweringOptions) {
+  constructor({ block, indexType, cooperative, flatGrid, inference, rules }: LoweringOptions) {
     this.block = block;
     this.indexType = indexType;
     this.cooperative = cooperative;
+    this.flatGrid = flatGrid;
     this.inference = inference;
     this.#rules = rules;
   }

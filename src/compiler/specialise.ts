@@ -30,6 +30,8 @@ export interface Specialisation {
   readonly constants: Readonly<Record<string, ScalarValue>>;
   /** The launch is cooperative: blocks may wait for each other. */
   readonly cooperative?: boolean;
+  /** All blocks of the grid lie along x: the registers for the other axes, which are slow to read, are not asked. Default: no. */
+  readonly flatGrid?: boolean;
   /** Device functions in place of those that the schema names. */
   readonly functions: Readonly<Record<string, DeviceFunction>>;
 }
@@ -62,8 +64,8 @@ export function specialise(
 ): Specialised {
   const inference = new Inference();
   for (;;) {
-    const { block, indexType, cooperative = false } = specialisation;
-    const lowering = new Lowering({ block, indexType, cooperative, inference, rules });
+    const { block, indexType, cooperative = false, flatGrid = false } = specialisation;
+    const lowering = new Lowering({ block, indexType, cooperative, flatGrid, inference, rules });
     lowerKernel(lowering, kernel, specialisation);
     // The types that this pass was made with are final once it teaches nothing new.
     if (inference.solve()) continue;

@@ -2,7 +2,7 @@
 //
 // Everything that can be wrong about a launch is found here, before a command exists, and all
 // wrong arguments are reported at once. What is compiled is kept by what it depends on: constants,
-// device functions, block shape and index width. A launch that repeats a former one is not checked again.
+// device functions, block shape, whether the grid has one dimension, and index width. A launch that repeats a former one is not checked again.
 
 import type { Value } from '../compiler/arithmetic.ts';
 import { compiling } from '../compiler/defect.ts';
@@ -16,7 +16,7 @@ import type { Executable } from '../targets/executable.ts';
 import { type Arguments, checkArguments, inWords } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
-import { checkBlock, checkGrid, checkResident, threadsOf } from './extents.ts';
+import { checkBlock, checkGrid, checkResident, isFlat, threadsOf } from './extents.ts';
 import { kernelInWords, type LaunchWork } from './launch.ts';
 import { checkLanguage } from './native-kernels.ts';
 import { provenAlignment } from './proven-alignment.ts';
@@ -93,12 +93,13 @@ export class LaunchBinder {
     const parameters = parseSchema(kernel.schema);
     const checked = checkArguments(this.#device, kernel.name, parameters, values);
     const indexType = needsWideIndex(parameters, checked, grid, block) ? 'i64' : 'i32';
+    const flatGrid = isFlat(grid);
     const written = parameters.flatMap((parameter) =>
       parameter.kind === 'array' && !parameter.readonly ? [checked.arrays[parameter.name]!] : [],
     );
     const { program, sources, executable, assignedName } = this.#compile(
       kernel,
-      { block, indexType, cooperative, constants: checked.constants, functions: checked.functions },
+      { block, indexType, cooperative, flatGrid, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
         if (parameter.kind === 'array')
           return [provenAlignment(checked.arrays[parameter.name]!, parameter.readonly ? written : null)];
@@ -172,11 +173,12 @@ export class LaunchBinder {
     return compiled;
   }
 
-  #keyOf({ block, indexType, cooperative, constants, functions }: Specialisation): string {
+  #keyOf({ block, indexType, cooperative, flatGrid, constants, functions }: Specialisation): string {
     const constant = (value: ScalarValue) => (Object.is(value, -0) ? '-0' : String(value));
     return [
       indexType,
       ...(cooperative ? ['cooperative'] : []),
+      ...(flatGrid ? ['flat'] : []),
       ...block,
       ...Object.entries(constants).map(([name, value]) => `${name}=${constant(value)}`),
       ...Object.entries(functions).map(([name, value]) => `${name}=#${this.#functionId(value)}`),

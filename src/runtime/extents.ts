@@ -9,6 +9,11 @@ import { kernelInWords } from './launch.ts';
 /** Blocks are numbered in 32 bits. */
 const blockLimit = 2 ** 31;
 
+/** Whether all blocks of a grid lie along x. */
+export function isFlat([, height, depth]: Extent3): boolean {
+  return height === 1 && depth === 1;
+}
+
 /** Elements of an extent: threads of a block, blocks of a grid. */
 export function threadsOf([x, y, z]: Extent3): number {
   return x * y * z;

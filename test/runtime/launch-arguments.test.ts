@@ -111,6 +111,7 @@ describe('arguments', () => {
         block: [4, 2, 1],
         indexType: 'i32',
         cooperative: false,
+        flatGrid: true,
         constants: { size: 2, mode: 3 },
         functions: { f: triple },
       },

@@ -38,7 +38,9 @@ export function runKernel(target: Target, kernel: Kernel, launch: KernelLaunch):
       data[name] = isIndex(parameter) && indexType === 'i64' ? BigInt(value as number) : (value as Value);
   }
   const block = extent3(launch.block);
-  const { program } = specialise(kernel, { block, indexType, cooperative, constants, functions });
+  const [, height, depth] = extent3(launch.grid);
+  const flatGrid = height === 1 && depth === 1;
+  const { program } = specialise(kernel, { block, indexType, cooperative, flatGrid, constants, functions });
   return runProgram(target, program, { grid: launch.grid, arguments: data });
 }
 

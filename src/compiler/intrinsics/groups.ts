@@ -183,6 +183,7 @@ function threadRank(lowering: Lowering, node: Node): Expression {
 
 /** x fastest. In the index type: a grid may have more than 2^31 blocks times threads. */
 function blockRank(lowering: Lowering, node: Node): Expression {
+  if (lowering.flatGrid) return builtIn(lowering, 'blockIdx.x', node);
   const at = (name: BuiltIn) => builtIn(lowering, name, node);
   const rows = plus(
     lowering,
@@ -194,6 +195,7 @@ function blockRank(lowering: Lowering, node: Node): Expression {
 }
 
 function numBlocks(lowering: Lowering, node: Node): Expression {
+  if (lowering.flatGrid) return builtIn(lowering, 'gridDim.x', node);
   const at = (name: BuiltIn) => builtIn(lowering, name, node);
   return times(lowering, times(lowering, at('gridDim.z'), at('gridDim.y'), node), at('gridDim.x'), node);
 }
@@ -219,11 +221,22 @@ function threadIdx({ lowering, node }: Place): Value {
 }
 
 function blockIdx({ lowering, node }: Place): Value {
-  return extent('blockIdx', (axis) => builtIn(lowering, `blockIdx.${axis}`, node));
+  return extent('blockIdx', (axis) => ofGrid(lowering, `blockIdx.${axis}`, node, 0));
 }
 
 function gridDim({ lowering, node }: Place): Value {
-  return extent('gridDim', (axis) => builtIn(lowering, `gridDim.${axis}`, node));
+  return extent('gridDim', (axis) => ofGrid(lowering, `gridDim.${axis}`, node, 1));
+}
+
+/** A number of the grid; `flat` is what it is along the axes that a grid of one dimension does not have. */
+function ofGrid(
+  lowering: Lowering,
+  name: `${'blockIdx' | 'gridDim'}.${Axis}`,
+  node: Node,
+  flat: number,
+): Expression {
+  const isKnown = lowering.flatGrid && !name.endsWith('.x');
+  return isKnown ? constant(lowering, flat, node) : builtIn(lowering, name, node);
 }
 
 function blockDim({ lowering, node }: Place): Value {

@@ -395,6 +395,7 @@ function programOf(of: Any, threads: number): Program {
   const { program } = specialise(of, {
     block: [threads, 1, 1],
     indexType: 'i32',
+    flatGrid: true,
     constants: {},
     functions: {},
   });
