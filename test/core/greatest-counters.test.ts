@@ -35,7 +35,7 @@ describe.each([1, 2, 3, 4])('%i stages', (stages) => {
       const start = end - batches;
       const text = textOf(stages, start);
       const program = programOfText(schema, text, [block, 1]);
-      expect(choiceOf(program).lowering).toBe('bulk');
+      expect(choiceOf(program).lowering).toBe(stages === 1 ? 'groups' : 'bulk');
       const dataOf = () => ({
         out: new Int32Array(block * batches),
         input: Int32Array.from({ length: block * batches }, (_, i) => 7 * i + 1),

@@ -96,13 +96,6 @@ describe('bulk copies', () => {
     expect(entry).not.toContain('ws_prefetch(');
   });
 
-  test('a single stage is prefetched as long as there is a batch to come', () => {
-    const { text } = generated(withSingleStage);
-    expect(text).toMatch(
-      /if \(\(batch_0 < \(int\)\(\(unsigned\)batchCount_2 - \(unsigned\)3\)\)\) \{\s+if \(copying_warp_\d+\) \{/,
-    );
-  });
-
   test('a block without whole warps elects thread 0 and waits thread by thread', () => {
     const { text, lowerings } = generated(withStagingUnified, { block: 36 });
     const entry = text.slice(text.indexOf('extern "C"'));
@@ -117,6 +110,44 @@ describe('bulk copies', () => {
     const { text, lowerings } = generated(withStagingUnified, { alignment: 8 });
     expect(lowerings).toEqual(['groups']);
     expect(text).toContain('ws_copy_async<8>(s_shared');
+  });
+});
+
+describe('a single stage', () => {
+  const far = String.raw`\(batch_0 < \(int\)\(\(unsigned\)batchCount_2 - \(unsigned\)3\)\)`;
+
+  test('of a chunk for each thread is copied by them, and what comes later fetched as long as there is something', () => {
+    const { text, lowerings } = generated(withSingleStage);
+    expect(lowerings).toEqual(['groups']);
+    expect(text).toMatch(
+      new RegExp(
+        String.raw`ws_commit\(\);\s+if \(copying_warp_\d+\) \{[^}]+if \(${far}\) \{\s+ws_prefetch\(`,
+      ),
+    );
+    expect(generated(withSingleStage, { architecture: 80 }).text).not.toContain('ws_prefetch(');
+  });
+
+  test('of more is copied by the copy engine, which is asked once a turn for all that it is to do', () => {
+    const wide = kernel(
+      { out: 'f32[]', input: 'readonly f32[]', batches: 'index' },
+      ({ out, input, batches }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const staged = cuda.sharedArray('f32', 2048);
+        const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+        for (let b = 0; b < batches; b++) {
+          pipeline.producerAcquire();
+          cuda.memcpyAsync(block, staged, input.subarray(b * 2048), 2048, pipeline);
+          pipeline.producerCommit();
+          pipeline.consumerWait();
+          out[b * 256 + block.threadRank()] = staged[2047 - block.threadRank()]!;
+          pipeline.consumerRelease();
+        }
+      },
+    );
+    const { text, lowerings } = generated(wide);
+    expect(lowerings).toEqual(['bulk']);
+    const entry = text.slice(text.indexOf('extern "C"'));
+    expect(timesIn(loopOf(entry, 0), 'ws_elect()')).toBe(1);
   });
 });
 

@@ -285,6 +285,13 @@ export const mutations = [
         tests: ['test/cuda/lockstep.test.ts'],
       },
       {
+        name: 'a single stage is brief however much it holds',
+        from: 'return bytes <= chunk * x * y * z;',
+        to: 'return bytes <= chunk * x * y * z * 64;',
+        why: 'threads copy in many turns what the copy engine would at once',
+        tests: ['test/cuda/lockstep.test.ts'],
+      },
+      {
         name: 'bulk copies stay though threads may return',
         from: "if (returns) return groups('threads may return while copies are under way');\n",
         to: '',
@@ -325,6 +332,48 @@ export const mutations = [
         from: 'for (const copy of copies) {\n    const offset = laterOffset(copy, loop.body, counter, next);\n    if (offset !== null) schedule.prefetches.set(copy, { offset, when });',
         to: 'for (const copy of copies) {\n    const offset = laterOffset(copy, loop.body, counter, next);\n    if (offset !== null) schedule.prefetches.set(copy, { offset, when: when && null });',
         why: 'the last turns prefetch what lies behind the array',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/lockstep.ts',
+    ['test/core/pace.test.ts', 'test/core/greatest-counters.test.ts'],
+    [
+      {
+        name: 'single turns prefetch what is not there',
+        from: 'const when = turn === null ? conjunctionOf(far) : null;',
+        to: 'const when = turn === null && far.length > 9 ? conjunctionOf(far) : null;',
+        why: 'the last turns of a checked loop prefetch what lies behind the array',
+      },
+      {
+        name: 'single turns look too far ahead',
+        from: 'const next = variablePlus(used, inFlight - 1 + flow.ahead, capacity);',
+        to: 'const next = variablePlus(used, inFlight + flow.ahead, capacity);',
+        why: 'what is prefetched is a batch later than what was asked whether it is there',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/copier.ts',
+    ['test/core/pace.test.ts', 'test/core/examples.test.ts'],
+    [
+      {
+        name: 'one election forgets what the first did',
+        from: 'before.then([...before.body, ...after.body])',
+        to: 'before.then([...after.body])',
+        why: 'bytes are expected that nobody copies',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/analysis/comparisons.ts',
+    ['test/analysis/facts.test.ts'],
+    [
+      {
+        name: 'a branch that is taken where a test fails knows what holds where it holds',
+        from: 'const bounds = boundsAfter(test, holds, a, b);',
+        to: 'const bounds = boundsAfter(test, holds || true, a, b);',
+        why: 'accesses in it are not tested',
       },
     ],
   ),

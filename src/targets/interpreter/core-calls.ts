@@ -14,6 +14,7 @@ import { brokenRule } from './fault.ts';
 import type { Mbarrier } from './mbarrier.ts';
 import { type Elements, elementsAt, readElement, writeElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
+import { compilePrefetch } from './prefetch.ts';
 import { effect, type Step } from './step.ts';
 import { compileStop } from './stops.ts';
 import { compileSync } from './sync.ts';
@@ -104,7 +105,7 @@ export function compileCore(program: ObservedProgram, call: CoreCall): Step {
     case 'barrierMisused':
       return compileStop(program, operation, call);
     case 'prefetch':
-      return effect(() => {});
+      return compilePrefetch(program, operation, range);
     case 'groupCount':
       return compileCount(program, operation, call);
     case 'bulkCopy':

@@ -7,7 +7,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { membership, PhaseBarrier } from './barrier.ts';
 import type { PendingCopy } from './copies.ts';
 import { CopyQueue } from './copy-queue.ts';
-import { brokenRule } from './fault.ts';
+import { brokenRule, type KernelFault } from './fault.ts';
 import { Flights } from './flights.ts';
 import { Mbarrier } from './mbarrier.ts';
 import type { Random } from './random.ts';
@@ -33,6 +33,8 @@ export class Hardware {
   /** Copies that some thread must have waited for when the block ends. */
   #owed: PendingCopy[] = [];
   #settleAt = 256;
+  /** The first hint that was wrong. */
+  #wrongHint: KernelFault | null = null;
 
   constructor({ mbarriers = [] }: Program, policy: 'eager' | 'late' | Random) {
     this.flights = new Flights(policy);
@@ -118,6 +120,11 @@ export class Hardware {
     this.#settleAt = Math.max(256, 2 * this.#owed.length);
   }
 
+  /** A hint is of no use: no fault of the kernel by itself, and one of its lowering if nothing else is wrong. */
+  hintFails(thread: Thread, range: Range, what: string): void {
+    this.#wrongHint ??= brokenRule(thread, range, what);
+  }
+
   /** A thread ends: copies of its own that nobody has waited for would land in the memory of a later block. */
   threadEnds(thread: Thread): void {
     const own = this.#threads.get(thread);
@@ -132,6 +139,7 @@ export class Hardware {
     const copy = this.#owed.find(({ covered }) => !covered);
     if (copy !== undefined)
       throw this.#underWay(copy.thread, copy.call.range, 'a copy that nobody waited for');
+    if (this.#wrongHint !== null) throw this.#wrongHint;
   }
 
   #underWay(thread: Thread, range: Range, what: string) {

@@ -23,6 +23,7 @@ import {
 import { isSame } from '../analysis/expression-key.ts';
 import { mapStatements } from '../analysis/map.ts';
 import { assignedIn, countStatements, forEachExpression } from '../analysis/walk.ts';
+import type { Lowering } from './decisions.ts';
 import { copyStatements } from './loop-schedule.ts';
 import { conjunctionOf, isFarBelow, variablePlus } from './loops.ts';
 import { batchesUnderWay, laterOffset } from './prefetch.ts';
@@ -84,18 +85,27 @@ export function stepTogether(
       statement: (mapped, original) => {
         const copy = { ...mapped };
         if (isCallOf(copy, pipelines)) schedule.distance.set(copy, inFlight - 1);
-        if (turn === null || original.kind !== 'call' || copy.kind !== 'call') return copy;
-        if (turn % flow.turnsPerBarrier !== 0) schedule.released.add(copy);
-        if (flow.ahead > 0) {
+        if (original.kind !== 'call' || copy.kind !== 'call') return copy;
+        if (turn !== null && turn % flow.turnsPerBarrier !== 0) schedule.released.add(copy);
+        // Where rounds run, what is left for single turns is too little to look ahead.
+        if (flow.ahead > 0 && (turn !== null || !inRounds)) {
           const next = variablePlus(used, inFlight - 1 + flow.ahead, capacity);
           const offset = laterOffset(original, fill.body, filled, next);
-          if (offset !== null) schedule.prefetches.set(copy, { offset, when: null });
+          const far = bounds.flatMap((bound) => isThere(bound, inFlight - 1 + flow.ahead));
+          const when = turn === null ? conjunctionOf(far) : null;
+          if (offset !== null) schedule.prefetches.set(copy, { offset, when });
         }
         return copy;
       },
     });
 
   const { range } = fill;
+  const [, ...use] = outer.body;
+  const inRounds =
+    growing.length === tests.length &&
+    !mayLeave(outer) &&
+    stages <= schedule.pace.roundTurns &&
+    countStatements([...use, ...fill.body]) * stages <= mostStatements;
   const always: Expression = { kind: 'constant', type: 'bool', value: true, range };
   const refill: Statement = {
     kind: 'if',
@@ -122,15 +132,7 @@ export function stepTogether(
   schedule.fills.set(first, { pipelines, stages: inFlight });
   schedule.refills.set(refill, pipelines);
 
-  const [, ...use] = outer.body;
-  const statements = countStatements([...use, ...fill.body]);
-  if (
-    growing.length < tests.length ||
-    mayLeave(outer) ||
-    stages > schedule.pace.roundTurns ||
-    statements * stages > mostStatements
-  )
-    return { first, refill, rounds: [] };
+  if (!inRounds) return { first, refill, rounds: [] };
 
   const turns = Array.from({ length: stages }, (_, turn) => [
     ...copyStatements([...use, ...outer.update], schedule, around.newLabel),
@@ -149,6 +151,7 @@ export function stepTogether(
     range: outer.range,
   };
   schedule.finished.add(rounds);
+  schedule.rounds.add(rounds);
   return { first, refill, rounds: [rounds] };
 }
 
@@ -174,10 +177,13 @@ function flowOf(
   pipelines: readonly number[],
   { program, schedule, lowerings, onlyCopiesMeet }: Surroundings,
 ): Flow {
-  const bulk = pipelines.length > 0 && pipelines.every((pipeline) => lowerings[pipeline] === 'bulk');
-  if (!bulk || !mayBeLate(fill, pipelines, program))
-    return { inFlight: stages, ahead: 0, turnsPerBarrier: 1 };
+  const areAll = (lowering: Lowering) =>
+    pipelines.length > 0 && pipelines.every((pipeline) => lowerings[pipeline] === lowering);
   const wanted = batchesUnderWay(fill.body, program, schedule.pace);
+  if (!areAll('bulk') || !mayBeLate(fill, pipelines, program)) {
+    const ahead = schedule.pace.hints && areAll('groups') ? Math.max(0, wanted - stages) : 0;
+    return { inFlight: stages, ahead, turnsPerBarrier: 1 };
+  }
   const inFlight = Math.min(stages, Math.max(2, Math.ceil(wanted / 2)));
   let turnsPerBarrier = 1;
   while (

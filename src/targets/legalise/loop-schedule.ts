@@ -15,9 +15,11 @@ export interface Pace {
   readonly bytesUnderWay: number;
   /** Turns of a round without a test between them, at most (lockstep.ts). */
   readonly roundTurns: number;
+  /** Whether the GPU fetches to its L2 cache what it is told to, and all threads of a warp are there to tell it. */
+  readonly hints: boolean;
 }
 
-export const defaultPace: Pace = { bytesUnderWay: 32 * 1024, roundTurns: 8 };
+export const defaultPace: Pace = { bytesUnderWay: 32 * 1024, roundTurns: 8, hints: true };
 
 export interface LoopSchedule {
   readonly pace: Pace;
@@ -29,6 +31,8 @@ export interface LoopSchedule {
   readonly refills: Map<Statement, readonly number[]>;
   /** Loops whose turns are as they should be. */
   readonly finished: Set<Statement>;
+  /** Loops of rounds, which are turns without a test between them. */
+  readonly rounds: Set<Statement>;
   /** Acquires of stages that are known to be free, and the copies and commits that belong to them. */
   readonly released: Set<Call>;
   /** Copies whose successors' sources are worth fetching to the L2 cache. */
@@ -53,6 +57,7 @@ export function newLoopSchedule(pace: Pace = defaultPace): LoopSchedule {
     fills: new Map(),
     refills: new Map(),
     finished: new Set(),
+    rounds: new Set(),
     released: new Set(),
     prefetches: new Map(),
   };

@@ -1,6 +1,7 @@
 // The passes that bring a program down to what a GPU has, one after the other.
 
 import type { Program } from '../../compiler/ir.ts';
+import { returnsAmongCopies } from './calls.ts';
 import { expandCounts } from './counts.ts';
 import type { Lowering } from './decisions.ts';
 import { legaliseForGpu } from './gpu.ts';
@@ -26,15 +27,16 @@ export function lowerForGpu(given: Program, options: LoweringOptions): Lowered {
   const { checked = false, bytesUnderWay = defaultPace.bytesUnderWay } = options;
   // With a test of each access and copy, long bodies cost more than what they save.
   const roundTurns = checked ? 2 : defaultPace.roundTurns;
-  const schedule = newLoopSchedule({ bytesUnderWay, roundTurns });
+  const hints = options.architecture >= 90 && !returnsAmongCopies(original.body);
+  const schedule = newLoopSchedule({ bytesUnderWay, roundTurns, hints });
   let proven: boolean | undefined;
   const onlyCopies = () => {
     proven ??= onlyCopiesMeet(original, options.alignments);
     return proven;
   };
   const rotated = rotateFillLoops(chosen, lowerings, schedule, onlyCopies);
-  prefetchInLoops(rotated, schedule);
-  const unrolled = checked ? rotated : unrollStages(rotated, schedule);
+  if (hints) prefetchInLoops(rotated, schedule);
+  const unrolled = unrollStages(rotated, schedule);
   const program = legaliseForGpu(unrolled, {
     architecture: options.architecture,
     alignments: options.alignments,

@@ -4,7 +4,8 @@
 //             multiprocessor; a full barrier a stage says when it has arrived, a block barrier
 //             before the refill says that all threads have read it.
 //   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
-//             barrier behind it everybody's. Before sm_80 the same with copies done at once.
+//             barrier behind it everybody's. Before sm_80 the same with copies done at once. On
+//             sm_90 too for one stage of little: what threads copy is there sooner.
 //   roles     sm_90, where producers do nothing but copy: one thread copies for all of them through
 //             the copy engine; full barriers say what has arrived, and empty ones, at which each
 //             consumer arrives, what was read (roles.ts).
@@ -15,6 +16,8 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import { isTimedWait, type Pipeline } from '../../compiler/ir-pipelines.ts';
+import { bytesOf } from '../../kernel/layout.ts';
+import { constantOf, elementOf } from '../analysis/elements.ts';
 import { type Copy, copyAlignment, forEachCall, returnsAmongCopies } from './calls.ts';
 import type { Lowering } from './decisions.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
@@ -45,6 +48,11 @@ export interface Choice {
 
 /** Chooses the lowering of each pipeline. */
 export function chooseLowerings(program: Program, options: LoweringOptions): readonly Choice[] {
+  return choicesFor(program, options, true);
+}
+
+/** `byThreads`: a single stage of little may be copied by the threads, though the copy engine could. */
+function choicesFor(program: Program, options: LoweringOptions, byThreads: boolean): readonly Choice[] {
   const copies = program.pipelines.map((): Copy[] => []);
   const timed = new Set<number>();
   forEachCall(program.body, (call) => {
@@ -67,7 +75,28 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
     if (copies[id]!.length === 0) return groups('it has no copies');
     const obstacle = copies[id]!.map(against).find((one) => one !== null);
     if (obstacle !== undefined) return groups(obstacle);
+    if (byThreads && isBrief(program, id, copies[id]!))
+      return groups(
+        'its one stage is awaited at once, and threads have so little sooner than the copy engine',
+      );
     return { lowering: 'bulk', why: 'each of its copies is fit for the copy engine' };
+  });
+}
+
+/** What a thread copies by one instruction. */
+const chunk = 16;
+
+/**
+ * Whether a pipeline has one stage, of no more than a chunk for each thread. Nothing lies between its copy and the wait, so
+ * that how long one copy takes decides, and not how many instructions it needs.
+ */
+function isBrief(program: Program, id: number, copies: readonly Copy[]): boolean {
+  if (program.pipelines[id]!.stages !== 1) return false;
+  const [x, y, z] = program.block;
+  return copies.every(({ count, source }) => {
+    const bytes =
+      Number(constantOf(count) ?? Number.POSITIVE_INFINITY) * bytesOf(elementOf(program, source.array));
+    return bytes <= chunk * x * y * z;
   });
 }
 
@@ -79,7 +108,7 @@ function ofThreads(program: Program, id: number, options: LoweringOptions): Choi
   if (!onlyCopiesMeet(program, alignments)) return thread;
   const ofBlock = threadsAsBlock(program, id);
   if (ofBlock === null) return thread;
-  const [choice] = chooseLowerings(ofBlock, { ...options, blockUniform: () => true });
+  const [choice] = choicesFor(ofBlock, { ...options, blockUniform: () => true }, false);
   if (choice!.lowering !== 'bulk') return thread;
   return { lowering: 'bulk', why: 'its threads copy what the block would, in step', program: ofBlock };
 }

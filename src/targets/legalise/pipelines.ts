@@ -46,7 +46,7 @@ export class PipelineLegaliser {
   readonly #calm: Calm;
   readonly #copier: Copier;
   readonly #making: PipelineMaking;
-  /** With roles, what is prefetched behind the commit that comes next. */
+  /** What is prefetched behind the commit that comes next. */
   readonly #hints: Statement[] = [];
 
   constructor(frame: Frame, decisions: Decisions, copies: CopyLegaliser, meetings: Meetings, calm: Calm) {
@@ -55,7 +55,7 @@ export class PipelineLegaliser {
     this.#copies = copies;
     this.#meetings = meetings;
     this.#calm = calm;
-    this.#copier = new Copier(frame, decisions.lowerings.includes('bulk'));
+    this.#copier = new Copier(frame);
     this.#states = pipelineStates(frame, decisions, calm);
     this.#making = new PipelineMaking(frame, meetings);
   }
@@ -140,11 +140,17 @@ export class PipelineLegaliser {
 
   #commit(call: StageCall, state: PipelineState, words: Words): Statement[] {
     const { lowering, full } = state;
-    if (lowering === 'thread' || lowering === 'groups') return [words.core({ kind: 'copyCommit' })];
+    // The copy is what others wait for: hints come behind it.
+    const hints = this.#hints.splice(0);
+    if (lowering === 'thread' || lowering === 'groups') return [words.core({ kind: 'copyCommit' }), ...hints];
     if (lowering === 'bulk') {
       const bytes = words.read(state.bytes, 'u32');
       const { stage } = this.#headAt(call, words);
-      return [...this.#arriveExpecting(state, stage, bytes, words), words.assign(state.bytes, words.u32(0))];
+      return [
+        ...this.#arriveExpecting(state, stage, bytes, words),
+        ...hints,
+        words.assign(state.bytes, words.u32(0)),
+      ];
     }
     if (lowering === 'roles') {
       const arrival = this.#arrive(
@@ -153,8 +159,7 @@ export class PipelineLegaliser {
         words,
         words.read(state.bytes, 'u32'),
       );
-      // The copy is what others wait for: hints come behind it.
-      return [arrival, words.assign(state.bytes, words.u32(0)), ...this.#hints.splice(0)];
+      return [arrival, words.assign(state.bytes, words.u32(0)), ...hints];
     }
     const { stage } = this.#headAt(call, words);
     const afterCopies = (noIncrement: boolean) =>
@@ -285,6 +290,7 @@ export class PipelineLegaliser {
 
   #copy(copy: PipelineCopy, state: PipelineState, words: Words): Statement[] {
     const { lowering } = state;
+    this.#hints.push(...this.#prefetch(copy, lowering, words));
     if (!copiesInBulk(lowering)) return this.#copies.byThreads(copy, words);
     const { destination, source, count, alignment: promised, group } = copy;
     const index = this.#headAt(copy, words).stage;
@@ -296,14 +302,11 @@ export class PipelineLegaliser {
       ...(this.#calm.fenced.has(copy) ? [] : [words.core({ kind: 'proxyFence', space: 'shared' })]),
       words.core({ kind: 'bulkCopy', mbarrier: state.full, index, destination, source, count, promised }),
     ];
-    const hints = this.#prefetch(copy, lowering, words);
-    if (lowering === 'roles') this.#hints.push(...hints.splice(0));
     return [
-      ...hints,
       // The copying thread copies for all: it must know of what they did to the stage.
       ...(known ? [] : this.#meetings.sync(group, words)),
-      ...this.#byCopier(lowering, steps, words),
       words.assign(state.bytes, bytes),
+      ...this.#byCopier(lowering, steps, words),
     ];
   }
 
@@ -314,8 +317,8 @@ export class PipelineLegaliser {
     const source = { array: copy.source.array, offset: prefetch.offset };
     if (this.#copies.alignmentOf({ ...copy, source }) < 16) return [];
     const give = words.core({ kind: 'prefetch', source, count: copy.count });
-    const hint = this.#byCopier(lowering, [give], words);
-    return prefetch.when === null ? hint : [words.when(prefetch.when, hint)];
+    const hint = prefetch.when === null ? give : words.when(prefetch.when, [give]);
+    return this.#byCopier(lowering, [hint], words);
   }
 
   /** What one thread does for all; with roles nobody else comes there. */

@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
   __shared__ ws_barrier m_pipeline_empty_1[2];
   first_of_warp_11 = __shfl_sync(4294967295u, (int)ws_thread_rank, 0 & 31, 32);
   rank_13 = (((int)ws_thread_rank < 128) ? (int)((unsigned)(int)ws_thread_rank * (unsigned)2) : (int)((unsigned)(int)((unsigned)(int)((unsigned)(int)ws_thread_rank - (unsigned)128) * (unsigned)2) + (unsigned)1));
-  role_0 = (((rank_13 % 2) == 0) ? 0 : 1);
+  role_0 = (((int)((unsigned)rank_13 % (unsigned)2) == 0) ? 0 : 1);
   elementsPerBatch_1 = (int)((unsigned)128 * (unsigned)(int)gridDim.x);
   threadIdx_2 = (rank_13 / 2);
   pipeline_head_14 = 0u;
@@ -51,9 +51,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_14 % 2u)], (pipeline_head_phase_15 ^ 1u));
         batch_5 = fetchBatch_4;
         batch_6 = fetchBatch_4;
+        pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_fence_async_shared();
         ws_bulk_copy(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + 0), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u, &m_pipeline_full_0[(pipeline_head_14 % 2u)]);
-        pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_14 % 2u)], pipeline_bytes_20);
         pipeline_bytes_20 = 0u;
         if ((fetchBatch_4 < (int)((unsigned)batchCount_2 - (unsigned)6))) {
@@ -70,9 +70,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(int* g_globalOut_0, int
         ws_wait(&m_pipeline_empty_1[(pipeline_head_14 % 2u)], (pipeline_head_phase_15 ^ 1u));
         batch_5 = fetchBatch_4;
         batch_6 = fetchBatch_4;
+        pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_fence_async_shared();
         ws_bulk_copy(s_shared_0 + (((int)((unsigned)batch_5 % (unsigned)2) * 128) + 0), g_globalIn_1 + (((int)((unsigned)elementsPerBatch_1 * (unsigned)batch_6) + (128 * (int)blockIdx.x)) + 0), (unsigned)128 * 4u, &m_pipeline_full_0[(pipeline_head_14 % 2u)]);
-        pipeline_bytes_20 = (pipeline_bytes_20 + ((unsigned)128 * 4u));
         ws_arrive_expecting(&m_pipeline_full_0[(pipeline_head_14 % 2u)], pipeline_bytes_20);
         pipeline_bytes_20 = 0u;
         if ((fetchBatch_4 < (int)((unsigned)batchCount_2 - (unsigned)6))) {
