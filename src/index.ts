@@ -18,7 +18,7 @@ export type {
 export { registerFormat } from './formats/registry.ts';
 export type { JobPlan, PlanOptions } from './overlap/plan-job.ts';
 export type { Cut } from './overlap/predict.ts';
-export { plan, run } from './overlap/start.ts';
+export { job, map, plan, reduce, run } from './overlap/start.ts';
 export * from './portable.ts';
 export * from './portable-jobs.ts';
 export { open } from './runtime/open.ts';

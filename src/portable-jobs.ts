@@ -1,35 +1,36 @@
-// What jobs are wherever they run. Not here are `run`, which differs, and what is about files.
+// What jobs are wherever they run. Not here are `run`, which differs, what declares jobs for it, and what is about files.
 
 export type { Conversion, Dtype } from './formats/dtype.ts';
 export type { ReadableShape } from './formats/stream-bytes.ts';
-export {
-  type AccumulatorArrays,
-  type AccumulatorDeclaration,
-  type AnyDefinition,
-  type ArrayDeclaration,
-  type ArrayNames,
-  type ChunkContext,
-  type CombineFunction,
-  type ElementOf,
-  type FinishContext,
-  type FunctionNames,
-  type InputDeclaration,
-  type Job,
-  type JobContext,
-  type JobDefinition,
-  job,
-  type LaunchShape,
-  type OperandDeclaration,
-  type OutputArrays,
-  type OutputDeclaration,
-  type ScalarNames,
-  type SettingDeclaration,
-  type SettingValue,
-  type TypedArray,
-  type Width,
-  type WritableNames,
+export type {
+  AccumulatorArrays,
+  AccumulatorDeclaration,
+  AnyDefinition,
+  ArrayDeclaration,
+  ArrayNames,
+  ChunkContext,
+  CombineFunction,
+  DeclareJob,
+  ElementOf,
+  FinishContext,
+  FunctionNames,
+  InputDeclaration,
+  Job,
+  JobContext,
+  JobDefinition,
+  LaunchShape,
+  OperandDeclaration,
+  OutputArrays,
+  OutputDeclaration,
+  ScalarNames,
+  SettingDeclaration,
+  SettingValue,
+  StreamingJob,
+  TypedArray,
+  Width,
+  WritableNames,
 } from './overlap/job.ts';
-export { type MapOutputs, map } from './overlap/map.ts';
+export type { DeclareMap, MapOutputs, MapPart } from './overlap/map.ts';
 export type {
   ChunkReport,
   DeviceReport,
@@ -46,7 +47,7 @@ export type {
   StageName,
   StageReport,
 } from './overlap/options.ts';
-export { type Fold, type Folded, type ReducedValue, type ReduceOptions, reduce } from './overlap/reduce.ts';
+export type { DeclareReduce, Fold, Folded, ReducedValue, ReduceOptions } from './overlap/reduce.ts';
 export type {
   ConstantNames,
   ElementNames,
@@ -62,4 +63,5 @@ export type {
 } from './overlap/row-function.ts';
 export { type FollowingPass, type Sequence, sequence } from './overlap/sequence.ts';
 export type { WritableShape } from './overlap/sinks/web-stream.ts';
+export type { JobStream, JobStreamOptions, StreamPart, StreamResult, WebReadable } from './overlap/stream.ts';
 export type { CutStep } from './overlap/tuner.ts';

@@ -48,14 +48,14 @@ function standardInput(): AsyncIterable<Uint8Array> {
 
 /** Opens a file, or a device or pipe that has a path. `'-'` is standard input. */
 export async function openBytes(path: string): Promise<OpenBytes> {
-  if (path === '-') return new StreamBytes('standard input', standardInput());
+  if (path === '-') return new StreamBytes('standard input', standardInput()).begin();
   try {
     const about = await stat(path);
     if (about.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (about.isFIFO()) return new StreamBytes(path, openPipe(path));
+    if (about.isFIFO()) return new StreamBytes(path, openPipe(path)).begin();
     const file = await open(path);
     if (about.isFile()) return new FileBytes(path, file, about.size);
-    return new StreamBytes(path, file.createReadStream({ highWaterMark: 1 << 20 }));
+    return new StreamBytes(path, file.createReadStream({ highWaterMark: 1 << 20 })).begin();
   } catch (cause) {
     throw unreadable(path, cause, 'check the path; it is taken from the current directory');
   }

@@ -8,6 +8,7 @@ export interface ReadableShape<T> {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: T | undefined }>;
     cancel(reason?: unknown): Promise<void>;
+    releaseLock?(): void;
   };
 }
 
@@ -16,35 +17,70 @@ export function isReadable(data: object): data is ReadableShape<unknown> {
   return 'getReader' in data && typeof data.getReader === 'function';
 }
 
-/** The pieces of a stream of the web. Who stops taking them cancels it. */
-export function piecesOf<T>(stream: ReadableShape<T>): AsyncIterableIterator<T> {
-  const reader = stream.getReader();
+/** What gives pieces one by one. */
+export type PieceStream = AsyncIterable<unknown> | Iterable<unknown> | ReadableShape<unknown>;
+
+/** A stream that is being read. */
+interface Pieces {
+  next(): Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
+  /** Tells the stream that no more is taken. A program's own may answer only when it has given what was asked for. */
+  stop(): unknown;
+}
+
+/** Begins to read a stream. One of the web is free for others when it has ended or was stopped. */
+function piecesOf(stream: PieceStream): Pieces {
+  if (isReadable(stream)) {
+    const reader = stream.getReader();
+    const free = () => reader.releaseLock?.();
+    return {
+      async next() {
+        try {
+          const result = await reader.read();
+          if (result.done) free();
+          return result;
+        } catch (error) {
+          free();
+          throw error;
+        }
+      },
+      stop: () => reader.cancel().finally(free),
+    };
+  }
+  const pieces = Symbol.asyncIterator in stream ? stream[Symbol.asyncIterator]() : stream[Symbol.iterator]();
+  // A stream of Node ends at once when it is told to, also while it is asked for more.
+  const stop = 'destroy' in stream && typeof stream.destroy === 'function';
   return {
-    [Symbol.asyncIterator]() {
-      return this;
+    async next() {
+      const { done, value } = await pieces.next();
+      return { done, value: await value };
     },
-    next: () => reader.read() as Promise<IteratorResult<T>>,
-    async return() {
-      await reader.cancel();
-      return { done: true, value: undefined };
-    },
+    stop: () => (stop ? (stream as unknown as { destroy(): unknown }).destroy() : pieces.return?.()),
   };
 }
 
-/** The bytes of a stream, which come in pieces of its own choice. */
+/** The bytes of a stream, which come in pieces of its own choice. Nothing is asked of it before it is read. */
 export class StreamBytes implements OpenBytes {
   readonly name: string;
   readonly size = undefined;
-  readonly #stream: AsyncIterable<unknown>;
-  readonly #pieces: AsyncIterator<unknown>;
+  readonly #stream: PieceStream;
+  readonly #check: (piece: ArrayBufferView) => void;
+  #pieces: Pieces | undefined;
   #rest: Uint8Array = new Uint8Array();
   #ended = false;
+  #closed = Promise.resolve();
   #interrupt: ((reason: Error) => void) | undefined;
 
-  constructor(name: string, stream: AsyncIterable<unknown>) {
+  /** `check` throws for a piece that is not to be taken. */
+  constructor(name: string, stream: PieceStream, check: (piece: ArrayBufferView) => void = () => {}) {
     this.name = name;
     this.#stream = stream;
-    this.#pieces = stream[Symbol.asyncIterator]();
+    this.#check = check;
+  }
+
+  /** Begins at once, so that `close` ends the stream also where nothing was read of it. */
+  begin(): this {
+    this.#pieces ??= piecesOf(this.#stream);
+    return this;
   }
 
   async read(into: Uint8Array): Promise<number> {
@@ -70,34 +106,51 @@ export class StreamBytes implements OpenBytes {
   }
 
   async #next(): Promise<Uint8Array> {
+    const { done, value } = await this.#ask();
+    if (done === true) {
+      this.#ended = true;
+      return new Uint8Array();
+    }
     try {
-      const { done, value } = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
-        this.#interrupt = reject;
-        this.#pieces.next().then(resolve, reject);
-      });
-      if (done === true) {
-        this.#ended = true;
-        return new Uint8Array();
-      }
       if (!ArrayBuffer.isView(value)) throw new TypeError(`it gave a ${typeof value} instead of bytes`);
+      this.#check(value);
       return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
     } catch (cause) {
-      this.#ended = true;
+      await this.close();
       throw unreadable(this.name, cause);
     }
   }
 
-  /** Ends the stream. A read that still waits for data fails: it might wait for ever. */
-  async close(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#interrupt?.(new Error('it was closed'));
-    if (isDestroyed(this.#stream)) this.#stream.destroy();
-    else this.#pieces.return?.()?.catch(() => {});
+  /** The next piece. A stream that fails has ended by itself. */
+  async #ask(): ReturnType<Pieces['next']> {
+    try {
+      this.begin();
+      return await new Promise((resolve, reject) => {
+        this.#interrupt = reject;
+        this.#pieces!.next().then(resolve, reject);
+      });
+    } catch (cause) {
+      this.#ended = true;
+      throw unreadable(this.name, cause);
+    } finally {
+      this.#interrupt = undefined;
+    }
   }
-}
 
-/** Whether a stream ends at once when it is told to: one of Node. */
-function isDestroyed<T extends object>(stream: T): stream is T & { destroy(): unknown } {
-  return 'destroy' in stream && typeof stream.destroy === 'function';
+  /**
+   * Ends the stream, if it was begun, and waits until it has. A read that still waits for data fails, and
+   * nobody waits for the stream then: it might take for ever.
+   */
+  close(): Promise<void> {
+    if (!this.#ended) this.#closed = this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#ended = true;
+    const interrupt = this.#interrupt;
+    interrupt?.(new Error('it was closed'));
+    const stopped = (async () => this.#pieces?.stop())().catch(() => {});
+    if (interrupt === undefined) await stopped;
+  }
 }

@@ -10,13 +10,13 @@ import type { ByteReader } from '../formats/bytes.ts';
 import { type Dtype, dtypeBytes } from '../formats/dtype.ts';
 import { ElementSource, notWhole } from '../formats/element-source.ts';
 import type { Source, Wanted } from '../formats/source.ts';
-import { isReadable, piecesOf, StreamBytes } from '../formats/stream-bytes.ts';
+import { isReadable, StreamBytes } from '../formats/stream-bytes.ts';
 import { componentOf, type ElementType, hostArrays } from '../kernel/types.ts';
 import { inWords } from '../runtime/arguments.ts';
 import { PinnedMemoryArray } from '../runtime/arrays.ts';
 import type { PinnedArray } from '../runtime/device.ts';
 import type { CopyBytes } from './copy-here.ts';
-import type { InputDeclaration, Job, OperandDeclaration, TypedArray } from './job.ts';
+import type { InputDeclaration, Job, OperandDeclaration } from './job.ts';
 import { MemoryBytes } from './memory-bytes.ts';
 import type { InputData, InputFile, InputStream, RunOptions } from './options.ts';
 
@@ -90,7 +90,7 @@ export function openGiven(
   const stream = 'stream' in data ? data : { stream: data };
   const dtype = stream.dtype ?? rawType(wanted);
   const name = `the stream given for '${wanted.parameter}'`;
-  const bytes = new StreamBytes(name, checkedPieces(stream, name, dtype, wanted));
+  const bytes = new StreamBytes(name, stream.stream, checkOf(name, dtype, wanted));
   return { source: bareSource(bytes, dtype, wanted), close: () => bytes.close() };
 }
 
@@ -194,22 +194,15 @@ function dtypeOf(array: ArrayBufferView, { element }: Wanted): Dtype | undefined
 
 const numberElements = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'] as const;
 
-/** Pieces of bytes pass; pieces of elements must be of the type that the stream has. */
-async function* checkedPieces(
-  { stream }: Pick<InputStream, 'stream'>,
-  name: string,
-  dtype: Dtype,
-  wanted: Wanted,
-): AsyncGenerator<Uint8Array | TypedArray> {
-  for await (const piece of isReadable(stream) ? piecesOf(stream) : stream) {
-    const own = ArrayBuffer.isView(piece) ? dtypeOf(piece, wanted) : undefined;
-    if (own !== undefined && own !== 'u8' && own !== dtype) {
-      throw problem(
-        'WS5005',
-        `${name} gave elements of type ${own}, and ${dtype} was expected`,
-        'say its dtype',
-      );
-    }
-    yield piece;
-  }
+/** What pieces of a stream are looked at by: bytes pass; elements must be of the type that the stream has. */
+function checkOf(name: string, dtype: Dtype, wanted: Wanted): (piece: ArrayBufferView) => void {
+  return (piece) => {
+    const own = dtypeOf(piece, wanted);
+    if (own === undefined || own === 'u8' || own === dtype) return;
+    throw problem(
+      'WS5005',
+      `${name} gave elements of type ${own}, and ${dtype} was expected`,
+      'say its dtype',
+    );
+  };
 }

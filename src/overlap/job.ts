@@ -13,6 +13,8 @@
 import type { DeviceFunction, Kernel, Schema } from '../kernel/kernel.ts';
 import type { ElementType, Extent, HostArrays, ScalarType, TypedArray } from '../kernel/types.ts';
 import { checkDefinition } from './declaration.ts';
+import type { RunOptions } from './options.ts';
+import { type JobStream, type JobStreamOptions, type StreamPart, streamOf } from './stream.ts';
 
 export type { TypedArray };
 
@@ -239,41 +241,82 @@ export interface AnyDefinition {
 /** Output arrays by name. */
 export type OutputArrays = Readonly<Record<string, TypedArray>>;
 
-/** A kernel with the roles of its parameters. Made by `job()`, run by `run()`. */
-export interface Job<V = unknown, O extends OutputArrays = OutputArrays> {
+/** A kernel with the roles of its parameters. Made by `job()`, run by `run()` or part by part by `stream`. */
+export interface Job<V = unknown, O extends OutputArrays = OutputArrays, P = unknown> {
   readonly kind: 'job';
   readonly name: string;
   readonly definition: AnyDefinition;
+  /**
+   * Runs the job over a source, and gives its results part by part while that is still read: typed arrays in order, or
+   * where the job has several outputs, objects of these by name. Parts are the program's own; each holds what one chunk
+   * gave.
+   *
+   * Nothing is read before the first part is asked for, and then no more than `depth` chunks beyond those that were
+   * taken. Leaving the loop early stops the run, and goes on when everything is given back; the source is told too (its
+   * `return`, `cancel` or `destroy`).
+   *
+   * @param source what `input` of `run()` takes: an async iterable of bytes or typed arrays, a stream of the web or of
+   * Node; of a job with several inputs, a list or an object of them
+   * @example
+   * for await (const part of affineJob.stream(response.body, { settings: { a: 2 }, chunk: '64KiB' })) {
+   *   total += part.length; // a Float32Array
+   * }
+   *
+   * @example
+   * // From stream to stream: a request's body through the kernel.
+   * await pipeline(affineJob.stream(request, { device }).bytes(), response);
+   *
+   * @throws WarpstageError WS4007 for an option that there is not, WS5006 for a job without outputs; out of the loop,
+   * what `run` throws
+   */
+  stream(source: RunOptions['input'], options?: JobStreamOptions): JobStream<P, V>;
   /** Types only: what a run gives. */
   readonly gives?: { readonly value: V; readonly outputs: O };
 }
 
+/** A job whose stream gives parts of its outputs. */
+export type StreamingJob<V, O extends OutputArrays> = Job<V, O, StreamPart<O>>;
+
 /** The value that a job's run gives. */
 export type JobValue<J> = J extends Job<infer V> ? V : never;
 
-/**
- * Declares an overlapped job.
- *
- * @example
- * const affine = kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32', b: 'f32' }, ({ y, x, a, b }, cuda) => {
- *   const i = cuda.thisGrid().threadRank();
- *   if (i < y.length) y[i] = a * x[i] + b;
- * });
- * export const affineJob = job({
- *   kernel: affine,
- *   inputs: { x: {} },
- *   outputs: { y: {} },
- *   settings: { a: 1, b: { default: 0, description: 'added to every element' } },
- * });
- *
- * @throws WarpstageError WS5007 with an issue for every entry that cannot be
- */
+/** What `job` is. */
+export type DeclareJob =
+  /**
+   * Declares an overlapped job.
+   *
+   * @example
+   * const affine = kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32', b: 'f32' }, ({ y, x, a, b }, cuda) => {
+   *   const i = cuda.thisGrid().threadRank();
+   *   if (i < y.length) y[i] = a * x[i] + b;
+   * });
+   * export const affineJob = job({
+   *   kernel: affine,
+   *   inputs: { x: {} },
+   *   outputs: { y: {} },
+   *   settings: { a: 1, b: { default: 0, description: 'added to every element' } },
+   * });
+   *
+   * @throws WarpstageError WS5007 with an issue for every entry that cannot be
+   */
+  <
+    const S extends Schema,
+    O extends WritableNames<S> = never,
+    A extends WritableNames<S> = never,
+    V = AccumulatorArrays<S, A>,
+  >(
+    definition: JobDefinition<S, O, A, V>,
+  ) => StreamingJob<V, { readonly [K in O]: HostArrays[ElementOf<S[K]>] }>;
+
+/** `job()`, as start.ts gives it away. */
 export function job<
   const S extends Schema,
   O extends WritableNames<S> = never,
   A extends WritableNames<S> = never,
   V = AccumulatorArrays<S, A>,
->(definition: JobDefinition<S, O, A, V>): Job<V, { readonly [K in O]: HostArrays[ElementOf<S[K]>] }> {
+>(
+  definition: JobDefinition<S, O, A, V>,
+): StreamingJob<V, { readonly [K in O]: HostArrays[ElementOf<S[K]>] }> {
   const checked = checkDefinition(definition, job);
   return Object.freeze({
     kind: 'job',
@@ -281,5 +324,8 @@ export function job<
       return checked.name ?? checked.kernel.name;
     },
     definition: checked,
+    stream(source: RunOptions['input'], options: JobStreamOptions = {}): JobStream<never, V> {
+      return streamOf<V>(this, source, options);
+    },
   });
 }

@@ -13,45 +13,60 @@ import {
   type RowResult,
   type RowSchema,
 } from './row-function.ts';
+import type { StreamPart } from './stream.ts';
 
 /** The outputs of a map. A single value is the schema's first entry alone; see `ResultNames`. */
 export type MapOutputs<S extends RowSchema, R> = {
   readonly [K in ResultNames<S, R>]: HostArrayOf<S[K]>;
 };
 
-/**
- * Declares a job that computes every element of its output by a function of the elements at the same place of
- * its inputs. The first entry of the schema is the output, the others are what the function is given.
- *
- * The function is compiled, as a kernel's is: it captures nothing from outside, and its second parameter has the
- * intrinsics. The job is one like those of `job()`: `definition.kernel` is its kernel.
- *
- * @example
- * // One output of one input: bytes as numbers from 0 to 1.
- * export const scaled = map({ y: 'f32', x: 'u8' }, ({ x }) => x / 255);
- *
- * // Several inputs go together row by row, and a constant can be set: --set gain=2
- * export const mixed = map(
- *   { y: 'f32', a: 'f32', b: 'f32', gain: 'constant f32 = 1' },
- *   ({ a, b, gain }) => gain * (a + b),
- * );
- *
- * // Several outputs: the function returns an object.
- * export const parts = map({ low: 'u8', high: 'u8', x: 'u16' }, ({ x }) => ({ low: x & 255, high: x >> 8 }));
- *
- * // Neighbours: x[0] is the row's own element.
- * export const smooth = map({ y: 'f32', x: 'f32[-1..1]' }, ({ x }) => (x[-1]! + x[0]! + x[1]!) / 3, {
- *   inputs: { x: { edge: 'clamp' } },
- * });
- *
- * @throws WarpstageError WS5007 for a schema without an input or with an entry that no row has, WS1010 for an
- * entry that cannot be read, WS1001 for a function whose text cannot be parsed
- */
+/** What the stream of a map gives at a time: an array where the function gives a single value, else an object of them. */
+export type MapPart<S extends RowSchema, R> = R extends number | bigint | boolean
+  ? MapOutputs<S, R>[keyof MapOutputs<S, R>]
+  : StreamPart<MapOutputs<S, R>>;
+
+/** What `map` is. */
+export type DeclareMap =
+  /**
+   * Declares a job that computes every element of its output by a function of the elements at the same place of
+   * its inputs. The first entry of the schema is the output, the others are what the function is given.
+   *
+   * The function is compiled, as a kernel's is: it captures nothing from outside, and its second parameter has the
+   * intrinsics. The job is one like those of `job()`: `definition.kernel` is its kernel.
+   *
+   * @example
+   * // One output of one input: bytes as numbers from 0 to 1.
+   * export const scaled = map({ y: 'f32', x: 'u8' }, ({ x }) => x / 255);
+   *
+   * // Several inputs go together row by row, and a constant can be set: --set gain=2
+   * export const mixed = map(
+   *   { y: 'f32', a: 'f32', b: 'f32', gain: 'constant f32 = 1' },
+   *   ({ a, b, gain }) => gain * (a + b),
+   * );
+   *
+   * // Several outputs: the function returns an object.
+   * export const parts = map({ low: 'u8', high: 'u8', x: 'u16' }, ({ x }) => ({ low: x & 255, high: x >> 8 }));
+   *
+   * // Neighbours: x[0] is the row's own element.
+   * export const smooth = map({ y: 'f32', x: 'f32[-1..1]' }, ({ x }) => (x[-1]! + x[0]! + x[1]!) / 3, {
+   *   inputs: { x: { edge: 'clamp' } },
+   * });
+   *
+   * @throws WarpstageError WS5007 for a schema without an input or with an entry that no row has, WS1010 for an
+   * entry that cannot be read, WS1001 for a function whose text cannot be parsed
+   */
+  <const S extends RowSchema, R extends RowResult<S>>(
+    schema: S,
+    fn: (data: RowData<S>, cuda: Cuda) => R,
+    options?: RowOptions<S>,
+  ) => Job<Record<never, never>, MapOutputs<S, R>, MapPart<S, R>>;
+
+/** `map()`, as start.ts gives it away. */
 export function map<const S extends RowSchema, R extends RowResult<S>>(
   schema: S,
   fn: (data: RowData<S>, cuda: Cuda) => R,
   options: RowOptions<S> = {},
-): Job<Record<never, never>, MapOutputs<S, R>> {
+): Job<Record<never, never>, MapOutputs<S, R>, MapPart<S, R>> {
   const given = options as RowOptions<RowSchema>;
   const rows = new RowFunction('map', schema, fn as AnyFunction);
   const first = quoted(rows.results[0]!.name);
@@ -73,5 +88,5 @@ export function map<const S extends RowSchema, R extends RowResult<S>>(
     outputs: Object.fromEntries(rows.results.map(({ name }) => [name, {}])),
     settings: rows.declareSettings(given.settings),
   };
-  return job(definition as never) as unknown as Job<Record<never, never>, MapOutputs<S, R>>;
+  return job(definition as never) as unknown as Job<Record<never, never>, MapOutputs<S, R>, MapPart<S, R>>;
 }

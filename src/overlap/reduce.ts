@@ -56,26 +56,35 @@ const tiles = 256;
 /** What a fold can be held in: an 8-bit sum would overflow at once. */
 const folded: readonly NumberElement[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 
-/**
- * Declares a job that folds all rows into one value: a sum unless `combine` says otherwise. The first
- * entry of the schema is what is folded, with the type to fold in; the others are what the function is given.
- *
- * The result has the same bits on every device and for every size of chunks.
- *
- * @example
- * // The mean of some bytes: npx warpstage run mean.ts bytes.raw
- * export const mean = reduce({ sum: 'f64', x: 'u8' }, ({ x }) => x, {
- *   finish: ({ sum }, { rows }) => sum / rows,
- * });
- *
- * // Several at once: the function returns an object.
- * export const range = reduce({ low: 'f32', high: 'f32', x: 'f32' }, ({ x }) => ({ low: x, high: x }), {
- *   combine: { low: 'min', high: 'max' },
- * });
- *
- * @throws WarpstageError WS5007 for a schema without an input, with an entry that no row has or with a result of
- * less than 32 bits, WS1010 for an entry that cannot be read, WS1001 for a function whose text cannot be parsed
- */
+/** What `reduce` is. */
+export type DeclareReduce =
+  /**
+   * Declares a job that folds all rows into one value: a sum unless `combine` says otherwise. The first
+   * entry of the schema is what is folded, with the type to fold in; the others are what the function is given.
+   *
+   * The result has the same bits on every device and for every size of chunks.
+   *
+   * @example
+   * // The mean of some bytes: npx warpstage run mean.ts bytes.raw
+   * export const mean = reduce({ sum: 'f64', x: 'u8' }, ({ x }) => x, {
+   *   finish: ({ sum }, { rows }) => sum / rows,
+   * });
+   *
+   * // Several at once: the function returns an object.
+   * export const range = reduce({ low: 'f32', high: 'f32', x: 'f32' }, ({ x }) => ({ low: x, high: x }), {
+   *   combine: { low: 'min', high: 'max' },
+   * });
+   *
+   * @throws WarpstageError WS5007 for a schema without an input, with an entry that no row has or with a result of
+   * less than 32 bits, WS1010 for an entry that cannot be read, WS1001 for a function whose text cannot be parsed
+   */
+  <const S extends RowSchema, R extends RowResult<S>, V = ReducedValue<S, R>>(
+    schema: S,
+    fn: (data: RowData<S>, cuda: Cuda) => R,
+    options?: ReduceOptions<S, R, V>,
+  ) => Job<V, Record<never, never>>;
+
+/** `reduce()`, as start.ts gives it away. */
 export function reduce<const S extends RowSchema, R extends RowResult<S>, V = ReducedValue<S, R>>(
   schema: S,
   fn: (data: RowData<S>, cuda: Cuda) => R,

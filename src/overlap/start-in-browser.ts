@@ -1,8 +1,11 @@
-// run() in a browser, as users call it. What it needs is loaded at the first call.
+// run() in a browser, as users call it, and job() and its like, whose streams are run here. What it needs is loaded at the first call.
 
-import type { Job, OutputArrays } from './job.ts';
+import { type DeclareJob, job as declareJob, type Job, type OutputArrays } from './job.ts';
+import { type DeclareMap, map as declareMap } from './map.ts';
 import type { JobResult, RunOptions } from './options.ts';
+import { type DeclareReduce, reduce as declareReduce } from './reduce.ts';
 import type { Sequence } from './sequence.ts';
+import { startedBy } from './started-by.ts';
 
 /**
  * Streams data through a job's kernel, in a browser: from arrays and streams to arrays and streams. Memory stays bounded
@@ -29,3 +32,8 @@ export async function run<V, O extends OutputArrays>(
   ]);
   return await runWhole(inBrowser, work, options);
 }
+
+// Their streams are run by the `run` above; their docstrings are with their types.
+export const job = /* @__PURE__ */ startedBy(run, declareJob as DeclareJob);
+export const map = /* @__PURE__ */ startedBy(run, declareMap as DeclareMap);
+export const reduce = /* @__PURE__ */ startedBy(run, declareReduce as DeclareReduce);

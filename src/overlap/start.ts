@@ -1,12 +1,15 @@
-// run() and plan() as users call them.
+// run() and plan() as users call them, and job() and its like, whose streams are run here.
 //
 // What they need, two thirds of this package, is loaded at the first call: a process that
 // launches kernels by itself starts without it.
 
-import type { Job, OutputArrays } from './job.ts';
+import { type DeclareJob, job as declareJob, type Job, type OutputArrays } from './job.ts';
+import { type DeclareMap, map as declareMap } from './map.ts';
 import type { JobResult, RunOptions } from './options.ts';
 import type { JobPlan, PlanOptions } from './plan-job.ts';
+import { type DeclareReduce, reduce as declareReduce } from './reduce.ts';
 import type { Sequence } from './sequence.ts';
+import { startedBy } from './started-by.ts';
 
 /**
  * Streams data through a job's kernel: reading, copies, kernels and writing overlap, and memory
@@ -44,3 +47,8 @@ export async function plan<V, O extends OutputArrays>(
   const { plan } = await import('./plan-job.ts');
   return await plan(work, options);
 }
+
+// Their streams are run by the `run` above; their docstrings are with their types.
+export const job = /* @__PURE__ */ startedBy(run, declareJob as DeclareJob);
+export const map = /* @__PURE__ */ startedBy(run, declareMap as DeclareMap);
+export const reduce = /* @__PURE__ */ startedBy(run, declareReduce as DeclareReduce);

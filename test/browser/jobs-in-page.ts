@@ -100,6 +100,15 @@ export async function runJobs(): Promise<Readonly<Record<string, unknown>>> {
     ...cut,
   });
 
+  const parts: number[] = [];
+  const partwise = inPieces();
+  for await (const part of scaleJob.stream(partwise.stream, { device, ...cut })) parts.push(part.length);
+  const left = inPieces();
+  for await (const _ of scaleJob.stream(left.stream, { device, ...cut })) break;
+  const response = new Response(
+    scaleJob.stream(inPieces().stream, { device, ...cut }).readable() as ReadableStream<Uint8Array>,
+  );
+
   const rowwise = map({ y: 'i32', x: 'f32', limit: 'constant f32 = 500' }, ({ x, limit }) =>
     x < limit ? 1 : -1,
   );
@@ -129,6 +138,9 @@ export async function runJobs(): Promise<Readonly<Record<string, unknown>>> {
     converted: Array.from(converted.outputs.y!),
     pinned: summary(pinned.array),
     streamed: { ...summary(written.values()), ends: written.ends, bytesOut: streamed.report.bytesOut },
+    parts,
+    left: [left.cancelled, left.stream.locked, partwise.cancelled, partwise.stream.locked],
+    response: summary(new Float32Array(await response.arrayBuffer())),
     generated: summary(generated.outputs.y!),
     mapped: summary(mapped.outputs.y!),
     reduced: reduced.value,

@@ -18,7 +18,15 @@ export const shown: Readonly<Record<string, string>> = {
     const ran = await runIt(mixed, { input: ['a.npy', 'b.npy'], settings: { gain: 2 } });
     export const shown = [(await runIt(mean, { input: 'bytes.raw' })).value, ...ran.outputs.y!];`,
   'jobs-3.ts': 'export const shown = value;',
-  'jobs-4.ts': 'export const shown = [...report.devices.map(({ name }) => name), report.rows];',
+  'jobs-4.ts': 'export const shown = totals;',
+  'jobs-5.ts': `
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const answer = await fetch(\`http://127.0.0.1:\${port}\`, { method: 'POST', body: new Float32Array([1, 2, 3]) });
+    export const shown = [...new Float32Array(await answer.arrayBuffer())];
+    server.close();
+    await cpu.close();`,
+  'jobs-6.ts': 'export const shown = [...report.devices.map(({ name }) => name), report.rows];',
   'formats-1.ts': `
     import { map as mapIt, run as runIt } from 'warpstage';
     const same = mapIt({ y: 'f32', x: 'f32' }, ({ x }) => x);
@@ -60,7 +68,9 @@ export const results: Readonly<Record<string, unknown>> = {
   'jobs-1.ts': [6, 8, 10],
   'jobs-2.ts': [2, 22, 44, 66],
   'jobs-3.ts': { mean: 3 },
-  'jobs-4.ts': ['cpu', 'model', 5],
+  'jobs-4.ts': [6, 14, 10],
+  'jobs-5.ts': [3, 6, 9],
+  'jobs-6.ts': ['cpu', 'model', 5],
   'formats-1.ts': [1, 2, 3],
   'formats-2.ts': [11, 22, 33, 44, 55],
   'checker-1.ts': ['clean', 'advice', 'string'],
