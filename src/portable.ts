@@ -61,6 +61,7 @@ export {
   kernel,
   type LaunchArgument,
   type LaunchArguments,
+  type LaunchBounds,
 } from './kernel/kernel.ts';
 export type {
   BodyData,
@@ -138,6 +139,7 @@ export type {
 } from './runtime/device.ts';
 export type { KernelTime, TimedLaunch } from './runtime/model/operation-times.ts';
 export type { PresetName } from './runtime/model/presets.ts';
+export type { Occupancy, Resource } from './runtime/occupancy.ts';
 export type { DeviceName, OpenOptions } from './runtime/open-options.ts';
 export type { RecordedTimes, RecordingOptions } from './runtime/recording.ts';
 export { chromeTrace, type TraceDescription } from './timeline/chrome-trace.ts';

@@ -103,7 +103,7 @@ export function bindLaunch(kernel: Kernel, launch: CheckLaunch<never>): BoundLau
   }
   checkLaunchShape(launch);
   const { grid, block, cooperative = false, arguments: given } = launch;
-  const fullBlock = checkBlock(kernel.name, block, limits);
+  const fullBlock = checkBlock(kernel, block, limits);
   const fullGrid = checkGrid(kernel.name, grid, limits);
   if (cooperative) checkResident(kernel.name, fullGrid, fullBlock);
   const parameters = parseSchema(kernel.schema);

@@ -82,6 +82,8 @@ export interface Program {
   readonly pipelines: readonly Pipeline[];
   /** Whether a target may round a product and the sum it goes into once; without it, each is rounded. */
   readonly fma?: boolean;
+  /** So many blocks are to fit on a multiprocessor of a GPU. */
+  readonly minBlocks?: number;
   readonly barriers: readonly Barrier[];
   /** Of a program that was lowered for a GPU, where threads of the hardware do the work of others of the kernel. */
   readonly threadOrder?: ThreadOrder;

@@ -71,9 +71,14 @@ export function specialise(
     if (inference.solve()) continue;
     look?.(lowering);
     if (lowering.mistakes.any) throw new WarpstageError(lowering.mistakes.issues());
-    const program = lowering.program(kernel.name);
+    const { minBlocks } = kernel.launchBounds ?? {};
+    const program = {
+      ...lowering.program(kernel.name),
+      ...(kernel.fma ? { fma: true } : {}),
+      ...(minBlocks === undefined ? {} : { minBlocks }),
+    };
     return {
-      program: kernel.fma ? { ...program, fma: true } : program,
+      program,
       sources: lowering.sources,
       assignedName: () => assignedName(kernel.body),
     };

@@ -33,6 +33,18 @@ export interface Kernel<S extends Schema = Schema> {
   readonly body: (data: never, cuda: never) => void;
   /** Whether a device may round a product and the sum it goes into once instead of twice. */
   readonly fma: boolean;
+  readonly launchBounds?: LaunchBounds;
+}
+
+/** What launches of a kernel keep to, so that its code may be made for it. CUDA: `__launch_bounds__`. */
+export interface LaunchBounds {
+  /** Threads of a block, at most: a launch with more is refused (WS2003). Default: what the device allows. */
+  readonly maxThreads?: number;
+  /**
+   * So many blocks are to fit on a multiprocessor of a GPU, at least: its compiler uses fewer registers for that, and may have to
+   * keep values in memory. Default: as many as come of it. A CPU knows no such limit.
+   */
+  readonly minBlocks?: number;
 }
 
 export interface KernelOptions {
@@ -44,6 +56,15 @@ export interface KernelOptions {
    * (Node 21 and later) and threads run in vectors.
    */
   readonly fma?: boolean;
+  /**
+   * Limits of launches. Whether they pay, `device.occupancy` says.
+   *
+   * @example
+   * const sum = kernel({ y: 'f32[]' }, body, { launchBounds: { maxThreads: 256, minBlocks: 8 } });
+   *
+   * @see CUDA C++ Programming Guide, section 10.38 Launch Bounds
+   */
+  readonly launchBounds?: LaunchBounds;
 }
 
 /** What an array parameter takes at a launch: an array of a device, of the declared element type. */
@@ -93,7 +114,7 @@ export type { ScalarType };
  *   if (i < y.length) y[i] = a * y[i];
  * });
  *
- * @throws WarpstageError WS1010 for a schema entry that cannot be read
+ * @throws WarpstageError WS1010 for a schema entry that cannot be read, WS4007 for launch bounds that are no whole numbers from 1
  * @see CUDA C++ Programming Guide, section 5.1 Kernels
  */
 export function kernel<const S extends Schema>(
@@ -112,7 +133,23 @@ export function kernel<const S extends Schema>(
     schema: own,
     body,
     fma: options.fma === true,
+    ...(options.launchBounds === undefined ? {} : { launchBounds: checkedBounds(options.launchBounds) }),
   });
+}
+
+/** A copy of launch bounds that are right. */
+function checkedBounds(bounds: LaunchBounds): LaunchBounds {
+  const known: readonly string[] = ['maxThreads', 'minBlocks'];
+  for (const [name, value] of Object.entries(bounds ?? { launchBounds: bounds })) {
+    if (known.includes(name) && (value === undefined || (Number.isInteger(value) && value >= 1))) continue;
+    const what = known.includes(name) ? `is ${String(value)}` : 'is not known';
+    throw new WarpstageError({
+      code: 'WS4007',
+      message: `launchBounds.${name} ${what}: a kernel may have maxThreads and minBlocks, whole numbers from 1`,
+      hint: 'write for example launchBounds: { maxThreads: 256, minBlocks: 4 }',
+    });
+  }
+  return Object.freeze({ ...bounds });
 }
 
 const namesOfExports = new WeakMap<Kernel, string>();

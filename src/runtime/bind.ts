@@ -86,7 +86,7 @@ export class LaunchBinder {
     const taken = { ...configuration };
     const values = { ...given };
     const { properties } = this.#device;
-    const block = checkBlock(kernel.name, taken.block, properties);
+    const block = checkBlock(kernel, taken.block, properties);
     const grid = checkGrid(kernel.name, taken.grid, properties);
     const { cooperative = false } = taken;
     if (cooperative && properties.kind !== 'cuda') checkResident(kernel.name, grid, block);

@@ -12,6 +12,7 @@ import type { RecordOf, Struct, StructFields } from '../kernel/struct.ts';
 import type { Element, ElementType, Extent, HostArray } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Cancelling } from './abort-signal.ts';
+import type { Occupancy } from './occupancy.ts';
 import type { RecordedTimes, RecordingOptions } from './recording.ts';
 
 /** What `cudaDeviceProp` says of a device, as far as it means something on every kind. */
@@ -240,6 +241,20 @@ export interface Device extends AsyncDisposable {
    * of a text that includes files, which may change: that is compiled each time.
    */
   compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S>;
+  /**
+   * What a launch takes of this device, and how many of its blocks run at the same time. The kernel is compiled and the arguments are
+   * checked as for a launch, and nothing runs. Throws what `launch` would. CUDA: `cudaFuncGetAttributes` and
+   * `cudaOccupancyMaxActiveBlocksPerMultiprocessor`.
+   *
+   * @example
+   * const { residentBlocks, limitedBy } = device.occupancy(scale, { grid: 1, block: 256 }, { y, a: 2 });
+   * stream.launch(scale, { grid: residentBlocks, block: 256 }, { y, a: 2 });
+   */
+  occupancy<S extends Schema>(
+    kernel: Kernel<S>,
+    configuration: LaunchConfiguration,
+    args: LaunchArguments<S>,
+  ): Occupancy;
   /** Resolves when everything issued on this device is done. */
   synchronize(): Promise<void>;
   readonly memory: MemoryStatistics;

@@ -1,6 +1,7 @@
 // Grids and blocks: what a launch may ask for.
 
 import { WarpstageError } from '../diagnostics/error.ts';
+import type { Kernel } from '../kernel/kernel.ts';
 import type { Extent, Extent3 } from '../kernel/types.ts';
 import { mostCooperativeThreads } from '../targets/grid.ts';
 import type { DeviceProperties } from './device.ts';
@@ -63,8 +64,19 @@ function check(
 export type LaunchLimits = Pick<DeviceProperties, 'maxThreadsPerBlock' | 'maxBlockDim' | 'maxGridDim'>;
 
 /** The block of a launch, all extents given. Throws WS2003. */
-export function checkBlock(kernel: string, block: Extent, properties: LaunchLimits): Extent3 {
+export function checkBlock(
+  { name: kernel, launchBounds: { maxThreads = Number.POSITIVE_INFINITY } = {} }: Kernel,
+  block: Extent,
+  properties: LaunchLimits,
+): Extent3 {
   const full = check(kernel, 'block', block, properties.maxBlockDim);
+  if (threadsOf(full) > maxThreads) {
+    throw wrong(
+      kernel,
+      `the block (${full.join(', ')}) has ${threadsOf(full)} threads; its launch bounds allow ${maxThreads}`,
+      `use smaller blocks and a larger grid, or give it launchBounds: { maxThreads: ${threadsOf(full)} }`,
+    );
+  }
   if (threadsOf(full) <= properties.maxThreadsPerBlock) return full;
   throw wrong(
     kernel,

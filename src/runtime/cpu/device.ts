@@ -2,6 +2,7 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { WarpstageError } from '../../diagnostics/error.ts';
+import type { Kernel, LaunchArguments, Schema } from '../../kernel/kernel.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
 import type { ElementType } from '../../kernel/types.ts';
@@ -27,13 +28,16 @@ import type {
   DeviceProperties,
   Event,
   EventOptions,
+  LaunchConfiguration,
   MemoryStatistics,
   PinnedArray,
   Stream,
   StreamOptions,
 } from '../device.ts';
 import { CommandEvent } from '../event.ts';
+import { threadsOf } from '../extents.ts';
 import { noCudaHere } from '../native-kernels.ts';
+import { type Multiprocessor, modelledOccupancy, type Occupancy, occupancyOfCpu } from '../occupancy.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import { checkEvery, checkStages, type RecordedTimes, type RecordingOptions } from '../recording.ts';
@@ -73,6 +77,7 @@ export interface CpuSettings {
   readonly surroundings: Surroundings;
   /** What a virtual device has of its own; the CPU still does its work. */
   readonly virtual?: {
+    readonly multiprocessor: Multiprocessor;
     readonly properties: Partial<DeviceProperties>;
     readonly dispatcher: (
       executor: CpuDispatcher,
@@ -115,6 +120,8 @@ export class CpuDevice implements Device {
   readonly #queue: CommandQueue;
   readonly #area: LaunchArea;
   readonly #stages: StageExecutables;
+  /** Of a virtual device. */
+  readonly #multiprocessor: Multiprocessor | null;
   #recording: RecordingOptions = {};
   readonly #streamHost: StreamHost;
   /** Arrays whose memory was not given back yet, and their bytes. */
@@ -137,6 +144,7 @@ export class CpuDevice implements Device {
     this.#staging = new LinearMemory(staging);
     const own = propertiesOf(surroundings.processor, threads, this.#memory.allocator.total);
     this.properties = { ...own, ...virtual?.properties };
+    this.#multiprocessor = virtual?.multiprocessor ?? null;
     const tableMemory = createCommandTableMemory();
     const table = new CommandTable(tableMemory);
     this.times = { source: virtual === undefined ? 'engines' : 'model', note: null };
@@ -314,6 +322,18 @@ export class CpuDevice implements Device {
   compile(): never {
     this.#checkOpen('compile');
     throw noCudaHere(this);
+  }
+
+  occupancy<S extends Schema>(
+    kernel: Kernel<S>,
+    configuration: LaunchConfiguration,
+    args: LaunchArguments<S>,
+  ): Occupancy {
+    this.#checkOpen('occupancy');
+    const { executable, sharedBytes } = this.#streamHost.bind(kernel as Kernel, configuration, args);
+    const needs = { threads: threadsOf(executable.program.block), sharedBytes };
+    if (this.#multiprocessor === null) return occupancyOfCpu(needs);
+    return modelledOccupancy(this.#multiprocessor, this.properties.multiProcessorCount, needs);
   }
 
   async synchronize(): Promise<void> {

@@ -1,6 +1,6 @@
 // An NVIDIA GPU as a device: the driver API and NVRTC, found at run time.
 
-import type { Kernel, Schema } from '../../kernel/kernel.ts';
+import type { Kernel, LaunchArguments, Schema } from '../../kernel/kernel.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
 import type { ElementType } from '../../kernel/types.ts';
@@ -24,12 +24,14 @@ import type {
   DeviceProperties,
   Event,
   EventOptions,
+  LaunchConfiguration,
   MemoryStatistics,
   PinnedArray,
   Stream,
   StreamOptions,
 } from '../device.ts';
 import { CommandEvent } from '../event.ts';
+import type { Occupancy } from '../occupancy.ts';
 import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import type { RecordedTimes, RecordingOptions } from '../recording.ts';
@@ -245,6 +247,15 @@ export class CudaDevice implements Device {
   compile<const S extends Schema>(source: string, options: CudaKernelOptions<S>): Kernel<S> {
     this.#checkOpen('compile');
     return this.#raw.make(source, options);
+  }
+
+  occupancy<S extends Schema>(
+    kernel: Kernel<S>,
+    configuration: LaunchConfiguration,
+    args: LaunchArguments<S>,
+  ): Occupancy {
+    this.#checkOpen('occupancy');
+    return this.#launcher.occupancyOf(this.#streamHost.bind(kernel as Kernel, configuration, args));
   }
 
   async synchronize(): Promise<void> {

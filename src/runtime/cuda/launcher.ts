@@ -6,18 +6,18 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Executable } from '../../targets/executable.ts';
 import { gridTooLarge, threadsOf } from '../extents.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
+import type { Occupancy } from '../occupancy.ts';
 import type { ReportingLaunch } from './channels.ts';
 import type { Context } from './context.ts';
 import { type Driver, driverResults } from './driver.ts';
 import { LaunchCall, type PackedLaunch } from './launch-call.ts';
+import { attributesOf, occupancyOf, residentBlocks } from './occupancy.ts';
 import { packParameters } from './parameters.ts';
 
 type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 
-/** CUfunction_attribute */
-const functionAttribute = { registers: 4, maxDynamicShared: 8 } as const;
-/** CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
-const multiprocessorCount = 16;
+/** CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+const maxDynamicShared = 8;
 /** What a block may have without asking for more. */
 const plainShared = 48 * 1024;
 interface Loaded {
@@ -77,6 +77,13 @@ export class Launcher {
     if (result !== driverResults.success) this.#refuse(work, packed, result);
   }
 
+  /** What a launch takes of the GPU. */
+  occupancyOf(work: LaunchWork): Occupancy {
+    this.#context.use();
+    const { loaded, extents, sharedBytes } = this.#packedOf(work);
+    return occupancyOf(this.#driver, loaded.handle, threadsOf(extents.block), sharedBytes);
+  }
+
   #refuse(work: LaunchWork, packed: Packed, result: number): void {
     const { loaded, extents, sharedBytes } = packed;
     const { grid, block } = extents;
@@ -85,11 +92,10 @@ export class Launcher {
       throw gridTooLarge(work.name, threadsOf(grid), threadsOf(block), most);
     }
     if (result === driverResults.launchOutOfResources) {
-      const registers = [0];
-      this.#driver.cuFuncGetAttribute(registers, functionAttribute.registers, loaded.handle);
+      const { registers } = attributesOf(this.#driver, loaded.handle);
       throw new WarpstageError({
         code: 'WS2003',
-        message: `launch of ${kernelInWords(work.name)}: a block of ${block[0] * block[1] * block[2]} threads with ${registers[0]} registers each does not fit a multiprocessor`,
+        message: `launch of ${kernelInWords(work.name)}: a block of ${block[0] * block[1] * block[2]} threads with ${registers} registers each does not fit a multiprocessor`,
         hint: 'use smaller blocks and a larger grid',
       });
     }
@@ -125,7 +131,7 @@ export class Launcher {
     const { sharedBytes } = parameters;
     if (sharedBytes > Math.max(loaded.shared, plainShared)) {
       this.#driver.check(
-        this.#driver.cuFuncSetAttribute(loaded.handle, functionAttribute.maxDynamicShared, sharedBytes),
+        this.#driver.cuFuncSetAttribute(loaded.handle, maxDynamicShared, sharedBytes),
         'asking for shared memory',
       );
       loaded.shared = sharedBytes;
@@ -146,17 +152,4 @@ export class Launcher {
   close(): void {
     for (const module of this.#modules) this.#unload(module);
   }
-}
-
-/** How many blocks of a kernel the GPU keeps at once. */
-function residentBlocks(driver: Driver, handle: number, threads: number, sharedBytes: number): number {
-  const [perMultiprocessor, device, multiprocessors] = [[0], [0], [0]];
-  const count = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor;
-  driver.check(count(perMultiprocessor, handle, threads, sharedBytes), 'asking how many blocks fit');
-  driver.check(driver.cuCtxGetDevice(device), 'asking for the device');
-  driver.check(
-    driver.cuDeviceGetAttribute(multiprocessors, multiprocessorCount, device[0]!),
-    'asking for the multiprocessors',
-  );
-  return perMultiprocessor[0]! * multiprocessors[0]!;
 }

@@ -5,7 +5,7 @@ import type { DeviceProperties } from '../device.ts';
 import { ModelDispatcher } from './dispatcher.ts';
 import type { EngineModel } from './engines.ts';
 import { idleExecutor } from './idle-executor.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf, multiprocessorOf } from './limits.ts';
 import { type KernelTime, OperationTimes } from './operation-times.ts';
 import { noteModel } from './virtual.ts';
 
@@ -26,6 +26,7 @@ export function createModelDevice(
     ...settings,
     virtual: {
       properties: propertiesOf(model),
+      multiprocessor: multiprocessorOf(model),
       dispatcher: (cpu, finished) =>
         new ModelDispatcher(model, times, execute ? cpu : idleExecutor(() => cpu.close()), finished),
     },

@@ -2,6 +2,8 @@
 // Programming Guide; of 1.x and 2.x in its version 8.0, of 3.x in version 11.8. Shared memory is what a block may ask for.
 
 import type { DeviceProperties } from '../device.ts';
+import type { Multiprocessor } from '../occupancy.ts';
+import type { EngineModel } from './engines.ts';
 
 type Limits = Pick<
   DeviceProperties,
@@ -32,6 +34,30 @@ const sharedKiBOfGeneration: Readonly<Record<number, number>> = {
   10: 227,
   12: 99,
 };
+
+/** Blocks that a multiprocessor holds, where it is not as many as others of its generation. */
+const blocksOf: Readonly<Record<string, number>> = { '7.5': 16, '8.6': 16, '8.7': 16, '8.9': 24 };
+const blocksOfGeneration: Readonly<Record<number, number>> = { 1: 8, 2: 8, 3: 16, 11: 24, 12: 24 };
+
+/** What a multiprocessor of a virtual device has. */
+export function multiprocessorOf({
+  computeCapability,
+  threadsAtOnce,
+  multiProcessors,
+}: Pick<EngineModel, 'computeCapability' | 'threadsAtOnce' | 'multiProcessors'>): Multiprocessor {
+  const generation = Math.floor(Number(computeCapability));
+  // From 8.0 on, a KiB of each block is the system's.
+  const reservedBytes = generation < 8 ? 0 : kiB;
+  const { sharedMemoryPerBlock } = limitsOf(computeCapability);
+  return {
+    threads: Math.floor(threadsAtOnce / multiProcessors),
+    blocks: blocksOf[computeCapability] ?? blocksOfGeneration[generation] ?? 32,
+    registers: null,
+    sharedBytes:
+      Math.max(sharedMemoryPerBlock, generation === 5 || generation === 6 ? 64 * kiB : 0) + reservedBytes,
+    reservedBytes,
+  };
+}
 
 /** What a virtual device of a compute capability, such as `'3.5'`, reports and refuses to go beyond. */
 export function limitsOf(computeCapability: string): Limits {

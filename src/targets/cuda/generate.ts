@@ -124,8 +124,9 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   out.statements(program.body);
 
   const entry = entryName(program.name);
+  const bounds = [x * y * z, ...(original.minBlocks === undefined ? [] : [original.minBlocks])].join(', ');
   const kernel = [
-    `extern "C" __global__ void __launch_bounds__(${x * y * z}) ${entry}(${parameters.join(', ')}) {`,
+    `extern "C" __global__ void __launch_bounds__(${bounds}) ${entry}(${parameters.join(', ')}) {`,
     ...out.lines,
     '}',
     '',
