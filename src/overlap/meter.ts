@@ -10,6 +10,7 @@ import type { Device } from '../runtime/device.ts';
 import type { Span } from '../timeline/span.ts';
 import { bindsFrom } from './bound.ts';
 import { DeviceStages } from './device-stages.ts';
+import { listen } from './listeners.ts';
 import { type DeviceReport, type JobReport, type StageName, stageNames } from './options.ts';
 import type { Participant } from './participants.ts';
 
@@ -44,16 +45,10 @@ export class Meter implements Disposable {
       const stages = new DeviceStages(device.properties.kind === 'model');
       const reported =
         participants.length === 1 ? (span: Span) => span : nameIn(name, position, participants.length);
-      device.recorder = (span) => {
-        before?.(span);
+      const stop = listen(device, (span) => {
         stages.tell(span);
         if (this.#trace) this.spans.push(reported(span));
-      };
-      let listens = true;
-      const stop = () => {
-        if (listens) device.recorder = before;
-        listens = false;
-      };
+      });
       const isByEvents = device.properties.kind === 'cuda' && recording.times !== 'cupti';
       return { stages, device, maySample: isByEvents && before === null && !trace, stop };
     });

@@ -353,4 +353,34 @@ test('many at once share a device, each with what is its own', async () => {
   await Promise.all(Array.from({ length: 20 }, (_, i) => one(i)));
   const { outputs } = await run(affine, { input: numbers(3), device });
   expect(outputs.y).toEqual(doubled(numbers(3)));
+  expect(device.recorder).toBeNull();
+});
+
+test('those that end in the order in which they began hear their device to their end, and leave its recorder as it was', async () => {
+  let heard = 0;
+  const own = () => heard++;
+  device.recorder = own;
+  try {
+    const begun = [0, 1, 2].map(() => affine.stream(numbers(500), { device, chunk: 100, depth: 1 }));
+    for (const parts of begun) await parts.next();
+    for (const parts of begun) {
+      expect(await gathered(parts)).toHaveLength(400);
+      const { stages } = (await parts.result).report;
+      for (const { operations } of stages) expect(operations).toBeGreaterThanOrEqual(5);
+    }
+    expect(device.recorder).toBe(own);
+    expect(heard).toBe(3 * 3 * 5);
+  } finally {
+    device.recorder = null;
+  }
+});
+
+test('a recorder that is set while a run listens stays', async () => {
+  const parts = affine.stream(numbers(300), { device, chunk: 100 });
+  await parts.next();
+  const own = () => {};
+  device.recorder = own;
+  await gathered(parts);
+  expect(device.recorder).toBe(own);
+  device.recorder = null;
 });
