@@ -496,4 +496,70 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/legalise/forgotten.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'what is not committed is no copy',
+        from: 'return end === null || end.stages > 0 || end.isOpen;',
+        to: 'return end === null || end.stages > 0;',
+        why: 'a block ends while the engine still writes to its memory',
+      },
+      {
+        name: 'a loop is left by its test alone',
+        from: 'return anyStatement([statement], jumps) ? null : before;',
+        to: 'return before;',
+        why: 'a loop that breaks off leaves stages under way',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cursor.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'the last phase of a stage is taken for the one before',
+        from: 'parity: words.choose(isFilled, parity, before),',
+        to: 'parity: words.choose(isFilled, before, parity),',
+        why: 'the end of the block waits for what is over, or for what never comes',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/pipelines.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'the end of a block commits nothing',
+        from: 'return [closed, ...landed];',
+        to: 'return [...landed];',
+        why: 'copies that were not committed are under way at the end',
+      },
+      {
+        name: 'the end of a block waits for nothing',
+        from: 'return [closed, ...landed];',
+        to: 'return [closed];',
+        why: 'a block ends while the engine still writes to its memory',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/lockstep.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'a loop that copies more than it uses settles',
+        from: 'tests.every((test) => bounds.some((bound) => isSame(test, below(bound))))',
+        to: 'tests.length > 0',
+        why: 'stages are under way behind it',
+      },
+      {
+        name: 'a loop that is left early settles',
+        from: '!mayLeave(outer) && tests.every',
+        to: 'tests.every',
+        why: 'stages are under way behind it',
+      },
+    ],
+  ),
 ];

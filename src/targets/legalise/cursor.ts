@@ -63,6 +63,21 @@ export class Cursor {
     return this.#goesOn ? words.binary('remainder', count, words.u32(this.#stages)) : count;
   }
 
+  /** Of one stage, the phase that was begun last; the one before the first where it was never filled. */
+  last(words: Words, stage: number): Position {
+    const parity = words.read(this.#parity, 'u32');
+    const isFilled = words.compare('less', words.u32(stage), this.#stage(words));
+    const before = words.binary('xor', parity, words.u32(1));
+    const [stages, batch] = [this.#stages, words.read(this.#batch, 'i32')];
+    const filled = words.binary('add', batch, words.constant('i32', stages - 1 - stage));
+    const rounds = words.binary('divide', filled, words.constant('i32', stages));
+    return {
+      stage: words.u32(stage),
+      parity: words.choose(isFilled, parity, before),
+      phase: words.binary('subtract', rounds, words.constant('i32', 1)),
+    };
+  }
+
   /** The position, or one that is so many stages ahead. */
   position(words: Words, ahead = 0): Position {
     const stages = words.u32(this.#stages);

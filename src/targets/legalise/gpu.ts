@@ -70,6 +70,9 @@ export function legaliseForGpu(program: Program, decisions: Decisions): Program 
   };
 
   const body = lower(program.body);
-  const end = leavesCopies(body) ? [frame.words().core({ kind: 'copyWaitAll' })] : [];
+  const end = [
+    ...(leavesCopies(body) ? [frame.words().core({ kind: 'copyWaitAll' })] : []),
+    ...pipelines.end(),
+  ];
   return frame.finish([...pipelines.begin(), ...body, ...end]);
 }

@@ -62,15 +62,22 @@ export function stepTogether(
   const pipelines = [...program.pipelines.keys()].filter((pipeline) =>
     usesStageEachTurn(outer, fill, pipeline, program),
   );
+  const below = (bound: Comparison): Comparison => ({ ...bound, left: variablePlus(used, 0, capacity) });
+  const tests = conjunctsOf(outer.test!);
+  const settles =
+    !mayLeave(outer) && tests.every((test) => bounds.some((bound) => isSame(test, below(bound))));
+  // Elsewhere the end of the block waits for what may be left, so the head has to be counted.
+  const isBulk = pipelines.some((pipeline) => around.lowerings[pipeline] === 'bulk');
+  if (isBulk && !settles) return null;
+  if (settles) for (const pipeline of pipelines) schedule.settled.add(pipeline);
+
   const flow = flowOf(fill, stages, pipelines, around);
   const { inFlight } = flow;
   for (const statement of outer.body) {
     if (isCallOf(statement, pipelines)) schedule.distance.set(statement, inFlight);
   }
-  const tests = conjunctsOf(outer.test!);
   const assigned = assignedIn([outer]);
   const growing = tests.filter((test) => isBound(test, used, assigned));
-  const below = (bound: Comparison): Comparison => ({ ...bound, left: variablePlus(used, 0, capacity) });
   const isTested = (bound: Comparison) => tests.some((test) => isSame(test, below(bound)));
   /** That there is the batch so far from the one that is used, for which the loop's test has held. */
   const isThere = (bound: Comparison, distance: number) => [

@@ -33,6 +33,8 @@ export interface LoopSchedule {
   readonly finished: Set<Statement>;
   /** Loops of rounds, which are turns without a test between them. */
   readonly rounds: Set<Statement>;
+  /** Pipelines that the program has waited for by its end (forgotten.ts, lockstep.ts). */
+  readonly settled: Set<number>;
   /** Acquires of stages that are known to be free, and the copies and commits that belong to them. */
   readonly released: Set<Call>;
   /** Copies whose successors' sources are worth fetching to the L2 cache. */
@@ -58,6 +60,7 @@ export function newLoopSchedule(pace: Pace = defaultPace): LoopSchedule {
     refills: new Map(),
     finished: new Set(),
     rounds: new Set(),
+    settled: new Set(),
     released: new Set(),
     prefetches: new Map(),
   };

@@ -4,6 +4,7 @@ import type { Program } from '../../compiler/ir.ts';
 import { returnsAmongCopies } from './calls.ts';
 import { expandCounts } from './counts.ts';
 import type { Lowering } from './decisions.ts';
+import { mayBeForgotten } from './forgotten.ts';
 import { legaliseForGpu } from './gpu.ts';
 import { defaultPace, newLoopSchedule } from './loop-schedule.ts';
 import { chooseLowerings, type LoweringOptions } from './lowering.ts';
@@ -29,6 +30,9 @@ export function lowerForGpu(given: Program, options: LoweringOptions): Lowered {
   const roundTurns = checked ? 2 : defaultPace.roundTurns;
   const hints = options.architecture >= 90 && !returnsAmongCopies(original.body);
   const schedule = newLoopSchedule({ bytesUnderWay, roundTurns, hints });
+  for (const pipeline of lowerings.keys()) {
+    if (!mayBeForgotten(chosen.body, pipeline)) schedule.settled.add(pipeline);
+  }
   let proven: boolean | undefined;
   const onlyCopies = () => {
     proven ??= onlyCopiesMeet(original, options.alignments);

@@ -65,6 +65,29 @@ export class PipelineLegaliser {
     return this.#copier.begin();
   }
 
+  /**
+   * What the kernel ends with: the block's memory may be another's by the time that bytes come, so each of its threads
+   * waits for all that the copy engine was given.
+   */
+  end(): Statement[] {
+    const { body } = this.#frame.program;
+    const words = this.#frame.words();
+    return this.#states.flatMap((state, pipeline): Statement[] => {
+      const { lowering, head, made, stages } = state;
+      if (lowering !== 'bulk' || made !== null || this.#decisions.schedule.settled.has(pipeline)) return [];
+      const makes = (each: Statement) =>
+        each.kind === 'call' && each.intrinsic === 'makePipeline' && each.pipeline === pipeline;
+      if (!body.some(makes)) return [];
+      const commit: StageCall = { kind: 'call', intrinsic: 'producerCommit', pipeline, range: words.range };
+      const isOpen = words.compare('notEqual', words.read(state.bytes, 'u32'), words.u32(0));
+      const closed = words.when(isOpen, [...this.#commit(commit, state, words), ...head!.advance(words)]);
+      const landed = Array.from({ length: stages }, (_, stage) =>
+        this.#await(state.full, head!.last(words, stage), { intrinsic: 'consumerWait', pipeline }, words),
+      );
+      return [closed, ...landed];
+    });
+  }
+
   /** Where the head is at a call: at a known distance from the tail, or where its cursor says. */
   #headAt(call: Call & { pipeline: number }, words: Words): Position {
     const { head, tail } = this.#states[call.pipeline]!;
