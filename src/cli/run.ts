@@ -50,6 +50,7 @@ interface RunCommandOptions {
   readonly maxMemory?: string;
   readonly shard?: readonly [n: number, of: number];
   readonly resume?: boolean;
+  readonly journal?: string;
   readonly fsync?: boolean;
   readonly clobber: boolean;
   readonly checksum?: boolean;
@@ -103,6 +104,10 @@ export function runCommand(context: CommandContext): Command {
     .option(
       '--resume',
       'keep what is written if the run ends before its end, and go on from what a former run kept',
+    )
+    .option(
+      '--journal <name>',
+      'as --resume, with what is kept beside this name: for reductions, which have no output to lie beside',
     )
     .option(
       '--shard <n/t>',
@@ -266,23 +271,32 @@ function timesOf({ participants }: OpenDevices): string {
   return [...new Set(reported)].join('; ');
 }
 
+/** Whether a run is to be resumed, and where what it keeps lies if that is said. */
+function resumeOf({
+  resume = false,
+  journal,
+}: Pick<RunCommandOptions, 'resume' | 'journal'>): boolean | string {
+  return journal ?? resume;
+}
+
 /** Refuses outputs that take the place of the module, and a trace that takes the place of anything. */
 async function checkFiles(
   modulePath: string,
   files: readonly string[],
   outputs: readonly string[],
-  { trace, log, resume, checksum }: RunCommandOptions,
+  { trace, log, checksum, ...options }: RunCommandOptions,
 ): Promise<void> {
   const [{ checkWritable, refuseOverwriting }, { unfinishedFiles }, { sumsPath }] = await Promise.all([
     import('./write-whole.ts'),
     import('../overlap/journal/journal.ts'),
     import('../overlap/sums.ts'),
   ]);
+  const resume = resumeOf(options);
   const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
   for (const output of [...outputs, ...sums])
     await refuseOverwriting(output, 'the output', { reads: [modulePath] });
   const inputs = files.slice(0, files.length - outputs.length);
-  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs) : [])];
+  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs, resume) : [])];
   const reads = [modulePath, ...inputs];
   if (trace !== undefined) await checkWritable(trace, '--trace', { reads, writes });
   if (log !== undefined) {
@@ -316,7 +330,7 @@ async function stream(
     input: inputs,
     output: destinations,
     device: participants.map(({ device }) => device),
-    signal: interrupt.listen({ kept: options.resume, deadline: options.deadline }),
+    signal: interrupt.listen({ kept: Boolean(resumeOf(options)), deadline: options.deadline }),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
@@ -324,7 +338,7 @@ async function stream(
     ...(options.shard === undefined ? {} : { shard: options.shard }),
     ...(options.maxMemory === undefined ? {} : { maxMemory: options.maxMemory }),
     ...(options.convert === undefined ? {} : { convert: options.convert }),
-    resume: options.resume ?? false,
+    resume: resumeOf(options),
     fsync: options.fsync ?? false,
     overwrite: options.clobber,
     checksum: options.checksum ?? false,

@@ -58,13 +58,18 @@ export class Accumulator {
     return array;
   }
 
+  /** Memory of the host for what a device has of it. */
+  host(): TypedArray {
+    return newArray(this.#element, this.length);
+  }
+
   /** Brings the elements back from the devices that took part, with those of different blocks combined. */
   async collect(
     parts: readonly { readonly array: DeviceArray; readonly stream: Stream }[],
   ): Promise<TypedArray> {
     const hosts = await Promise.all(
       parts.map(async ({ array, stream }) => {
-        const host = newArray(this.#element, this.length);
+        const host = this.host();
         stream.memcpyAsync(host, array);
         await stream.synchronize();
         return host;

@@ -23,7 +23,8 @@ import {
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
 import { isOperand, isPinned, wantedOf } from './input-data.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
-import type { Mark } from './journal/text.ts';
+import type { Begin } from './journal/text.ts';
+import { writeState } from './kept-state.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
 import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
@@ -50,8 +51,10 @@ export interface BindRequest {
   readonly asSample: boolean;
   readonly chunk: NonNullable<RunOptions['chunk']>;
   readonly depth: NonNullable<RunOptions['depth']>;
-  /** Whether to keep a journal, and to go on where that of a former run ends. */
-  readonly resume: boolean;
+  /** Whether to keep a journal, and to go on where that of a former run ends; a name, where it lies beside that. */
+  readonly resume: boolean | string;
+  /** Of a sequence's passes; from 0 on. */
+  readonly pass: { readonly position: number; readonly of: number };
   /** The piece that is to be computed; undefined for all. */
   readonly shard: Shard | undefined;
   readonly maxMemory: RunOptions['maxMemory'];
@@ -73,6 +76,7 @@ export interface Unopened {
   readonly outputs: readonly UnboundOutput[];
   readonly settings: Settings;
   readonly plan: Plan;
+  readonly accumulators: readonly Accumulator[];
   readonly constants: ReadonlyMap<string, TypedArray>;
   readonly shapes: readonly (readonly number[])[];
 }
@@ -82,7 +86,7 @@ export interface Binding {
   readonly job: BoundJob;
   readonly context: JobContext;
   /** What a former run has written. */
-  readonly begin: Mark;
+  readonly begin: Begin;
   /** The first row that is this run's. */
   readonly first: number;
   /** How many are; undefined if only the end tells. */
@@ -170,11 +174,13 @@ class Binder {
 
     const shapes = (total: number) =>
       outputs.map((output) => shapeOf(output, total, inputs[0]!.reader.source));
-    const run = { inputs, outputs, settings, plan, constants, shapes: shapes(kept ?? 0) };
+    const run = { inputs, outputs, settings, plan, accumulators, constants, shapes: shapes(kept ?? 0) };
     const first = part?.begin ?? 0;
-    const begin = this.#request.resume
+    const isResumed = this.#request.resume !== false;
+    const begin: Begin = isResumed
       ? await surroundings.resume(definition, this.#request, run)
       : { rows: 0, chunks: 0 };
+    if (begin.state !== undefined) await writeState({ places, accumulators }, begin.state);
     if (shard !== undefined) {
       const end = Math.min(part!.end, kept!);
       await surroundings.cut(definition, this.#request, run, [first, Math.max(first, end)]);
@@ -193,6 +199,8 @@ class Binder {
         plan,
         rows: part?.end,
         begin: first + begin.rows,
+        beginChunk: begin.chunks,
+        isKept: isResumed && accumulators.length > 0,
       },
       context,
       begin,

@@ -51,8 +51,12 @@ export interface BoundJob {
   readonly plan: Plan;
   /** Rows of the whole; undefined if only the end tells. */
   readonly rows: number | undefined;
-  /** Rows that a former run has written. */
+  /** Rows that a former run has written, or has in its accumulators. */
   readonly begin: number;
+  /** And its chunks. */
+  readonly beginChunk: number;
+  /** Whether accumulators are kept for another run: chunks stay as long as they were planned. */
+  readonly isKept: boolean;
 }
 
 /** The arrays of a job, as far as they say how long they are in a chunk. */

@@ -25,10 +25,10 @@ export const inNode: Surroundings = {
   isRepeatable,
   async check(given) {
     const { jobs, data, destinations, options } = given;
-    await checkOutputs(destinations.values(), inputPaths(data.values()), options);
+    await checkOutputs(destinations.values(), inputPaths(data.values()), options, jobs.length);
     if (options.shard !== undefined) await checkShards(given);
     if (options.overwrite === false) await refusePresent(destinations.values(), options.checksum ?? false);
-    if (options.resume) await checkResumable(jobs, data, destinations);
+    if (options.resume) await checkResumable(jobs, data, destinations, options.resume);
   },
   openDevices: (wanted, limit) => openDevices(wanted, {}, limit),
   copiesFor,

@@ -19,6 +19,7 @@ import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
 import { bytesOf } from '../kernel/layout.ts';
 
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
+import { readState } from './kept-state.ts';
 import type { Meter } from './meter.ts';
 import type { ChunkReport } from './options.ts';
 import { granularityOf, type Plan, rowsOut } from './plan.ts';
@@ -35,6 +36,8 @@ export interface LoopContext {
   readonly stop: AbortController;
   readonly onRows: (rows: number) => void;
   readonly onChunk?: ((chunk: Omit<ChunkReport, 'pass'>) => void) | undefined;
+  /** Keeps what accumulators hold, whenever that is due; undefined where nothing is kept of them. */
+  readonly keep?: { readonly isDue: () => boolean; readonly state: (state: Uint8Array) => void } | undefined;
 }
 
 /** What went through, in all and through each device. */
@@ -158,6 +161,7 @@ class Loop {
         const { meter } = this.#context;
         const at = { readBegan: 0, readEnded: 0, computed: 0, writeBegan: 0, firstRow: 0 };
         const rows = await this.#reads.run(index, async () => {
+          await this.#keepState(index);
           at.readBegan = meter.elapsed;
           at.firstRow = this.#rows;
           const read = await this.#readAndIssue(worker, slot);
@@ -200,7 +204,21 @@ class Loop {
    */
   #next(worker: Worker): number {
     if (this.#job.accumulators.length === 0) return this.#asked++;
-    return worker.asked++ * this.#workers.length + this.#workers.indexOf(worker);
+    const all = this.#workers.length;
+    // The device that is next behind the chunks of a former run begins.
+    const position = (this.#workers.indexOf(worker) + all - (this.#job.beginChunk % all)) % all;
+    return worker.asked++ * all + position;
+  }
+
+  /**
+   * Keeps what the accumulators hold, if it is time: between two chunks, when those before are computed and written. So
+   * what is kept is the state behind so many rows, on however many devices.
+   */
+  async #keepState(index: number): Promise<void> {
+    const { keep } = this.#context;
+    if (this.#ended || keep === undefined || !keep.isDue()) return;
+    await this.#writes.reached(index);
+    keep.state(await readState(this.#job));
   }
 
   /** The rows of the chunk; null if there are no more, or no memory to read them into. */

@@ -138,10 +138,11 @@ export interface RunOptions {
   readonly depth?: number | 'auto';
   /**
    * Keeps what was written when the run ends before its end, and continues after it when it is started again with
-   * the same work, settings and files. Inputs and outputs are files then, and the job has no accumulators (WS5010).
-   * Where what was kept is of another run, that is an error (WS5013). Default false.
+   * the same work, settings and files. Inputs and outputs are files then (WS5010). What is kept lies beside the first
+   * output; a name says where else, which a reduction without outputs needs: with `'sums'` it is `.sums.journal` and
+   * others that begin so. Where what was kept is of another run, that is an error (WS5013). Default false.
    */
-  readonly resume?: boolean;
+  readonly resume?: boolean | string;
   /**
    * What the process may hold resident, in bytes or with a unit (`'300MiB'`), as far as the run decides on it: its chunks
    * are as small and as few as that takes, and devices that are opened for it have fewer threads. Where it cannot be kept,

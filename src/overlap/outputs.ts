@@ -13,8 +13,8 @@ import { unsupportedName } from '../formats/unsupported.ts';
 import type { ElementType } from '../kernel/types.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import type { TypedArray } from './job.ts';
-import { type Flushed, Journal, type Target, unfinishedFiles } from './journal/journal.ts';
-import type { Facts, Mark } from './journal/text.ts';
+import { type Flushed, Journal, type Kept, type Target, unfinishedFiles } from './journal/journal.ts';
+import type { Begin, Facts } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
 import { isTaken, type OutputShape, TakenOutputs } from './output-data.ts';
 import { openPiece } from './shards/sink.ts';
@@ -34,11 +34,12 @@ export async function checkOutputs(
   outputs: Iterable<OutputData>,
   inputs: Iterable<string>,
   { resume = false, checksum = false }: Pick<RunOptions, 'resume' | 'checksum'>,
+  passes = 1,
 ): Promise<void> {
   const given = [...outputs];
   for (const data of given) if (!isTaken(data)) outputFile(data);
   const paths = given.flatMap((data) => pathOf(data) ?? []);
-  const unfinished = resume ? await unfinishedFiles(paths) : [];
+  const unfinished = resume === false ? [] : await unfinishedFiles(paths, resume, passes);
   const beside = checksum ? paths.filter((path) => path !== '-').map(sumsPath) : [];
   const found = await findOverwriting(inputs, [...paths, ...unfinished, ...beside]);
   if (found === undefined) return;
@@ -77,7 +78,8 @@ export class OpenOutputs implements Outputs {
   readonly #sums: { readonly sink: Sink; readonly parts: PartSums }[] = [];
   readonly #how: HowWritten;
   readonly #taken: TakenOutputs;
-  #journal: Journal | undefined;
+  /** Of each pass that has begun; outputs are of the last. */
+  readonly #journals: Journal[] = [];
   /** What the pieces are of, by output, where these are pieces. */
   #pieces: ReadonlyMap<string, PieceOf> | undefined;
   #interrupted = Promise.resolve();
@@ -89,9 +91,26 @@ export class OpenOutputs implements Outputs {
   }
 
   /** Keeps a journal from now on, and goes on where that of a former run ends. All outputs are files. */
-  async keepJournal(facts: Facts, targets: readonly Target[]): Promise<Mark> {
-    this.#journal = await Journal.open(facts, targets);
-    return this.#journal.begin;
+  async keepJournal(facts: Facts, targets: readonly Target[], kept: Kept): Promise<Begin> {
+    const journal = await Journal.open(facts, targets, kept);
+    this.#journals.push(journal);
+    return { ...journal.begin, state: journal.takeState() };
+  }
+
+  get #journal(): Journal | undefined {
+    return this.#journals.at(-1);
+  }
+
+  get isStateDue(): boolean {
+    return this.#journal?.isStateDue ?? false;
+  }
+
+  keepState(state: Uint8Array): void {
+    this.#journal?.keepState(state);
+  }
+
+  async stateKept(): Promise<void> {
+    await this.#journal?.stop();
   }
 
   /** Has the outputs be pieces from now on. All are files. */
@@ -101,7 +120,7 @@ export class OpenOutputs implements Outputs {
 
   /** Rows that the next run need not compute. */
   get keptRows(): number {
-    return this.#journal?.rows ?? 0;
+    return Math.max(0, ...this.#journals.map(({ rows }) => rows));
   }
 
   /** All outputs of one more chunk were written. */
@@ -122,7 +141,7 @@ export class OpenOutputs implements Outputs {
     shapes: ReadonlyMap<Sink, readonly number[]>,
     origin?: Pick<Sums, 'job' | 'settings' | 'inputs'>,
   ): Promise<void> {
-    await this.#journal?.stop();
+    for (const journal of this.#journals) await journal.stop();
     for (const sink of this.#sinks) await sink.finish(shapes.get(sink)!);
     for (const { sink, parts } of origin === undefined ? [] : this.#sums) {
       const inputs = origin!.inputs.map(({ path, ...content }) => ({ path: resolve(path), ...content }));
@@ -131,7 +150,8 @@ export class OpenOutputs implements Outputs {
       await sink.finish([]);
     }
     this.#publish();
-    await this.#journal?.remove();
+    // The last first: what is left of one begins with its first.
+    for (const journal of [...this.#journals].reverse()) await journal.remove();
   }
 
   /**
@@ -155,7 +175,7 @@ export class OpenOutputs implements Outputs {
   /** Ends what is written at this moment, so that nothing waits for it any more. Never throws. */
   interrupt(): Promise<void> {
     this.#interrupted = this.#interrupted.then(async () => {
-      await this.#journal?.settle();
+      for (const journal of this.#journals) await journal.settle();
       const sinks = [...this.#sinks, ...this.#sums.map(({ sink }) => sink)];
       await Promise.allSettled(sinks.map((sink) => sink.abandon()));
     });
@@ -168,7 +188,7 @@ export class OpenOutputs implements Outputs {
    */
   async abandon(): Promise<void> {
     await this.interrupt();
-    await this.#journal?.leave();
+    for (const journal of this.#journals) await journal.leave();
   }
 
   /** The outputs that are in memory. */

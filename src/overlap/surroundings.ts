@@ -10,8 +10,8 @@ import type { BindRequest, Unopened } from './bind.ts';
 import type { BoundInput, BoundJob } from './chunks.ts';
 import type { CopyBytes } from './copy-here.ts';
 import type { AnyDefinition, Job, TypedArray } from './job.ts';
-import type { Target } from './journal/journal.ts';
-import type { Facts, Mark } from './journal/text.ts';
+import type { Kept, Target } from './journal/journal.ts';
+import type { Begin, Facts } from './journal/text.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
 import type { OutputShape } from './output-data.ts';
 import type { OpenDevices, Participant } from './participants.ts';
@@ -50,7 +50,13 @@ export interface Outputs {
   /** Removes what was not published, or leaves it to the next run. Never throws. */
   abandon(): Promise<void>;
   /** Keeps a journal from now on. Only where there are files, as is `cut`. */
-  keepJournal?(facts: Facts, targets: readonly Target[]): Promise<Mark>;
+  keepJournal?(facts: Facts, targets: readonly Target[], kept: Kept): Promise<Begin>;
+  /** Whether the state of accumulators is to be kept now, if there is a journal. */
+  readonly isStateDue?: boolean;
+  /** Keeps the state of accumulators behind the rows that are written. */
+  keepState?(state: Uint8Array): void;
+  /** Waits until it is on the disk. */
+  stateKept?(): Promise<void>;
   /** Has the outputs be pieces from now on. */
   cut?(pieces: ReadonlyMap<string, PieceOf>): void;
 }
@@ -111,7 +117,7 @@ export interface Surroundings {
   /** What runs a job from file to file without chunks; null where that cannot be. */
   inPieces(job: BoundJob): Pieces | null;
   /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
-  resume(definition: AnyDefinition, request: BindRequest, run: Unopened): Promise<Mark>;
+  resume(definition: AnyDefinition, request: BindRequest, run: Unopened): Promise<Begin>;
   /** Has the outputs be pieces, of the rows from the first to before the last, and the inputs begin there. */
   cut(
     definition: AnyDefinition,

@@ -8,15 +8,20 @@ export class Turns {
 
   /** Runs `work` when everything with a lower number has run. */
   async run<T>(position: number, work: () => Promise<T>): Promise<T> {
-    if (this.#stopped === undefined && position !== this.#next) {
-      await new Promise<void>((resolve, reject) => this.#waiting.set(position, { resolve, reject }));
-    }
-    if (this.#stopped !== undefined) throw this.#stopped.reason;
+    await this.reached(position);
     const result = await work();
     this.#next++;
     this.#waiting.get(this.#next)?.resolve();
     this.#waiting.delete(this.#next);
     return result;
+  }
+
+  /** Waits until everything with a lower number has run. Only for who has this number. */
+  async reached(position: number): Promise<void> {
+    if (this.#stopped === undefined && position !== this.#next) {
+      await new Promise<void>((resolve, reject) => this.#waiting.set(position, { resolve, reject }));
+    }
+    if (this.#stopped !== undefined) throw this.#stopped.reason;
   }
 
   /** Nobody gets a turn any more: those who wait, and those who still come, fail. */

@@ -17,6 +17,8 @@ import { ResidentArrays } from './constants.ts';
 import type { CopyBytes } from './copy-here.ts';
 import { assignInputs, inputPaths } from './input-data.ts';
 import type { Job, OutputArrays, TypedArray } from './job.ts';
+import type { Begin } from './journal/text.ts';
+import { readState } from './kept-state.ts';
 import { runChunks } from './loop.ts';
 import { Meter } from './meter.ts';
 import { noJob } from './no-job.ts';
@@ -54,7 +56,7 @@ export async function runWhole<V, O extends OutputArrays>(
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(surroundings, jobs, data);
   await surroundings.check({ jobs, data, destinations, options });
-  if (options.signal?.aborted) throw interrupted(options.signal, options.resume ?? false);
+  if (options.signal?.aborted) throw interrupted(options.signal, Boolean(options.resume));
 
   await using devices = await surroundings.openDevices(options.device, options.maxMemory);
   const { participants } = devices;
@@ -128,7 +130,7 @@ class WholeRun {
 
   async run(): Promise<JobResult> {
     const { signal } = this.#options;
-    const onAbort = () => this.#stop.abort(interrupted(signal!, this.#options.resume ?? false));
+    const onAbort = () => this.#stop.abort(interrupted(signal!, Boolean(this.#options.resume)));
     signal?.addEventListener('abort', onAbort);
     try {
       const paths = inputPaths(this.#data.values());
@@ -157,7 +159,8 @@ class WholeRun {
       };
     } catch (error) {
       await this.#outputs.abandon();
-      throw withKept(this.#stop.signal.aborted ? this.#stop.signal.reason : error, this.#outputs.keptRows);
+      const reason: unknown = this.#stop.signal.aborted ? this.#stop.signal.reason : error;
+      throw withKept(reason, this.#outputs.keptRows, this.#destinations.size > 0);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#meter[Symbol.dispose]();
@@ -184,6 +187,12 @@ class WholeRun {
     }));
   }
 
+  /** What this pass and those before go on behind. */
+  #resumed({ rows, chunks }: Begin, bytes: number): NonNullable<JobReport['resumed']> {
+    const before = this.#report.resumed ?? { rows: 0, chunks: 0, bytes: 0 };
+    return { rows: before.rows + rows, chunks: before.chunks + chunks, bytes: before.bytes + bytes };
+  }
+
   /** Whether nobody asks what became of each chunk, stage by stage. */
   get #mayBeInPieces(): boolean {
     const { trace = false, onChunk, resume = false, shard } = this.#options;
@@ -205,6 +214,7 @@ class WholeRun {
     position: number,
     settings: Settings,
   ): Promise<{ readonly value: unknown; readonly shapes: ReadonlyMap<Sink, readonly number[]> }> {
+    const passes = jobsOf(this.#work).length;
     const inputs = this.#surroundings.inputs(this.#copy);
     const residents = this.#participants.map((participant) => new ResidentArrays(participant));
     const { signal } = this.#stop;
@@ -228,7 +238,8 @@ class WholeRun {
         asSample: this.#asSample,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
-        resume: this.#options.resume ?? false,
+        resume: this.#options.resume || false,
+        pass: { position, of: passes },
         shard: this.#options.shard,
         maxMemory: this.#options.maxMemory,
         target: targetOf(this.#surroundings, this.#participants),
@@ -244,7 +255,7 @@ class WholeRun {
       const began = this.#meter.elapsed;
       const progress = (rows: number) => ({
         pass: position + 1,
-        passes: jobsOf(this.#work).length,
+        passes,
         rows,
         resumedRows: begin.rows,
         totalRows: binding.ownRows,
@@ -253,9 +264,13 @@ class WholeRun {
         elapsed: this.#meter.elapsed - began,
       });
       let rows = begin.rows;
+      const outputs = this.#outputs;
       const context = {
         meter: this.#meter,
         stop: this.#stop,
+        keep: binding.job.isKept
+          ? { isDue: () => outputs.isStateDue!, state: (state: Uint8Array) => outputs.keepState!(state) }
+          : undefined,
         onRows: (more: number) => {
           rows += more;
           this.#outputs.written(more);
@@ -268,6 +283,10 @@ class WholeRun {
             onChunk: (chunk) => this.#options.onChunk?.({ pass: position + 1, ...chunk }),
           })
         : pieces.run(context));
+      if (binding.job.isKept && position < passes - 1) {
+        outputs.keepState!(await readState(binding.job));
+        await outputs.stateKept!();
+      }
       for (const [position, { rows, chunks }] of passed.shares.entries()) {
         const share = this.#shares[position]!;
         share.rows += rows;
@@ -277,7 +296,9 @@ class WholeRun {
       const results: Record<string, TypedArray> = {};
       for (const accumulator of binding.job.accumulators) {
         // The first device's initial values count, whether it had a chunk or not.
-        const parts = binding.job.places.filter((_, i) => i === 0 || passed.shares[i]!.chunks > 0);
+        const parts = binding.job.places.filter(
+          (_, i) => i === 0 || i < begin.chunks || passed.shares[i]!.chunks > 0,
+        );
         results[accumulator.name] = await accumulator.collect(
           parts.map(({ accumulated, stream }) => ({ array: accumulated[accumulator.name]!, stream })),
         );
@@ -295,7 +316,7 @@ class WholeRun {
         chunkBytes: plan.chunkBytes,
         depth: plan.depth,
         chosen: { auto: plan.auto, steps: passed.steps },
-        ...(this.#options.resume ? { resumed: { ...begin, bytes: binding.outputBytes(begin.rows) } } : {}),
+        ...(this.#options.resume ? { resumed: this.#resumed(begin, binding.outputBytes(begin.rows)) } : {}),
       };
       const { finish } = job.definition;
       const value =
@@ -360,10 +381,12 @@ function interrupted(signal: AbortSignal, kept: boolean): WarpstageError {
 const mendable: readonly Code[] = ['WS4001', 'WS4006', 'WS5003', 'WS5006', 'WS5009'];
 
 /** The error of a run whose first rows are kept: says so, where it has nothing better to say. */
-function withKept(error: unknown, rows: number): unknown {
+function withKept(error: unknown, rows: number, hasOutputs: boolean): unknown {
   if (rows === 0 || !(error instanceof WarpstageError)) return error;
   if (error.hint !== undefined || !mendable.includes(error.code)) return error;
-  const hint = `the first ${counted(rows, 'row')} of the output are kept: run it again with resume to go on from there`;
+  const found = `the first ${counted(rows, 'row')}`;
+  const kept = hasOutputs ? `${found} of the output are kept` : `what was found in ${found} is kept`;
+  const hint = `${kept}: run it again with resume to go on from there`;
   const [first, ...others] = error.issues;
   return new WarpstageError([{ ...first!, hint }, ...others], { cause: error.cause });
 }

@@ -73,7 +73,7 @@ export async function startWorkers(job: BoundJob): Promise<readonly Worker[] | n
   } catch (error) {
     await Promise.all(workers.map((worker) => worker.free()));
     const isShort = error instanceof WarpstageError && error.code === 'WS4001';
-    if (isShort && plan.chunkRows > granularityOf(outputs)) return null;
+    if (isShort && !job.isKept && plan.chunkRows > granularityOf(outputs)) return null;
     throw error;
   }
 }

@@ -130,3 +130,16 @@ test('what cannot be resumed is reported before anything is written', async () =
   expect(code).toBe(1);
   expect(stderr).toContain("WS5010: the run cannot be resumed: output 'y' goes to no file");
 });
+
+test('a reduction, which has no output, needs a name for its journal', async () => {
+  const mean = (...more: string[]) =>
+    runHere('run', `${root}examples/mean.ts`, folder.file('bytes.raw', Buffer.alloc(1000, 3)), ...more);
+  const nameless = await mean('--resume');
+  expect(nameless.code).toBe(1);
+  expect(nameless.stderr).toContain('WS5010: the run cannot be resumed: it has no output');
+  expect(nameless.stderr).toContain('name it: --journal sums');
+  const before = folder.list();
+  const named = await mean('--journal', folder.file('sums'), '--quiet');
+  expect(named, named.stderr).toMatchObject({ code: 0, text: (await mean('--quiet')).text });
+  expect(folder.list()).toEqual(before);
+});

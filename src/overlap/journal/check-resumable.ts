@@ -1,5 +1,6 @@
 // Which runs can be resumed: those whose whole state is in their files. What was read can be read again
-// from any row on, what was written is still there, and nothing else goes from chunk to chunk.
+// from any row on, what was written is still there, and what else goes from chunk to chunk, in accumulators, is kept
+// beside the journal. That lies beside the first output, or where the caller says.
 
 import { stat } from 'node:fs/promises';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
@@ -15,18 +16,18 @@ export async function checkResumable(
   jobs: readonly Job[],
   inputs: ReadonlyMap<string, InputData>,
   outputs: ReadonlyMap<string, OutputData>,
+  resume: true | string,
 ): Promise<void> {
   const issues: Issue[] = [];
   const refuse = (why: string, hint: string) =>
     issues.push({ code: 'WS5010', message: `the run cannot be resumed: ${why}`, hint });
   const { definition } = jobs.at(-1)!;
-  const accumulators = Object.keys(definition.accumulators ?? {});
-  if (jobs.length > 1) {
-    refuse('it is a sequence, and what its first passes find is kept in memory', 'run it without resume');
-  } else if (accumulators.length > 0) {
-    refuse(`accumulators (${accumulators.join(', ')}) are kept in memory`, 'run it without resume');
+  if (resume === true && Object.keys(definition.outputs ?? {}).length === 0) {
+    const hint = "name it: --journal sums, or resume: 'sums' in a program";
+    refuse('it has no output that its journal could lie beside', hint);
   }
-  for (const name of Object.keys(definition.inputs)) {
+  const names = new Set(jobs.flatMap((job) => Object.keys(job.definition.inputs)));
+  for (const name of names) {
     const data = inputs.get(name);
     if (data !== undefined && !(await isFile(data)))
       refuse(`input '${name}' is no file`, 'save it to a file first, or run it without resume');

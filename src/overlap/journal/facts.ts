@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
-import { count } from '../../diagnostics/count.ts';
+import { count, counted } from '../../diagnostics/count.ts';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
 import { unreadable } from '../../diagnostics/problem.ts';
@@ -28,6 +28,9 @@ export interface Identified {
   readonly settings: Settings;
   /** Rows of a full chunk; undefined where they may change while it runs. */
   readonly chunkRows: number | undefined;
+  /** Elements on each device. */
+  readonly accumulators: readonly { readonly name: string; readonly length: number }[];
+  readonly devices: number;
   /** Only the first rows. */
   readonly head: number | undefined;
   readonly inputs: readonly {
@@ -61,6 +64,10 @@ export async function factsOf(run: Identified): Promise<Facts> {
     'the number of rows': run.head === undefined ? 'all' : count(run.head),
     'the conversion of inputs': run.convert ?? 'as the job says',
   };
+  for (const { name, length } of run.accumulators) {
+    facts[`accumulator '${name}'`] = `${counted(length, 'element')} on each device`;
+  }
+  if (run.accumulators.length > 0) facts['the number of devices'] = count(run.devices);
   for (const [name, value] of Object.entries(run.settings)) {
     facts[`setting '${name}'`] = valueText(value);
   }

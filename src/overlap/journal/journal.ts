@@ -7,6 +7,9 @@
 // run that ends loses what it wrote since. The unfinished outputs lie under names of their own,
 // which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`. They are this user's alone, and
 // only such are gone on with: what others could have made, or have led elsewhere by a link, is refused.
+//
+// Where accumulators go from chunk to chunk, a line counts only with their state behind the same rows (state-files.ts).
+// The run brings it between two chunks, when it is due.
 
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -19,6 +22,7 @@ import { placeOf } from '../../files/place.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
 import { differencesOf } from './facts.ts';
 import { lockPath } from './lock.ts';
+import { StateFiles, sumOf } from './state-files.ts';
 import {
   type Facts,
   headLine,
@@ -52,6 +56,14 @@ export interface Flushed {
   sync(): Promise<void>;
 }
 
+/** Where a journal lies, and what it keeps. */
+export interface Kept {
+  /** It lies beside this. */
+  readonly base: string;
+  /** Whether the state of accumulators is kept as well. */
+  readonly hasState: boolean;
+}
+
 /** Milliseconds from one flush to the next. */
 const interval = 1000;
 
@@ -64,9 +76,15 @@ export class Journal {
   readonly #file: FileHandle;
   readonly #outputs: Flushed[] = [];
   #position: number;
+  /** Lines that the journal has. */
+  #lines: number;
   /** What is written, and what the journal says. */
   #written: Noted;
   #noted: Mark;
+  readonly #states: StateFiles | undefined;
+  /** The state that a former run left, until it is taken; and what is to be noted with the state behind it. */
+  #found: Uint8Array | undefined;
+  #kept: { readonly noted: Noted; readonly state: Uint8Array } | undefined;
   #lastFlush = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
@@ -79,9 +97,10 @@ export class Journal {
     partials: ReadonlyMap<string, PartialFile>,
     release: () => Promise<void>,
     file: FileHandle,
-    begin: Mark,
-    position: number,
+    former: Former,
+    states: StateFiles | undefined,
   ) {
+    const begin = { rows: former.mark.rows, chunks: former.mark.chunks };
     this.#path = path;
     this.#partials = partials;
     this.#release = release;
@@ -89,7 +108,10 @@ export class Journal {
     this.begin = begin;
     this.#written = { ...begin, sums: [] };
     this.#noted = begin;
-    this.#position = position;
+    this.#position = former.length;
+    this.#lines = former.lines;
+    this.#states = states;
+    this.#found = former.state;
   }
 
   /**
@@ -97,23 +119,22 @@ export class Journal {
    *
    * @throws WarpstageError WS5013 if it is of another run, WS5011 if another process has it; nothing is changed then
    */
-  static async open(facts: Facts, targets: readonly Target[]): Promise<Journal> {
+  static async open(facts: Facts, targets: readonly Target[], kept?: Kept): Promise<Journal> {
     const finals = await Promise.all(targets.map(({ path }) => finalOf(path)));
-    const path = beside(finals[0]!, 'journal');
-    const release = await lockAll(finals);
+    const base = kept?.base ?? finals[0]!;
+    const path = beside(base, 'journal');
+    const states = kept?.hasState ? new StateFiles(statePaths(base)) : undefined;
+    const release = await lockAll([...new Set([base, ...finals])]);
     try {
       const partials = finals.map((final) => beside(final, 'partial'));
-      const former = await formerRun(path, partials, facts, targets);
-      const file = await openText(path, former?.length, facts);
-      const { rows, chunks } = former?.mark ?? nothingWritten;
-      const mark = { rows, chunks };
+      const found = await formerRun(path, partials, facts, targets, states);
+      const file = await openText(path, found?.length, facts);
+      const former = found ?? beginning(facts, targets);
       const places = targets.map((target, i) => {
-        const bytes = bytesAt(target, rows);
-        const checksum = former?.checksums[i] ?? new Checksum();
-        return [target.path, { path: partials[i]!, bytes, checksum }] as const;
+        const bytes = bytesAt(target, former.mark.rows);
+        return [target.path, { path: partials[i]!, bytes, checksum: former.checksums[i]! }] as const;
       });
-      const length = former?.length ?? Buffer.byteLength(headLine(facts));
-      return new Journal(path, new Map(places), release, file, mark, length);
+      return new Journal(path, new Map(places), release, file, former, states);
     } catch (error) {
       await release();
       throw error;
@@ -144,7 +165,29 @@ export class Journal {
     if (this.#failure !== undefined) throw this.#failure.cause;
     const sums = [...this.#partials.values()].map(({ checksum }) => checksum.value);
     this.#written = { rows: this.#written.rows + rows, chunks: this.#written.chunks + 1, sums };
-    this.#schedule();
+    if (this.#states === undefined) this.#schedule();
+  }
+
+  /** The state that a former run left; once. */
+  takeState(): Uint8Array | undefined {
+    const state = this.#found;
+    this.#found = undefined;
+    return state;
+  }
+
+  /** Whether the state behind what is written is to be kept now. */
+  get isStateDue(): boolean {
+    if (this.#stopped || this.#flushing !== undefined || this.#written.rows === this.#noted.rows)
+      return false;
+    return performance.now() - this.#lastFlush >= interval;
+  }
+
+  /** Keeps the state behind all that is written, beside the run. */
+  keepState(state: Uint8Array): void {
+    if (this.#stopped) return;
+    const sums = [...this.#written.sums.slice(0, this.#partials.size), sumOf(state)];
+    this.#kept = { noted: { ...this.#written, sums }, state };
+    this.#flushing = (this.#flushing ?? Promise.resolve()).then(() => this.#flushBeside());
   }
 
   /**
@@ -163,6 +206,7 @@ export class Journal {
   async remove(): Promise<void> {
     await this.#file.close();
     await rm(this.#path, { force: true }).catch(() => {});
+    await this.#states?.remove();
     await this.#release();
   }
 
@@ -191,6 +235,7 @@ export class Journal {
     if (this.#noted.rows === 0 || there.includes(undefined)) {
       const paths = [this.#path, ...partials];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
+      await this.#states?.remove();
     }
     await this.#release();
   }
@@ -213,13 +258,15 @@ export class Journal {
     }
     this.#flushing = undefined;
     this.#lastFlush = performance.now();
-    if (this.#noted.rows < this.#written.rows) this.#schedule();
+    if (this.#states === undefined && this.#noted.rows < this.#written.rows) this.#schedule();
   }
 
   async #flush(): Promise<void> {
-    const noted = this.#written;
-    if (noted.rows === this.#noted.rows) return;
+    const kept = this.#kept;
+    const noted = this.#states === undefined ? this.#written : kept?.noted;
+    if (noted === undefined || noted.rows === this.#noted.rows) return;
     await Promise.all(this.#outputs.map((output) => output.sync()));
+    if (kept !== undefined) await this.#states?.write(this.#lines, kept.state);
     const line = Buffer.from(markLine(noted));
     try {
       await this.#file.write(line, 0, line.length, this.#position);
@@ -228,6 +275,8 @@ export class Journal {
       throw unwritable(this.#path, cause);
     }
     this.#position += line.length;
+    this.#lines++;
+    if (this.#kept === kept) this.#kept = undefined;
     this.#noted = { rows: noted.rows, chunks: noted.chunks };
   }
 }
@@ -245,14 +294,34 @@ export async function finalOf(path: string): Promise<string> {
   }
 }
 
-/** The files that a run to be resumed keeps beside these outputs. Outputs that cannot be written are refused later. */
-export async function unfinishedFiles(outputs: readonly string[]): Promise<string[]> {
+/**
+ * The files that a run to be resumed keeps beside these outputs, and beside `name`, if there is one. Outputs that cannot
+ * be written are refused later.
+ */
+export async function unfinishedFiles(
+  outputs: readonly string[],
+  name: string | true = true,
+  passes = 1,
+): Promise<string[]> {
   const files = outputs.filter((path) => path !== '-');
   const finals = await Promise.all(files.map(finalOf)).catch(() => []);
-  return [
-    ...finals.slice(0, 1).map((final) => beside(final, 'journal')),
-    ...finals.map((final) => beside(final, 'partial')),
-  ];
+  const bases = name === true ? finals.slice(0, 1) : await Promise.all([finalOf(name)]).catch(() => []);
+  const ofPasses = Array.from({ length: passes }, (_, position) =>
+    bases.flatMap((base) => {
+      const own = baseOfPass(base, { position, of: passes });
+      return [beside(own, 'journal'), ...statePaths(own)];
+    }),
+  );
+  return [...ofPasses.flat(), ...finals.map((final) => beside(final, 'partial'))];
+}
+
+/** What the journal of a pass lies beside: that of the last, which has the outputs, has the name itself. */
+export function baseOfPass(base: string, { position, of }: { position: number; of: number }): string {
+  return position === of - 1 ? base : `${base}.pass-${position + 1}`;
+}
+
+function statePaths(base: string): [string, string] {
+  return [beside(base, 'state-0'), beside(base, 'state-1')];
 }
 
 function beside(final: string, ending: string): string {
@@ -289,8 +358,17 @@ interface Former {
   readonly mark: Mark;
   /** Bytes of the journal that count. */
   readonly length: number;
+  /** Lines that count; the first is the one that says which run it is. */
+  readonly lines: number;
   /** Of what is there of each output. */
   readonly checksums: readonly Checksum[];
+  readonly state: Uint8Array | undefined;
+}
+
+function beginning(facts: Facts, targets: readonly Target[]): Former {
+  const length = Buffer.byteLength(headLine(facts));
+  const checksums = targets.map(() => new Checksum());
+  return { mark: nothingWritten, length, lines: 1, checksums, state: undefined };
 }
 
 /** What a former run left, if there is something to go on from. */
@@ -299,6 +377,7 @@ async function formerRun(
   partials: readonly string[],
   facts: Facts,
   targets: readonly Target[],
+  states: StateFiles | undefined,
 ): Promise<Former | undefined> {
   const bytes = await readOwn(path, (file) => file.readFile());
   const sizes: (number | undefined)[] = [];
@@ -319,7 +398,7 @@ async function formerRun(
       mend,
     );
   }
-  return await intactPart(text, partials, targets);
+  return await intactPart(text, partials, targets, states);
 }
 
 /** Bytes of an output's file when so many rows are through. */
@@ -327,11 +406,12 @@ function bytesAt({ bytesOf }: Target, rows: number): number {
   return rows === 0 ? 0 : bytesOf(rows);
 }
 
-/** As far as every output has the checksums that it was written with: what is damaged is computed again. */
+/** As far as every output, and the state, has the checksums that it was written with: what is damaged is computed again. */
 async function intactPart(
   { lines }: JournalText,
   partials: readonly string[],
   targets: readonly Target[],
+  states: StateFiles | undefined,
 ): Promise<Former> {
   let intact = lines.length;
   const found: (readonly Checksum[])[] = [];
@@ -344,8 +424,15 @@ async function intactPart(
     intact = checksums?.length ?? 1;
     found.push(checksums ?? [new Checksum()]);
   }
+  let state: Uint8Array | undefined;
+  while (states !== undefined && intact > 1) {
+    state = await states.read(intact - 1, lines[intact - 1]!.noted.sums[targets.length]);
+    if (state !== undefined) break;
+    intact--;
+  }
   const { noted, end } = lines[intact - 1]!;
-  return { mark: noted, length: end, checksums: found.map((checksums) => checksums[intact - 1]!) };
+  const checksums = found.map((sums) => sums[intact - 1]!);
+  return { mark: noted, length: end, lines: intact, checksums, state };
 }
 
 /** The checksums of a file up to each place, as far as they are those that were noted. */

@@ -11,15 +11,15 @@ import type { InputFile, OutputFile } from '../options.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
 import { contentFact, factsOf, fileFact } from './facts.ts';
-import { finalOf } from './journal.ts';
-import type { Mark } from './text.ts';
+import { baseOfPass, finalOf } from './journal.ts';
+import type { Begin } from './text.ts';
 
 /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
 export async function resumeRun(
   definition: AnyDefinition,
-  { data, contents, destinations, head, convert, outputs: open }: BindRequest,
-  { inputs, outputs, shapes, ...bound }: Unopened,
-): Promise<Mark> {
+  { data, contents, destinations, head, convert, outputs: open, resume, pass, residents }: BindRequest,
+  { inputs, outputs, shapes, accumulators, ...bound }: Unopened,
+): Promise<Begin> {
   const given = outputs.map((output, position) => {
     const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
     return { ...output, file, format, shape: shapes[position]! };
@@ -36,7 +36,10 @@ export async function resumeRun(
   const facts = await factsOf({
     ...bound,
     definition,
-    chunkRows: bound.plan.auto.chunk ? undefined : bound.plan.chunkRows,
+    // What accumulators hold depends on the length of the chunks, and on the number of devices.
+    chunkRows: bound.plan.auto.chunk && accumulators.length === 0 ? undefined : bound.plan.chunkRows,
+    accumulators: accumulators.map(({ name, length }) => ({ name, length })),
+    devices: residents.length,
     head,
     convert,
     inputs: await Promise.all(inputFacts),
@@ -47,7 +50,10 @@ export async function resumeRun(
     const sizeOf = resumableSize(file, encodingOf(file, format, element), element, shape);
     return { path: file, bytesOf: (rows: number) => sizeOf(elementsOf(rows)) };
   });
-  const begin = await open.keepJournal!(facts, targets);
+  const [first] = destinations.values();
+  const name = typeof resume === 'string' ? resume : outputFile(first as string | OutputFile).file;
+  const base = baseOfPass(await finalOf(name), pass);
+  const begin = await open.keepJournal!(facts, targets, { base, hasState: accumulators.length > 0 });
   if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
   return begin;
 }

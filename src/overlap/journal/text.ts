@@ -16,7 +16,15 @@ export interface Mark {
   readonly chunks: number;
 }
 
-/** What a line says: a mark, and the checksum of each output's file up to there. */
+/** Where a run begins, and what its accumulators held there. */
+export interface Begin extends Mark {
+  readonly state?: Uint8Array | undefined;
+}
+
+/**
+ * What a line says: a mark, and the checksum of each output's file up to there; behind them that of the accumulators'
+ * state, if there is one.
+ */
 export interface Noted extends Mark {
   readonly sums: readonly string[];
 }

@@ -23,6 +23,7 @@ export async function cutRun(
     definition,
     // A short piece has shorter chunks.
     chunkRows: undefined,
+    devices: 1,
     head,
     convert,
     inputs: inputs.map(({ name, reader: { source } }) => {

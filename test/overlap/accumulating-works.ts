@@ -1,0 +1,70 @@
+// Works whose accumulators go from chunk to chunk, over a.npy and b.npy in a folder: what they are and how they are run,
+// by a test and by a process that is killed.
+
+import { join } from 'node:path';
+import { type Device, type Job, job, kernel, type RunOptions } from 'warpstage';
+import { centred, statistics } from './jobs.ts';
+
+/** Rows of a chunk, and how many chunks there are. */
+export const chunk = 100;
+export const chunks = 16;
+
+/** An output, and beside it what depends on the order of all rows. */
+const traced = job({
+  kernel: kernel(
+    { y: 'i32[]', trail: 'i32[]', a: 'readonly i32[]' },
+    ({ y, trail, a }, cuda) => {
+      if (cuda.thisGrid().threadRank() > 0) return;
+      for (let i = 0; i < a.length; i++) {
+        trail[0] = Math.imul(trail[0]!, 31) + a[i]!;
+        y[i] = trail[0]!;
+      }
+    },
+    { name: 'traced' },
+  ),
+  inputs: { a: {} },
+  outputs: { y: {} },
+  accumulators: { trail: { initial: 7 } },
+  launch: { grid: 1, block: 1 },
+}) as Job;
+
+/** What depends on which rows each device had, and in which order. */
+const hashes = job({
+  kernel: kernel(
+    { trail: 'i32[]', a: 'readonly i32[]' },
+    ({ trail, a }, cuda) => {
+      if (cuda.thisGrid().threadRank() > 0) return;
+      for (let i = 0; i < a.length; i++) trail[0] = Math.imul(trail[0]!, 31) + a[i]!;
+    },
+    { name: 'hashes' },
+  ),
+  inputs: { a: {} },
+  accumulators: { trail: { initial: 7, combine: 'sum' } },
+  launch: { grid: 1, block: 1 },
+}) as Job;
+
+/** Works by name; each of two devices, of which most use one. */
+export const works: Record<string, (folder: string, devices: readonly Device[]) => [Job, RunOptions]> = {
+  'a reduction': (folder, [device]) => [
+    statistics as Job,
+    { input: [join(folder, 'a.npy'), join(folder, 'b.npy')], resume: join(folder, 'sums'), device: device! },
+  ],
+  'a reduction over two devices': (folder, devices) => [
+    hashes,
+    // An odd number of chunks: the last one is of the first device, and the second has only those before.
+    {
+      input: join(folder, 'a.npy'),
+      rows: chunk * (chunks - 1),
+      resume: join(folder, 'sums'),
+      device: devices,
+    },
+  ],
+  'a job with accumulators and an output': (folder, [device]) => [
+    traced,
+    { input: join(folder, 'a.npy'), output: join(folder, 'y.npy'), resume: true, device: device! },
+  ],
+  'a sequence': (folder, [device]) => [
+    centred as never,
+    { input: join(folder, 'b.npy'), output: join(folder, 'y.npy'), resume: true, device: device! },
+  ],
+};
