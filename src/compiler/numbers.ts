@@ -16,7 +16,7 @@ import {
   isInteger,
   type NumberType,
 } from './number-types.ts';
-import { dividedFor, refuseQuotient } from './quotients.ts';
+import { dividedFor, refuseQuotient, wholeQuotient } from './quotients.ts';
 import {
   describe,
   type EitherValue,
@@ -41,7 +41,8 @@ export function numeric(
   wanted: 'integer' | 'any' = 'any',
 ): Numeric {
   if (isNumeric(value)) return value;
-  if (value.kind === 'quotient') return refuseQuotient(lowering, value, wanted);
+  if (value.kind === 'quotient')
+    return wholeQuotient(lowering, value) ?? refuseQuotient(lowering, value, wanted);
   if (value.kind === 'broken') return lowering.broken();
   return lowering.fail(
     node,
@@ -51,10 +52,11 @@ export function numeric(
   );
 }
 
-/** The value, or the error that it is a division that was not rounded: no such thing is kept. */
+/** The value, or the error that it is a division that must be rounded and was not: no such thing is kept. */
 export function rounded<T extends Value>(lowering: Lowering, value: T): Exclude<T, QuotientValue> {
-  if (value.kind === 'quotient') return refuseQuotient(lowering, value);
-  return value as Exclude<T, QuotientValue>;
+  const taken =
+    value.kind === 'quotient' ? (wholeQuotient(lowering, value) ?? refuseQuotient(lowering, value)) : value;
+  return taken as Exclude<T, QuotientValue>;
 }
 
 /** How to come to a number from what is none. */

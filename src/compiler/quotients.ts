@@ -1,12 +1,13 @@
 // `a / b` of two integers. Its value need not be an integer, so it is kept as a division until the place that
 // takes it says what it is: Math.trunc and the casts to integers divide as integers do, and a place for a
-// float divides as floats do. Anything else is an error.
+// float divides as floats do. Anywhere else it is a number only where both are constants and it is whole: there
+// nothing is to be rounded. Else it is an error.
 
 import type { Node } from 'acorn';
 import { type Advice, callFix, castFix, intrinsic, replacement } from './advice.ts';
 import { binary, convert } from './build.ts';
 import type { Lowering } from './lowering.ts';
-import { isFloat, type NumberType } from './number-types.ts';
+import { fits, isFloat, type NumberType } from './number-types.ts';
 import {
   hasFraction,
   isNumeric,
@@ -20,6 +21,22 @@ import { written, writtenOperand } from './written.ts';
 /** The quotient of two integers, cut to an integer. */
 export function truncated(lowering: Lowering, { type, left, right, node }: QuotientValue): NumberValue {
   return number(type, binary('divide', left, right, lowering.range(node)));
+}
+
+/**
+ * A quotient of constants that is an integer of their type, or null. Asked for only where a quotient is an error otherwise:
+ * so types of variables do not depend on the values of constants.
+ */
+export function wholeQuotient(lowering: Lowering, quotient: QuotientValue): NumberValue | null {
+  return isWhole(quotient) ? truncated(lowering, quotient) : null;
+}
+
+/** Whether both are constants and their quotient is an integer that their type holds: -2^31 / -1 is none. */
+function isWhole({ type, left, right }: QuotientValue): boolean {
+  if (left.kind !== 'constant' || right.kind !== 'constant') return false;
+  const [a, b] = [BigInt(left.value), BigInt(right.value)];
+  if (b === 0n || a % b !== 0n) return false;
+  return fits(Number(a / b), type, left.type === 'i64' ? 'i64' : 'i32');
 }
 
 /** The quotient of two integers as a float: both are made floats, and then divided. */

@@ -1,8 +1,13 @@
 // The paragraph on numbers of docs/language.md, a sentence at a time, on every target.
 
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kernel, WarpstageError } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { runKernel } from '../support/run-kernel.ts';
+import { atLength } from '../support/thorough.ts';
+import { randomRuns } from './tape.ts';
 
 const schema = {
   d: 'f64[]',
@@ -14,6 +19,7 @@ const schema = {
   u: 'u32',
   x: 'f32',
   w: 'f64',
+  size: 'constant index = 12',
 } as const;
 
 const given = { n: 2 ** 31 - 1, i: -7, u: 4_000_000_000, x: 0.5, w: 0.1 };
@@ -116,6 +122,22 @@ const rules: Readonly<Record<string, readonly (readonly [statements: string, out
       ['d[0] = Math.trunc(i / h[1]) + 0.25;', -2.75],
       ['const q = cuda.f32(i) / h[1]; d[0] = q;', -3.5],
     ],
+    'or of constants whose quotient is whole': [
+      ['const q = size / 2; d[0] = q * x;', 3],
+      ['let q = n; q = size / -3; q += 1; d[0] = q;', -3],
+      ['let q = 0; q = size / 8; d[0] = q + w;', 1.5 + 0.1],
+      ['let q = 0; q = size / 4; q *= 1000000000; q += w; d[0] = q;', 3e9 + 0.1],
+      ['d[0] = h[size / 12];', 2],
+      [
+        'const s = cuda.sharedArray("i32", size / 4); d[0] = s.length + cuda.thisThreadBlock().size() / 1;',
+        4,
+      ],
+      ['h[0] = size / 8; d[0] = h[0];', 'WS1005'],
+      ['const q = size / 0; d[0] = q;', 'WS1005'],
+      ['const q = cuda.i32(-2147483648) / (size - 13); d[0] = q;', 'WS1005'],
+      ['f[0] = size / 8; d[0] = f[0];', 1.5],
+      ['d[0] = cuda.i32(0) / cuda.i32(-1);', -0],
+    ],
     'except where its value goes directly to a float: then it divides as f32': [
       ['f[0] = i / 3; d[0] = f[0];', Math.fround(-7 / 3)],
       ['d[0] = i / 3 * x;', Math.fround(Math.fround(-7 / 3) * 0.5)],
@@ -142,4 +164,35 @@ describe.each(Object.entries(rules))('%s', (_, cases) => {
 test('an index is as wide as the launch needs', () => {
   expect(outcome('d[0] = n + 1;', 'i64')).toBe(2 ** 31);
   expect(outcome('d[0] = n * n;', 'i64')).toBe((2 ** 31 - 1) ** 2);
+});
+
+test('a quotient of constants is what JavaScript has where it is whole, and an error elsewhere', () => {
+  const types = ['i32', 'u32', 'index'] as const;
+  const integer = fc.oneof(fc.integer({ min: -20, max: 20 }), fc.integer());
+  const divisor = fc.oneof(fc.integer({ min: -6, max: 6 }), integer);
+  const forms = ['const q = a / b; y[0] = q;', 'y[0] = [a / b][0];', 'h[0] = a / b; y[0] = h[0];'];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...types),
+      integer,
+      divisor,
+      fc.constantFrom(...forms),
+      (type, x, by, form) => {
+        const [a, b] = type === 'u32' ? [x >>> 0, by >>> 0] : [x, by];
+        const schema = { y: 'f64[]', h: 'u32[]', a: `constant ${type}`, b: `constant ${type}` } as const;
+        const made = kernel(schema, new Function(`return ({ y, h, a, b }) => { ${form} }`)());
+        const y = new Float64Array(1);
+        const launch = { grid: 1, block: 1, arguments: { y, h: new Uint32Array(1), a, b } };
+        const most = type === 'u32' ? 2 ** 32 : 2 ** 31;
+        if (!Number.isInteger(a / b) || a / b >= most) {
+          expect(() => runKernel(interpreter('eager'), made, launch)).toThrow("'/' divides two integers");
+          return;
+        }
+        const { arguments: results } = runEverywhere(made, launch);
+        const stored = form.startsWith('h') ? (a / b) >>> 0 : a / b;
+        expect((results.y as Float64Array)[0]).toBe(stored + 0);
+      },
+    ),
+    randomRuns(atLength ? 100 : 20),
+  );
 });
