@@ -142,10 +142,16 @@ R cuDeviceGetAttribute(int *value, int attribute, int device) {
     case 5: *value = 0x7fffffff; break;
     case 6: case 7: *value = 65535; break;
     case 10: *value = 32; break;
+    case 16: *value = 132; break;
+    case 39: *value = 2048; break;
     case 40: *value = 3; break;
     case 75: *value = capability / 10; break;
     case 76: *value = capability % 10; break;
+    case 81: *value = 233472; break;
+    case 82: *value = 65536; break;
     case 97: *value = 232448; break;
+    case 106: *value = 32; break;
+    case 111: *value = 1024; break;
     default: *value = 1;
   }
   return 0;
@@ -237,7 +243,19 @@ R cuModuleLoadData(H *module, char *image) {
 R cuModuleUnload(H module) { --modules; free((void *)module); return 0; }
 R cuModuleGetFunction(H *function, H module, const char *name) { ANSWER; *function = module; return 0; }
 R cuFuncSetAttribute(H function, int attribute, int value) { ANSWER; return 0; }
-R cuFuncGetAttribute(int *value, int attribute, H function) { *value = 128; return 0; }
+R cuFuncGetAttribute(int *value, int attribute, H function) {
+  ANSWER;
+  *value = attribute == 1 ? 512 : attribute == 3 ? 24 : 128;
+  return 0;
+}
+R cuCtxGetDevice(int *device) { ANSWER; *device = 0; return 0; }
+/* By its registers alone: 128 of 65536 for each thread, and dynamic shared memory by 228 KiB. */
+R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, H function, int threads, size_t shared) {
+  ANSWER;
+  int most = 65536 / (128 * threads), fit = shared == 0 ? most : (int)(228 * 1024 / (shared + 512 + 1024));
+  *blocks = fit < most ? fit : most;
+  return 0;
+}
 /* What generated kernels do, by the layout of prelude-checks.ts: the channel and the launch are the last parameters. */
 struct record { uint32_t launch, site, rank, block[3]; int64_t values[4]; };
 struct ring { uint64_t taken; uint32_t lost; };

@@ -1,0 +1,53 @@
+// What a GPU says of a launch, with a driver of the tests' own: it compiles nothing, and knows its numbers.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Device, kernel, open } from 'warpstage';
+import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
+
+const staged = kernel({ y: 'f32[]', room: 'constant index = 0' }, ({ y, room }, cuda) => {
+  const shared = cuda.sharedArray('f32', room + 1);
+  shared[0] = y[0]!;
+  cuda.syncthreads();
+  y[cuda.threadIdx.x] = shared[0]!;
+});
+
+describe.skipIf(!canFake)('a GPU', () => {
+  let fake: FakeCuda;
+  let device: Device;
+  beforeAll(async () => {
+    fake = installFakeCuda();
+    device = await open('cuda');
+  });
+  afterAll(async () => {
+    await device?.close();
+    fake?.remove();
+  });
+
+  test('tells what a launch takes, by its own numbers', () => {
+    const y = device.alloc('f32', 256);
+    expect(device.occupancy(staged, { grid: 1, block: 256 }, { y, room: 0 })).toEqual({
+      blocksPerMultiprocessor: 2,
+      residentBlocks: 264,
+      occupancy: 0.25,
+      limitedBy: 'registers',
+      registers: 128,
+      sharedBytes: 512 + 4,
+      localBytes: 24,
+    });
+    expect(device.occupancy(staged, { grid: 1, block: 64 }, { y, room: 25 * 1024 - 1 })).toMatchObject({
+      blocksPerMultiprocessor: 2,
+      limitedBy: 'shared memory',
+      sharedBytes: 512 + 100 * 1024,
+    });
+    y.free();
+  });
+
+  test('and passes on what goes wrong in asking', () => {
+    const y = device.alloc('f32', 256);
+    fake.fail('cuOccupancyMaxActiveBlocksPerMultiprocessor', 999, 0);
+    expect(() => device.occupancy(staged, { grid: 1, block: 256 }, { y })).toThrowError(
+      /how many blocks fit/,
+    );
+    y.free();
+  });
+});
