@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, job, kernel, map, open, run, WarpstageError } from 'warpstage';
+import { PartHandover } from '#warpstage/overlap/part-handover.js';
 import { randomRuns } from '../differential/tape.ts';
 import { affine, neighbours, neighboursInJavaScript } from './jobs.ts';
 import { expectFailure } from './support.ts';
@@ -337,6 +338,15 @@ describe('errors come out of the loop', () => {
     });
     expect(() => total.stream(numbers(1))).toThrow('has no outputs that could be streamed');
   });
+});
+
+test('a part that is offered after the end was told is refused, as one that waits then', async () => {
+  const parts = new PartHandover<number>();
+  const waiting = parts.offer(1);
+  const reason = new Error('stopped');
+  parts.refuse(reason);
+  await expect(waiting).rejects.toBe(reason);
+  await expect(parts.offer(2)).rejects.toBe(reason);
 });
 
 test('many at once share a device, each with what is its own', async () => {
