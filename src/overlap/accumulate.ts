@@ -44,18 +44,21 @@ export class Accumulator {
     this.#resultLength = isOfBlocks && declaration.combine !== 'concat' ? length : this.length;
   }
 
+  /** Its memory on a device. */
+  allocate(device: Device): DeviceArray {
+    return device.alloc(this.#element, this.length);
+  }
+
   /**
-   * Its memory on a device, which is about to be set to the initial value. What the caller said counts
+   * Sets its memory on a device to the initial value. What the caller said counts
    * once: where the elements of several devices are combined, those of all but the `first` begin with
    * what combining leaves unchanged, as far as that is known.
    */
-  allocate(device: Device, stream: Stream, first: boolean): DeviceArray {
-    const array = device.alloc(this.#element, this.length);
+  begin(array: DeviceArray, stream: Stream, first: boolean): void {
     const { combine, initial } = this.#declaration;
     const isKnown = typeof combine !== 'function';
     const begin = first || !isKnown || initial === undefined ? this.#declaration : { combine };
     stream.memcpyAsync(array, initialArray(this.#element, begin as AccumulatorDeclaration, this.length));
-    return array;
   }
 
   /** Memory of the host for what a device has of it. */

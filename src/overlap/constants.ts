@@ -44,8 +44,9 @@ export class ResidentArrays {
     }
     const accumulated: Record<string, DeviceArray> = {};
     for (const accumulator of accumulators) {
-      const array = accumulator.allocate(device, this.stream, first);
+      const array = accumulator.allocate(device);
       this.#owned.push(array);
+      accumulator.begin(array, this.stream, first);
       accumulated[accumulator.name] = array;
     }
     await this.stream.synchronize();
