@@ -179,6 +179,7 @@ function isCoverageCounter(name: string): boolean {
 function remedy({ use, member, property }: Captured, name: string): string {
   // Of an import its object's member, as `settings.gain` becomes `module.settings.gain`.
   const read = member === name ? property : member;
+  if (use === 'read' && read === 'length') return arrayRemedy(name, 'readonly ');
   if (use === 'read' && read !== null) {
     return `objects stay on the host: add ${read}: 'f32' or ${read}: 'constant f32' to the schema, and take it from the first parameter`;
   }
@@ -186,7 +187,9 @@ function remedy({ use, member, property }: Captured, name: string): string {
     case 'called':
       return `make it a device function, add '${name}' to the schema, and take it from the first parameter`;
     case 'indexed':
-      return `add ${name}: 'readonly f32[]' to the schema, and take it from the first parameter`;
+      return arrayRemedy(name, 'readonly ');
+    case 'stored':
+      return arrayRemedy(name, '');
     case 'written':
       return `threads share arrays alone: add ${name}: 'f32[]' to the schema, and write ${name}[0]`;
     case 'constructed':
@@ -194,4 +197,8 @@ function remedy({ use, member, property }: Captured, name: string): string {
     case 'read':
       return `add ${name}: 'f32' or ${name}: 'constant f32' to the schema, and take it from the first parameter`;
   }
+}
+
+function arrayRemedy(name: string, access: 'readonly ' | ''): string {
+  return `add ${name}: '${access}f32[]' to the schema, and take it from the first parameter`;
 }

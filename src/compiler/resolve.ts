@@ -36,7 +36,8 @@ export interface Captured {
   readonly name: string;
   /** Its first use. */
   readonly node: Identifier;
-  readonly use: 'called' | 'constructed' | 'indexed' | 'read' | 'written';
+  /** `stored`: one of its elements is written. */
+  readonly use: 'called' | 'constructed' | 'indexed' | 'stored' | 'read' | 'written';
   /** Of `module.name`: the member, as bundlers write imports. */
   readonly member: string | null;
   /** Of `module.name.property`: what is read of the member. */
@@ -304,8 +305,11 @@ function capturedBy(node: Identifier, around: readonly AnyNode[]): Captured {
   if (parent?.type !== 'MemberExpression' || parent.object !== node) {
     return { name, node, use: useOf(node, around), member: null, property: null };
   }
-  if (parent.computed) return { name, node, use: 'indexed', member: null, property: null };
   const whole = around.at(-2);
+  if (parent.computed) {
+    const isStored = useOf(parent, around.slice(0, -1)) === 'written';
+    return { name, node, use: isStored ? 'stored' : 'indexed', member: null, property: null };
+  }
   const property = whole?.type === 'MemberExpression' && whole.object === parent ? nameOfMember(whole) : null;
   return { name, node, use: useOf(parent, around.slice(0, -1)), member: nameOfMember(parent), property };
 }

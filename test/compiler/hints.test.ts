@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WarpstageError } from 'warpstage';
 import type { Issue } from '#warpstage/diagnostics/error.js';
+import type { Schema } from '#warpstage/kernel/schema.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { atLength } from '../support/thorough.ts';
 import { compile, kernelOf } from './support.ts';
@@ -201,5 +202,29 @@ describe('a question for what is missing', () => {
   test('a value that turns out to be undefined', () => {
     const statements = 'const nothing = () => {}; const x = nothing(); if (x === f) y[0] = 1;';
     expect(issuesOf(statements)).toMatchObject([{ code: 'WS1006', message: "'x' is never undefined" }]);
+  });
+});
+
+describe('a captured name', () => {
+  test.each([
+    ['y[0] = gain * f;', 'gain', ['f32', 'constant f32']],
+    ['y[0] = table[i];', 'table', ['readonly f32[]']],
+    ['y[0] = table.length;', 'table', ['readonly f32[]']],
+    ['for (let k = 0; k < table.length; k++) y[k] = table[k];', 'table', ['readonly f32[]']],
+    ['out[i] = f;', 'out', ['f32[]']],
+    ['out[i] += f;', 'out', ['f32[]']],
+    ['out[i]++;', 'out', ['f32[]']],
+  ])('%s: what the hint adds to the schema compiles', (statements, name, expected) => {
+    const [issue, ...more] = issuesOf(statements);
+    expect(more).toEqual([]);
+    expect(issue!.code).toBe('WS1002');
+    const entries = [...issue!.hint!.matchAll(/(\w+): '([^']+)'/g)];
+    expect(entries.map(([, entry, type]) => [entry, type])).toEqual(expected.map((type) => [name, type]));
+    for (const type of expected) {
+      const wider: Schema = { ...schema, [name]: type };
+      const text = `({ ${Object.keys(wider).join(', ')} }, cuda) => { ${statements} }`;
+      const constants = type.startsWith('constant') ? { [name]: 2 } : {};
+      expect(() => compile(kernelOf(wider, text), { constants })).not.toThrow();
+    }
   });
 });
