@@ -87,6 +87,7 @@ test.each([
       expect(readFileSync(output).equals(whole), `operation ${n}`).toBe(true);
       expect(namesIn(folder).filter((name) => name.startsWith('.'))).toEqual([]);
     }
-    expect(failures).toBeGreaterThan(2);
+    // A copy in and a launch of each chunk are among them.
+    expect(failures).toBeGreaterThan(atLength ? 32 : 1);
   }
 });
