@@ -3,6 +3,7 @@
 
 /** Code behind a block, by the name of its module. */
 export const shown: Readonly<Record<string, string>> = {
+  'gpu-1.ts': 'export const shown = residentBlocks > 0 && limitedBy !== undefined;',
   'porting-1.ts': `
     import { check as checkIt } from 'warpstage/check';
     export const shown = checkIt(axpy, {
@@ -71,6 +72,7 @@ export const results: Readonly<Record<string, unknown>> = {
   'jobs-4.ts': [6, 14, 10],
   'jobs-5.ts': [3, 6, 9],
   'jobs-6.ts': ['cpu', 'model', 5],
+  'gpu-1.ts': true,
   'formats-1.ts': [1, 2, 3],
   'formats-2.ts': [11, 22, 33, 44, 55],
   'checker-1.ts': ['clean', 'advice', 'string'],

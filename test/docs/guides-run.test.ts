@@ -16,8 +16,8 @@ const modules = modulesOfGuides();
 const inPages = [...modules.keys()].filter((name) => name.startsWith('browsers-'));
 /** Without a GPU they end where they ask for one. */
 const onGpu: Readonly<Record<string, RegExp>> = {
-  'gpu-1.ts': /WS4003|WS2\d\d\d|CUDA/,
-  'gpu-2.ts': /WS4003/,
+  'gpu-2.ts': /WS4003|WS2\d\d\d|CUDA/,
+  'gpu-3.ts': /WS4003/,
 };
 
 let folder: GuideFolder;
