@@ -6,7 +6,8 @@
 // in flight has a stream for its kernel, so that kernels which leave room run side by side. Events lead from one
 // stream to the next. The CPU has no engines: there all commands of a chunk go to one stream.
 
-import type { Device, Event, Stream } from '../runtime/device.ts';
+import type { Event, Stream } from '../runtime/device.ts';
+import type { Participant } from './participants.ts';
 
 /** The streams of a device's copies. */
 export interface CopyStreams {
@@ -15,11 +16,11 @@ export interface CopyStreams {
 }
 
 /** Makes the streams of a device's copies; null where each chunk's stream has its own. */
-export function copyStreamsOf(device: Device): CopyStreams | null {
+export function copyStreamsOf({ device, streams }: Participant): CopyStreams | null {
   if (device.properties.kind === 'cpu') return null;
   return {
-    into: device.createStream({ nonBlocking: true }),
-    out: device.createStream({ nonBlocking: true }),
+    into: streams.create(),
+    out: streams.create(),
   };
 }
 
@@ -32,8 +33,8 @@ export class ChunkStreams {
   readonly #computed: Event;
   readonly #left: Event;
 
-  constructor(device: Device, copies: CopyStreams | null) {
-    this.compute = device.createStream({ nonBlocking: true });
+  constructor({ device, streams }: Participant, copies: CopyStreams | null) {
+    this.compute = streams.create();
     this.#isApart = copies !== null;
     this.into = copies?.into ?? this.compute;
     this.out = copies?.out ?? this.compute;

@@ -20,7 +20,7 @@ export class ResidentArrays {
 
   constructor(participant: Participant) {
     this.#participant = participant;
-    this.stream = participant.device.createStream({ nonBlocking: true });
+    this.stream = participant.streams.create();
   }
 
   get device(): Device {
@@ -34,7 +34,7 @@ export class ResidentArrays {
     accumulators: readonly Accumulator[],
     first: boolean,
   ): Promise<Place> {
-    const { name, device } = this.#participant;
+    const { device } = this.#participant;
     const arrays: Record<string, DeviceArray> = {};
     for (const [parameter, host] of constants) {
       const array = device.alloc(elements.get(parameter)!, Math.max(1, host.length));
@@ -50,7 +50,7 @@ export class ResidentArrays {
       accumulated[accumulator.name] = array;
     }
     await this.stream.synchronize();
-    return { name, device, stream: this.stream, arrays, accumulated };
+    return { ...this.#participant, stream: this.stream, arrays, accumulated };
   }
 
   async free(): Promise<void> {

@@ -16,7 +16,7 @@ const leastPart = 256 * 1024;
 const page = 4096;
 
 /** How the devices of a run are fed. */
-export function copiesFor(participants: readonly Participant[]): CopyBytes {
+export function copiesFor(participants: readonly Pick<Participant, 'name' | 'device'>[]): CopyBytes {
   if (participants.every(({ device }) => device.properties.kind !== 'cuda')) return copyHere;
   const copy = poolCopies();
   return copy === null ? copyHere : inParts(copy);

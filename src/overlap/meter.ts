@@ -1,7 +1,7 @@
 // What the stages of a run did: their time, bytes and spans.
 //
 // Reading and writing are timed here; the devices tell of their copies and kernels through their
-// recorders. No stage of one device does two things at once, so its busy time is the sum of its
+// recorders, also of what is not this run's and does not count. No stage of one device does two things at once, so its busy time is the sum of its
 // spans. Several devices copy and compute side by side: then such a stage is as busy as the device
 // that is busiest with it. Telling takes time from a GPU's copies: where nobody asks for the spans, and how chunks are
 // cut is settled, a GPU tells of a sample.
@@ -40,12 +40,13 @@ export class Meter implements Disposable {
   /** Listens to the devices until disposed; a listener before it goes on hearing them. */
   constructor(participants: readonly Participant[], trace: boolean) {
     this.#trace = trace;
-    this.#devices = participants.map(({ name, device }, position) => {
+    this.#devices = participants.map(({ name, device, streams }, position) => {
       const { recorder: before, recording } = device;
       const stages = new DeviceStages(device.properties.kind === 'model');
       const reported =
         participants.length === 1 ? (span: Span) => span : nameIn(name, position, participants.length);
       const stop = listen(device, (span) => {
+        if (!streams.has(span.stream)) return;
         stages.tell(span);
         if (this.#trace) this.spans.push(reported(span));
       });

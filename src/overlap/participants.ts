@@ -5,12 +5,14 @@
 import { problem } from '../diagnostics/problem.ts';
 import type { Device } from '../runtime/device.ts';
 import type { RunOptions } from './options.ts';
+import { OwnStreams } from './own-streams.ts';
 
 /** A device that takes part in a run. */
 export interface Participant {
   /** Its own among those of the run: `cuda:1`; of two processors `cpu (1)` and `cpu (2)`. */
   readonly name: string;
   readonly device: Device;
+  readonly streams: OwnStreams;
 }
 
 /** The devices of a run, which close together. */
@@ -37,7 +39,11 @@ export class OpenDevices implements AsyncDisposable {
       if (failed !== undefined) throw failed.reason;
       const names = devices.map(nameOf);
       return new OpenDevices(
-        devices.map((device, position) => ({ name: ownName(names, position), device })),
+        devices.map((device, position) => ({
+          name: ownName(names, position),
+          device,
+          streams: new OwnStreams(device),
+        })),
         opened,
       );
     } catch (error) {

@@ -111,7 +111,7 @@ export class Pieces {
   /** Runs pieces of equal rows, from a row on. */
   async #launch(context: LoopContext, firstRow: number, rows: number, count: number): Promise<void> {
     const { definition, inputs, outputs, places, fixed, settings } = this.#job;
-    const { device, arrays } = places[0]!;
+    const { device, arrays, streams } = places[0]!;
     const lengths = lengthsOf(this.#job, rows);
     const shape = launchOf(definition, { rows, offset: firstRow, lengths, settings });
     const files = this.#files(firstRow, rows);
@@ -126,7 +126,7 @@ export class Pieces {
     if (definition.rows !== undefined) args[definition.rows] = rows;
     const row =
       definition.offset === undefined ? undefined : { parameter: definition.offset, rows, first: firstRow };
-    const stream = device.createStream({ nonBlocking: true }) as CommandStream;
+    const stream = streams.create() as CommandStream;
     const marks: { readonly event: ReturnType<typeof device.createEvent>; readonly rows: number }[] = [];
     const next = async (): Promise<void> => {
       const { event, rows } = marks.shift()!;

@@ -12,6 +12,7 @@ import { componentCount, type ElementType } from '../kernel/types.ts';
 import type { Device, DeviceArray, PinnedArray } from '../runtime/device.ts';
 import { ChunkStreams, type CopyStreams } from './chunk-streams.ts';
 import type { TypedArray } from './job.ts';
+import type { Participant } from './participants.ts';
 
 /** An array parameter that streams, and the elements that a full chunk has of it. */
 export interface StreamedArray {
@@ -42,10 +43,10 @@ export class Slot {
   readonly #hostBytes: number;
   #host: PinnedArray<'u8'> | null = null;
 
-  constructor(device: Device, arrays: readonly StreamedArray[], copies: CopyStreams | null) {
-    this.#owner = device;
+  constructor(participant: Participant, arrays: readonly StreamedArray[], copies: CopyStreams | null) {
+    this.#owner = participant.device;
     this.#arrays = arrays;
-    this.streams = new ChunkStreams(device, copies);
+    this.streams = new ChunkStreams(participant, copies);
     const places = new Map<string, HostPlace>();
     const ends = { input: 0, output: 0 };
     for (const { name, element, capacity, role, inPlace } of arrays) {

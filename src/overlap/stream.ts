@@ -46,9 +46,7 @@ export type WebReadable = typeof globalThis extends { ReadableStream: { prototyp
  * A job's results, part by part: what `job.stream()` gives. It is iterated over once, by `for await`; `bytes()` and
  * `readable()` give the same parts as bytes and as a stream of the web.
  */
-export interface JobStream<T = unknown, V = unknown>
-  extends AsyncIterableIterator<T, undefined>,
-    AsyncDisposable {
+export interface JobStream<T = unknown, V = unknown> extends AsyncIterableIterator<T>, AsyncDisposable {
   /** The next part; what is asked for meanwhile comes after it. */
   next(): Promise<IteratorResult<T, undefined>>;
   /** Stops the run, if it has not ended, and waits until everything is given back. What was not taken is dropped. */
@@ -65,7 +63,7 @@ export interface JobStream<T = unknown, V = unknown>
    *
    * @throws WarpstageError WS5006 for a job of several outputs
    */
-  bytes(): AsyncIterableIterator<Uint8Array, undefined>;
+  bytes(): AsyncIterableIterator<Uint8Array>;
   /**
    * The same bytes as a stream of the web: `new Response(parts.readable())`. It asks for a part when its reader does.
    *
@@ -147,13 +145,13 @@ class Streamed<T, V> implements JobStream<T, V> {
     return this.#result;
   }
 
-  bytes(): AsyncIterableIterator<Uint8Array, undefined> {
+  bytes(): AsyncIterableIterator<Uint8Array> {
     if (this.#outputs.size > 1) {
       const names = [...this.#outputs.keys()].join(', ');
       const message = `the job has several outputs (${names}), and bytes() gives those of one`;
       throw problem('WS5006', message, 'iterate over the parts themselves, which have them by name');
     }
-    const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
+    const iterator: AsyncIterableIterator<Uint8Array> = {
       next: async () => {
         const { done, value } = await this.next();
         if (done) return { done, value: undefined };

@@ -105,7 +105,7 @@ export interface Surroundings {
   check(given: Given): Promise<void>;
   openDevices(wanted: RunOptions['device'], limit: RunOptions['maxMemory']): Promise<OpenDevices>;
   /** How devices are fed from arrays. */
-  copiesFor(participants: readonly Participant[]): CopyBytes;
+  copiesFor(participants: readonly Pick<Participant, 'name' | 'device'>[]): CopyBytes;
   /** The rates of a device, if anybody knows them. */
   modelOf(device: Device): EngineModel | undefined;
   /** What chunks may take of the host's memory, where that is limited. */

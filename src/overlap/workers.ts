@@ -28,12 +28,12 @@ export class Worker {
   constructor(place: Place, arrays: readonly StreamedArray[]) {
     this.place = place;
     this.#arrays = arrays;
-    this.#copies = copyStreamsOf(place.device);
+    this.#copies = copyStreamsOf(place);
   }
 
   /** One more chunk in flight, without memory so far. */
   addSlot(): Slot {
-    const slot = new Slot(this.place.device, this.#arrays, this.#copies);
+    const slot = new Slot(this.place, this.#arrays, this.#copies);
     this.slots.push(slot);
     return slot;
   }

@@ -122,6 +122,8 @@ export interface LaunchInformation {
 /** Commands that are carried out in the order in which they were issued. */
 export interface Stream extends AsyncDisposable {
   readonly device: Device;
+  /** As timelines and errors call it, for example `stream 1`: its own on the device. */
+  readonly name: string;
   readonly priority: number;
   /** Copies all of `source` to `destination`; the direction follows from the operands; lengths and types must agree. */
   memcpyAsync<E extends Element>(destination: Operand<E>, source: Operand<NoInfer<E>>): void;

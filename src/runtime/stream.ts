@@ -53,6 +53,10 @@ export class CommandStream implements Stream {
     this.#state = state;
   }
 
+  get name(): string {
+    return this.#state.name;
+  }
+
   get priority(): number {
     return this.#state.priority;
   }

@@ -4,6 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open } from 'warpstage';
+import { OwnStreams } from '#warpstage/overlap/own-streams.js';
 import { Slot } from '#warpstage/overlap/slot.js';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
@@ -21,6 +22,8 @@ interface Taken {
   readonly bytes: number;
   readonly memory: ArrayBufferLike;
 }
+
+const participant = (device: Device) => ({ name: 'cuda', device, streams: new OwnStreams(device) });
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
@@ -52,7 +55,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
               continue;
             }
             const arrays = [{ name: 'x', element: 'u8', capacity, role: 'input', inPlace: false } as const];
-            const slot = new Slot(devices[device]!, arrays, null);
+            const slot = new Slot(participant(devices[device]!), arrays, null);
             const locked = fake.locks();
             slot.take();
             const memory = memoryOf(slot);
@@ -85,7 +88,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       { name: 'x', element: 'u8', capacity, role: 'input', inPlace: false } as const,
     ];
     const take = (capacity: number) => {
-      const slot = new Slot(device, arrays(capacity), null);
+      const slot = new Slot(participant(device), arrays(capacity), null);
       slot.take();
       return slot;
     };
