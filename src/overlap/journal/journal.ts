@@ -13,34 +13,14 @@
 
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { count } from '../../diagnostics/count.ts';
-import { WarpstageError } from '../../diagnostics/error.ts';
-import { problem, unreadable, unwritable } from '../../diagnostics/problem.ts';
-import { Checksum } from '../../files/checksum.ts';
+import { problem, unwritable } from '../../diagnostics/problem.ts';
+import type { Checksum } from '../../files/checksum.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
-import { readThrough } from '../../files/sum-of-file.ts';
-import { differencesOf } from './facts.ts';
+import { beginning, bytesAt, type Former, formerRun, type Target } from './former.ts';
 import { lockPath } from './lock.ts';
 import { StateFiles, sumOf } from './state-files.ts';
-import {
-  type Facts,
-  headLine,
-  type JournalText,
-  type Mark,
-  markLine,
-  type Noted,
-  nothingWritten,
-  readJournal,
-} from './text.ts';
-
-/** An output of the run. */
-export interface Target {
-  /** Where it is to appear, as it was given. */
-  readonly path: string;
-  /** How many bytes its file has when so many rows of input are through. */
-  readonly bytesOf: (rows: number) => number;
-}
+import { type Facts, headLine, type Mark, markLine, type Noted } from './text.ts';
 
 /** Where an output is written until it is complete. */
 export interface PartialFile {
@@ -351,120 +331,6 @@ async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> 
     locks.push(unlock);
   }
   return release;
-}
-
-/** What a former run left. */
-interface Former {
-  readonly mark: Mark;
-  /** Bytes of the journal that count. */
-  readonly length: number;
-  /** Lines that count; the first is the one that says which run it is. */
-  readonly lines: number;
-  /** Of what is there of each output. */
-  readonly checksums: readonly Checksum[];
-  readonly state: Uint8Array | undefined;
-}
-
-function beginning(facts: Facts, targets: readonly Target[]): Former {
-  const length = Buffer.byteLength(headLine(facts));
-  const checksums = targets.map(() => new Checksum());
-  return { mark: nothingWritten, length, lines: 1, checksums, state: undefined };
-}
-
-/** What a former run left, if there is something to go on from. */
-async function formerRun(
-  path: string,
-  partials: readonly string[],
-  facts: Facts,
-  targets: readonly Target[],
-  states: StateFiles | undefined,
-): Promise<Former | undefined> {
-  const bytes = await readOwn(path, (file) => file.readFile());
-  const sizes: (number | undefined)[] = [];
-  for (const partial of partials)
-    sizes.push(await readOwn(partial, async (file) => (await file.stat()).size));
-  const text = bytes === undefined ? null : readJournal(bytes);
-  // Without all of them there is nothing to go on from: the outputs were completed, or somebody removed one.
-  if (text === null || sizes.includes(undefined)) return undefined;
-  const mend = `run it as it was, run it without resume, or delete ${[path, ...partials].join(' and ')} to begin anew`;
-  const differences = differencesOf(text.facts, facts, mend);
-  if (differences.length > 0) throw new WarpstageError(differences);
-  for (const [i, target] of targets.entries()) {
-    const expected = bytesAt(target, text.lines.at(-1)!.noted.rows);
-    if (sizes[i]! >= expected) continue;
-    throw problem(
-      'WS5013',
-      `${partials[i]} has ${count(sizes[i]!)} bytes, and its journal says that ${count(expected)} were written`,
-      mend,
-    );
-  }
-  return await intactPart(text, partials, targets, states);
-}
-
-/** Bytes of an output's file when so many rows are through. */
-function bytesAt({ bytesOf }: Target, rows: number): number {
-  return rows === 0 ? 0 : bytesOf(rows);
-}
-
-/** As far as every output, and the state, has the checksums that it was written with: what is damaged is computed again. */
-async function intactPart(
-  { lines }: JournalText,
-  partials: readonly string[],
-  targets: readonly Target[],
-  states: StateFiles | undefined,
-): Promise<Former> {
-  let intact = lines.length;
-  const found: (readonly Checksum[])[] = [];
-  for (const [i, target] of targets.entries()) {
-    const sums = lines.slice(0, intact).map(({ noted }) => ({
-      bytes: bytesAt(target, noted.rows),
-      sum: noted.rows === 0 ? new Checksum().value : noted.sums[i],
-    }));
-    const checksums = await readOwn(partials[i]!, (file) => intactSums(file, sums));
-    intact = checksums?.length ?? 1;
-    found.push(checksums ?? [new Checksum()]);
-  }
-  let state: Uint8Array | undefined;
-  while (states !== undefined && intact > 1) {
-    state = await states.read(intact - 1, lines[intact - 1]!.noted.sums[targets.length]);
-    if (state !== undefined) break;
-    intact--;
-  }
-  const { noted, end } = lines[intact - 1]!;
-  const checksums = found.map((sums) => sums[intact - 1]!);
-  return { mark: noted, length: end, lines: intact, checksums, state };
-}
-
-/** The checksums of a file up to each place, as far as they are those that were noted. */
-async function intactSums(
-  file: FileHandle,
-  noted: readonly { readonly bytes: number; readonly sum: string | undefined }[],
-): Promise<Checksum[]> {
-  const intact: Checksum[] = [];
-  const checksum = new Checksum();
-  let at = 0;
-  for (const { bytes, sum } of noted) {
-    at += await readThrough(file, at, bytes, (part) => checksum.update(part));
-    if (at < bytes) return intact;
-    if (checksum.value !== sum) break;
-    intact.push(checksum.copy());
-  }
-  return intact;
-}
-
-/** Looks into a file that a former run of this user left; undefined if there is none. */
-async function readOwn<T>(path: string, look: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
-  try {
-    const file = await openOwn(path);
-    if (file === undefined) return undefined;
-    try {
-      return await look(file);
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
 }
 
 /** Opens the journal behind the lines that count, or begins a new one. */
