@@ -6,7 +6,7 @@
 //                    WARPSTAGE_COMPARE_SECONDS (600) is all the time that it takes; called again, it goes
 //                    on where it stopped.
 //   tell FOLDER      anywhere: checks the misuses, writes bench/results/checker-compared.json from both,
-//                    and prints the table of docs/checker.md.
+//                    and prints the table of docs/misuse.md.
 //
 // A tool has found a fault if it reports the misuse, and by other words than the mended twin, if that too.
 // Launches share a process (launch-misuse.mjs) until one hangs or fails; the others go on in a new one.
