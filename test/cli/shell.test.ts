@@ -206,7 +206,9 @@ describe('hints', () => {
   });
 
   test('a run that cannot be resumed says --resume', async () => {
-    const { stderr } = await runHere('run', 'examples/mean.ts', 'LICENSE', '--resume');
-    expect(stderr).toContain('hint: run it without --resume');
+    const { stderr } = await runHere(
+      ...'run examples/affine.ts LICENSE y.npy --shard 1/2 --resume'.split(' '),
+    );
+    expect(stderr).toContain('hint: run it again without --resume');
   });
 });

@@ -44,8 +44,7 @@ export function mayBeForgotten(body: readonly Statement[], pipeline: number): bo
 }
 
 function afterVerb(verb: Verb, before: UnderWay): UnderWay | null {
-  if (verb.intrinsic === 'pipelineConsumerWaitPrior')
-    return { ...before, stages: Math.min(before.stages, verb.prior) };
+  if ('prior' in verb) return { ...before, stages: Math.min(before.stages, verb.prior) };
   switch (stageStepOf(verb)) {
     case 'copy':
       return { ...before, isOpen: true };
