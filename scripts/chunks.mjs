@@ -21,6 +21,8 @@ export const named = [
   'checker/index',
   'host/index',
   'checker/static/index',
+  'formats/csv',
+  'formats/ndjson',
   'formats/parquet',
   ...programs,
 ];

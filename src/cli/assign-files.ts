@@ -31,6 +31,8 @@ export interface FileOptions {
   readonly dtype?: Dtype;
   /** Whether files are bare elements whose names tell no format. */
   readonly raw?: boolean;
+  /** The format of files whose names tell none. */
+  readonly format?: string;
 }
 
 /** The names of the inputs and outputs of a job, in the order in which the command line has their files. */
@@ -51,7 +53,7 @@ export function rolesOfFiles(work: Work): {
 export function assignFiles(
   { name, work }: NamedWork,
   files: readonly string[],
-  { dtype, raw, json }: FileOptions & { readonly json?: boolean },
+  { dtype, json, ...said }: FileOptions & { readonly json?: boolean },
 ): AssignedFiles {
   const roles = rolesOfFiles(work);
   const split = files.length - roles.outputs.length;
@@ -64,20 +66,24 @@ export function assignFiles(
     throw usageError('--json and the output `-` both want standard output', 'write the data to a file');
   }
   const described = inputs.map((file) => ({
-    ...asGiven(file, raw),
+    ...asGiven(file, said),
     ...(dtype === undefined ? {} : { dtype }),
   }));
   return {
     inputs: described.length === 1 ? described[0]! : described,
     outputs,
-    destinations: outputs.map((file) => asGiven(file, raw)),
+    destinations: outputs.map((file) => asGiven(file, said)),
   };
 }
 
-/** With `--raw`, a file whose name tells no other format is bare elements. */
-export function asGiven(file: string, raw = false): { readonly file: string; readonly format?: 'raw' } {
-  const isRaw = raw && (formatOfName(file) ?? formatNamed('raw')).name === 'raw';
-  return isRaw ? { file, format: 'raw' } : { file };
+/** With `--format`, a file whose name tells no format has that one; with `--raw` it is bare elements. */
+export function asGiven(
+  file: string,
+  { raw = false, format = raw ? 'raw' : undefined }: Pick<FileOptions, 'raw' | 'format'>,
+): { readonly file: string; readonly format?: string } {
+  if (format === undefined) return { file };
+  const named = formatOfName(file);
+  return named === undefined || named.name === format ? { file, format: formatNamed(format).name } : { file };
 }
 
 function wrongCount(

@@ -37,6 +37,11 @@ export function examplesText(lines: readonly string[]): string {
 /** The options that say how files are read, with the values that they take. */
 export const fileOptions = {
   raw: () => new Option('--raw', 'read and write bare elements where a name tells no format'),
+  format: () =>
+    new Option(
+      '--format <name>',
+      'format of files whose names tell none, such as csv (default: as they begin)',
+    ).conflicts('raw'),
   dtype: () =>
     new Option('--dtype <type>', "element type of raw input (default: the name's, or the kernel's)").choices(
       Object.keys(dtypeBytes),

@@ -75,6 +75,7 @@ export function headCommand(context: CommandContext): Command {
 function inspecting(command: Command): Command {
   return command
     .addOption(fileOptions.raw())
+    .addOption(fileOptions.format())
     .addOption(fileOptions.dtype())
     .option('--import <module>', 'load a module first, which registers formats')
     .option('--json', 'print it as JSON');
@@ -82,13 +83,13 @@ function inspecting(command: Command): Command {
 
 async function withFile<T>(
   file: string,
-  { dtype, raw, import: module }: InspectOptions,
+  { dtype, import: module, ...said }: InspectOptions,
   use: (opened: OpenedFile) => Promise<T>,
 ): Promise<T> {
   if (module !== undefined) await loadModule(module);
   const toClose: { close(): Promise<void> }[] = [];
   try {
-    const request = { ...asGiven(file, raw), ...(dtype === undefined ? {} : { dtype }) };
+    const request = { ...asGiven(file, said), ...(dtype === undefined ? {} : { dtype }) };
     return await use(await openFile(request, undefined, (one) => toClose.unshift(one)));
   } finally {
     await Promise.allSettled(toClose.map((one) => one.close()));

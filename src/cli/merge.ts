@@ -12,6 +12,7 @@ interface MergeCommandOptions {
   readonly checksum?: boolean;
   readonly remove?: boolean;
   readonly raw?: boolean;
+  readonly format?: string;
   readonly import?: string;
 }
 
@@ -29,6 +30,7 @@ export function mergeCommand(context: CommandContext): Command {
     .option('--no-clobber', 'fail if the output is there already')
     .option('--checksum', 'write checksums beside the output, for `warpstage verify`')
     .addOption(fileOptions.raw())
+    .addOption(fileOptions.format())
     .option('--import <module>', 'load a module first, which registers formats')
     .addHelpText(
       'after',
@@ -44,7 +46,7 @@ export function mergeCommand(context: CommandContext): Command {
       const { fsync, clobber: overwrite, checksum, remove } = options;
       for (const output of outputs) {
         const how = { fsync, overwrite, checksum, remove, signal };
-        const { pieces, bytes } = await merge(asGiven(output, options.raw), how);
+        const { pieces, bytes } = await merge(asGiven(output, options), how);
         context.terminal.output.write(`${output}: ${formatCount(pieces)} pieces, ${formatBytes(bytes)}\n`);
       }
     });

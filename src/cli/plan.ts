@@ -16,6 +16,7 @@ interface PlanCommandOptions {
   readonly device: string;
   readonly job?: string;
   readonly raw?: boolean;
+  readonly format?: string;
   readonly dtype?: Dtype;
   readonly convert?: Conversion;
   readonly json?: boolean;
@@ -36,6 +37,7 @@ export function planCommand(context: CommandContext): Command {
     .option('--job <name>', 'which job, where the module exports several')
     .option('--device <names>', 'devices, separated by commas', 'cpu')
     .addOption(fileOptions.raw())
+    .addOption(fileOptions.format())
     .addOption(fileOptions.dtype())
     .addOption(fileOptions.convert())
     .option('--json', 'print the plans as JSON')

@@ -56,6 +56,7 @@ interface RunCommandOptions {
   readonly checksum?: boolean;
   readonly deadline?: number;
   readonly raw?: boolean;
+  readonly format?: string;
   readonly dtype?: Dtype;
   readonly convert?: Conversion;
   readonly column?: readonly string[];
@@ -75,7 +76,7 @@ export function runCommand(context: CommandContext): Command {
     .summary('stream data through a job of a module')
     .description(
       'Streams data of any size through a job: read, copy in, compute, copy out and write overlap. ' +
-        'Files are .npy, .parquet or raw (.raw, .bin, .f32, …, or with --raw); `-` is standard input or ' +
+        'Files are .npy, .npz, .parquet, .csv, .ndjson or raw (.raw, .bin, .f32, …, or with --raw), compressed by gzip (.npy.gz) or zstd; `-` is standard input or ' +
         'output. An output appears whole or not at all. A job without an output prints its value.',
     )
     .usage('<module> <input...> [output] [options]')
@@ -126,6 +127,7 @@ export function runCommand(context: CommandContext): Command {
       parseDuration,
     )
     .addOption(fileOptions.raw())
+    .addOption(fileOptions.format())
     .addOption(fileOptions.dtype())
     .addOption(fileOptions.convert())
     .option(

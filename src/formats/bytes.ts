@@ -27,6 +27,8 @@ export interface ByteReader {
   skip?(bytes: number): void;
   /** Where the next bytes are in an open file. Absent where they are in none. */
   place?(): FilePlace;
+  /** All that was wanted was read: reads what is left, where only the end tells that all was right. Default: nothing does. */
+  finish?(): Promise<void>;
   close(): Promise<void>;
 }
 

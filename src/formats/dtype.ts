@@ -150,6 +150,11 @@ export function describeType(type: ElementType): string {
   return isFloat(type) ? type : `${type} (${rangeOf(type)[0]} to ${rangeOf(type)[1]})`;
 }
 
+/** Whether it is a type of numbers with fractions. */
+export function isFloatType(type: Dtype | ElementType): type is keyof typeof floats {
+  return isFloat(type);
+}
+
 function isFloat<T extends Dtype | ElementType>(type: T): type is T & keyof typeof floats {
   return Object.hasOwn(floats, type);
 }

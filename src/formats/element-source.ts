@@ -87,6 +87,7 @@ export class ElementSource implements Source {
         : await this.#readConverted(into, asked, this.#scratch);
     if (got < asked && this.length !== undefined) throw this.endedEarly(this.#position + got);
     this.#position += got;
+    if (this.#position === this.length) await this.#bytes.finish?.();
     return got;
   }
 

@@ -9,7 +9,7 @@
 
 import type { ElementType, TypedArray } from '../kernel/types.ts';
 import type { ByteReader, OpenBytes } from './bytes.ts';
-import type { Dtype } from './dtype.ts';
+import type { Conversion, Dtype } from './dtype.ts';
 
 /**
  * A format of files. `registerFormat` makes it known to jobs and commands.
@@ -88,11 +88,20 @@ export interface StoredArray {
   /** How many elements are null, where the file says it. */
   readonly nulls?: number;
   /**
-   * Where the elements are. Called once for each reader, and not without a `dtype`.
+   * Where the elements are. Called once for each reader, and not without a `dtype`. `wanted`: what they will become,
+   * where that is known, for formats that can read them as that.
    *
    * @throws WarpstageError as `open` does; any other error is reported as WS5003
    */
-  elements(): Elements | Promise<Elements>;
+  elements(wanted?: ReadRequest): Elements | Promise<Elements>;
+}
+
+/** What elements that are read will become. */
+export interface ReadRequest {
+  /** The kernel's type. */
+  readonly element?: ElementType | undefined;
+  /** How values become that type. */
+  readonly convert?: Conversion | undefined;
 }
 
 /** How many elements an array has, where that is known. */
@@ -111,6 +120,10 @@ export interface ElementsInPlace {
 
 /** Elements that are decoded, a unit at a time, in order. A run begins again at any unit whose place `lengths` tells. */
 export interface ElementsInUnits {
+  /** The type that values are decoded as, where it is another than the array's, by what was wanted. */
+  readonly dtype?: Dtype;
+  /** Bytes that decoding holds at most. Default: by the longest unit. */
+  readonly decodingBytes?: number;
   /** Elements of each unit. Absent where they are known only once they are decoded; all before must be decoded then. */
   readonly lengths?: readonly number[];
   /**
@@ -127,6 +140,8 @@ export type DecodedValues = ArrayLike<number | bigint | boolean | null | undefin
 export interface OutputDescription {
   /** For messages: its path. */
   readonly name: string;
+  /** The parameter of the kernel that it comes from. */
+  readonly parameter: string;
   readonly element: ElementType;
 }
 

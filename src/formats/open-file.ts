@@ -8,10 +8,11 @@ import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { FileBytes, type OpenBytes, openBytes } from './bytes.ts';
+import { compressedFormat, compressionOfBeginning, unpackedBeginning } from './compression.ts';
 import type { Dtype } from './dtype.ts';
 import { ElementSource } from './element-source.ts';
 import type { Contents, Elements, Format, OpenRequest, StoredArray } from './format.ts';
-import { endingsOf, formatNamed, formatOfBeginning, formatOfName } from './registry.ts';
+import { endingsOf, formatNamed, formatOfBeginning, formatOfFile, formatOfName } from './registry.ts';
 import type { Wanted } from './source.ts';
 import { hasNulls, UnitSource } from './unit-source.ts';
 import { type Unsupported, unsupportedBeginning, unsupportedName } from './unsupported.ts';
@@ -51,7 +52,7 @@ export async function openFile(
   opened: (one: { close(): Promise<void> }) => void,
 ): Promise<OpenedFile> {
   const { file, dtype } = request;
-  const said = request.format === undefined ? undefined : formatNamed(request.format);
+  const said = request.format === undefined ? undefined : formatOfFile(request.format, file);
   const bytes = await openBytes(file);
   opened(bytes);
   const format = said ?? (await formatOf(bytes, file));
@@ -97,18 +98,18 @@ export async function sourceOf(
       'turn it into numbers first, for example into the positions of a list of its values',
     );
   }
-  const elements = await elementsOf(name, array);
+  const elements = await elementsOf(name, array, wanted);
   if ('bytes' in elements) return new ElementSource(name, elements.bytes, dtype, array, wanted);
-  const source = new UnitSource(name, dtype, array, elements, wanted);
+  const source = new UnitSource(name, elements.dtype ?? dtype, array, elements, wanted);
   if (nulls > 0 && wanted.nulls === undefined) {
     throw hasNulls(name, `${count(nulls)} of ${count(source.length ?? nulls)} rows`);
   }
   return source;
 }
 
-async function elementsOf(name: string, array: StoredArray): Promise<Elements> {
+async function elementsOf(name: string, array: StoredArray, { element, convert }: Wanted): Promise<Elements> {
   try {
-    return await array.elements();
+    return await array.elements({ element, convert });
   } catch (cause) {
     if (cause instanceof WarpstageError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -156,10 +157,20 @@ async function formatOf(bytes: OpenBytes, file: string): Promise<Format> {
     return named;
   }
   if (begun !== undefined) return begun;
+  const within = await compressedBeginning(beginning);
+  if (within !== undefined) return within;
   if (unsupported !== undefined) throw refused(bytes.name, unsupported, 'by how it begins');
   if (bytes.size !== undefined) throw unknown(bytes.name);
   if (isText(beginning)) throw text(bytes.name);
   return formatNamed('raw');
+}
+
+/** The format of a compressed file, by how what is in it begins. */
+async function compressedBeginning(beginning: Uint8Array): Promise<Format | undefined> {
+  const compression = compressionOfBeginning(beginning);
+  if (compression === undefined) return undefined;
+  const format = formatOfBeginning(await unpackedBeginning(compression, beginning));
+  return format && compressedFormat(format, compression);
 }
 
 const rawHint = "if it holds bare numbers, say so: --raw (format: 'raw' in a program)";

@@ -4,8 +4,12 @@
 // have its own copy, beside that of the command line.
 
 import { problem } from '../diagnostics/problem.ts';
+import { compressedFormat, compressionOfName } from './compression.ts';
+import { csv } from './csv.ts';
 import type { Format } from './format.ts';
+import { ndjson } from './ndjson.ts';
 import { npy } from './npy.ts';
+import { npz } from './npz.ts';
 import { parquet } from './parquet.ts';
 import { raw } from './raw.ts';
 
@@ -16,7 +20,7 @@ const formats: Map<string, Format> = known();
 
 function known(): Map<string, Format> {
   const shared = globalThis as { [key]?: Map<string, Format> };
-  shared[key] ??= new Map([raw, npy, parquet].map((format) => [format.name, format]));
+  shared[key] ??= new Map([raw, npy, npz, parquet, csv, ndjson].map((format) => [format.name, format]));
   return shared[key];
 }
 
@@ -46,8 +50,23 @@ export function formatNamed(name: string): Format {
   throw problem('WS5004', `there is no format '${name}'`, `the formats are ${names}`);
 }
 
+/** A format by its name, for a file that may be compressed by its name. Throws WS5004 where there is none. */
+export function formatOfFile(name: string, file: string): Format {
+  const compression = compressionOfName(file)?.compression;
+  const format = formatNamed(name);
+  return compression === undefined ? format : compressedFormat(format, compression);
+}
+
 /** The format that a file's name tells, by the longest of the endings that fit. */
 export function formatOfName(file: string): Format | undefined {
+  const format = formatOfEnding(file);
+  if (format !== undefined) return format;
+  const packed = compressionOfName(file);
+  const inside = packed && formatOfEnding(packed.inner);
+  return inside && compressedFormat(inside, packed.compression);
+}
+
+function formatOfEnding(file: string): Format | undefined {
   const name = file.toLowerCase();
   let best: Format | undefined;
   let longest = 0;

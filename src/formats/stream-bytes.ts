@@ -58,23 +58,38 @@ function piecesOf(stream: PieceStream): Pieces {
   };
 }
 
+/** How what a stream gives is checked. */
+interface StreamChecks {
+  readonly check?: (piece: ArrayBufferView) => void;
+  readonly checkedAtEnd?: boolean;
+}
+
 /** The bytes of a stream, which come in pieces of its own choice. Nothing is asked of it before it is read. */
 export class StreamBytes implements OpenBytes {
   readonly name: string;
   readonly size = undefined;
   readonly #stream: PieceStream;
   readonly #check: (piece: ArrayBufferView) => void;
+  readonly #checkedAtEnd: boolean;
   #pieces: Pieces | undefined;
   #rest: Uint8Array = new Uint8Array();
   #ended = false;
   #closed = Promise.resolve();
   #interrupt: ((reason: Error) => void) | undefined;
 
-  /** `check` throws for a piece that is not to be taken. */
-  constructor(name: string, stream: PieceStream, check: (piece: ArrayBufferView) => void = () => {}) {
+  /**
+   * `check` throws for a piece that is not to be taken. `checkedAtEnd`: only the end tells whether all was right, as of
+   * what is unpacked.
+   */
+  constructor(
+    name: string,
+    stream: PieceStream,
+    { check = () => {}, checkedAtEnd = false }: StreamChecks = {},
+  ) {
     this.name = name;
     this.#stream = stream;
     this.#check = check;
+    this.#checkedAtEnd = checkedAtEnd;
   }
 
   /** Begins at once, so that `close` ends the stream also where nothing was read of it. */
@@ -93,6 +108,12 @@ export class StreamBytes implements OpenBytes {
       if (done === into.length || this.#ended) return done;
       this.#rest = await this.#next();
     }
+  }
+
+  async finish(): Promise<void> {
+    if (!this.#checkedAtEnd) return;
+    this.#rest = new Uint8Array();
+    while (!this.#ended) await this.#next();
   }
 
   async peek(length: number): Promise<Uint8Array> {

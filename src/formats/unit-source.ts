@@ -1,6 +1,7 @@
 // A source of elements that must be decoded: a unit of its array at a time, converted as it is read.
 
 import { count } from '../diagnostics/count.ts';
+import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { TypedArray } from '../kernel/types.ts';
 import { blockLength, type Dtype, encode, roundsAgain } from './dtype.ts';
@@ -37,7 +38,9 @@ export class UnitSource implements Source {
     this.length = lengthOf(array) ?? elements.lengths?.reduce((sum, length) => sum + length, 0);
     this.units = elements.lengths?.length;
     // A unit as it is stored, unpacked, and as values.
-    this.decodingBytes = 24 * (elements.lengths?.reduce((most, length) => Math.max(most, length), 0) ?? 0);
+    this.decodingBytes =
+      elements.decodingBytes ??
+      24 * (elements.lengths?.reduce((most, length) => Math.max(most, length), 0) ?? 0);
     this.#elements = elements;
     this.#wanted = wanted;
   }
@@ -87,6 +90,7 @@ export class UnitSource implements Source {
     try {
       values = await this.#elements.decode(unit);
     } catch (cause) {
+      if (cause instanceof WarpstageError) throw cause;
       const why = cause instanceof Error ? cause.message : String(cause);
       const message = `${this.name} cannot be decoded ${this.#rowsOf(length)}: ${why}`;
       throw problem('WS5003', message, 'is the file damaged?', cause);

@@ -43,17 +43,17 @@ function unpacked(command: string): Unsupported['hint'] {
   return (name) => `unpack it first: ${command} ${name}`;
 }
 
+/** Of a file that is read when its name says what was compressed. */
+function packedHint(command: string, ending: string): Unsupported['hint'] {
+  return (name) =>
+    `let its name say what is in it, for example x.f32${ending}; or unpack it first: ${command} ${name}`;
+}
+
 function stem(name: string): string {
   return basename(name, extname(name));
 }
 
 const kinds: readonly Unsupported[] = [
-  {
-    what: 'a CSV file',
-    endings: ['.csv', '.tsv'],
-    hint: (name) =>
-      `save it as Parquet: pandas.read_csv('${name}'${/\.tsv$/i.test(name) ? ", sep='\\t'" : ''}).to_parquet('${stem(name)}.parquet')`,
-  },
   { what: 'a text file', endings: ['.txt'], hint: saved("numpy.loadtxt('%')") },
   {
     what: 'a document',
@@ -66,18 +66,11 @@ const kinds: readonly Unsupported[] = [
     hint: saved("numpy.array(json.load(open('%')))"),
   },
   {
-    what: 'an NDJSON file',
-    endings: ['.ndjson', '.jsonl'],
-    hint: (name) =>
-      `save it as Parquet: pandas.read_json('${name}', lines=True).to_parquet('${stem(name)}.parquet')`,
-  },
-  {
     what: 'a spreadsheet',
     endings: ['.xls', '.xlsx', '.ods'],
     begins: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'],
     hint: (name) => `save it as Parquet: pandas.read_excel('${name}').to_parquet('${stem(name)}.parquet')`,
   },
-  { what: 'an archive of NumPy', endings: ['.npz'], hint: saved("numpy.load('%')['name']") },
   {
     what: 'an Arrow file',
     endings: ['.arrow', '.feather', '.ipc', '.arrows'],
@@ -199,15 +192,15 @@ const kinds: readonly Unsupported[] = [
   },
   {
     what: 'compressed by gzip',
-    endings: ['.gz', '.gzip'],
+    endings: [],
     begins: ['\x1f\x8b\x08\0', '\x1f\x8b\x08\x08'],
-    hint: unpacked('gunzip -k'),
+    hint: packedHint('gunzip -k', '.gz'),
   },
   {
     what: 'compressed by Zstandard',
-    endings: ['.zst', '.zstd'],
+    endings: [],
     begins: ['\x28\xb5\x2f\xfd'],
-    hint: unpacked('unzstd'),
+    hint: packedHint('unzstd', '.zst'),
   },
   {
     what: 'compressed by bzip2',

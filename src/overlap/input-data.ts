@@ -90,7 +90,7 @@ export function openGiven(
   const stream = 'stream' in data ? data : { stream: data };
   const dtype = stream.dtype ?? rawType(wanted);
   const name = `the stream given for '${wanted.parameter}'`;
-  const bytes = new StreamBytes(name, stream.stream, checkOf(name, dtype, wanted));
+  const bytes = new StreamBytes(name, stream.stream, { check: checkOf(name, dtype, wanted) });
   return { source: bareSource(bytes, dtype, wanted), close: () => bytes.close() };
 }
 

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { type OpenedFile, openFile, sourceOf } from '../formats/open-file.ts';
-import { formatNamed, formatOfName } from '../formats/registry.ts';
+import { formatOfFile, formatOfName } from '../formats/registry.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import { inThread } from '../formats/threaded-source.ts';
 import { UnitSource } from '../formats/unit-source.ts';
@@ -13,6 +13,8 @@ import type { Inputs } from './surroundings.ts';
 
 /** Rows whose decoding takes longer than the start of a thread. */
 const rowsForThread = 200_000;
+/** Bytes of a row of text, where only its end tells how many there are. */
+const bytesOfRow = 20;
 
 /** What was opened for a pass. It closes together. */
 export class OpenInputs implements Inputs {
@@ -39,10 +41,10 @@ export class OpenInputs implements Inputs {
 
   /** An array of a file. A long one that is decoded has a thread of its own, beside everything else. */
   async #file(request: InputFile, wanted: Wanted): Promise<Source> {
-    const { file, format, contents } = await this.#openedFile(request, wanted);
+    const { file, format, bytes, contents } = await this.#openedFile(request, wanted);
     const source = await sourceOf(file, format, contents, wanted);
     const isLong =
-      source instanceof UnitSource && source.length !== undefined && source.length >= rowsForThread;
+      source instanceof UnitSource && (source.length ?? (bytes.size ?? 0) / bytesOfRow) >= rowsForThread;
     if (!isLong || format.module === undefined) return source;
     const task = { format: format.name, path: file, dtype: request.dtype, wanted };
     const threaded = inThread(source, task, format.module);
@@ -81,6 +83,6 @@ export function formatOf(data: InputData): string {
 export function hasColumns(data: InputData): boolean {
   if (typeof data !== 'string' && !('file' in data)) return false;
   const { file, format } = typeof data === 'string' ? { file: data } : data;
-  const known = format === undefined ? formatOfName(file) : formatNamed(format);
+  const known = format === undefined ? formatOfName(file) : formatOfFile(format, file);
   return known?.columns ?? false;
 }

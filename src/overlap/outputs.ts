@@ -8,9 +8,8 @@ import { problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
 import { PartSums, partBytes } from '../files/part-sums.ts';
 import type { Encoding, Format } from '../formats/format.ts';
-import { formatNamed, formatOfName } from '../formats/registry.ts';
+import { formatNamed, formatOfFile, formatOfName } from '../formats/registry.ts';
 import { unsupportedName } from '../formats/unsupported.ts';
-import type { ElementType } from '../kernel/types.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import type { TypedArray } from './job.ts';
 import type { Target } from './journal/former.ts';
@@ -209,11 +208,11 @@ export class OpenOutputs implements Outputs {
   }
 
   async #file(data: string | OutputFile, about: OutputShape): Promise<Sink> {
-    const { parameter, element, shape, shapeKnown } = about;
+    const { parameter, shape, shapeKnown } = about;
     const { file, format } = outputFile(data);
     const piece = this.#pieces?.get(parameter);
     if (piece !== undefined) return openPiece(file, piece, this.#how);
-    const encoding = encodingOf(file, format, element);
+    const encoding = encodingOf(file, format, about);
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const partial = this.#journal?.partialOf(file);
@@ -233,7 +232,7 @@ export function outputFile(data: string | OutputFile): { readonly file: string; 
   const { file, format: said } = typeof data === 'string' ? { file: data } : data;
   const format =
     said !== undefined
-      ? formatNamed(said)
+      ? formatOfFile(said, file)
       : (formatOfName(file) ?? (isNameless(file) ? formatNamed('raw') : undefined));
   if (format?.encode !== undefined) return { file, format };
   const what = format?.name === undefined ? unsupportedName(file)?.what : `a ${format.name} file`;
@@ -249,8 +248,12 @@ export function outputFile(data: string | OutputFile): { readonly file: string; 
 }
 
 /** How a format writes an output. */
-export function encodingOf(file: string, { encode }: Format, element: ElementType): Encoding {
-  return encode!({ name: file, element });
+export function encodingOf(
+  file: string,
+  { encode }: Format,
+  { parameter, element }: Pick<OutputShape, 'parameter' | 'element'>,
+): Encoding {
+  return encode!({ name: file, parameter, element });
 }
 
 /** Whether a path's name says nothing because it is no file's: standard output, a pipe, a device (or a folder, which is refused later). */

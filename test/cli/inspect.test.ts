@@ -37,8 +37,8 @@ describe('info', () => {
   });
 
   test('refuses what a run refuses', async () => {
-    const { code, stderr } = await runHere('info', folder.file('x.csv', 'a,b\n1,2\n'));
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('is a CSV file') });
+    const { code, stderr } = await runHere('info', folder.file('x.xlsx', 'a,b\n1,2\n'));
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('is a spreadsheet') });
   });
 });
 

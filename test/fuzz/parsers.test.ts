@@ -7,6 +7,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open, run, type Span, WarpstageError } from 'warpstage';
@@ -45,6 +46,11 @@ beforeAll(async () => {
   await run(affine, { ...options, shard: [1, 2] });
   const noted = { rows: 100, chunks: 2, sums: ['00', '11'] };
   whole.npy = readFileSync(at('x.npy'));
+  whole.gzip = gzipSync(whole.npy);
+  for (const format of ['npz', 'csv', 'ndjson']) {
+    await run(affine, { ...options, output: at(`x.${format}`) });
+    whole[format] = readFileSync(at(`x.${format}`));
+  }
   whole.sums = readFileSync(at('y.npy.sums'));
   whole.piece = readFileSync(at('y.npy.1-of-2'));
   whole.trace = Buffer.from([...chromeTrace(spans, { title: 'affine' })].join(''));
@@ -61,6 +67,10 @@ afterAll(async () => {
 /** How each reads bytes. What it gives does not matter here. */
 const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   npy: (bytes) => readDamaged(at('damaged.npy'), 'npy', bytes),
+  npz: (bytes) => readDamaged(at('damaged.npz'), 'npz', bytes),
+  gzip: (bytes) => readDamaged(at('damaged.npy.gz'), 'npy', bytes),
+  csv: (bytes) => readDamaged(at('damaged.csv'), 'csv', bytes),
+  ndjson: (bytes) => readDamaged(at('damaged.ndjson'), 'ndjson', bytes),
   sums: (bytes) => {
     writeFileSync(at('damaged.sums'), bytes);
     return readSums(at('damaged'));

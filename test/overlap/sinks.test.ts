@@ -20,7 +20,7 @@ const options = {
   signal: undefined,
 } as const;
 
-const npyOfFloats = npy.encode!({ name: 'y.npy', element: 'f32' });
+const npyOfFloats = npy.encode!({ name: 'y.npy', parameter: 'y', element: 'f32' });
 
 const first = Float32Array.of(1, 2, 3, 4);
 const second = Float32Array.of(5, 6);

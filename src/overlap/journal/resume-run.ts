@@ -45,9 +45,14 @@ export async function resumeRun(
     inputs: await Promise.all(inputFacts),
     outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
   });
-  const targets = files.map(({ file, format, element, shape, ratio, width }) => {
+  const targets = files.map(({ file, format, name, element, shape, ratio, width }) => {
     const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
-    const sizeOf = resumableSize(file, encodingOf(file, format, element), element, shape);
+    const sizeOf = resumableSize(
+      file,
+      encodingOf(file, format, { parameter: name, element }),
+      element,
+      shape,
+    );
     return { path: file, bytesOf: (rows: number) => sizeOf(elementsOf(rows)) };
   });
   const [first] = destinations.values();

@@ -41,7 +41,7 @@ export async function cutRun(
       outputs.map(({ name, element, width, ratio }, i) => [
         name,
         {
-          ...{ shard: shard!, job, work, element, shape: shapes[i]! },
+          ...{ shard: shard!, job, work, parameter: name, element, shape: shapes[i]! },
           begin: rowsOut(begin, ratio) * width,
           end: rowsOut(end, ratio) * width,
         },

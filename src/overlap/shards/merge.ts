@@ -47,10 +47,10 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
   const pieces: Piece[] = [];
   for (const path of paths) pieces.push(await readPiece(path));
   checkTogether(paths, pieces);
-  const { element, shape, job } = pieces[0]!;
+  const { parameter, element, shape, job } = pieces[0]!;
   const outputs = new OpenOutputs({ fsync, overwrite, checksum, signal });
   try {
-    const sink = await outputs.open(output, { parameter: output.file, element, shape, shapeKnown: true });
+    const sink = await outputs.open(output, { parameter, element, shape, shapeKnown: true });
     for (const [i, path] of paths.entries()) await copy(path, pieces[i]!, sink, signal);
     await outputs.publish(new Map([[sink, shape]]), { job, settings: {}, inputs: [] });
   } catch (error) {

@@ -21,6 +21,8 @@ export interface Piece {
   readonly job: string;
   /** What was computed: the same for all pieces. */
   readonly work: Facts;
+  /** The kernel's parameter that the output is of. */
+  readonly parameter: string;
   readonly element: ElementType;
   /** Of the whole output. */
   readonly shape: readonly number[];
@@ -90,7 +92,7 @@ function parse(text: string, bytes: number): Piece | undefined {
   } catch {
     return undefined;
   }
-  const { shard, job, work, element, shape, begin, end, partBytes, sums } = value;
+  const { shard, job, work, parameter, element, shape, begin, end, partBytes, sums } = value;
   const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
   const isCounts = (list: unknown): list is number[] => Array.isArray(list) && list.every(isCount);
   const isWhole =
@@ -99,6 +101,7 @@ function parse(text: string, bytes: number): Piece | undefined {
     typeof job === 'string' &&
     typeof work === 'object' &&
     work !== null &&
+    typeof parameter === 'string' &&
     typeof element === 'string' &&
     isElementType(element) &&
     isCounts(shape) &&

@@ -1,0 +1,252 @@
+// Tables of text as columns of numbers, whatever separates their fields.
+//
+// What a column holds is told by the first rows: whole numbers, numbers, truth values, or no numbers. A decimal number
+// is read as the type that the kernel has, without a step between: 0.1 is the f32 nearest to 0.1. A later row that says
+// something else is an error with its number, and nothing is guessed.
+// Each column of a file is read in a pass of its own, in a thread of its own where that is long. What comes once, from a
+// pipe, is read once for all columns; what one has not taken yet waits for it.
+
+import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
+import type { ByteReader, OpenBytes } from './bytes.ts';
+import type { Dtype } from './dtype.ts';
+import { isFloatType } from './dtype.ts';
+import type { Contents, ElementsInUnits, ReadRequest, StoredArray } from './format.ts';
+import type { FieldValue } from './text-values.ts';
+
+/** Rows in their order, some at a time; undefined behind the last. */
+export interface RowReader<Row> {
+  next(): Promise<readonly Row[] | undefined>;
+}
+
+/** A column of a table. */
+export interface TextColumn<Row> {
+  /** Absent where the table is one array without names. */
+  readonly name?: string;
+  /** The field of a row, as a number if it is one. */
+  value(row: Row): FieldValue;
+  /** What the field says, for messages. */
+  text(row: Row): string;
+}
+
+/** How a kind of table is read. */
+export interface TextTable<Row> {
+  readonly columns: readonly TextColumn<Row>[];
+  /** First rows, by which types are told. */
+  readonly sample: readonly Row[];
+  /** Reads all rows of the bytes. */
+  rows(bytes: ByteReader): RowReader<Row>;
+}
+
+/** Bytes by which columns are told. */
+export const sampleBytes = 1 << 18;
+
+/** The columns of a table. */
+export function contentsOf<Row>(file: OpenBytes, table: TextTable<Row>): Contents {
+  const shared = file.slice === undefined ? new SharedRows(table.rows(file), file.name) : undefined;
+  const arrays = table.columns.map((column): StoredArray => {
+    const type = typeOf(table.sample.map((row) => column.value(row)));
+    return {
+      ...(column.name !== undefined && { name: column.name }),
+      stored: type === undefined ? 'text' : storedNames[type],
+      ...(type && { dtype: type }),
+      elements: (request) => {
+        const reading = new ColumnReading(column, typeRead(type!, request));
+        const take = (rows: readonly Row[]) => reading.take(rows);
+        const next = shared?.join(take) ?? ownPass(table.rows(file.slice!(0, file.size!)), take);
+        return { dtype: reading.dtype, decode: next, decodingBytes } satisfies ElementsInUnits;
+      },
+    };
+  });
+  return { arrays };
+}
+
+/** What a pass over text holds: a block, its rows, their values. */
+const decodingBytes = 16 << 20;
+
+const storedNames = {
+  bool: 'true or false',
+  i64: 'whole numbers',
+  u64: 'whole numbers',
+  f64: 'numbers',
+} as const;
+
+type TextType = keyof typeof storedNames;
+
+/** The type of a column whose first values these are. */
+function typeOf(values: readonly FieldValue[]): TextType | undefined {
+  let type: TextType | undefined;
+  for (const value of values) {
+    if (value === null) continue;
+    if (value === undefined) return undefined;
+    const one =
+      typeof value === 'boolean'
+        ? 'bool'
+        : typeof value === 'number' && !Number.isSafeInteger(value)
+          ? 'f64'
+          : value > 2n ** 63n - 1n
+            ? 'u64'
+            : 'i64';
+    if (type !== undefined && (one === 'bool') !== (type === 'bool')) return undefined;
+    if (type !== 'f64') type = type === 'u64' && one === 'i64' ? 'u64' : one;
+  }
+  // A column without values is one of nulls.
+  return type ?? 'f64';
+}
+
+/** The type as which values are read: numbers as the kernel has them, where fractions are wanted, or are rounded. */
+function typeRead(type: TextType, { element, convert }: ReadRequest = {}): Dtype {
+  if (type === 'bool' || element === undefined) return type;
+  if (isFloatType(element)) return element;
+  return type !== 'f64' && convert === 'nearest' ? 'f64' : type;
+}
+
+/** Takes the values of a column from rows, which it counts. */
+class ColumnReading<Row> {
+  readonly dtype: Dtype;
+  readonly #column: TextColumn<Row>;
+  #rows = 0;
+
+  constructor(column: TextColumn<Row>, dtype: Dtype) {
+    this.#column = column;
+    this.dtype = dtype;
+  }
+
+  take(rows: readonly Row[]): (number | bigint | boolean | null)[] {
+    const { dtype } = this;
+    const values = rows.map((row, i) => {
+      const value = this.#column.value(row);
+      if (value === null) return null;
+      if (value === undefined) throw this.#unlike(row, i, 'no number');
+      if (typeof value === 'boolean') {
+        if (dtype !== 'bool') throw this.#unlike(row, i, 'no number');
+        return value;
+      }
+      if (dtype === 'bool') throw this.#unlike(row, i, 'neither true nor false');
+      if (typeof value === 'bigint') return isFloatType(dtype) ? Number(value) : value;
+      const isWhole = Number.isSafeInteger(value) || isFloatType(dtype);
+      if (!isWhole) throw this.#unlike(row, i, 'no whole number');
+      return value;
+    });
+    this.#rows += rows.length;
+    return values;
+  }
+
+  #unlike(row: Row, i: number, what: string): Error {
+    const { name } = this.#column;
+    const of = name === undefined ? '' : ` of column '${name}'`;
+    const hint =
+      what === 'no whole number'
+        ? "have fractions rounded: --convert nearest (convert: 'nearest' in a program)"
+        : 'correct the row, or leave the field empty and say what stands for it: --nulls 0';
+    const text = this.#column.text(row).slice(0, 60);
+    return problem(
+      'WS5005',
+      `row ${count(this.#rows + i)}${of} is '${text}', ${what}; the first rows are ${storedOf(this.dtype)}`,
+      hint,
+    );
+  }
+}
+
+function storedOf(dtype: Dtype): string {
+  return dtype === 'bool' ? storedNames.bool : isFloatType(dtype) ? storedNames.f64 : storedNames.i64;
+}
+
+type Values = ReturnType<ColumnReading<unknown>['take']>;
+
+function ownPass<Row>(
+  reader: RowReader<Row>,
+  take: (rows: readonly Row[]) => Values,
+): () => Promise<Values | undefined> {
+  return async () => {
+    const rows = await reader.next();
+    return rows && take(rows);
+  };
+}
+
+/** A column that takes part, with what waits for it. */
+interface Waiting<Row> {
+  readonly take: (rows: readonly Row[]) => Values;
+  readonly values: (Values | Error)[];
+  rows: number;
+}
+
+/** Rows that wait for the slowest column, at most: twice a chunk of the smallest elements. */
+const mostWaiting = 1 << 25;
+
+/** Rows that come once, for all columns. */
+class SharedRows<Row> {
+  readonly #reader: RowReader<Row>;
+  readonly #name: string;
+  readonly #columns: Waiting<Row>[] = [];
+  /** The first rows, for a column that is asked for after them. */
+  #first: readonly Row[] | undefined;
+  #batches = 0;
+  #ended = false;
+  #reading: Promise<void> | undefined;
+
+  constructor(reader: RowReader<Row>, name: string) {
+    this.#reader = reader;
+    this.#name = name;
+  }
+
+  join(take: (rows: readonly Row[]) => Values): () => Promise<Values | undefined> {
+    if (this.#batches > 1) throw this.#late();
+    const column: Waiting<Row> = { take, values: [], rows: 0 };
+    this.#columns.push(column);
+    if (this.#first !== undefined) give(column, this.#first);
+    return async () => {
+      while (column.values.length === 0 && !this.#ended) await this.#more();
+      const values = column.values.shift();
+      if (values instanceof Error) throw values;
+      column.rows -= values?.length ?? 0;
+      return values;
+    };
+  }
+
+  /** Reads more for all, once whoever asks. */
+  #more(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    if (this.#columns.some(({ rows }) => rows > mostWaiting)) throw this.#apart();
+    const rows = await this.#reader.next();
+    if (rows === undefined) {
+      this.#ended = true;
+      return;
+    }
+    this.#batches++;
+    this.#first = this.#batches === 1 ? rows : undefined;
+    for (const column of this.#columns) give(column, rows);
+  }
+
+  #late(): Error {
+    return problem(
+      'WS5003',
+      `${this.#name} can be read once, and a column is asked for whose beginning has gone by`,
+      'save it to a file first',
+    );
+  }
+
+  #apart(): Error {
+    return problem(
+      'WS5003',
+      `${this.#name} can be read once, and one of its columns is asked for ${count(mostWaiting)} rows behind another`,
+      'save it to a file first',
+    );
+  }
+}
+
+/** Gives a column its values of some rows; what is wrong with them is told when it takes them. */
+function give<Row>(column: Waiting<Row>, rows: readonly Row[]): void {
+  try {
+    column.values.push(column.take(rows));
+    column.rows += rows.length;
+  } catch (error) {
+    column.values.push(error as Error);
+  }
+}
