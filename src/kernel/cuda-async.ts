@@ -127,7 +127,7 @@ export interface CooperativeGroups {
    * cuda.cg.wait(tile);
    */
   memcpyAsync<E extends Element>(
-    group: ThreadBlock | Tile | Thread,
+    group: ThreadBlock | Tile | CoalescedGroup | Thread,
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
@@ -137,7 +137,7 @@ export interface CooperativeGroups {
    * CUDA: `cooperative_groups::memcpy_async(group, destination, destination_layout, source, source_layout)`.
    */
   memcpyAsync<E extends Element>(
-    group: ThreadBlock | Tile | Thread,
+    group: ThreadBlock | Tile | CoalescedGroup | Thread,
     destination: KernelArray<E>,
     destinationCount: number | AlignedSize,
     source: ReadonlyKernelArray<NoInfer<E>>,
@@ -147,12 +147,12 @@ export interface CooperativeGroups {
    * Waits until all copies that the threads of the group have committed are done, and all of them
    * are here. The group may be a wider one than those that copied. Barrier: the group. CUDA: `cooperative_groups::wait(group)`.
    */
-  wait(group: ThreadBlock | Tile | Thread): void;
+  wait(group: ThreadBlock | Tile | CoalescedGroup | Thread): void;
   /**
    * The same, but the copies of each thread's `n` youngest commits need not be done.
    * Barrier: the group. CUDA: `cooperative_groups::wait_prior<n>(group)`.
    */
-  waitPrior(group: ThreadBlock | Tile | Thread, n: Constant): void;
+  waitPrior(group: ThreadBlock | Tile | CoalescedGroup | Thread, n: Constant): void;
   /**
    * All values of a group of at most 32 threads combined; each thread gets the same. Floats are
    * combined in one order on every device. Barrier: the group. CUDA: `cooperative_groups::reduce(group, value, cooperative_groups::plus<T>())`.
@@ -181,7 +181,8 @@ export interface CooperativeGroups {
 /** The part of the intrinsics that is about copies, pipelines and time. */
 export interface CudaAsync {
   /**
-   * Begins to copy `count` elements. The threads of the group copy together, so all of them call it alike.
+   * Begins to copy `count` elements. The threads of the group copy together, so all of them call it alike;
+   * of a coalesced group each thread copies its part by itself.
    * The copy belongs to the next commit of the pipeline, or arrives before the current phase of the barrier
    * is over. CUDA: `cuda::memcpy_async(group, destination, source, bytes, pipeline | barrier)`.
    *
@@ -197,7 +198,7 @@ export interface CudaAsync {
    * barrier.wait(token);
    */
   memcpyAsync<E extends Element>(
-    group: ThreadBlock | Tile | Thread,
+    group: ThreadBlock | Tile | CoalescedGroup | Thread,
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,

@@ -254,7 +254,7 @@ export const forms = {
   'cuda.length': [{ a: 'vector' }],
   'cuda.memcpyAsync': [
     {
-      group: 'group',
+      group: 'group or lanes',
       destination: 'array',
       source: 'readonly array',
       count: 'count',
@@ -352,17 +352,17 @@ export const forms = {
   'pipeline.consumerRelease': [{}],
   'pipeline.quit': [{}],
   'cg.memcpyAsync': [
-    { group: 'group', destination: 'array', source: 'readonly array', count: 'count' },
+    { group: 'group or lanes', destination: 'array', source: 'readonly array', count: 'count' },
     {
-      group: 'group',
+      group: 'group or lanes',
       destination: 'array',
       destinationCount: 'count',
       source: 'readonly array',
       sourceCount: 'count',
     },
   ],
-  'cg.wait': [{ group: 'group' }],
-  'cg.waitPrior': [{ group: 'group', n: 'constant' }],
+  'cg.wait': [{ group: 'group or lanes' }],
+  'cg.waitPrior': [{ group: 'group or lanes', n: 'constant' }],
   'cg.reduce': [{ group: 'tile or lanes', value: 'number or bigint', operation: 'combination' }],
   'cg.inclusiveScan': [{ group: 'tile or lanes', value: 'number or bigint', operation: 'combination?' }],
   'cg.exclusiveScan': [{ group: 'tile or lanes', value: 'number or bigint', operation: 'combination?' }],

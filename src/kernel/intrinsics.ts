@@ -48,6 +48,8 @@ export type ArgumentKind =
   | 'element type'
   /** Threads that act together: a block, a tile or a single thread. */
   | 'group'
+  /** The same, or any lanes of a warp. */
+  | 'group or lanes'
   | 'block or tile'
   /** A tile, or a group of any lanes of a warp. */
   | 'tile or lanes'

@@ -59,7 +59,7 @@ const kinds: Readonly<Record<string, string>> = {
   VectorOrNumber: 'vector or number',
   KernelArray: 'array',
   ReadonlyKernelArray: 'readonly array',
-  'ThreadBlock | Tile | Thread': 'group',
+  'ThreadBlock | Tile | CoalescedGroup | Thread': 'group or lanes',
   'ThreadBlock | Tile': 'block or tile',
   'Tile | CoalescedGroup': 'tile or lanes',
   Tile: 'block or tile',

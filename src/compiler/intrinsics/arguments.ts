@@ -142,6 +142,8 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'elementType' || (value.kind === 'text' && isElementType(value.text));
     case 'group':
       return value.kind === 'group' && value.group.kind !== 'grid';
+    case 'group or lanes':
+      return value.kind === 'lanes' || accepts('group', value);
     case 'block or tile':
       return value.kind === 'group' && (value.group.kind === 'block' || value.group.kind === 'tile');
     case 'tile or lanes':
@@ -216,6 +218,8 @@ function kindText(kind: ArgumentKind): string {
       return `the name of an element type: ${elementsInWords}`;
     case 'group':
       return 'a block, a tile or a thread';
+    case 'group or lanes':
+      return 'a block, a tile, a coalesced group or a thread';
     case 'block or tile':
       return 'a block or a tile';
     case 'tile or lanes':
@@ -297,6 +301,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'element type': (_lowering, value) =>
     value.kind === 'elementType' ? value.element : (textOf(value) as Element),
   group: same,
+  'group or lanes': same,
   'block or tile': same,
   vector: same,
   'vector or number': same,

@@ -6,7 +6,7 @@
 import { convert } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import { toType } from '../numbers.ts';
-import { number, undefinedValue, type Value } from '../values.ts';
+import { type LanesValue, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { countOfLanes, lanesBelow } from './lane-masks.ts';
 import { exchange, numberOf, tileIn } from './warps.ts';
@@ -29,12 +29,15 @@ export const coalescedHandlers = {
   'coalesced.size': (call) => inIndices(call, countOfLanes(call, call.receiver.mask)),
   'coalesced.numThreads': (call) => inIndices(call, countOfLanes(call, call.receiver.mask)),
   'coalesced.threadRank': (call) => inIndices(call, countOfLanes(call, lanesBelow(call, call.receiver.mask))),
-  'coalesced.sync': ({ lowering, node, receiver: { mask } }) => {
-    const group = { kind: 'tile', size: 32 } as const;
-    lowering.emit({ kind: 'call', intrinsic: 'sync', group, mask, range: lowering.range(node) });
-    return undefinedValue;
-  },
+  'coalesced.sync': (call) => syncOfLanes(call, call.receiver),
 } satisfies SomeHandlers;
+
+/** The lanes of a group wait for each other. */
+export function syncOfLanes({ lowering, node }: Place, { mask }: LanesValue): Value {
+  const group = { kind: 'tile', size: 32 } as const;
+  lowering.emit({ kind: 'call', intrinsic: 'sync', group, mask, range: lowering.range(node) });
+  return undefinedValue;
+}
 
 function partition(
   call: IntrinsicCall<'cuda.binaryPartition' | 'cuda.labeledPartition'>,

@@ -5,10 +5,20 @@
 
 import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 import { binary, numberConstant } from '../build.ts';
-import type { Call, Expression, Group } from '../ir.ts';
+import type { Call, Expression } from '../ir.ts';
 import { knownNumber } from '../numbers.ts';
-import { type CountValue, number, undefinedValue, type Value, type ViewValue } from '../values.ts';
+import {
+  type CountValue,
+  type GroupValue,
+  type LanesValue,
+  number,
+  undefinedValue,
+  type Value,
+  type ViewValue,
+} from '../values.ts';
+import { syncOfLanes } from './coalesced.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { copyByLanes } from './lane-copies.ts';
 import { commitOwn } from './pipelines.ts';
 
 export const copyHandlers = {
@@ -26,7 +36,7 @@ export const copyHandlers = {
   },
   'cuda.memcpyAsync': (call) => {
     const { args } = call;
-    const group = 'group' in args ? args.group.group : alone;
+    const group = 'group' in args ? args.group : alone;
     const { sync } = args;
     const target = sync.kind === 'pipeline' ? { pipeline: sync.id } : { barrier: sync.id, index: sync.index };
     emitCopy(call, { ...args, group, zeroFill: null, target });
@@ -42,15 +52,15 @@ export const copyHandlers = {
       destination,
       source,
       count,
-      group: args.group.group,
+      group: args.group,
       zeroFill: null,
       target: { pipeline },
     });
     commitOwn(call);
     return undefinedValue;
   },
-  'cg.wait': (call) => waitTogether(call, call.args.group.group, 0),
-  'cg.waitPrior': (call) => waitTogether(call, call.args.group.group, batches(call, call.args.n)),
+  'cg.wait': (call) => waitTogether(call, call.args.group, 0),
+  'cg.waitPrior': (call) => waitTogether(call, call.args.group, batches(call, call.args.n)),
   'cuda.pipelineMemcpyAsync': pipelineMemcpyAsync,
   'cuda.pipelineCommit': (call) => commitOwn(call),
   'cuda.pipelineWaitPrior': (call) => waitOwn(call, batches(call, call.args.n)),
@@ -70,11 +80,13 @@ export const copyHandlers = {
   },
 } satisfies SomeHandlers;
 
-const alone: Group = { kind: 'thread' };
+const alone: GroupValue = { kind: 'group', group: { kind: 'thread' }, metaGroupSize: 1 };
 
 type Place = Pick<IntrinsicCall, 'lowering' | 'node' | 'at' | 'name'>;
 
-interface Copy extends Pick<Extract<Call, { intrinsic: 'memcpyAsync' }>, 'group' | 'zeroFill'> {
+interface Copy extends Pick<Extract<Call, { intrinsic: 'memcpyAsync' }>, 'zeroFill'> {
+  /** The threads that copy together. */
+  readonly group: GroupValue | LanesValue;
   /** What waits for the copy. */
   readonly target: { readonly pipeline: number } | { readonly barrier: number; readonly index: Expression };
   readonly destination: ViewValue;
@@ -82,7 +94,8 @@ interface Copy extends Pick<Extract<Call, { intrinsic: 'memcpyAsync' }>, 'group'
   readonly count: CountValue;
 }
 
-function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
+function emitCopy(call: Place, copy: Copy): void {
+  const { lowering, node, at } = call;
   const { group, destination, source, count, zeroFill, target } = copy;
   if (destination.element !== source.element) {
     lowering.fail(
@@ -92,10 +105,10 @@ function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
       'a copy keeps the bits: both arrays must have the same element type',
     );
   }
-  lowering.emit({
+  const whole = {
     kind: 'call',
     intrinsic: 'memcpyAsync',
-    group,
+    group: group.kind === 'lanes' ? alone.group : group.group,
     destination: { array: destination.array, offset: destination.offset },
     source: { array: source.array, offset: source.offset },
     count: count.count,
@@ -103,7 +116,9 @@ function emitCopy({ lowering, node, at }: Place, copy: Copy): void {
     alignment: Math.max(alignmentOf(source.element), count.alignment),
     ...target,
     range: lowering.range(node),
-  });
+  } as const;
+  if (group.kind === 'lanes') copyByLanes(call, group, whole, bytesOf(source.element));
+  else lowering.emit(whole);
 }
 
 /** What fits both; promises are kept of both. */
@@ -122,9 +137,11 @@ function waitPrior({ lowering, node }: Place, pipeline: number, prior: number): 
   return undefinedValue;
 }
 
-function waitTogether(call: Place, group: Group, prior: number): Value {
+function waitTogether(call: Place, group: GroupValue | LanesValue, prior: number): Value {
   waitOwn(call, prior);
-  call.lowering.emit({ kind: 'call', intrinsic: 'sync', group, range: call.lowering.range(call.node) });
+  if (group.kind === 'lanes') return syncOfLanes(call, group);
+  const range = call.lowering.range(call.node);
+  call.lowering.emit({ kind: 'call', intrinsic: 'sync', group: group.group, range });
   return undefinedValue;
 }
 

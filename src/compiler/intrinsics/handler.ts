@@ -52,6 +52,7 @@ export interface ArgumentTypes {
   readonly shape: readonly Expression[];
   readonly 'element type': Element;
   readonly group: GroupValue;
+  readonly 'group or lanes': GroupValue | LanesValue;
   readonly 'block or tile': GroupValue;
   readonly 'tile or lanes': GroupValue | LanesValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
