@@ -1,15 +1,20 @@
 // All mutations, room by room.
 
+import { mutations as analysis } from './analysis.ts';
 import { mutations as checking } from './checking.ts';
 import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as host } from './host.ts';
+import { mutations as journal } from './journal.ts';
+import { mutations as lanes } from './lanes.ts';
 import { mutations as legalise } from './legalise.ts';
+import { mutations as meetings } from './meetings.ts';
 import type { Mutation } from './mutation.ts';
 import { mutations as outside } from './outside.ts';
 import { mutations as overlap } from './overlap.ts';
 import { mutations as proofs } from './proofs.ts';
+import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
 import { mutations as targets } from './targets.ts';
@@ -20,11 +25,16 @@ export const mutations: readonly Mutation[] = [
   ...compiler,
   ...legalise,
   ...cohorts,
+  ...roles,
+  ...meetings,
+  ...analysis,
   ...proofs,
   ...checking,
+  ...lanes,
   ...targets,
   ...runtimeCpu,
   ...runtime,
+  ...journal,
   ...overlap,
   ...outside,
 ];

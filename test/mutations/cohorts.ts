@@ -1,4 +1,4 @@
-// Mutations of how threads meet: as cohorts, which they become for a CPU where they wait for one another, and as warps.
+// Mutations of cohorts: what threads become for a CPU where they wait for one another.
 
 import { mutationsOf } from './mutation.ts';
 
@@ -101,101 +101,6 @@ export const mutations = [
       why: 'the others wait for ever',
     },
   ]),
-  ...mutationsOf(
-    'src/targets/legalise/cpu/groups.ts',
-    ['test/core/cohorts.test.ts > blocks of a grid', 'test/warps/grid.test.ts'],
-    [
-      {
-        name: 'a block of a grid waits for itself alone',
-        from: "if (group.kind === 'grid') {",
-        to: "if (group.kind === 'thread') {",
-        why: 'a sync of the grid orders nothing between its blocks',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/legalise/cpu/lane-meetings.ts',
-    [
-      'test/core/cohorts.test.ts > lane',
-      'test/warps/operations.test.ts',
-      'test/warps/divergence.test.ts',
-      'test/differential/warps.test.ts',
-    ],
-    [
-      {
-        name: 'lanes with another mask count as there',
-        from: "words.compare('equal', load(named), this.#waitedFor(words));",
-        to: "words.compare('notEqual', load(named), number(0));",
-        why: 'two halves of a warp that shuffle apart take each other’s values',
-      },
-      {
-        name: 'lanes go on before all are there',
-        from: "unless([{ kind: 'break', label, range: words.range }]),",
-        to: '',
-        why: 'lanes go on without the values of others',
-      },
-      {
-        name: 'masks wait for lanes that have returned',
-        from: "words.compare('notEqual', load(this.#gone), number(0));",
-        to: "words.compare('less', load(this.#gone), number(0));",
-        why: 'a warp waits for ever for a lane that has returned',
-      },
-      {
-        name: 'one that returns lets nobody go on',
-        from: 'return [words.block(this.#frame.label(), [gone, ...settled])];',
-        to: 'return [words.block(this.#frame.label(), [gone])];',
-        why: 'lanes that were there before another returned wait for it for ever',
-      },
-      {
-        name: 'who lets others go on publishes nothing',
-        from: 'this.#post(freed, at(), number(1), load(freed), words),',
-        to: "words.core({ kind: 'post', array: freed, index: at(), by: number(1), phase: null, alone: true }),",
-        why: 'the race checker finds no order where lanes meet',
-      },
-      {
-        name: 'who comes last knows nothing of the others',
-        from: 'this.#ask(named, isHere, load(freed), words),',
-        to: "this.#ask(named, isHere, words.binary('subtract', load(freed), number(1)), words),",
-        why: 'the race checker finds no order where lanes meet',
-      },
-      {
-        name: 'a lane that was let go on still counts as there',
-        from: 'words.store(named, at(), number(0)),',
-        to: '',
-        why: 'lanes that were let go on wait for ever',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/wasm/states/grid.ts',
-    ['test/warps/grid.test.ts'],
-    [
-      {
-        name: 'a grid is stuck when one of its blocks goes on to the next sync',
-        from: 'if (outcome !== outcomesOfBlock.stuck) goesOn = true;',
-        to: 'if (outcome === outcomesOfBlock.finished) goesOn = true;',
-        why: 'a kernel that syncs its grid is said to be a deadlock',
-      },
-      {
-        name: 'a deadlock of a grid is said of its first block',
-        from: 'if (!awaitsGrid()) return true;',
-        to: 'awaitsGrid();',
-        why: 'the report shows threads that wait for the grid, and not those who keep it waiting',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/wasm/memory.ts',
-    ['test/warps/grid.test.ts'],
-    [
-      {
-        name: 'each block counts for the grid in words of its own',
-        from: 'unit.program.sharedArrays[array.id]!.ofGrid ? launch.scratchOfGrid() : launch.scratch()',
-        to: 'launch.scratch()',
-        why: 'a kernel that syncs its grid is said to be a deadlock',
-      },
-    ],
-  ),
   ...mutationsOf('src/targets/legalise/cpu/stages.ts', cohorts, [
     {
       name: 'a stage is read one use too early',
@@ -312,55 +217,6 @@ export const mutations = [
     },
   ]),
   ...mutationsOf(
-    'src/targets/analysis/cohorts.ts',
-    ['test/analysis/cohorts.test.ts', ...cohorts],
-    [
-      {
-        name: 'what varies is looked for once',
-        from: '} while (this.#varying.size !== before);',
-        to: '} while (before < 0);',
-        why: 'a variable that gets its value from one that varies is taken for the same in all threads',
-      },
-      {
-        name: 'what a call gives is the same in all threads',
-        from: 'if (variable !== null) this.#varying.add(variable);',
-        to: '',
-        why: 'the token of one thread is the token of all',
-      },
-      {
-        name: 'a call that threads make one by one is made by all together',
-        from: "    case 'atomic':\n    case 'print':",
-        to: "    case 'print':",
-        why: 'one element of a counter is taken for all threads of a cohort',
-        tests: ['test/wasm/states.test.ts', 'test/differential/programs.test.ts'],
-      },
-      {
-        name: 'what is assigned among what varies does not vary',
-        from: 'for (const each of assignedIn([statement])) this.#varying.add(each);',
-        to: '',
-        why: 'a sum that some threads add to is the same in all',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/analysis/uniformity.ts',
-    ['test/analysis/cohorts.test.ts', ...cohorts],
-    [
-      {
-        name: 'a thread’s own array is the same in all threads',
-        from: "if (space === 'local' || changing?.has",
-        to: 'if (changing?.has',
-        why: 'every thread gets what the first has in its own array',
-      },
-      {
-        name: 'uniform work may leave what is around it',
-        from: 'return inside.has(statement.label);',
-        to: 'return true;',
-        why: 'a break in a branch that is done once leaves nothing',
-      },
-    ],
-  ),
-  ...mutationsOf(
     'src/targets/interpreter/cohorts.ts',
     ['test/core/cohort-ways.test.ts', 'test/core/cohorts.test.ts'],
     [
@@ -394,30 +250,6 @@ export const mutations = [
         from: 'for (const id of assigned) agree(cohort.values, left, id);',
         to: 'for (const id of assigned) cohort.values[id] = left[0]![id]!;',
         why: 'what a lowering does once though threads differ stays unseen',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/interpreter/sync.ts',
-    ['test/core/parts-of-warps.test.ts'],
-    [
-      {
-        name: 'threads of a warp come to barriers of the block as they like',
-        from: 'if (other === call || (other.apart === true && call.apart === true)) return;',
-        to: 'if (other.kind === call.kind) return;',
-        why: 'a plain barrier where a warp goes two ways stays unseen: what a GPU does there is not defined',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/legalise/synchronisation.ts',
-    ['test/core/parts-of-warps.test.ts'],
-    [
-      {
-        name: 'every barrier of the block is for whole warps',
-        from: 'return partial.has(call);',
-        to: 'return partial.has(call) && false;',
-        why: 'what a GPU does where a warp goes two ways is not defined',
       },
     ],
   ),

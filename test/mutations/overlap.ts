@@ -1,4 +1,4 @@
-// Mutations of `overlap`: the journal, sinks, windows, accumulators and the choice of cuts.
+// Mutations of `overlap`: sinks, windows, accumulators and the choice of cuts.
 
 import { mutationsOf } from './mutation.ts';
 
@@ -60,127 +60,6 @@ export const mutations = [
         from: 'this.#interrupted = this.#interrupted.then(async () => {',
         to: 'this.#interrupted = Promise.resolve().then(async () => {',
         why: 'a run that was stopped still closes and removes files when its promise is settled',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/overlap/journal/text.ts',
-    ['test/overlap/journal-text.test.ts'],
-    [
-      {
-        name: 'the check of a mark is not looked at',
-        from: 'return check === checkOf(noted) ? noted : undefined;',
-        to: 'return check === undefined ? undefined : noted;',
-        why: 'a line that was half written, and then overwritten, counts as progress',
-      },
-      {
-        name: 'the check leaves out the chunks',
-        from: '[rows, chunks, ...sums]',
-        to: '[rows, ...sums]',
-        why: 'a damaged count of chunks is believed',
-      },
-      {
-        name: 'marks may go back',
-        from: 'noted.rows <= last.noted.rows',
-        to: 'noted.rows < 0',
-        why: 'a stale line after the last one shortens what was written',
-      },
-      {
-        name: 'a line without its end counts',
-        from: 'const noted = end === 0 ? undefined : notedOf(parse(bytes.subarray(last.end, end)));',
-        to: 'const noted = notedOf(parse(bytes.subarray(last.end, end === 0 ? bytes.length : end)));',
-        why: 'a line that was being written when the machine ended is believed',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/overlap/journal/value-text.ts',
-    ['test/overlap/value-text.test.ts'],
-    [
-      {
-        name: 'minus zero is zero in a resume key',
-        from: "return Object.is(value, -0) ? '-0' : String(value);",
-        to: 'return String(value);',
-        why: 'a resumed run mixes 1 / 0 and 1 / -0 in one output',
-      },
-      {
-        name: 'functions are one in a resume key',
-        from: 'return `function ${JSON.stringify(String(value))}`;',
-        to: 'return `function`;',
-        why: 'a run is resumed with another kernel',
-      },
-      {
-        name: 'typed arrays have no type in a resume key',
-        from: "return `${nameOf(value)} ${bytes.toString('hex')}`;",
-        to: "return bytes.toString('hex');",
-        why: 'the same bytes as another type resume the run',
-      },
-      {
-        name: 'a view is its whole buffer in a resume key',
-        from: 'Buffer.from(value.buffer, value.byteOffset, value.byteLength)',
-        to: 'Buffer.from(value.buffer, 0, value.byteLength)',
-        why: 'two parts of one buffer resume each other’s run',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/overlap/journal/journal.ts',
-    ['test/overlap/journal.test.ts', 'test/overlap/resume.test.ts', 'test/overlap/interruptions.test.ts'],
-    [
-      {
-        name: 'the journal counts what is not on the disk',
-        from: 'await Promise.all(this.#outputs.map((output) => output.sync()));',
-        to: '',
-        why: 'after a loss of power the output lacks what the journal says it has',
-      },
-      {
-        name: 'the mark is taken after the flush',
-        from: '    const noted = this.#states === undefined ? this.#written : kept?.noted;\n    if (noted === undefined || noted.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));',
-        to: '    if (this.#written.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));\n    const noted = this.#states === undefined ? this.#written : kept?.noted;\n    if (noted === undefined) return;',
-        why: 'rows that were written while the flush ran count as flushed',
-      },
-      {
-        name: 'every line of the journal overwrites the last',
-        from: 'this.#position += line.length;',
-        to: '',
-        why: 'a line that is cut takes the one before with it',
-      },
-      {
-        name: 'a failed flush is not reported',
-        from: 'if (this.#failure !== undefined) throw this.#failure.cause;\n    const sums =',
-        to: 'this.#written =',
-        why: 'a full disk is noticed at the end, after hours',
-      },
-      {
-        name: 'only the first output is locked',
-        from: 'const release = await lockAll([...new Set([base, ...finals])]);',
-        to: 'const release = await lockAll(([...new Set([base, ...finals])]).slice(0, 1));',
-        why: 'two runs that share a second output write into each other',
-        tests: ['test/overlap/journal.test.ts', 'test/overlap/resume.test.ts', 'test/overlap/lock.test.ts'],
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/overlap/journal/former.ts',
-    ['test/overlap/journal.test.ts', 'test/overlap/resume.test.ts', 'test/overlap/interruptions.test.ts'],
-    [
-      {
-        name: 'what is kept is not looked at',
-        from: 'if (checksum.value !== sum) break;',
-        to: 'if (sum === undefined) break;',
-        why: 'a bit that changed on the disk is in the output',
-      },
-      {
-        name: 'a partial output may be shorter than its journal says',
-        from: 'if (sizes[i]! >= expected) continue;',
-        to: 'if (sizes[i]! >= 0) continue;',
-        why: 'the resumed output has a gap of zeros',
-      },
-      {
-        name: 'a journal of another run is resumed',
-        from: 'if (differences.length > 0) throw new WarpstageError(differences);',
-        to: '',
-        why: 'two settings are mixed in one output',
       },
     ],
   ),
@@ -387,18 +266,6 @@ export const mutations = [
         from: 'ends[role] = offset + capacity * bytesOf(element);',
         to: 'ends[role] = offset + capacity;',
         why: 'the second input of a chunk overwrites the first',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/overlap/whole-run.ts',
-    ['test/overlap/resume-state.test.ts'],
-    [
-      {
-        name: 'a device without a chunk after a resume is left out',
-        from: '(_, i) => i === 0 || i < begin.chunks || passed.shares[i]!.chunks > 0,',
-        to: '(_, i) => i === 0 || passed.shares[i]!.chunks > 0,',
-        why: 'what it found before the run was interrupted is not in the value',
       },
     ],
   ),

@@ -1,4 +1,4 @@
-// Mutations of what `targets/legalise` and `targets/analysis` prove of a program, so that less synchronisation will do.
+// Mutations of what `targets/legalise` proves of a program, so that less synchronisation will do.
 
 import { mutationsOf } from './mutation.ts';
 
@@ -111,151 +111,6 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
-    'src/targets/analysis/indices.ts',
-    ['test/analysis/indices.test.ts'],
-    [
-      {
-        name: 'an index starts where its counter begins, though that is changed before',
-        from: 'if (times > 2 || (times === 2 && init === null)) return null;',
-        to: '',
-        why: 'lanes access elements that nothing checked',
-      },
-      {
-        name: 'an index that holds what a counter was before moves with it',
-        from: '.filter(([, { inTurn }]) => inTurn.has(each.id))',
-        to: '',
-        why: 'lanes access elements that nothing checked',
-      },
-      {
-        name: 'a bound that a loop changes counts',
-        from: 'if (factor === null || last === null) return null;',
-        to: 'if (factor === null) return null;',
-        why: 'lanes access elements that nothing checked',
-      },
-      {
-        name: 'a counter ends one too early',
-        from: "if (operator === 'lessEqual') return limit;",
-        to: '',
-        why: 'the last element of a row is accessed unchecked',
-      },
-      {
-        name: 'what is taken from an index is added to it',
-        from: 'inLeft ?? { ...expression, left: integer(expression, 0), right: inRight! }',
-        to: 'inLeft ?? inRight',
-        why: 'an index that goes down is checked as one that goes up',
-      },
-      {
-        name: 'a factor may itself be assigned',
-        from: 'for (const each of readBy(factor)) if (assigned.has(each)) return null;',
-        to: '',
-        why: 'a stride that grows in the loop is taken for the one before it',
-      },
-      {
-        name: 'a definition that divides counts before its statement',
-        from: "if (each.kind === 'load' || (each.kind === 'binary' && mayFail(each))) known = false;",
-        to: "if (each.kind === 'load') known = false;",
-        why: 'a kernel that tests its divisor fails all the same',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/analysis/counters.ts',
-    ['test/analysis/indices.test.ts'],
-    [
-      {
-        name: 'a test for something else bounds a counter',
-        from: "(operator !== 'less' && operator !== 'lessEqual')",
-        to: 'false',
-        why: 'a counter that goes on beyond its limit is taken to end there',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/analysis/values.ts',
-    ['test/analysis/facts.test.ts'],
-    [
-      {
-        name: 'a product is known modulo more than its factors say',
-        from: '    a.modulus * b.modulus,\n  );',
-        to: '    mostModulus,\n  );',
-        why: 'indices that are products of two unknown values seem to be apart',
-      },
-      {
-        name: 'of two values the larger modulus is known',
-        from: 'const modulus = Math.min(a.modulus, b.modulus, powerOf(Math.abs(a.residue - b.residue)));',
-        to: 'const modulus = Math.max(a.modulus, b.modulus);',
-        why: 'copies of 16 bytes at addresses that are no multiples of 16: a fault of the GPU',
-      },
-      {
-        name: 'sums that leave their type keep their bounds',
-        from: 'if (!fits) return { least: all.least, most: all.most, value: null, residue, modulus };',
-        to: 'if (!fits) return { least, most, value: null, residue, modulus };',
-        why: 'an index that wraps is taken for one inside its array',
-      },
-      {
-        name: 'a remainder is less than its divisor, whatever its sign',
-        from: 'if (a.least >= 0 && a.most < b.least) return a;',
-        to: 'if (a.most < b.least) return a;',
-        why: 'a remainder of a negative number is taken for the number',
-      },
-      {
-        name: 'a quotient by a negative number keeps its order',
-        from: 'if (b.least < 0 ||',
-        to: 'if (b.most < 0 ||',
-        why: 'a division is taken for one that gives no negative number',
-      },
-      {
-        name: 'unequal bounds make equal values',
-        from: 'const differ = a.most < b.least || b.most < a.least || a.residue % modulus !== b.residue % modulus;',
-        to: 'const differ = a.most <= b.least || b.most < a.least || a.residue % modulus !== b.residue % modulus;',
-        why: 'a test that holds is left out as one that never does',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/analysis/flow.ts',
-    ['test/analysis/facts.test.ts'],
-    [
-      {
-        name: 'what a region assigns is known around it',
-        from: 'for (const id of assignedIn(statement.body)) state[id] = unknown(this.#variables[id]!.type);',
-        to: '',
-        why: 'a check is left out of an access that may be outside, and a fault is lost',
-        tests: ['test/analysis/facts.test.ts', 'test/wasm/bounds.test.ts', 'test/warps/divergence.test.ts'],
-      },
-      {
-        name: 'what a region assigns is taken for what it was at the start',
-        from: 'for (const id of assignedIn(statement.body)) state[id] = unknown(this.#variables[id]!.type);',
-        to: 'if (assignedIn(statement.body).size < 0) return null;',
-        why: 'a variable of a program as regions is known to be what another thread or turn has made of it',
-      },
-      {
-        name: 'what a statement gave is kept though it reads other values',
-        from: '      visit.assigned = null;\n',
-        to: '',
-        why: 'a counter is taken for what it is in the first turn of its loop',
-      },
-      {
-        name: 'what a test taught is kept though it reads other values',
-        from: '      visit.passed[0] = visit.passed[1] = undefined;\n',
-        to: '',
-        why: 'a bound of the first turn of a loop is taken for one of all turns',
-      },
-      {
-        name: 'a test that fails teaches what one that holds does',
-        from: 'const known = passed[holds ? 1 : 0];',
-        to: 'const known = passed[0] ?? passed[1];',
-        why: 'a branch is taken for one that is never reached',
-      },
-      {
-        name: 'a bound that says nothing new is taken for a contradiction',
-        from: 'if (fact === null || fact === known) return fact !== null;',
-        to: 'if (fact === null || fact === known) return false;',
-        why: 'the inside of a loop is taken for one that is never reached',
-      },
-    ],
-  ),
-  ...mutationsOf(
     'src/targets/legalise/calls.ts',
     [...random, 'test/cuda/types.test.ts'],
     [
@@ -362,18 +217,6 @@ export const mutations = [
         from: 'before.then([...before.body, ...after.body])',
         to: 'before.then([...after.body])',
         why: 'bytes are expected that nobody copies',
-      },
-    ],
-  ),
-  ...mutationsOf(
-    'src/targets/analysis/comparisons.ts',
-    ['test/analysis/facts.test.ts'],
-    [
-      {
-        name: 'a branch that is taken where a test fails knows what holds where it holds',
-        from: 'const bounds = boundsAfter(test, holds, a, b);',
-        to: 'const bounds = boundsAfter(test, holds || true, a, b);',
-        why: 'accesses in it are not tested',
       },
     ],
   ),
