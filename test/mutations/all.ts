@@ -13,6 +13,7 @@ import { mutations as meetings } from './meetings.ts';
 import type { Mutation } from './mutation.ts';
 import { mutations as outside } from './outside.ts';
 import { mutations as overlap } from './overlap.ts';
+import { mutations as pipelines } from './pipelines.ts';
 import { mutations as proofs } from './proofs.ts';
 import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
@@ -23,6 +24,7 @@ export const mutations: readonly Mutation[] = [
   ...host,
   ...formats,
   ...compiler,
+  ...pipelines,
   ...legalise,
   ...cohorts,
   ...roles,

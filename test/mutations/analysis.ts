@@ -1,5 +1,6 @@
 // Mutations of `targets/analysis`: what is known of a program before it runs.
 
+import { lanes } from './lanes.ts';
 import { mutationsOf } from './mutation.ts';
 
 const cohorts = ['test/core/cohort-ways.test.ts', 'test/core/cohorts.test.ts'];
@@ -226,6 +227,96 @@ export const mutations = [
         from: "each.kind === 'variable' && assigned.has(each.id)",
         to: 'false',
         why: 'threads read a counter as it was before the loop',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/analysis/known-bounds.ts',
+    ['test/analysis/known-bounds.test.ts', 'test/compiler/shapes.test.ts'],
+    [
+      {
+        name: 'an index that may be negative is inside its dimension',
+        from: 'factOf(index).least >= 0 && ',
+        to: '',
+        why: 'an access in front of a row is that of another row',
+      },
+      {
+        name: 'an index that may be its extent is inside',
+        from: '.most < factOf(extent).least',
+        to: '.most <= factOf(extent).least',
+        why: 'an access behind a row is that of the next',
+      },
+      {
+        name: 'an extent is as large as it may be',
+        from: 'factOf(extent).least',
+        to: 'factOf(extent).most',
+        why: 'an access behind a row of a size that only the launch knows is that of the next',
+      },
+      {
+        name: 'one dimension that is known speaks for all',
+        from: 'bounds.every(',
+        to: 'bounds.some(',
+        why: 'an access outside one dimension is that of another row',
+      },
+      {
+        name: 'the inner dimensions need no look',
+        from: 'position % 2 === 0 ||',
+        to: 'position % 2 === 0 || position > 1 ||',
+        why: 'an access outside a row is that of the next',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/analysis/facts.ts',
+    ['test/analysis/facts.test.ts', 'test/analysis/known-bounds.test.ts'],
+    [
+      {
+        name: 'a variable that is read before it is assigned is what it becomes',
+        from: ' && !has(atStart, variable)',
+        to: '',
+        why: 'a copy is placed by what a later turn finds',
+      },
+      {
+        name: 'what is assigned at two places is what it is at the last',
+        from: "const isOnly = statement.kind === 'assign' && !assigned.has(variable) &&",
+        to: "const isOnly = statement.kind === 'assign' &&",
+        why: 'a thread is taken for another',
+      },
+      {
+        name: 'a number of the caller is an index',
+        from: '!parameter.isIndex',
+        to: 'false',
+        why: 'a number that is larger than any array is taken for a place of one',
+      },
+      {
+        name: 'an i16 has no sign',
+        from: 'between(type, -32_768, 32_767)',
+        to: 'between(type, 0, 65_535)',
+        why: 'a test for a negative number is left out',
+      },
+      {
+        name: 'an i8 has no sign',
+        from: 'between(type, -128, 127)',
+        to: 'between(type, 0, 255)',
+        why: 'a test for a negative number is left out',
+      },
+      {
+        name: 'the extent of a grid is below itself',
+        from: 'cover.isBelow ? most - 1 : most',
+        to: 'most - 1',
+        why: 'the largest grid is taken for one that there is not',
+      },
+      {
+        name: 'a conditional is what its first half is',
+        from: 'return join(then, otherwise);',
+        to: 'return then;',
+        why: 'the other value is taken for one that does not come',
+      },
+      {
+        name: 'the place in a column is that in a row',
+        from: 'return Math.floor(rank / x) % y;',
+        to: 'return Math.floor(rank / x);',
+        why: 'threads of a block with three dimensions are taken for others',
       },
     ],
   ),

@@ -10,36 +10,6 @@ const numbers = [
 
 export const mutations = [
   ...mutationsOf(
-    'src/compiler/destructors.ts',
-    ['test/compiler/destructors.test.ts'],
-    [
-      {
-        name: 'a thread has the pipeline on no way that leaves a block',
-        from: 'return this.list(one.body, before) | (this.#breaks.get(one.label) ?? 0);',
-        to: 'return this.list(one.body, before);',
-        why: 'a destructor behind a block that threads leave early is left out',
-      },
-      {
-        name: 'what is known before a branch holds behind it by its first half',
-        from: 'return this.list(one.then, before) | this.list(one.otherwise, before);',
-        to: 'return this.list(one.then, before);',
-        why: 'a thread quits a pipeline that it has not made',
-      },
-      {
-        name: 'a destructor that depends on the way is plain',
-        from: "outcomes.set(quit, before === held ? 'plain' : 'guarded');",
-        to: "outcomes.set(quit, 'plain');",
-        why: 'a thread that did not make the pipeline quits it',
-      },
-      {
-        name: 'the pipeline is had still behind its quit',
-        from: 'return nothing;\n      default:',
-        to: 'return held;\n      default:',
-        why: 'a destructor quits again what the kernel has quit',
-      },
-    ],
-  ),
-  ...mutationsOf(
     'src/compiler/printf.ts',
     ['test/compiler/printf.test.ts'],
     [

@@ -2,7 +2,7 @@
 
 import { mutationsOf } from './mutation.ts';
 
-const lanes = [
+export const lanes = [
   'test/wasm/masked.test.ts',
   'test/wasm/lanes.test.ts',
   'test/wasm/programs.test.ts',

@@ -122,4 +122,39 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/lane-meetings.ts',
+    [
+      'test/core/cohorts.test.ts > lane',
+      'test/warps/operations.test.ts',
+      'test/warps/divergence.test.ts',
+      'test/differential/warps.test.ts',
+    ],
+    [
+      {
+        name: 'a last warp has all its lanes',
+        from: "isPartial ? words.binary('min', end, words.index(this.#frame.blockSize)) : end",
+        to: 'isPartial ? end : end',
+        why: 'a thread that returns looks for lanes behind the last',
+      },
+      {
+        name: 'each operation of lanes is a sync',
+        from: "this.#wordsOf(operator ?? 'sync')",
+        to: "this.#wordsOf('sync')",
+        why: 'lanes that come to different operations exchange values, and nothing says so',
+      },
+      {
+        name: 'a lane that was let go on knows only what was before',
+        from: "phase: words.binary('subtract', mine(freed), words.constant('i32', 1)),",
+        to: "phase: words.binary('subtract', mine(freed), words.constant('i32', 2)),",
+        why: 'the race checker finds no order where lanes meet',
+      },
+      {
+        name: 'one that returns publishes nothing of what it did',
+        from: 'this.#ask(this.#gone, isGone, number(0), words)',
+        to: 'this.#ask(this.#gone, isGone, number(-1), words)',
+        why: 'what a lane did before it returned is not ordered before what the others do',
+      },
+    ],
+  ),
 ];

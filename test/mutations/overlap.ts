@@ -269,4 +269,70 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/overlap/pieces.ts',
+    ['test/overlap/pieces.test.ts'],
+    [
+      {
+        name: 'rows that fill no group go in pieces',
+        from: 'rows % granularity !== 0 || ',
+        to: '',
+        why: 'the last group is computed from rows that are not there',
+      },
+      {
+        name: 'accumulators go in pieces',
+        from: 'if (accumulators.length > 0 || ',
+        to: 'if (',
+        why: 'each piece sums on its own',
+      },
+      {
+        name: 'a launch of the job’s own goes in pieces',
+        from: "typeof definition.launch === 'function' || ",
+        to: '',
+        why: 'a launch that somebody wrote for chunks is asked for pieces',
+      },
+      {
+        name: 'pieces may take more memory than chunks',
+        from: 'if (threads * pieceBytes > plan.depth * plan.chunkBytes) return null;',
+        to: '',
+        why: 'a run with a limit takes more than it',
+      },
+      {
+        name: 'the last piece is written at the beginning',
+        from: 'position: position + bytesOf(firstRow)',
+        to: 'position',
+        why: 'the first rows are those of the last piece',
+      },
+      {
+        name: 'a file ends early by what is missing of its last piece',
+        from: 'Math.floor(((before + bytes) / rowBytes(input)) * input.width)',
+        to: 'Math.floor((bytes / rowBytes(input)) * input.width)',
+        why: 'a message says that a file ends long before it does',
+      },
+      {
+        name: 'arrays of pieces are kept',
+        from: 'for (const array of this.#arrays) array.free();',
+        to: '',
+        why: 'each job leaves memory behind',
+      },
+      {
+        name: 'rows are told of one by one',
+        from: 'marks.push({ event, rows: some * rows });',
+        to: 'marks.push({ event, rows: some });',
+        why: 'progress stands still while the job runs',
+      },
+      {
+        name: 'the last piece is not counted',
+        from: 'whole + (rows % this.#pieceRows === 0 ? 0 : 1)',
+        to: 'whole',
+        why: 'a report counts a piece too few',
+      },
+      {
+        name: 'a run that was resumed begins anew',
+        from: '|| begin !== 0 ',
+        to: '',
+        why: 'rows that are done are done again',
+      },
+    ],
+  ),
 ];

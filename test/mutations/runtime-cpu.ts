@@ -347,4 +347,41 @@ export const mutations = [
       tests: ['test/runtime/cancellations.test.ts'],
     },
   ]),
+  ...mutationsOf(
+    'src/runtime/cpu/flight.ts',
+    ['test/runtime/every-device.test.ts', 'test/runtime/calling-thread.test.ts'],
+    [
+      {
+        name: 'a function that has been called holds up what is behind it',
+        from: 'if (settled || clear.has(command)) continue;',
+        to: 'if (clear.has(command)) continue;',
+        why: 'a copy is refused though nothing holds it up',
+      },
+      {
+        name: 'a function far in front of a command is not seen',
+        from: 'for (const dependency of dependencies) seen.add(dependency);',
+        to: '',
+        why: 'the thread that would call a function waits for what is behind it, for ever',
+      },
+      {
+        name: 'a function holds nothing up',
+        from: '} else if (assignment === null) return true;',
+        to: '}',
+        why: 'the thread that would call a function waits for what is behind it, for ever',
+      },
+      {
+        name: 'what another device waits for is not looked at',
+        from: 'if (dispatcher.isBehindFunction?.(commands, clear)) return true;',
+        to: '',
+        why: 'a thread waits for a function that another device is behind, for ever',
+      },
+      {
+        name: 'what is known to be clear is looked at again',
+        from: 'for (const { command } of seen) clear.add(command);',
+        to: '',
+        why: 'a question costs more and more',
+        equivalent: 'it costs time alone: each command is looked at again',
+      },
+    ],
+  ),
 ];

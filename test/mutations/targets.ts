@@ -1,15 +1,9 @@
 // Mutations of what writes WebAssembly and CUDA C++; those of lanes are in lanes.ts.
 
+import { lanes } from './lanes.ts';
 import { mutationsOf } from './mutation.ts';
 
 const operators = ['test/wasm/operators.test.ts', 'test/differential/number-rules.test.ts'];
-const lanes = [
-  'test/wasm/masked.test.ts',
-  'test/wasm/lanes.test.ts',
-  'test/wasm/programs.test.ts',
-  'test/differential/kernels.test.ts',
-  'test/differential/programs.test.ts',
-];
 const text = ['test/cuda/arithmetic-on-host.test.ts', 'test/cuda/golden.test.ts'];
 
 export const mutations = [
