@@ -152,6 +152,21 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
     "WS1009: group of cuda.makePipeline must be a block or a tile, and is a pipeline's shared state (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))",
   ],
   [
+    'a pipeline of lanes that a label chooses',
+    "({ y, n }, cuda) => { const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 1); cuda.makePipeline(«cuda.labeledPartition(tile, n)», cuda.pipelineSharedState('block', 2)); y[0] = 1; }",
+    "WS1009: group of cuda.makePipeline must be a block or a tile, and is a coalesced group (each of its threads makes its own, cuda.makePipeline(), and the group's sync() says that all have come)",
+  ],
+  [
+    'a barrier of lanes that a label chooses',
+    '({ y, n }, cuda) => { const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 1); cuda.barrier(«cuda.labeledPartition(tile, n)»); y[0] = 1; }',
+    "WS1009: group of cuda.barrier must be a block or a tile, and is a coalesced group (all of the block's threads make it: cuda.barrier(cuda.thisThreadBlock(), expected))",
+  ],
+  [
+    'a promise that is too long for a lane',
+    "({ y, n }, cuda) => { const s = cuda.sharedArray('f32', 64); const p = cuda.makePipeline(); cuda.memcpyAsync(cuda.coalescedThreads(), s, y, «cuda.alignedSize(256, 64)», p); p.producerCommit(); p.consumerWait(); y[0] = n; }",
+    'WS1009: a copy of a coalesced group is promised to be aligned to 256 bytes, and 128 are the most (promise 16 bytes, which is all that the hardware makes use of: cuda.alignedSize(16, count))',
+  ],
+  [
     'scope and stages the other way round',
     "({ y }, cuda) => { cuda.pipelineSharedState(«2», 'block'); }",
     "WS1009: scope of cuda.pipelineSharedState must be 'block', 'cluster', 'device' or 'system', and is the number 2 (it takes (scope, stages))",
@@ -169,7 +184,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a copy by the grid',
     "({ y }, cuda) => { const s = cuda.sharedArray('f32', 32); const p = cuda.makePipeline(); cuda.memcpyAsync(«cuda.thisGrid()», s, y, 32, p); }",
-    'WS1009: group of cuda.memcpyAsync must be a block, a tile or a thread, and is the grid group (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
+    'WS1009: group of cuda.memcpyAsync must be a block, a tile, a coalesced group or a thread, and is the grid group (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
   ],
   [
     'a copy of one and a half elements',

@@ -46,6 +46,30 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/compiler/intrinsics/lane-copies.ts',
+    ['test/warps/lane-copies.test.ts'],
+    [
+      {
+        name: 'the last piece of a lane is as long as the others',
+        from: "piece === 1 ? index(1) : binary('min', index(piece), rest, range)",
+        to: 'index(piece)',
+        why: 'a promise that is not kept is not found, and a lane copies what is behind the end',
+      },
+      {
+        name: 'a lane begins at its rank, whatever is the length of a piece',
+        from: 'value: lanes(lanesBelow(call, mask))',
+        to: 'value: convert(countOfLanes(call, lanesBelow(call, mask)), indexType, range)',
+        why: 'pieces lie over each other, and what lies behind them stays where it was',
+      },
+      {
+        name: 'a copy of fewer than no elements is none',
+        from: "known !== null && known >= 0 ? [] : [compare('less', count, zero, range)]",
+        to: '[]',
+        why: 'a wrong count is lost in silence',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/compiler/intrinsics/combining.ts',
     ['test/warps/coalesced.test.ts', 'test/warps/combining.test.ts'],
     [

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { check } from 'warpstage/check';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
+import { awaited, branches, coalesced, copied, promised, schema, staged } from './lane-copy-kernels.ts';
 import { outcomeOf, outputOf } from './support.ts';
 
 sayWithoutGpu();
@@ -16,7 +17,6 @@ const someLabels = fc
   .array(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 32, maxLength: 32 }), lengths)
   .map((warps) => warps.flat());
 
-const schema = { out: 'i32[]', x: 'readonly i32[]', labels: 'readonly i32[]', per: 'index' } as const;
 const inputs = (labels: readonly number[], per: number) => ({
   labels: Int32Array.from(labels),
   x: Int32Array.from({ length: 512 }, (_, n) => 1000 + ((n * 7919) % 997)),
@@ -34,66 +34,6 @@ function expected(labels: readonly number[], per: number): number[] {
   });
 }
 
-const copied = kernel(schema, ({ out, x, labels, per }, cuda) => {
-  const block = cuda.thisThreadBlock();
-  const t = block.threadRank();
-  const shared = cuda.sharedArray('i32', 64 * 64);
-  const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), labels[t]!);
-  const first = group.shfl(t, 0);
-  const count = group.size() * per;
-  const own = shared.subarray(64 * first);
-  cuda.cg.memcpyAsync(group, own, x.subarray(8 * first), count);
-  cuda.cg.wait(group);
-  out[t] = count === 0 ? -1 : own[(group.threadRank() * 5 + 1) % count]!;
-});
-
-const promised = kernel(schema, ({ out, x, labels, per }, cuda) => {
-  const block = cuda.thisThreadBlock();
-  const t = block.threadRank();
-  const shared = cuda.sharedArray('i32', 64 * 64);
-  const pipe = cuda.makePipeline();
-  const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), labels[t]!);
-  const first = group.shfl(t, 0);
-  const count = group.size() * per;
-  const own = shared.subarray(64 * first);
-  cuda.memcpyAsync(group, own, x.subarray(8 * first), cuda.alignedSize(16, Math.ceil(count / 4) * 4), pipe);
-  pipe.producerCommit();
-  pipe.consumerWait();
-  group.sync();
-  out[t] = count === 0 ? -1 : own[(group.threadRank() * 5 + 1) % count]!;
-});
-
-const staged = kernel(schema, ({ out, x, labels, per }, cuda) => {
-  const block = cuda.thisThreadBlock();
-  const t = block.threadRank();
-  const shared = cuda.sharedArray('i32', 64 * 64);
-  const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 2));
-  const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), labels[t]!);
-  const first = group.shfl(t, 0);
-  const count = group.size() * per;
-  const own = shared.subarray(64 * first);
-  pipe.producerAcquire();
-  cuda.memcpyAsync(group, own, x.subarray(8 * first), count, pipe);
-  pipe.producerCommit();
-  pipe.consumerWait();
-  out[t] = count === 0 ? -1 : own[(group.threadRank() * 5 + 1) % count]!;
-  pipe.consumerRelease();
-});
-
-const awaited = kernel(schema, ({ out, x, labels, per }, cuda) => {
-  const block = cuda.thisThreadBlock();
-  const t = block.threadRank();
-  const shared = cuda.sharedArray('i32', 64 * 64);
-  const barrier = cuda.barrier(block);
-  const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), labels[t]!);
-  const first = group.shfl(t, 0);
-  const count = group.size() * per;
-  const own = shared.subarray(64 * first);
-  cuda.memcpyAsync(group, own, x.subarray(8 * first), count, barrier);
-  barrier.arriveAndWait();
-  out[t] = count === 0 ? -1 : own[(group.threadRank() * 5 + 1) % count]!;
-});
-
 test.each([
   ['its threads’ own queues', copied],
   ['a pipeline of each thread, with a promise', promised],
@@ -109,24 +49,6 @@ test.each([
   );
 });
 
-const branches = kernel(schema, ({ out, x, labels, per }, cuda) => {
-  const block = cuda.thisThreadBlock();
-  const t = block.threadRank();
-  const shared = cuda.sharedArray('i32', 64);
-  const group = cuda.binaryPartition(cuda.tiledPartition(block, 32), labels[t]! > 1);
-  if (labels[t]! > 1) {
-    // Two commits of each lane: of the older one nothing is under way any more.
-    const own = shared.subarray(t - cuda.laneId);
-    cuda.cg.memcpyAsync(group, own, x, group.size());
-    cuda.cg.memcpyAsync(group, own.subarray(group.size()), 4 * per, x.subarray(256), 32 - group.size());
-    cuda.cg.waitPrior(group, 1);
-    out[t] = own[group.size() - 1 - group.threadRank()]!;
-    cuda.cg.wait(group);
-  } else {
-    out[t] = -group.size();
-  }
-});
-
 test('copies of some lanes in a branch of theirs, of which the youngest is not waited for', () => {
   fc.assert(
     fc.property(someLabels, fc.integer({ min: 0, max: 2 }), (labels, per) => {
@@ -140,19 +62,6 @@ test('copies of some lanes in a branch of theirs, of which the youngest is not w
     }),
     { numRuns: 4 },
   );
-});
-
-const coalesced = kernel({ out: 'i32[]', x: 'readonly i32[]' }, ({ out, x }, cuda) => {
-  const t = cuda.threadIdx.x;
-  const shared = cuda.sharedArray('i32', 40 * 40);
-  if (t % 3 > 0) {
-    // Which lanes are here is not known: whoever they are, they copy all to a place of theirs.
-    const group = cuda.coalescedThreads();
-    const own = shared.subarray(40 * group.shfl(t, 0));
-    cuda.cg.memcpyAsync(group, own, x, 40);
-    cuda.cg.wait(group);
-    out[t] = own[39 - t]!;
-  }
 });
 
 test('copies of the lanes that happen to be there', () => {

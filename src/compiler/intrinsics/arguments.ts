@@ -68,7 +68,7 @@ export function checkArguments(
       `${name} of ${intrinsic} must be ${kindText(kind)}, and is ${describe(value)}`,
       wantsNumber(kind) && value.kind !== 'text'
         ? numberHint(value)
-        : `it takes ${forms.map(formText).join(' or ')}`,
+        : (hintForLanes(intrinsic, value) ?? `it takes ${forms.map(formText).join(' or ')}`),
     );
   }
   const converted: Record<string, unknown> = {};
@@ -81,6 +81,17 @@ export function checkArguments(
     }
   });
   return converted;
+}
+
+/** What a group of any lanes has in place of a pipeline or barrier that its threads share. */
+function hintForLanes(intrinsic: string, { kind }: Value): string | null {
+  if (kind !== 'lanes') return null;
+  if (intrinsic === 'cuda.makePipeline' || intrinsic === 'cuda.pipelined')
+    return "each of its threads makes its own, cuda.makePipeline(), and the group's sync() says that all have come";
+  const isBarrier = intrinsic === 'cuda.barrier' || intrinsic === 'cuda.barrierArray';
+  return isBarrier
+    ? "all of the block's threads make it: cuda.barrier(cuda.thisThreadBlock(), expected)"
+    : null;
 }
 
 function slotsOf(form: Form): Slot[] {
