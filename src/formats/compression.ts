@@ -9,7 +9,6 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
-import { Decompress } from 'fzstd';
 import { problem } from '../diagnostics/problem.ts';
 import type { ByteReader, OpenBytes } from './bytes.ts';
 import type { Contents, Encoding, Format, OpenRequest, OutputDescription } from './format.ts';
@@ -24,7 +23,7 @@ export interface Compression {
   /** The command that unpacks one. */
   readonly unpack: string;
   /** What is fed compressed bytes and gives them unpacked. */
-  decompress(): Transform;
+  decompress(): Promise<Transform>;
   /** Compresses bytes on their own. Throws WS5012 where this version of Node cannot. */
   compress(bytes: Uint8Array, name: string): Promise<Uint8Array>;
   /** Packs bytes as they are: as many bytes always come of as many. */
@@ -36,7 +35,7 @@ const gzip: Compression = {
   endings: ['.gz', '.gzip'],
   begins: [0x1f, 0x8b, 0x08],
   unpack: 'gunzip -k',
-  decompress: () => zlib.createGunzip(),
+  decompress: async () => zlib.createGunzip(),
   compress: (bytes) => gzipped(bytes),
   store: (bytes) => zlib.gzipSync(bytes, { level: 0 }),
 };
@@ -75,7 +74,7 @@ export async function unpackedBeginning(
   beginning: Uint8Array,
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  const unpacked = Readable.from([beginning]).pipe(compression.decompress());
+  const unpacked = Readable.from([beginning]).pipe(await compression.decompress());
   // It is cut off: what came before the end counts.
   try {
     for await (const piece of unpacked) pieces.push(piece);
@@ -112,7 +111,7 @@ async function openPacked(
       `unpack it first: ${compression.unpack} ${file.name}`,
     );
   }
-  const unpacking = compression.decompress();
+  const unpacking = await compression.decompress();
   // Its errors are those of who reads what it gives.
   const ended = pipeline(piecesOf(file), unpacking).catch(() => {});
   const name = compressionOfName(file.name)?.inner ?? file.name;
@@ -173,7 +172,8 @@ function packed(format: Format, compression: Compression, output: OutputDescript
  * Unpacks Zstandard. Node's own, where there is one, gives the first frame alone and says nothing of the others, nor of
  * an end that is missing.
  */
-function unpackZstd(): Transform {
+async function unpackZstd(): Promise<Transform> {
+  const { Decompress } = await import('fzstd');
   let pieces: Uint8Array[] = [];
   const decompress = new Decompress((piece) => {
     // What is not the library's own memory any more.
