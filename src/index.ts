@@ -13,6 +13,7 @@ export type {
   Format,
   OpenRequest,
   OutputDescription,
+  ReadRequest,
   StoredArray,
 } from './formats/format.ts';
 export { registerFormat } from './formats/registry.ts';

@@ -183,8 +183,9 @@ export function math(
   type: 'f32' | 'f64',
   operands: readonly Expression[],
   range: Range,
+  how: { readonly fast?: true } = {},
 ): Expression {
-  return folded({ kind: 'math', type, function: name, operands, range });
+  return folded({ kind: 'math', type, function: name, operands, range, ...how });
 }
 
 /** Whether it is the constant `true`, the constant `false`, or neither (null). */

@@ -280,6 +280,8 @@ export type Expression =
       readonly kind: 'math';
       readonly function: MathFunction;
       readonly operands: readonly Expression[];
+      /** Whether a target may take an instruction that is less exact. */
+      readonly fast?: true;
     });
 
 // Statements

@@ -143,7 +143,10 @@ export class ExpressionPrinter {
       case 'convert':
         return this.#call(conversionText(expression), [expression.operand]);
       case 'math':
-        return this.#call(expression.function, expression.operands);
+        return this.#call(
+          expression.fast ? `fast ${expression.function}` : expression.function,
+          expression.operands,
+        );
       case 'conditional':
         return this.#conditional(expression);
       default:

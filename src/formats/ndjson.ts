@@ -1,6 +1,6 @@
 // NDJSON files: a JSON value on each line, objects whose fields are columns, or numbers alone.
 //
-// JSON numbers are read as JavaScript reads them; an integer beyond 2^53, which that rounds, is refused. JSON has
+// JSON numbers are read as JavaScript reads them, which rounds integers beyond 2^53: those are floats. JSON has
 // neither NaN nor infinity: a NaN is written as null, and infinity is an error.
 
 import { count } from '../diagnostics/count.ts';
@@ -57,11 +57,7 @@ function isObject(row: unknown): row is Row {
 
 function numberOf(value: unknown): FieldValue {
   if (value === null || typeof value === 'boolean') return value;
-  if (typeof value !== 'number') return undefined;
-  // What the text said is lost.
-  return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64
-    ? undefined
-    : value;
+  return typeof value === 'number' ? value : undefined;
 }
 
 function textOf(value: unknown): string {

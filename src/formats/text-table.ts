@@ -125,7 +125,7 @@ class ColumnReading<Row> {
       if (dtype === 'bool') throw this.#unlike(row, i, 'neither true nor false');
       if (typeof value === 'bigint') return isFloatType(dtype) ? Number(value) : value;
       const isWhole = Number.isSafeInteger(value) || isFloatType(dtype);
-      if (!isWhole) throw this.#unlike(row, i, 'no whole number');
+      if (!isWhole) throw this.#unlike(row, i, 'no whole number that is read exactly');
       return value;
     });
     this.#rows += rows.length;
@@ -135,10 +135,9 @@ class ColumnReading<Row> {
   #unlike(row: Row, i: number, what: string): Error {
     const { name } = this.#column;
     const of = name === undefined ? '' : ` of column '${name}'`;
-    const hint =
-      what === 'no whole number'
-        ? "have fractions rounded: --convert nearest (convert: 'nearest' in a program)"
-        : 'correct the row, or leave the field empty and say what stands for it: --nulls 0';
+    const hint = what.startsWith('no whole number')
+      ? "have fractions rounded: --convert nearest (convert: 'nearest' in a program)"
+      : 'correct the row, or leave the field empty and say what stands for it: --nulls 0';
     const text = this.#column.text(row).slice(0, 60);
     return problem(
       'WS5005',

@@ -109,6 +109,32 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   sinpi(x: Divided): number;
   /** The cosine of x times pi. CUDA: `cospi(x)`. */
   cospi(x: Divided): number;
+  /**
+   * The sine. For an x from -pi to pi a GPU is off by at most 2^-21.4; further away the error grows. An f64, and any other device, has the exact one: only an f32 on a GPU is
+   * computed by the fast instruction. So it is with all that are called fast. CUDA: `__sinf(x)`.
+   */
+  fastSin(x: Divided): number;
+  /** The cosine. For an x from -pi to pi a GPU is off by at most 2^-21.1; further away the error grows. CUDA: `__cosf(x)`. */
+  fastCos(x: Divided): number;
+  /** The tangent, as `fastSin(x) / fastCos(x)`. CUDA: `__tanf(x)`. */
+  fastTan(x: Divided): number;
+  /**
+   * e to the power of x. A GPU is off by at most 2 + floor(|1.173 * x|) units in the last place. CUDA: `__expf(x)`.
+   *
+   * @example
+   * const weight = cuda.fastExp(-distance[i]!);
+   */
+  fastExp(x: Divided): number;
+  /** 10 to the power of x. A GPU is off by at most 2 + floor(|2.97 * x|) units in the last place. CUDA: `__exp10f(x)`. */
+  fastExp10(x: Divided): number;
+  /** The natural logarithm. For an x from 0.5 to 2 a GPU is off by at most 2^-21.4, elsewhere by 3 units in the last place. CUDA: `__logf(x)`. */
+  fastLog(x: Divided): number;
+  /** The logarithm to base 2. For an x from 0.5 to 2 a GPU is off by at most 2^-22, elsewhere by 2 units in the last place. CUDA: `__log2f(x)`. */
+  fastLog2(x: Divided): number;
+  /** The logarithm to base 10. For an x from 0.5 to 2 a GPU is off by at most 2^-24, elsewhere by 3 units in the last place. CUDA: `__log10f(x)`. */
+  fastLog10(x: Divided): number;
+  /** x to the power of y, as 2 to the power of `y * log2(x)`: of an x from 0 on, and no exact powers. CUDA: `__powf(x, y)`. */
+  fastPow(x: Divided, y: Divided): number;
   /** The error function. On a CPU within 4 units in the last place of an f64. CUDA: `erf(x)`. */
   erf(x: Divided): number;
   /** 1 less the error function. On a CPU within 8 units in the last place of an f64. CUDA: `erfc(x)`. */

@@ -90,7 +90,7 @@ describe('CSV', () => {
     await expectFailure(
       readAll(at(50_000, '1.5,1'), 'i32'),
       'WS5005',
-      "is '1.5', no whole number",
+      "is '1.5', no whole number that is read exactly",
       '--convert nearest',
     );
     expect((await readAll(at(50_000, '1.5,1'))).values[50_000]).toBe(1.5);
@@ -154,6 +154,12 @@ describe('NDJSON', () => {
     for (const column of ['s', 'deep'])
       await expectFailure(readAll(path, 'f32', { column }), 'WS5005', `column '${column}'`, 'numbers');
     expect((await readAll(text('t.jsonl', '1\n2.5\n'))).values).toEqual([1, 2.5]);
+  });
+
+  test('has floats beyond 2^53, and refuses them for integers', async () => {
+    const path = text('t.ndjson', `${'{"x":1}\n'.repeat(40_000)}{"x":100000000000000000}\n`);
+    expect((await readAll(path)).values[40_000]).toBe(Math.fround(1e17));
+    await expectFailure(readAll(path, 'i32'), 'WS5005', /row 40,000 of column 'x' is '1000.*read exactly/);
   });
 
   test('says what is no JSON, or unlike the first row', async () => {

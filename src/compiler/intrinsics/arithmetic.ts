@@ -213,7 +213,12 @@ export function settledOf(values: readonly Operand[]): Numeric[] {
   return values.filter((value) => value.kind !== 'quotient');
 }
 
-export function onFloat({ lowering, node }: Place, name: MathFunction, values: readonly Operand[]): Value {
+export function onFloat(
+  { lowering, node }: Place,
+  name: MathFunction,
+  values: readonly Operand[],
+  how: { readonly fast?: true } = {},
+): Value {
   const literals = values.map(literalNumber);
   if (literals.every((value) => value !== null)) {
     const apply: (...numbers: number[]) => number = mathFunctions[name];
@@ -221,7 +226,7 @@ export function onFloat({ lowering, node }: Place, name: MathFunction, values: r
   }
   const given = floats(lowering, values, node);
   if (given === null) return openOf(settledOf(values), true);
-  return number(given.type, math(name, given.type, given.operands, lowering.range(node)));
+  return number(given.type, math(name, given.type, given.operands, lowering.range(node), how));
 }
 
 /** An operand as the 32 bits that JavaScript takes of it. */

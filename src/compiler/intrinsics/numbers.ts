@@ -24,6 +24,9 @@ type OfIntegers = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'> & {
 type Integer = 'i32' | 'u32';
 
 const named = (name: MathFunction) => (call: OfFloats) => onFloat(call, name, Object.values(call.args));
+/** The same function, which a target may compute less exactly. */
+const fast = (name: MathFunction) => (call: OfFloats) =>
+  onFloat(call, name, Object.values(call.args), { fast: true });
 
 export const numberHandlers = {
   'cuda.fma': (call) => {
@@ -37,6 +40,15 @@ export const numberHandlers = {
   'cuda.exp10': named('exp10'),
   'cuda.sinpi': named('sinpi'),
   'cuda.cospi': named('cospi'),
+  'cuda.fastSin': fast('sin'),
+  'cuda.fastCos': fast('cos'),
+  'cuda.fastTan': fast('tan'),
+  'cuda.fastExp': fast('exp'),
+  'cuda.fastExp10': fast('exp10'),
+  'cuda.fastLog': fast('log'),
+  'cuda.fastLog2': fast('log2'),
+  'cuda.fastLog10': fast('log10'),
+  'cuda.fastPow': fast('pow'),
   'cuda.erf': named('erf'),
   'cuda.erfc': named('erfc'),
   'cuda.lgamma': named('lgamma'),

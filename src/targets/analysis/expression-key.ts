@@ -41,7 +41,7 @@ function headOf(expression: Expression): string {
     case 'conditional':
       return 'conditional';
     case 'math':
-      return expression.function;
+      return expression.fast ? `fast ${expression.function}` : expression.function;
     default:
       return expression satisfies never;
   }

@@ -149,6 +149,9 @@ export class ExpressionWriter {
       case 'conditional':
         return `(${this.write(expression.test)} ? ${this.write(expression.then)} : ${this.write(expression.otherwise)})`;
       case 'math': {
+        if (expression.fast && expression.type === 'f32') {
+          return `__${expression.function}f(${expression.operands.map((operand) => this.write(operand)).join(', ')})`;
+        }
         const own = ownFunctions[expression.function];
         const name = own ?? expression.function;
         const suffix = expression.type === 'f32' && own === undefined ? 'f' : '';
