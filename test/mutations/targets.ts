@@ -71,6 +71,24 @@ export const mutations = [
         to: 'others.length > 0',
         why: 'the threads behind the first ones do nothing',
       },
+      {
+        name: 'a region is cut where a variable goes on to the branch',
+        from: 'if ([...read].some((id) => assigned.has(id))) return null;',
+        to: 'if ([...read].some((id) => assigned.has(id) && given.has(id))) return null;',
+        why: 'the first threads take what the last thread had',
+      },
+      {
+        name: 'a region is cut in front of a branch that leaves a variable',
+        from: 'if ([...region.stores, ...region.resets].some((id) => given.has(id))) return null;',
+        to: '',
+        why: 'what the first threads leave to a later region is lost',
+      },
+      {
+        name: 'the branch behind a cut brings no variables',
+        from: 'region.loads.filter((id) => read.has(id) || given.has(id))',
+        to: 'region.loads.filter((id) => assigned.has(id) && given.has(id))',
+        why: 'the first threads take what the last thread had',
+      },
     ],
   ),
   ...mutationsOf(

@@ -1,11 +1,11 @@
-// Branches that only the first threads of a block take: the loop over threads ends where they do. WebAssembly gives what
-// the interpreter gives, with this pass and without it.
+// Branches that only the first threads of a block take: the loop over threads ends where they do, also where others stand before
+// them in a region. WebAssembly gives what the interpreter gives, with this pass and without it.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { wasmBytes } from '#warpstage/targets/wasm/compile.js';
+import { explainWasm, wasmBytes } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import {
@@ -37,10 +37,12 @@ const counts = [5, 0, 1, 16, 17, 40, 63, 64, 65, -3, 2 ** 31 - 1, -(2 ** 31)];
 function randomPrefixes(tape: Tape): Program {
   const p = new ProgramBuilder('prefixes', [...tape.pick(blocks)]);
   const out = p.array('out', 'i32');
+  const other = p.array('other', 'i32');
   const table = p.array('table', 'i32', 'readonly');
   const shared = p.shared('shared', 'i32', p.blockSize);
   const n = p.scalar('n', 'i32');
   const [kept, half, own] = [p.variable('kept', 'i32'), p.variable('half', 'i32'), p.variable('own', 'i32')];
+  const row = p.local('row', 'i32', 2);
   const rank = p.builtin('threadRank');
   const x = p.builtin('threadIdx.x');
   const last = p.index(p.blockSize - 1);
@@ -63,13 +65,16 @@ function randomPrefixes(tape: Tape): Program {
       () => store(shared, rank, add(load(shared, rank), n)),
       () => kept.set(add(multiply(kept.value, p.index(3)), load(shared, rank))),
       () => own.set(add(half.value, rank)),
-      () => store(out, p.gridRank(), add(kept.value, own.value)),
+      () => store(other, p.gridRank(), add(kept.value, own.value)),
+      () => store(row, p.index(1), add(load(row, p.index(0)), load(shared, rank))),
+      () => store(other, p.gridRank(), binary('xor', load(row, p.index(1)), rank)),
       // Outside the array for the last threads.
       () => kept.set(load(table, add(rank, p.index(tape.pick([0, 1, 9]))))),
     ])();
   const step = (bound: Expression): Statement[] => [
-    ...(tape.chance(1, 4) ? [deed()] : []),
-    when(test(bound), Array.from({ length: 1 + tape.below(3) }, deed), tape.chance(1, 6) ? [deed()] : []),
+    // What all threads do before the branch, and what the branch may need of it.
+    ...Array.from({ length: 2 - tape.below(3) }, deed),
+    when(test(bound), Array.from({ length: 1 + tape.below(2) }, deed), tape.chance(1, 8) ? [deed()] : []),
     sync(),
   ];
   const literal = p.index(tape.pick([0, 1, 16, 20, 64]));
@@ -78,6 +83,8 @@ function randomPrefixes(tape: Tape): Program {
   ]);
   return p.build([
     kept.set(rank),
+    store(row, p.index(0), n),
+    store(row, p.index(1), rank),
     store(shared, rank, binary('subtract', last, rank)),
     sync(),
     ...step(tape.pick([n, literal])),
@@ -90,17 +97,17 @@ function randomPrefixes(tape: Tape): Program {
 
 function outcome(target: Target, program: Program, n: number) {
   const threads = program.block[0] * program.block[1];
-  const out = new Int32Array(2 * threads);
+  const [out, other] = [new Int32Array(2 * threads), new Int32Array(2 * threads)];
   const table = Int32Array.from({ length: threads }, (_, i) => i * i);
-  const { fault } = runProgram(target, program, { grid: 2, arguments: { out, table, n } });
+  const { fault } = runProgram(target, program, { grid: 2, arguments: { out, other, table, n } });
   return {
     fault: fault && { kind: fault.kind, block: fault.block },
-    out: fault === null ? bitsOf(out) : null,
+    results: fault === null ? [bitsOf(out), bitsOf(other)] : null,
   };
 }
 
 test.each([wasm, wasmWithout('prefix')])('random branches of the first threads, by $name', (target) => {
-  let [runs, changed, faults] = [0, 0, 0];
+  let [runs, changed, cut, faults] = [0, 0, 0, 0];
   fc.assert(
     fc.property(tapes(40), fc.constantFrom(...counts), (tape, n) => {
       const program = randomPrefixes(tape);
@@ -108,14 +115,18 @@ test.each([wasm, wasmWithout('prefix')])('random branches of the first threads, 
       expect(outcome(target, program, n), printProgram(program)).toEqual(expected);
       runs += 1;
       if (expected.fault !== null) faults += 1;
+      if (target !== wasm) return;
       const without = wasmBytes(program, { without: ['prefix'] });
       if (!Buffer.from(wasmBytes(program)).equals(without)) changed += 1;
+      if (explainWasm(program).done.some((line) => line.includes('cut in front'))) cut += 1;
     }),
     randomRuns(60),
   );
-  expect(changed).toBeGreaterThan(runs / 3);
   expect(faults).toBeGreaterThan(0);
   expect(faults).toBeLessThan(runs / 2);
+  if (target !== wasm) return;
+  expect(changed).toBeGreaterThan(runs / 3);
+  expect(cut).toBeGreaterThan(runs / 6);
 });
 
 /** Threads for which `operator` holds write to an element that is `offset` behind their own. */
@@ -152,4 +163,27 @@ test('the thread that fails is named, in vectors and behind them', () => {
     });
     expect(fault).toMatchObject({ kind: 'out-of-range', block: [0, 0, 0], thread: [thread, 0, 0] });
   }
+});
+
+test.each([
+  ['assigned beside it', 0],
+  ['assigned before the last meeting', 1],
+])('a branch of the first threads finds its own variable, %s', (_, meets) => {
+  const p = new ProgramBuilder('carried', [64, 1, 1]);
+  const [out, beside] = [p.array('out', 'i32'), p.array('beside', 'i32')];
+  const [rank, own] = [p.builtin('threadRank'), p.variable('own', 'i32')];
+  const program = p.build([
+    own.set(multiply(rank, rank)),
+    ...(meets === 1 ? [sync()] : []),
+    store(beside, rank, rank),
+    when(compare('less', rank, p.index(13)), [store(out, rank, own.value)]),
+  ]);
+  const cuts = explainWasm(program).done.some((line) => line.includes('cut in front'));
+  expect(cuts).toBe(meets === 1);
+  const [found, expected] = [wasm, interpreter('eager')].map((target) => {
+    const given = { out: new Int32Array(64), beside: new Int32Array(64) };
+    runProgram(target, program, { grid: 1, arguments: given });
+    return bitsOf(given.out);
+  });
+  expect(found).toEqual(expected);
 });

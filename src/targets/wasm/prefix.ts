@@ -3,10 +3,15 @@
 // `if (threadRank < n) …` with an `n` that all threads find the same, and nothing beside it, is the branch's statements for
 // the first n threads: a bound of the loop over them, and no mask and no test in each. Where a block
 // of one row folds an array in halves, each turn so does what is left, and no more.
+//
+// Where such a branch stands at a region's end, behind what all threads do, the region is cut in front of it: the borders of a
+// tile are then loaded by a loop over a few threads, and the others are not asked. A cut only lets all threads
+// come to the branch before the first one takes it, which threads in any order may do. No value may go across it.
 
 import type { Expression, Region, Statement } from '../../compiler/ir.ts';
 import { integer } from '../analysis/affine.ts';
 import { constantOf } from '../analysis/elements.ts';
+import { anyStatement, assignedIn, leaves, readIn } from '../analysis/walk.ts';
 import type { Hoisting } from './hoisting.ts';
 import type { Unit } from './unit.ts';
 
@@ -29,6 +34,37 @@ export function prefixOf(
   if (count === null || !hoisting.isFixed(count)) return null;
   unit.tell('prefix', 'branches of the first threads that the others do not come to');
   return { count, body: only.then };
+}
+
+type Part = Omit<Region, 'range'>;
+
+/**
+ * A region as what all threads do and the branch of the first ones behind it; null where it does not end so, or where a
+ * variable goes from one to the other, or the branch leaves one to later regions.
+ */
+export function cutBeforePrefix(unit: Unit, region: Part, fixed: FixedBeside): readonly [Part, Part] | null {
+  const head = region.body.slice(0, -1);
+  const tail = region.body.slice(-1);
+  if (head.length === 0 || !isPlain(region.body)) return null;
+  const [assigned, read, given] = [assignedIn(head), readIn(tail), assignedIn(tail)];
+  if ([...read].some((id) => assigned.has(id))) return null;
+  if ([...region.stores, ...region.resets].some((id) => given.has(id))) return null;
+  if (prefixOf(unit, { body: tail }, fixed(given)) === null) return null;
+  unit.tell('prefix', 'regions cut in front of a branch of the first threads');
+  const loads = region.loads.filter((id) => read.has(id) || given.has(id));
+  return [
+    { ...region, body: head },
+    { ...region, body: tail, loads, stores: [], resets: [] },
+  ];
+}
+
+/** What has one value for all threads through statements that assign some variables. */
+type FixedBeside = (assigned: ReadonlySet<number>) => Pick<Hoisting, 'isFixed'>;
+
+/** Whether statements neither synchronise nor print, and none of them ends its thread. */
+function isPlain(list: readonly Statement[]): boolean {
+  const others = ['call', 'return', 'region'];
+  return !leaves(list) && !anyStatement(list, ({ kind }) => others.includes(kind));
 }
 
 /** How many threads a test holds for, where it does so for the first ones of a row of so many. */

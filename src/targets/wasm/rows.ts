@@ -10,7 +10,7 @@ import type { Code, Label, Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import { Hoisting } from './hoisting.ts';
 import { jointCopy } from './joint-copies.ts';
-import { prefixOf } from './prefix.ts';
+import { cutBeforePrefix, prefixOf } from './prefix.ts';
 import type { Lanes } from './simd/lanes.ts';
 import { planLanes, writeLaneRow } from './simd/region.ts';
 import { writeStatements } from './statements.ts';
@@ -34,7 +34,13 @@ export interface RowsParts {
 /** Writes a loop over all threads of the block; returns whether it runs any of them in lanes. */
 export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
   const { unit, code, lanes, uniformity, variables, uniform } = parts;
-  const hoisting = new Hoisting(uniform, uniformity, assignedIn(parts.region.body));
+  const hoistingBeside = (assigned: ReadonlySet<number>) => new Hoisting(uniform, uniformity, assigned);
+  const cut = cutBeforePrefix(unit, parts.region, hoistingBeside);
+  if (cut !== null) {
+    const [head, tail] = cut.map((each) => writeRows({ ...parts, region: each }));
+    return { vectorised: head!.vectorised || tail!.vectorised };
+  }
+  const hoisting = hoistingBeside(assignedIn(parts.region.body));
   const prefix = prefixOf(unit, parts.region, hoisting);
   const region = prefix === null ? parts.region : { ...parts.region, body: prefix.body };
   const plan = planLanes(lanes, region);

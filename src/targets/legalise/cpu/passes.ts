@@ -19,7 +19,7 @@ export type CpuPass = (typeof cpuPasses)[number];
  * loops one by one, access elements of 8 and 16 bits together, compute f64 two in a vector, use instructions of relaxed
  * SIMD where the engine has them, and do atomic operations without a result one after the other. A test
  * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
- * stride over memory. Where only the first threads of a block have something to do, the others are not asked. Indices that
+ * stride over memory. Where only the first threads of a block have something to do, or something more at a region's end, the others are not asked. Indices that
  * lie side by side in memory are read where lanes need them one by one, and so do
  * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and two rows of a block go together where they load alike. Lanes that have left
  * a loop keep only what is read behind it, and unsigned numbers are compared by what an engine has. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
