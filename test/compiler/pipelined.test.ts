@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { printProgram } from '#warpstage/compiler/print.js';
+import { runEverywhere } from '../support/everywhere.ts';
 import { compile, kernelOf, mistakesIn } from './support.ts';
 
 const schema = {
@@ -108,6 +109,69 @@ describe('the same program as', () => {
   });
 });
 
+describe('on every target', () => {
+  /** What a kernel of 40 threads stores; each batch of its input counts on from the one before. */
+  const stored = (statements: string, batches = 3) => {
+    const input = Int32Array.from({ length: 40 * batches }, (_, i) => i);
+    const { fault, arguments: after } = runEverywhere(kernelOf(schema, kernelWith(statements)) as never, {
+      grid: 1,
+      block: 40,
+      arguments: { out: new Int32Array(40 * batches), input, other: new Float32Array(1), batches },
+    });
+    expect(fault).toBeNull();
+    return [...(after.out as Int32Array)];
+  };
+  const counted = Array.from({ length: 120 }, (_, i) => i);
+
+  test('tiles have stages of their own, which end where they do', () => {
+    expect(
+      stored(`const tile = cuda.tiledPartition(block, 8);
+        const lane = tile.threadRank();
+        const first = t - lane;
+        cuda.pipelined({
+          group: tile, stages: 2, batches,
+          copy: (batch) => ({ source: source(batch).subarray(first), count: 8 }),
+          use: (staged, batch) => { out[batch * size + t] = staged[lane] + (staged.length === 8 ? 0 : 1000); },
+        });`),
+    ).toEqual(counted);
+  });
+
+  test('a number of batches counts as it was', () => {
+    expect(
+      stored(`let left = batches;
+        cuda.pipelined({
+          group: block, stages: 2, batches: left,
+          copy: (batch) => ({ source: source(batch), count: size }),
+          use: (staged, batch) => { left -= 1; out[batch * size + t] = staged[t]; },
+        });`),
+    ).toEqual(counted);
+  });
+
+  test('a thread stays what it was, though its number of producers changes', () => {
+    expect(
+      stored(`let producers = size - batches;
+        cuda.pipelined({
+          group: block, stages: 1, batches, producers,
+          copy: (batch) => {
+            producers = 1;
+            return { source: source(batch).subarray(t), count: 1, room: size, at: t, by: cuda.thisThread() };
+          },
+          use: (staged, batch) => { producers = size; out[t] = staged[t - 37] + 1; },
+        });`).slice(0, 40),
+    ).toEqual(counted.slice(0, 40).map((i) => (i < 37 ? 0 : 80 + i - 37 + 1)));
+  });
+
+  test('a copy may be called source, and its room be undefined', () => {
+    expect(
+      stored(`cuda.pipelined({
+        group: block, stages: 2, batches,
+        copy: (batch) => ({ source: { source: source(batch), count: size, room: undefined } }),
+        use: (staged, batch) => { out[batch * size + t] = staged.source[t]; },
+      });`),
+    ).toEqual(counted);
+  });
+});
+
 describe('refused', () => {
   const copy = 'copy: (batch) => ({ source: source(batch), count: size })';
   const rest = `stages: 2, batches, use: (staged) => { out[t] = staged[t]; }`;
@@ -168,6 +232,11 @@ describe('refused', () => {
       'a copy of a number',
       `group: block, ${rest}, copy: () => ({ source: 1, count: size })`,
       /source of what copy gives must be an array, and is the number 1/,
+    ],
+    [
+      'an array among copies',
+      `group: block, ${rest}, copy: (batch) => ({ a: { source: source(batch), count: size }, b: input })`,
+      /copy of cuda\.pipelined must give what it copies, and gives /,
     ],
     [
       'a misspelt copy',

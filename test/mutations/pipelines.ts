@@ -158,12 +158,6 @@ export const mutations = [
         why: 'a tile writes over the stages of others',
       },
       {
-        name: 'a last tile that is not full has no stage',
-        from: 'Math.ceil((x * y * z) / group.size)',
-        to: 'Math.floor((x * y * z) / group.size)',
-        why: 'its stages lie behind the array',
-      },
-      {
         name: 'the stage of a block is all that lies behind it',
         from: 'offset: begin, length: room',
         to: 'offset: begin',

@@ -358,7 +358,7 @@ class Schedule {
       case 'thread':
         return x * y * z;
       case 'tile':
-        return Math.ceil((x * y * z) / group.size);
+        return (x * y * z) / group.size;
       default:
         return lowering.fail(
           node,
