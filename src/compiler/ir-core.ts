@@ -270,3 +270,6 @@ export interface CoreCall {
   readonly result: number | null;
   readonly range: Range;
 }
+
+/** The operation of a kind. */
+export type OperationOf<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;

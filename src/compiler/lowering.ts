@@ -36,12 +36,13 @@ import type {
 } from './ir.ts';
 import type { Barrier } from './ir-barriers.ts';
 import type { Pipeline } from './ir-pipelines.ts';
+import { mapExpressions } from './map-value.ts';
 import { Mistakes } from './mistakes.ts';
 import { type NumberType, valueType } from './number-types.ts';
 import { OwnQueue } from './own-queue.ts';
 import { type ParsedFunction, parseFunction } from './parse.ts';
 import { Scopes } from './scopes.ts';
-import { type ClosureValue, type DeviceFunctionValue, mapExpressions, type Value } from './values.ts';
+import type { ClosureValue, DeviceFunctionValue, Value } from './values.ts';
 
 /** How the nodes of the text are lowered. */
 export interface Rules {

@@ -4,7 +4,7 @@
 // is given the place that is reported where it never ends, and copies are tested.
 
 import type { Call, Expression, Group, Program, View } from '../../compiler/ir.ts';
-import type { CoreCall, CoreOperation, Waiting } from '../../compiler/ir-core.ts';
+import type { CoreCall, OperationOf as Of, Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 
@@ -14,7 +14,6 @@ import { TileBarriers } from './tile-barriers.ts';
 import { arrayName, elementType, identifier, valueTypes } from './types.ts';
 import { namesAll, ofLanes } from './warps.ts';
 
-type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
 type Place = { readonly mbarrier: number; readonly index: Expression };
 
 export class CoreWriter implements CallLowering {

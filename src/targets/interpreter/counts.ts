@@ -5,7 +5,7 @@
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { ArrayReference } from '../../compiler/ir.ts';
-import type { CoreCall, CoreOperation } from '../../compiler/ir-core.ts';
+import type { CoreCall, OperationOf as Of } from '../../compiler/ir-core.ts';
 import { waitsForLanes } from '../lanes.ts';
 import { waitsForCount } from '../waiting.ts';
 import type { Block } from './block.ts';
@@ -15,8 +15,6 @@ import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
 import type { Thread } from './thread.ts';
-
-type Of<Kind extends CoreOperation['kind']> = Extract<CoreOperation, { kind: Kind }>;
 
 const words = new WeakMap<Block | Grid, Map<string, object>>();
 

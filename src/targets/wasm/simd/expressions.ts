@@ -13,15 +13,16 @@ import type { CopyCall } from '../copies.ts';
 import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import { writeHalfLanes } from '../half.ts';
-import type { Hoisting } from '../hoisting.ts';
 import { type LaneType, laneInstruction } from '../instructions.ts';
 import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
+import { type VectorConstants, writeSplat } from './constants.ts';
+import { pairsOf, pushOtherWidth, writeLaneConversion } from './conversions.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import type { AlikeLoads } from './jam.ts';
 import { isDivision, isPowerOfTwoDivision, type Lanes } from './lanes.ts';
-import { vectorsOf, writeJoinedLanes, writeJoinedMasks, writeMaskOfPair, writePairOf } from './pairs.ts';
+import { vectorsOf, writeJoinedMasks, writeMaskOfPair } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
 import { type IndexParts, pushDivisions, pushGather, writeScatter } from './separate.ts';
 
@@ -52,65 +53,6 @@ export interface GroupContext {
 export interface Shared {
   readonly locals: Map<string, Local>;
   readonly take: (type: WasmType) => Local;
-}
-
-/** Vectors that are filled once, in front of the region: a literal inside a loop costs more. */
-export class VectorConstants {
-  readonly #code: Code;
-  readonly #hoisting: Hoisting;
-  readonly #uniform: ThreadContext;
-  readonly #locals = new Map<string, { readonly local: Local; readonly fill: () => void }>();
-
-  constructor(uniform: ThreadContext, hoisting: Hoisting) {
-    this.#code = uniform.code;
-    this.#uniform = uniform;
-    this.#hoisting = hoisting;
-  }
-
-  /** Four times the same integer. */
-  integer(value: number): Local {
-    return this.#local(`i32 ${value}`, () => void this.#code.i32x4([value, value, value, value]));
-  }
-
-  /** 0, 1, 2, 3 and so on through the vectors of a group. */
-  counting(vector: number): Local {
-    const at = (lane: number) => 4 * vector + lane;
-    return this.#local(`counting ${vector}`, () => void this.#code.i32x4([at(0), at(1), at(2), at(3)]));
-  }
-
-  /** An expression that does not change in the region, in all lanes; null for any other. */
-  of(expression: Expression): Local | null {
-    if (!this.#hoisting.isFixed(expression)) return null;
-    return this.#local(`splat ${keyOf(expression)}`, () => {
-      const hoisted = this.#hoisting.localOf(expression);
-      if (hoisted === null) pushExpression(this.#uniform, expression);
-      else this.#code.get(hoisted);
-      writeSplat(this.#code, expression.type as LaneType);
-    });
-  }
-
-  /** Writes the code that fills the vectors. */
-  write(): void {
-    for (const { local, fill } of this.#locals.values()) {
-      fill();
-      this.#code.set(local);
-    }
-  }
-
-  #local(key: string, fill: () => void): Local {
-    const known = this.#locals.get(key);
-    if (known !== undefined) return known.local;
-    const local = this.#code.local('v128');
-    this.#locals.set(key, { local, fill });
-    return local;
-  }
-}
-
-/** Spreads the scalar on the stack over all lanes. */
-export function writeSplat(code: Code, type: LaneType): void {
-  if (type === 'f32' || type === 'f64') code.op(type === 'f32' ? 'f32x4.splat' : 'f64x2.splat');
-  else if (type === 'bool') code.op('i32x4.splat', 'i32x4.neg');
-  else code.op('i32x4.splat');
 }
 
 /** Pushes one vector of an expression; those of an f64 are counted in pairs. */
@@ -192,7 +134,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
     }
     case 'convert':
       if (vectorsOf(expression.type) !== vectorsOf(expression.operand.type)) {
-        pushOtherWidth(group, shared, expression, vector);
+        pushOtherWidth(group, expression, vector, (operand, at) => pushLanes(group, shared, operand, at));
         return;
       }
       push(expression.operand);
@@ -240,39 +182,6 @@ function withEqual(test: Expression & { readonly kind: 'compare' }): typeof test
   if (test.operator === 'less' && limit > 0)
     return { ...test, operator: 'lessEqual', right: integer(test.right, limit - 1) };
   return test;
-}
-
-/** The pairs of a vector. */
-function pairsOf(vector: number): readonly [number, number] {
-  return [2 * vector, 2 * vector + 1];
-}
-
-/** Pushes what is converted to f64 or from it: between four lanes and a pair. */
-function pushOtherWidth(
-  group: GroupContext,
-  shared: Shared,
-  { operand, type }: Expression & { readonly kind: 'convert' },
-  vector: number,
-): void {
-  const { code } = group;
-  if (type === 'f64') {
-    pushLanes(group, shared, operand, vector >> 1);
-    writePairOf(code, vector);
-    if (operand.type === 'f32') {
-      code.op('f64x2.promote_low_f32x4');
-      return;
-    }
-    if (operand.type === 'bool') code.op('i32x4.neg');
-    code.op(operand.type === 'u32' ? 'f64x2.convert_low_i32x4_u' : 'f64x2.convert_low_i32x4_s');
-    return;
-  }
-  for (const pair of pairsOf(vector)) {
-    pushLanes(group, shared, operand, pair);
-    if (type === 'f32') code.op('f32x4.demote_f64x2_zero');
-    else code.op('f64x2.abs').get(group.constants.integer(0)).op('f64x2.gt');
-  }
-  if (type === 'f32') writeJoinedLanes(code);
-  else writeJoinedMasks(code);
 }
 
 /** Pushes a sum with a product in it by one instruction, if it may be rounded once. */
@@ -394,30 +303,6 @@ function pushPowerOfTwoDivision(
           .op('i32x4.sub');
     });
   });
-}
-
-function writeLaneConversion({ code, unit, constants }: GroupContext, from: LaneType, to: LaneType): void {
-  if (from === to) return;
-  if (to === 'bool') {
-    if (from === 'f32') code.op('f32x4.abs').get(constants.integer(0)).op('f32x4.gt');
-    else code.get(constants.integer(0)).op('i32x4.ne');
-    return;
-  }
-  if (from === 'bool') code.op('i32x4.neg');
-  if (to === 'f32') {
-    code.op(from === 'u32' ? 'f32x4.convert_i32x4_u' : 'f32x4.convert_i32x4_s');
-  } else if (from === 'f32') {
-    // 2^31 as a float: what is below it is one instruction, the rest is rare.
-    const limit = constants.integer(0x4f000000);
-    code.withTemporary('v128', (value) => {
-      code.tee(value).op('f32x4.abs').get(limit).op('f32x4.lt', 'i32x4.all_true');
-      code.if(
-        () => code.get(value).op('i32x4.trunc_sat_f32x4_s'),
-        () => code.get(value).call(unit.truncateFunction()),
-        'v128',
-      );
-    });
-  }
 }
 
 /** Stores a vector of a statement that all lanes carry out. */
