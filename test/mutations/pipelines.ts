@@ -199,6 +199,12 @@ export const mutations = [
         to: 'named.length > 0',
         why: 'an array that somebody forgot to wrap is not copied, and nothing says so',
       },
+    ],
+  ),
+  ...mutationsOf(
+    'src/compiler/intrinsics/pipelined-options.ts',
+    ['test/compiler/pipelined.test.ts'],
+    [
       {
         name: 'undefined is given',
         from: "value !== undefined && value.kind !== 'undefined'",

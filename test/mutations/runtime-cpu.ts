@@ -349,7 +349,7 @@ export const mutations = [
   ]),
   ...mutationsOf(
     'src/runtime/cpu/flight.ts',
-    ['test/runtime/every-device.test.ts', 'test/runtime/calling-thread.test.ts'],
+    ['test/runtime/host-functions.test.ts', 'test/runtime/foreign-events.test.ts'],
     [
       {
         name: 'a function that has been called holds up what is behind it',
