@@ -8,7 +8,12 @@ import { testCompiling } from '../support/nvcc.ts';
 import * as kernels from '../warps/lane-copy-kernels.ts';
 
 const programOf = (made: unknown) =>
-  specialise(made as Kernel, { block: [64, 1, 1], indexType: 'i32', functions: {}, constants: {} }).program;
+  specialise(made as Kernel, {
+    block: [64, 1, 1],
+    indexType: 'i32',
+    functions: {},
+    constants: { mended: true },
+  }).program;
 const { schema: _, ...made } = kernels;
 const programs = Object.values(made).map(programOf);
 

@@ -6,7 +6,16 @@ import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { check } from 'warpstage/check';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
-import { awaited, branches, coalesced, copied, promised, schema, staged } from './lane-copy-kernels.ts';
+import {
+  awaited,
+  batches,
+  branches,
+  coalesced,
+  copied,
+  promised,
+  schema,
+  staged,
+} from './lane-copy-kernels.ts';
 import { outcomeOf, outputOf } from './support.ts';
 
 sayWithoutGpu();
@@ -117,4 +126,34 @@ test.each([
     ...fault,
     ...('message' in fault ? { message: expect.stringMatching(fault.message) } : {}),
   });
+});
+
+const batchesOf = (labels: readonly number[]) => {
+  const { x, labels: given, out } = inputs(labels, 0);
+  return { x, labels: given, out };
+};
+
+test('batches of a group in two stages, with a pipeline of each lane', () => {
+  fc.assert(
+    fc.property(someLabels, (labels) => {
+      const { x } = batchesOf(labels);
+      const right = labels.map((label, t) => {
+        const group = labels.flatMap((o, n) => (o === label && n >> 5 === t >> 5 ? [n] : []));
+        const next = (group.indexOf(t) + 1) % group.length;
+        return [0, 1, 2, 3, 4].reduce((sum, batch) => sum * 3 + x[16 * batch + next]!, 0);
+      });
+      const given = { grid: 1, block: labels.length, arguments: { ...batchesOf(labels), mended: true } };
+      expect(outputOf(batches, given, 'states')).toEqual(right);
+    }),
+    { numRuns: 3 },
+  );
+});
+
+test.each([
+  [true, []],
+  [false, ['WS7002']],
+])('of such batches with all syncs (%s) the checker finds %j', (mended, codes) => {
+  const labels = Array.from({ length: 32 }, (_, t) => t % 3);
+  const report = check(batches, { grid: 1, block: 32, arguments: { ...batchesOf(labels), mended } });
+  expect([...new Set(report.findings.map(({ code }) => code))]).toEqual(codes);
 });

@@ -94,3 +94,38 @@ export const coalesced = kernel({ out: 'i32[]', x: 'readonly i32[]' }, ({ out, x
     out[t] = own[39 - t]!;
   }
 });
+
+/** Two stages of each lane's own pipeline, which the group fills together; `mended` false forgets one of its syncs. */
+export const batches = kernel(
+  { out: 'i32[]', x: 'readonly i32[]', labels: 'readonly i32[]', mended: 'constant bool = true' },
+  ({ out, x, labels, mended }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const shared = cuda.sharedArray('i32', 2 * 64);
+    const pipe = cuda.makePipeline();
+    const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), labels[t]!);
+    const rank = group.threadRank();
+    // Where lanes of a group are not neighbours, their elements are: each finds its own by the ranks of all.
+    const begin = cuda.cg.exclusiveScan(
+      cuda.tiledPartition(block, 32),
+      rank === 0 ? group.size() : 0,
+      'plus',
+    );
+    const first = t - cuda.laneId + group.shfl(begin, 0);
+    let sum = 0;
+    let filled = 0;
+    for (let batch = 0; batch < 5; ++batch) {
+      for (; filled < 5 && filled < batch + 2; ++filled) {
+        if (mended) group.sync();
+        const own = shared.subarray((filled % 2) * 64 + first);
+        cuda.memcpyAsync(group, own, x.subarray(16 * filled), group.size(), pipe);
+        pipe.producerCommit();
+      }
+      pipe.consumerWait();
+      group.sync();
+      sum = sum * 3 + shared[(batch % 2) * 64 + first + ((rank + 1) % group.size())]!;
+      pipe.consumerRelease();
+    }
+    out[t] = sum;
+  },
+);
