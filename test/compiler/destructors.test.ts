@@ -152,4 +152,55 @@ describe('what stands in the program', () => {
       'last = p.quit()',
     ]);
   });
+
+  const made = (name: string) =>
+    `const ${name} = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));`;
+
+  test('the youngest quits first', () => {
+    expect(quits(`{ ${made('p')} ${made('q')} } out[0] = 1;`)).toEqual(['q.quit()', 'p.quit()']);
+  });
+
+  test('a break quits what belongs to all blocks that it leaves', () => {
+    const inner = `{ ${made('q')} if (out[0] === 1) break; }`;
+    expect(quits(`for (;;) { ${made('p')} ${inner} } out[0] = 1;`)).toEqual([
+      '    q.quit()',
+      '    p.quit()',
+      '  q.quit()',
+      '  p.quit()',
+    ]);
+  });
+
+  test.each([
+    ['alone', 'p', 'f()'],
+    ['in a list', '[1, p]', 'f()[1]'],
+    ['in an object', '{ at: 1, p }', 'f().p'],
+  ])('what a function returns %s belongs to the block that calls it', (_, returned, used) => {
+    const call = `const q = ${used}; q.producerAcquire();`;
+    const text = printed(`const f = () => { ${made('p')} return ${returned}; };
+      for (let i = 0; i < 4; i++) { ${call} out[i] = 1; } out[0] = 2;`);
+    expect(text.match(/\S*(quit|Acquire)\(/g)).toEqual(['p.producerAcquire(', 'p.quit(']);
+  });
+
+  test.each([
+    ['a turn that goes on has quit', 'if (out[i] === 1) { p.quit(); i = 9; continue; } out[i] = 2;'],
+    ['a turn may have quit', 'if (i === out[1]) p.quit();'],
+  ])('a variable where %s', (_, turn) => {
+    expect(printed(`{ ${make} for (let i = 0; i < 4; i++) { ${turn} } } out[0] = 1;`)).toContain(
+      'if (held) {\n  p.quit()',
+    );
+  });
+
+  test.each([
+    ['a do loop', 'let i = 0; do { p.quit(); i += 1; } while (i < out[2]);', 0],
+    [
+      'a loop that only a break leaves',
+      'for (;;) { if (out[0] === 1) { p.quit(); break; } out[0] += 1; }',
+      0,
+    ],
+    ['a thread that quits and returns', 'if (out[0] === 1) { p.quit(); return; }', 1],
+  ])('no variable behind %s, as every way is the same', (_, way, more) => {
+    const text = `{ ${make} ${way} } out[0] = 1;`;
+    expect(printed(text)).not.toContain('held');
+    expect(quits(text)).toHaveLength(1 + more);
+  });
 });

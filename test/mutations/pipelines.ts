@@ -132,6 +132,8 @@ export const mutations = [
         from: " && lowering.frame.returns === null ? 'end'",
         to: " ? 'end'",
         why: 'a pipeline of a function is never quit',
+        equivalent:
+          'only a kernel that is a single call has no block around it: it ends where the function does',
       },
     ],
   ),

@@ -152,6 +152,26 @@ test.runIf(atLength)('positions beyond 32 bits are told', async () => {
 
 describe('chunks go through the loop', () => {
   const small = map({ y: 'f32', x: 'f32' }, ({ x }) => x + 1);
+  const launched = job({
+    kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i < y.length) y[i] = x[i]!;
+    }),
+    inputs: { x: {} },
+    outputs: { y: {} },
+    launch: ({ rows }) => ({ grid: Math.ceil(rows / 64), block: 64 }),
+  });
+  const summed = job({
+    kernel: kernel({ y: 'i32[]', x: 'readonly i32[]', sum: 'i32[]' }, ({ y, x, sum }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i >= y.length) return;
+      y[i] = x[i]!;
+      if (x[i] === 0) cuda.atomicAdd(sum, 0, 1);
+    }),
+    inputs: { x: {} },
+    outputs: { y: {} },
+    accumulators: { sum: { length: 1, combine: 'sum' } },
+  });
   const cases: Record<
     string,
     (input: string, at: (name: string) => string) => [Job<never, never>, Partial<RunOptions>]
@@ -167,6 +187,18 @@ describe('chunks go through the loop', () => {
       writeFileSync(at('x.i32'), Int32Array.from(x));
       return [neighbours(1, 1, 'zero') as never, { input: at('x.i32') }];
     },
+    'where the last rows fill no group': (_, at) => {
+      writeFileSync(at('x.i32'), Int32Array.from(x.subarray(0, 3_000_016)));
+      return [
+        groups(3, 2, 'partial') as never,
+        { input: at('x.i32'), output: [at('a.npy'), at('b.npy')], settings: { width: 1 } },
+      ];
+    },
+    'where a job sums up': (_, at) => {
+      writeFileSync(at('x.i32'), Int32Array.from(x));
+      return [summed as never, { input: at('x.i32') }];
+    },
+    'where a job says how each chunk is launched': () => [launched as never, {}],
     'where the input comes as a stream': (input) => [small as never, { input: createReadStream(input) }],
     'where the output stays in memory': () => [small as never, { output: undefined as never }],
     'where the data is little': () => [small as never, { rows: 1_000_000 }],
