@@ -332,6 +332,8 @@ export const mutations = [
         from: '|| begin !== 0 ',
         to: '',
         why: 'rows that are done are done again',
+        equivalent:
+          'a run that may be resumed, or does a part of a job, is not asked: the others begin with the first row',
       },
     ],
   ),

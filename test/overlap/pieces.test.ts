@@ -53,6 +53,7 @@ async function bothWays(
     expect(isInPieces(report)).toBe(true);
     expect(report).toMatchObject({ rows: looped.report.rows, bytesIn: looped.report.bytesIn });
     expect(report.bytesOut).toBe(looped.report.bytesOut);
+    expect(report.chunks).toBe(Math.ceil(report.rows / report.chosen.steps[0]!.chunkRows));
     for (const [i, path] of output.entries()) {
       const same = Buffer.compare(readFileSync(path), readFileSync(inLoop[i]!)) === 0;
       expect(same, `${path} with ${device.properties.multiProcessorCount} threads`).toBe(true);
@@ -243,7 +244,13 @@ describe('what goes wrong', () => {
     writeFileSync(input, new Float32Array(24_000_000));
     const onProgress = () => truncateSync(input, 40_000_000);
     const failing = run(affine, { input, output: join(directory, 'y.f32'), device: devices[1]!, onProgress });
-    await expectFailure(failing, 'WS5003', /x\.f32 ended after [\d,]+ of 96,000,000 bytes/);
+    const { message } = await expectFailure(
+      failing,
+      'WS5003',
+      /x\.f32 ended after [\d,]+ of 96,000,000 bytes/,
+    );
+    const [, length] = /after ([\d,]+) of/.exec(message)!;
+    expect(Number(length!.replaceAll(',', ''))).toBeGreaterThanOrEqual(40_000_000);
     expect(namesIn(directory)).toEqual(['x.f32']);
   });
 
