@@ -238,11 +238,11 @@ describe('what goes wrong', () => {
     expect(namesIn(directory)).toEqual(['x.f32']);
   });
 
-  test('where the input becomes shorter, it is said', async () => {
+  test.each([40_000_000, 95_999_988])('where the input becomes shorter, it is said: %i', async (left) => {
     const directory = temporaryDirectory();
     const input = join(directory, 'x.f32');
     writeFileSync(input, new Float32Array(24_000_000));
-    const onProgress = () => truncateSync(input, 40_000_000);
+    const onProgress = () => truncateSync(input, left);
     const failing = run(affine, { input, output: join(directory, 'y.f32'), device: devices[1]!, onProgress });
     const { message } = await expectFailure(
       failing,
@@ -250,7 +250,7 @@ describe('what goes wrong', () => {
       /x\.f32 ended after [\d,]+ of 96,000,000 bytes/,
     );
     const [, length] = /after ([\d,]+) of/.exec(message)!;
-    expect(Number(length!.replaceAll(',', ''))).toBeGreaterThanOrEqual(40_000_000);
+    expect(Number(length!.replaceAll(',', ''))).toBeGreaterThanOrEqual(left);
     expect(namesIn(directory)).toEqual(['x.f32']);
   });
 
