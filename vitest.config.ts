@@ -7,7 +7,12 @@ import { delayed, delayedAtLength } from './test/support/delays/files.mjs';
 import { atLength } from './test/support/thorough.ts';
 
 /** Put fakes of NVIDIA's libraries in the place of the real ones, load the package anew, or stop a GPU. */
-const alone = ['test/cuda/**/*.test.ts', 'test/overlap/gpu-failures.test.ts'];
+const alone = [
+  'test/cuda/**/*.test.ts',
+  'test/overlap/gpu-failures.test.ts',
+  'test/runtime/many-specialisations.test.ts',
+  'test/runtime/occupancy-of-a-gpu.test.ts',
+];
 
 /** Times in milliseconds, far more than any test takes by itself: a machine may have other things to do. */
 const common = {
