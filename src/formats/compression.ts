@@ -92,9 +92,11 @@ export function compressedFormat(format: Format, compression: Compression): Form
     ...(open && {
       open: (file: OpenBytes, about: OpenRequest) => openPacked(format, compression, file, about),
     }),
-    ...(encode && {
-      encode: (output: OutputDescription) => packed(format, compression, output),
-    }),
+    // What could not be read back is not written.
+    ...(encode &&
+      format.seeks === undefined && {
+        encode: (output: OutputDescription) => packed(format, compression, output),
+      }),
   };
 }
 

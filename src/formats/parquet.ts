@@ -3,8 +3,12 @@
 // The decoders (parquet-file.ts) are loaded when a file is opened: most jobs have no tables, and start
 // sooner without them.
 
-import type { Format } from './format.ts';
+import { problem } from '../diagnostics/problem.ts';
+import { componentOf } from '../kernel/types.ts';
+import type { Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
+import type { ColumnWriter } from './parquet-writer.ts';
+import { columnsOf } from './text-rows.ts';
 
 /** Parquet files. */
 export const parquet: Format = {
@@ -17,7 +21,32 @@ export const parquet: Format = {
     const { openParquet } = await import('./parquet-file.ts');
     return openParquet(file);
   },
+  encode,
   get module() {
     return packageFile('formats/parquet.js', import.meta.url);
   },
 };
+
+/** A column of the parameter's name, several for rows of several numbers. */
+function encode(output: OutputDescription): Encoding {
+  const { name, element } = output;
+  const component = componentOf(element);
+  if (component !== element || component === 'bf16') {
+    const message = `${name} would be a Parquet file, which cannot hold elements of ${element}`;
+    throw problem('WS5012', message, 'write it as .npy, or have the kernel write numbers of another type');
+  }
+  let names: readonly string[] = [];
+  let writer: Promise<ColumnWriter> | undefined;
+  const opened = () => {
+    writer ??= import('./parquet-writer.ts').then(({ ColumnWriter }) => new ColumnWriter(names, component));
+    return writer;
+  };
+  return {
+    begin(shape) {
+      names = columnsOf(output, shape);
+      return new Uint8Array();
+    },
+    encode: async (elements) => (await opened()).add(elements),
+    end: async () => (await opened()).end(),
+  };
+}

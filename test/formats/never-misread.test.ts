@@ -116,7 +116,7 @@ describe('input', () => {
 });
 
 describe('output', () => {
-  test.each(['y.xlsx', 'y.png', 'y.parquet', 'y', 'y.gz', 'y.dat'])(
+  test.each(['y.xlsx', 'y.png', 'y', 'y.gz', 'y.parquet.gz', 'y.dat'])(
     'to %s is refused before anything is read',
     async (name) => {
       const directory = temporaryDirectory();
@@ -124,7 +124,7 @@ describe('output', () => {
         run(copy, { input: join(directory, 'missing.npy'), output: join(directory, name) }),
         'WS5012',
         name,
-        /y\.npy.*y\.bin.*--raw/,
+        /y(\.parquet)?\.npy.*y(\.parquet)?\.bin.*--raw/,
       );
       expect(readdirSync(directory)).toEqual([]);
     },

@@ -18,11 +18,13 @@ import { mutations as proofs } from './proofs.ts';
 import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
+import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 
 export const mutations: readonly Mutation[] = [
   ...host,
   ...formats,
+  ...tables,
   ...compiler,
   ...pipelines,
   ...legalise,

@@ -320,4 +320,16 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/targets/analysis/expression-key.ts',
+    ['test/runtime/fast-functions.test.ts'],
+    [
+      {
+        name: 'a fast function is the exact one',
+        from: 'return expression.fast ? `fast ${expression.function}` : expression.function;',
+        to: 'return expression.function;',
+        why: 'where both are computed of one value, one takes the result of the other',
+      },
+    ],
+  ),
 ];

@@ -1,0 +1,132 @@
+// Parquet outputs hold what was written, as two decoders read it, however it was cut into chunks.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { parquetReadObjects } from 'hyparquet';
+import { expect, test } from 'vitest';
+import { job, kernel, run } from 'warpstage';
+import { ColumnWriter, type ParquetElement } from '#warpstage/formats/parquet-writer.js';
+import { encodeHalf } from '#warpstage/kernel/half.js';
+import { hostArrays } from '#warpstage/kernel/types.js';
+import { randomLimit, randomRuns } from '../differential/tape.ts';
+import { file, readAll } from '../overlap/reading.ts';
+import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
+
+const integer = (bits: number, signed: boolean) =>
+  fc.bigInt(
+    signed
+      ? { min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n }
+      : { min: 0n, max: 2n ** BigInt(bits) - 1n },
+  );
+
+const values: Record<ParquetElement, fc.Arbitrary<number | bigint>> = {
+  i8: integer(8, true).map(Number),
+  u8: integer(8, false).map(Number),
+  i16: integer(16, true).map(Number),
+  u16: integer(16, false).map(Number),
+  i32: integer(32, true).map(Number),
+  u32: integer(32, false).map(Number),
+  i64: integer(64, true),
+  u64: integer(64, false),
+  f16: fc.constantFrom(0, -0, 1.5, -65504, 2 ** -24, Infinity, NaN),
+  f32: fc.oneof(fc.constantFrom(0, -0), fc.float()),
+  f64: fc.oneof(fc.constantFrom(0, -0), fc.double()),
+};
+
+const column = fc.constantFrom(...(Object.keys(values) as ParquetElement[])).chain((element) =>
+  fc.record({
+    element: fc.constant(element),
+    few: fc.array(values[element], { minLength: 1, maxLength: 5 }),
+    length: fc.integer({ min: 0, max: 600 }),
+    cuts: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),
+  }),
+);
+
+function arrayOf(element: ParquetElement, list: readonly (number | bigint)[]) {
+  const bits = element === 'f16' ? list.map((one) => encodeHalf('f16', Number(one))) : list;
+  return (hostArrays[element] as unknown as { from(list: unknown): Float32Array }).from(bits);
+}
+
+function written(element: ParquetElement, data: Float32Array, cuts: readonly number[]): Buffer {
+  const writer = new ColumnWriter(['y'], element);
+  const parts: Uint8Array[] = [];
+  for (let begin = 0, i = 0; begin < data.length; i++) {
+    const end = begin + cuts[i % cuts.length]!;
+    parts.push(writer.add(data.subarray(begin, end)));
+    begin = end;
+  }
+  return Buffer.concat([...parts, writer.end()]);
+}
+
+test('two decoders read what was written, whatever the chunks were', {
+  timeout: randomLimit(60),
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(column, async ({ element, few, length, cuts }) => {
+      const list = Array.from({ length }, (_, i) => few[(i * i) % few.length]!);
+      const data = arrayOf(element, list);
+      const bytes = written(element, data, cuts);
+      expect(bytes.equals(written(element, data, [1000]))).toBe(true);
+      const other = await parquetReadObjects({ file: Uint8Array.from(bytes).buffer });
+      expect(other.map(({ y }) => y)).toEqual(list);
+      const path = file('x.parquet', bytes);
+      const own = await readAll(path, element as 'f32', { column: 'y' });
+      expect(own.values).toEqual([...data]);
+    }),
+    randomRuns(60),
+  );
+});
+
+const copyOf = (element: 'f32' | 'bf16') =>
+  job({
+    kernel: kernel({ y: `${element}[]`, x: `readonly ${element}[]` }, ({ y, x }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i < y.length) y[i] = x[i]!;
+    }),
+    inputs: { x: {} },
+    outputs: { y: {} },
+  });
+
+test('a job writes row groups as it goes, and is not resumed', async () => {
+  const input = Float32Array.from({ length: 600_000 }, (_, i) => i / 2);
+  const path = file('x.f32', new Uint8Array(input.buffer));
+  const output = join(temporaryDirectory(), 'y.parquet');
+  await run(copyOf('f32'), { input: path, output, chunk: 7000 });
+  const { values: found } = await readAll(output, 'f32', { column: 'y' });
+  expect(Buffer.from(Float32Array.from(found as number[]).buffer).equals(Buffer.from(input.buffer))).toBe(
+    true,
+  );
+  expect(readFileSync(output).subarray(0, 4).toString()).toBe('PAR1');
+  const again = { input: path, output, resume: true } as const;
+  await expectFailure(run(copyOf('f32'), again), 'WS5010', 'only be written from the beginning');
+});
+
+test('rows of several numbers are several columns', async () => {
+  const pairs = job({
+    kernel: kernel({ y: 'i32[]', x: 'readonly i32[]' }, ({ y, x }, cuda) => {
+      const i = cuda.thisGrid().threadRank();
+      if (i >= x.length) return;
+      y[2 * i] = x[i]!;
+      y[2 * i + 1] = -x[i]!;
+    }),
+    inputs: { x: {} },
+    outputs: { y: { width: 2 } },
+  });
+  const output = join(temporaryDirectory(), 'y.pq');
+  await run(pairs, { input: Int32Array.of(1, 2, 3), output, chunk: 2 });
+  expect((await readAll(output, 'i32', { column: 'y.0' })).values).toEqual([1, 2, 3]);
+  expect((await readAll(output, 'i32', { column: 'y.1' })).values).toEqual([-1, -2, -3]);
+});
+
+test('an element that Parquet has not is refused, and nothing is left of a run that fails', async () => {
+  const folder = temporaryDirectory();
+  const output = join(folder, 'y.parquet');
+  await expectFailure(run(copyOf('bf16'), { input: new Uint16Array(4), output }), 'WS5012', 'bf16');
+  async function* fails() {
+    yield new Float32Array(300_000);
+    throw new Error('no more');
+  }
+  await expect(run(copyOf('f32'), { input: fails(), output })).rejects.toThrow('no more');
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,78 @@
+// Mutations of files that hold tables and archives: text, .npz, Parquet that is written, and what is compressed.
+
+import { mutationsOf } from './mutation.ts';
+
+export const mutations = [
+  ...mutationsOf(
+    'src/formats/element-source.ts',
+    ['test/formats/compressed.test.ts', 'test/formats/npz.test.ts'],
+    [
+      {
+        name: 'what follows the last element is not read',
+        from: 'if (this.#position === this.length) await this.#bytes.finish?.();',
+        to: '',
+        why: 'the checksum at the end of a compressed file is never compared',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/parquet-writer.ts',
+    ['test/formats/parquet-out.test.ts'],
+    [
+      {
+        name: 'floats of Parquet may have a dictionary',
+        from: "this.#element.startsWith('f') ? ({ encoding: 'PLAIN' } as const) : {}",
+        to: '{}',
+        why: 'the dictionary takes -0 for 0',
+      },
+      {
+        name: 'a column takes its neighbour',
+        from: 'elements[row * width + at]!',
+        to: 'elements[row * width]!',
+        why: 'all columns of a row hold the first number',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/zip-entry.ts',
+    ['test/formats/npz.test.ts'],
+    [
+      {
+        name: 'a header moves the checksum of what follows by nothing',
+        from: 'return (product(move, first) ^ second) >>> 0;',
+        to: 'return (first ^ second) >>> 0;',
+        why: 'other programs refuse the archive as damaged',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/text-blocks.ts',
+    ['test/formats/text.test.ts'],
+    [
+      {
+        name: 'a line end inside quotes ends a record',
+        from: `if (!quoted || !text.includes('"')) return end;`,
+        to: 'return end;',
+        why: 'a field of two lines is cut where a block ends',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/text-table.ts',
+    ['test/formats/text.test.ts'],
+    [
+      {
+        name: 'a fraction is a whole number',
+        from: 'const isWhole = Number.isSafeInteger(value) || isFloatType(dtype);',
+        to: 'const isWhole = true;',
+        why: 'a later row is rounded without a word',
+      },
+      {
+        name: 'columns that come once do not wait for each other',
+        from: 'for (const column of this.#columns) give(column, rows);',
+        to: 'for (const column of this.#columns.slice(0, 1)) give(column, rows);',
+        why: 'all columns but the first lose their values',
+      },
+    ],
+  ),
+];
