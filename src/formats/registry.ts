@@ -12,6 +12,7 @@ import { npy } from './npy.ts';
 import { npz } from './npz.ts';
 import { parquet } from './parquet.ts';
 import { raw } from './raw.ts';
+import { wav } from './wav.ts';
 
 const key = Symbol.for('warpstage.formats');
 
@@ -20,7 +21,7 @@ const formats: Map<string, Format> = known();
 
 function known(): Map<string, Format> {
   const shared = globalThis as { [key]?: Map<string, Format> };
-  shared[key] ??= new Map([raw, npy, npz, parquet, csv, ndjson].map((format) => [format.name, format]));
+  shared[key] ??= new Map([raw, npy, npz, parquet, csv, ndjson, wav].map((format) => [format.name, format]));
   return shared[key];
 }
 

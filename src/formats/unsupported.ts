@@ -89,15 +89,6 @@ const kinds: readonly Unsupported[] = [
     hint: (name) => `save it as Parquet: polars.read_avro('${name}').write_parquet('${stem(name)}.parquet')`,
   },
   {
-    what: 'a WAV file',
-    endings: ['.wav', '.wave'],
-    begins: [
-      [8, 'WAVEfmt '],
-      [8, 'WAVEJUNK'],
-    ],
-    hint: saved("scipy.io.wavfile.read('%')[1]"),
-  },
-  {
     what: 'a sound file',
     endings: ['.flac', '.ogg', '.mp3', '.aiff', '.aif', '.m4a', '.opus'],
     begins: ['fLaC', 'OggS', 'ID3\x03', 'ID3\x04', [8, 'AIFF']],

@@ -23,7 +23,6 @@ const copy = job({
 /** What each kind of file begins with. */
 const beginnings = {
   png: '\x89PNG\r\n\x1a\n',
-  wav: 'RIFF\x24\0\0\0WAVEfmt ',
   tif: 'II*\0',
   h5: '\x89HDF\r\n\x1a\n',
   npz: 'PK\x03\x04',
@@ -40,7 +39,6 @@ describe('input', () => {
     ['txt', 'numpy.loadtxt'],
     ['md', 'name the file that holds the numbers;'],
     ['log', 'name the file that holds the numbers;'],
-    ['wav', 'scipy.io.wavfile'],
     ['h5', 'h5py.File'],
     ['arrow', 'to_parquet'],
     ['png', 'PIL.Image.open'],

@@ -22,6 +22,7 @@ import { chromeTrace } from '#warpstage/timeline/chrome-trace.js';
 import { readTrace } from '#warpstage/timeline/read-trace.js';
 import { randomRuns } from '../differential/tape.ts';
 import { damage, damaged, readDamaged } from '../formats/damaged.ts';
+import { wavFile } from '../formats/wav-file.ts';
 import { affine } from '../overlap/jobs.ts';
 import { npyFile } from '../overlap/support.ts';
 
@@ -46,6 +47,7 @@ beforeAll(async () => {
   await run(affine, { ...options, shard: [1, 2] });
   const noted = { rows: 100, chunks: 2, sums: ['00', '11'] };
   whole.npy = readFileSync(at('x.npy'));
+  whole.wav = wavFile({ data: new Uint8Array(x.buffer), tag: 3, bits: 32 });
   whole.gzip = gzipSync(whole.npy);
   for (const format of ['npz', 'csv', 'ndjson']) {
     await run(affine, { ...options, output: at(`x.${format}`) });
@@ -71,6 +73,7 @@ const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   gzip: (bytes) => readDamaged(at('damaged.npy.gz'), 'npy', bytes),
   csv: (bytes) => readDamaged(at('damaged.csv'), 'csv', bytes),
   ndjson: (bytes) => readDamaged(at('damaged.ndjson'), 'ndjson', bytes),
+  wav: (bytes) => readDamaged(at('damaged.wav'), 'wav', bytes),
   sums: (bytes) => {
     writeFileSync(at('damaged.sums'), bytes);
     return readSums(at('damaged'));
