@@ -24,6 +24,7 @@ export const named = [
   'formats/csv',
   'formats/ndjson',
   'formats/parquet',
+  'formats/png',
   ...programs,
 ];
 /** What a browser loads: its chunks hold nothing of Node. */

@@ -11,6 +11,7 @@ import { ndjson } from './ndjson.ts';
 import { npy } from './npy.ts';
 import { npz } from './npz.ts';
 import { parquet } from './parquet.ts';
+import { png } from './png.ts';
 import { raw } from './raw.ts';
 import { wav } from './wav.ts';
 
@@ -21,7 +22,9 @@ const formats: Map<string, Format> = known();
 
 function known(): Map<string, Format> {
   const shared = globalThis as { [key]?: Map<string, Format> };
-  shared[key] ??= new Map([raw, npy, npz, parquet, csv, ndjson, wav].map((format) => [format.name, format]));
+  shared[key] ??= new Map(
+    [raw, npy, npz, parquet, csv, ndjson, wav, png].map((format) => [format.name, format]),
+  );
   return shared[key];
 }
 

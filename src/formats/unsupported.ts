@@ -96,22 +96,8 @@ const kinds: readonly Unsupported[] = [
   },
   {
     what: 'an image',
-    endings: [
-      '.png',
-      '.jpg',
-      '.jpeg',
-      '.gif',
-      '.bmp',
-      '.webp',
-      '.tif',
-      '.tiff',
-      '.exr',
-      '.pgm',
-      '.ppm',
-      '.avif',
-    ],
+    endings: ['.jpg', '.jpeg', '.gif', '.bmp', '.webp', '.tif', '.tiff', '.exr', '.pgm', '.ppm', '.avif'],
     begins: [
-      '\x89PNG\r\n\x1a\n',
       '\xff\xd8\xff\xe0',
       '\xff\xd8\xff\xe1',
       '\xff\xd8\xff\xdb',

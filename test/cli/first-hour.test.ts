@@ -34,7 +34,7 @@ test.each([
   ['data in place of the module', ['run', x, x, folder.file('y.npy')], 1, 'WS5002'],
   ['a column of no table', ['run', affine, x, folder.file('y.npy'), '--column', 'delay'], 2, 'WS6001'],
   ['nulls of no table', ['run', affine, x, folder.file('y.npy'), '--nulls', '0'], 2, 'WS6001'],
-  ['results as Parquet', ['run', affine, x, folder.file('y.parquet')], 2, 'WS5012'],
+  ['results as a spreadsheet', ['run', affine, x, folder.file('y.xlsx')], 2, 'WS5012'],
   ['a constant without a value', ['emit', 'examples/flights.ts'], 2, 'WS6001'],
   ['a block that no device has', ['emit', affine, '--block', '5000'], 2, 'WS6001'],
 ])('%s', async (_, argv, code, issue) => {

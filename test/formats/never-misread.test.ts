@@ -22,7 +22,7 @@ const copy = job({
 
 /** What each kind of file begins with. */
 const beginnings = {
-  png: '\x89PNG\r\n\x1a\n',
+  gif: 'GIF89a',
   tif: 'II*\0',
   h5: '\x89HDF\r\n\x1a\n',
   npz: 'PK\x03\x04',
@@ -41,7 +41,7 @@ describe('input', () => {
     ['log', 'name the file that holds the numbers;'],
     ['h5', 'h5py.File'],
     ['arrow', 'to_parquet'],
-    ['png', 'PIL.Image.open'],
+    ['jpg', 'PIL.Image.open'],
     ['tif', 'PIL.Image.open'],
     ['safetensors', 'safetensors.numpy'],
     ['npy.bz2', 'bunzip2 -k'],
@@ -100,7 +100,7 @@ describe('input', () => {
   test.each([
     ['text', 'a,b\n1,2\n', 'standard input is text'],
     ['nothing at all', '', 'standard input is empty'],
-    ['an image', `${beginnings.png}12345678`, 'standard input is an image by how it begins'],
+    ['an image', `${beginnings.gif}12345678`, 'standard input is an image by how it begins'],
   ])('from a pipe: %s is refused', async (_, text, message) => {
     const argv = ['run', 'examples/affine.ts', '-', folder.file('left.npy')];
     const { code, stderr } = await runProgram(argv, Buffer.from(text, 'latin1'));
@@ -114,7 +114,7 @@ describe('input', () => {
 });
 
 describe('output', () => {
-  test.each(['y.xlsx', 'y.png', 'y', 'y.gz', 'y.parquet.gz', 'y.dat'])(
+  test.each(['y.xlsx', 'y.jpg', 'y', 'y.gz', 'y.parquet.gz', 'y.dat'])(
     'to %s is refused before anything is read',
     async (name) => {
       const directory = temporaryDirectory();

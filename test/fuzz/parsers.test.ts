@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { encode } from 'fast-png';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open, run, type Span, WarpstageError } from 'warpstage';
 import { parseChunk, parseDuration, parseShare } from '#warpstage/cli/values.js';
@@ -48,6 +49,9 @@ beforeAll(async () => {
   const noted = { rows: 100, chunks: 2, sums: ['00', '11'] };
   whole.npy = readFileSync(at('x.npy'));
   whole.wav = wavFile({ data: new Uint8Array(x.buffer), tag: 3, bits: 32 });
+  whole.png = Buffer.from(
+    encode({ width: 20, height: 5, channels: 3, data: new Uint8Array(x.subarray(0, 300)) }),
+  );
   whole.gzip = gzipSync(whole.npy);
   for (const format of ['npz', 'csv', 'ndjson']) {
     await run(affine, { ...options, output: at(`x.${format}`) });
@@ -73,6 +77,7 @@ const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   gzip: (bytes) => readDamaged(at('damaged.npy.gz'), 'npy', bytes),
   csv: (bytes) => readDamaged(at('damaged.csv'), 'csv', bytes),
   ndjson: (bytes) => readDamaged(at('damaged.ndjson'), 'ndjson', bytes),
+  png: (bytes) => readDamaged(at('damaged.png'), 'png', bytes),
   wav: (bytes) => readDamaged(at('damaged.wav'), 'wav', bytes),
   sums: (bytes) => {
     writeFileSync(at('damaged.sums'), bytes);
