@@ -116,15 +116,14 @@ async function openPacked(
   const unpacking = await compression.decompress();
   // Its errors are those of who reads what it gives.
   const ended = pipeline(piecesOf(file), unpacking).catch(() => {});
-  const name = compressionOfName(file.name)?.inner ?? file.name;
-  const bytes = new StreamBytes(name, unpacking, { checkedAtEnd: true }).begin();
+  const bytes = new StreamBytes(file.name, unpacked(unpacking, compression), { checkedAtEnd: true }).begin();
   const close = async () => {
     await bytes.close();
     unpacking.destroy();
     await ended;
   };
   try {
-    const contents = await format.open!(bytes, about);
+    const contents = await format.open!(bytes, { ...about, name: compressionOfName(file.name)?.inner });
     return {
       ...contents,
       facts: { compressed: compression.name, ...contents.facts },
@@ -136,6 +135,16 @@ async function openPacked(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** The pieces that come out; what goes wrong is said with what it means. */
+async function* unpacked(unpacking: Transform, { name }: Compression): AsyncGenerator<Uint8Array> {
+  try {
+    yield* unpacking;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`it is damaged, or was not compressed by ${name} (${why})`, { cause });
   }
 }
 

@@ -15,7 +15,7 @@ import { fieldValue } from './text-values.ts';
 
 type Row = readonly string[];
 
-/** What the text itself tells of how it is to be read. */
+/** How rows are split, by the first of them. */
 interface Layout {
   readonly separator: string;
   readonly hasNames: boolean;

@@ -12,9 +12,9 @@ export const csv: Format = {
   name: 'csv',
   endings: ['.csv', '.tsv'],
   columns: true,
-  async open(file) {
+  async open(file, { name = file.name }) {
     const { openCsv } = await import('./csv-rows.ts');
-    return openCsv(file, separatorOf(file.name));
+    return openCsv(file, separatorOf(name));
   },
   encode,
   get module() {

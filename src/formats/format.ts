@@ -59,6 +59,8 @@ export interface Format {
 
 /** What is known before a file is opened. */
 export interface OpenRequest {
+  /** The file's name without the ending of what compressed it. Default: that of the bytes. */
+  readonly name?: string | undefined;
   /** The type of the elements that the caller named, or else needs: for formats that do not say it. */
   readonly dtype: Dtype | undefined;
 }

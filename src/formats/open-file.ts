@@ -200,7 +200,7 @@ function text(name: string): Error {
   return problem(
     'WS5004',
     `${name} is text, which is not read`,
-    `if it holds numbers, save them as .npy: numpy.save('x.npy', numpy.loadtxt('${name}')); ${rawHint}`,
+    `if it is a table, say so: --format csv, or ndjson (format: 'csv' in a program); ${rawHint}`,
   );
 }
 

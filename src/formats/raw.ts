@@ -26,9 +26,9 @@ export const raw: Format = {
   },
 };
 
-async function open(file: OpenBytes, { dtype }: OpenRequest): Promise<Contents> {
+async function open(file: OpenBytes, { dtype, name: called }: OpenRequest): Promise<Contents> {
   const { name, size } = file;
-  const said = typeOfName(name);
+  const said = typeOfName(called ?? name);
   const type = said ?? dtype;
   if (type === undefined) {
     return { arrays: [{ stored: 'bytes', ...(size === undefined ? {} : { length: size }), elements }] };

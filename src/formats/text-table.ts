@@ -1,6 +1,6 @@
 // Tables of text as columns of numbers, whatever separates their fields.
 //
-// What a column holds is told by the first rows: whole numbers, numbers, truth values, or no numbers. A decimal number
+// The first rows tell what a column holds: whole numbers, numbers, truth values, or no numbers. A decimal number
 // is read as the type that the kernel has, without a step between: 0.1 is the f32 nearest to 0.1. A later row that says
 // something else is an error with its number, and nothing is guessed.
 // Each column of a file is read in a pass of its own, in a thread of its own where that is long. What comes once, from a
@@ -32,13 +32,13 @@ export interface TextColumn<Row> {
 /** How a kind of table is read. */
 export interface TextTable<Row> {
   readonly columns: readonly TextColumn<Row>[];
-  /** First rows, by which types are told. */
+  /** First rows: they tell the types of columns. */
   readonly sample: readonly Row[];
   /** Reads all rows of the bytes. */
   rows(bytes: ByteReader): RowReader<Row>;
 }
 
-/** Bytes by which columns are told. */
+/** Bytes that are looked at for names and types of columns. */
 export const sampleBytes = 1 << 18;
 
 /** The columns of a table. */
@@ -203,7 +203,7 @@ class SharedRows<Row> {
     };
   }
 
-  /** Reads more for all, once whoever asks. */
+  /** Reads the next rows for all columns. Whoever asks meanwhile waits for the same read. */
   #more(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -240,7 +240,7 @@ class SharedRows<Row> {
   }
 }
 
-/** Gives a column its values of some rows; what is wrong with them is told when it takes them. */
+/** Gives a column its values of some rows, or the error that it gets when it takes them. */
 function give<Row>(column: Waiting<Row>, rows: readonly Row[]): void {
   try {
     column.values.push(column.take(rows));

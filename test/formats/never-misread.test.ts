@@ -4,21 +4,15 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { job, kernel, run } from 'warpstage';
+import { run } from 'warpstage';
 import { dtypeBytes } from '#warpstage/formats/dtype.js';
 import { Folder, runHere, run as runProgram } from '../cli/support.ts';
 import { file, floats, readAll } from '../overlap/reading.ts';
 import { expectFailure, npyFile, temporaryDirectory } from '../overlap/support.ts';
+import { copyOf } from './jobs.ts';
 
 const bytes = new Uint8Array(floats.buffer);
-const copy = job({
-  kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
-    const i = cuda.thisGrid().threadRank();
-    if (i < y.length) y[i] = x[i]!;
-  }),
-  inputs: { x: {} },
-  outputs: { y: {} },
-});
+const copy = copyOf('f32');
 
 /** What each kind of file begins with. */
 const beginnings = {

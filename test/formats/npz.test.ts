@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { job, kernel, run } from 'warpstage';
+import { run } from 'warpstage';
 import { joinedCrc } from '#warpstage/formats/zip-entry.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { file, floats, readAll } from '../overlap/reading.ts';
 import { expectFailure, npyFile, temporaryDirectory } from '../overlap/support.ts';
 import { damage, damaged, readDamaged } from './damaged.ts';
+import { double } from './jobs.ts';
 
 /** An archive, as it is written where all sizes are known before. */
 function zip(files: Readonly<Record<string, Uint8Array>>, deflate: boolean): Buffer {
@@ -47,15 +48,6 @@ const files = {
   'n.npy': npyFile({ descr: '<i4', shape: [2, 3], data: integers }),
   'readme.txt': Buffer.from('no array'),
 };
-
-const double = job({
-  kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
-    const i = cuda.thisGrid().threadRank();
-    if (i < y.length) y[i] = x[i]! * 2;
-  }),
-  inputs: { x: {} },
-  outputs: { y: {} },
-});
 
 describe.each([false, true])('an archive (deflated: %s)', (deflate) => {
   const whole = zip(files, deflate);

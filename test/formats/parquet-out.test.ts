@@ -12,6 +12,7 @@ import { hostArrays } from '#warpstage/kernel/types.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
+import { copyOf } from './jobs.ts';
 
 const integer = (bits: number, signed: boolean) =>
   fc.bigInt(
@@ -77,16 +78,6 @@ test('two decoders read what was written, whatever the chunks were', {
     randomRuns(60),
   );
 });
-
-const copyOf = (element: 'f32' | 'bf16') =>
-  job({
-    kernel: kernel({ y: `${element}[]`, x: `readonly ${element}[]` }, ({ y, x }, cuda) => {
-      const i = cuda.thisGrid().threadRank();
-      if (i < y.length) y[i] = x[i]!;
-    }),
-    inputs: { x: {} },
-    outputs: { y: {} },
-  });
 
 test('a job writes row groups as it goes, and is not resumed', async () => {
   const input = Float32Array.from({ length: 600_000 }, (_, i) => i / 2);

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { decode, encode } from 'fast-png';
 import { expect, test } from 'vitest';
@@ -10,6 +11,7 @@ import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, npyFile, temporaryDirectory } from '../overlap/support.ts';
 import { damage, damaged, readDamaged } from './damaged.ts';
+import { copyOf } from './jobs.ts';
 
 const negative = (element: 'u8' | 'u16') =>
   job({
@@ -57,16 +59,8 @@ test('what is no picture is refused, and nothing is left of it', async () => {
   const folder = temporaryDirectory();
   const output = join(folder, 'y.png');
   await expectFailure(run(negative('u8'), { input: new Uint8Array(4), output }), 'WS5012', 'the shape (4)');
-  const copy = job({
-    kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
-      const i = cuda.thisGrid().threadRank();
-      if (i < y.length) y[i] = x[i]!;
-    }),
-    inputs: { x: {} },
-    outputs: { y: {} },
-  });
   const floats = file('x.npy', npyFile({ shape: [2, 2], data: new Float32Array(4) }));
-  await expectFailure(run(copy, { input: floats, output }), 'WS5012', 'the kernel writes f32');
+  await expectFailure(run(copyOf('f32'), { input: floats, output }), 'WS5012', 'the kernel writes f32');
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -81,6 +75,11 @@ test('palettes, few bits, and more pixels than are decoded at once are refused',
   await expectFailure(readAll(changed(24, 4), 'u8'), 'WS5004', '4 bits a channel');
   await expectFailure(readAll(changed(16, 0x7f), 'u8'), 'WS5004', 'is decoded whole');
   await expectFailure(readAll(changed(19, 3), 'u8'), 'WS5003', 'x.png');
+  // With rows that are not there, and a checksum that agrees.
+  const taller = Buffer.from(whole);
+  taller.writeUInt32BE(5, 20);
+  taller.writeUInt32BE(crc32(taller.subarray(12, 29)), 29);
+  await expectFailure(readAll(file('x.png', taller), 'u8'), 'WS5003', 'cannot be decoded');
   await expectFailure(readAll(file('x.png', whole.subarray(0, 20)), 'u8'), 'WS5003', 'ends before');
   await expectFailure(readAll(file('x.png', whole.subarray(0, 50)), 'u8'), 'WS5003', 'x.png');
 });

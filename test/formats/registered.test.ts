@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Format, job, kernel, registerFormat, run, WarpstageError } from 'warpstage';
+import { type Format, registerFormat, run, WarpstageError } from 'warpstage';
 import { formatOfName } from '#warpstage/formats/registry.js';
 import { Folder, runHere } from '../cli/support.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
+import { double } from './jobs.ts';
 
 /** Elements of f32 behind four letters. */
 const vec: Format = {
@@ -62,15 +63,6 @@ const table = (lengths: boolean): Format => ({
 });
 
 for (const format of [vec, table(true), table(false)]) registerFormat(format);
-
-const double = job({
-  kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
-    const i = cuda.thisGrid().threadRank();
-    if (i < y.length) y[i] = x[i]! * 2;
-  }),
-  inputs: { x: {} },
-  outputs: { y: {} },
-});
 
 describe('a format with elements in place', () => {
   const contents = Buffer.concat([Buffer.from('VEC1'), Buffer.from(Float32Array.of(1, 2, 3).buffer)]);

@@ -17,6 +17,7 @@ import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
 import { damage, damaged, readDamaged } from './damaged.ts';
+import { copyOf } from './jobs.ts';
 
 const text = (name: string, contents: string) => file(name, Buffer.from(contents));
 const times = job({
@@ -188,19 +189,11 @@ describe('written', () => {
         fc.float({ noNaN: ending === 'ndjson', noDefaultInfinity: ending === 'ndjson' }),
         { minLength: 1, maxLength: 50 },
       );
-      const copy = job({
-        kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
-          const i = cuda.thisGrid().threadRank();
-          if (i < y.length) y[i] = x[i]!;
-        }),
-        inputs: { x: {} },
-        outputs: { y: {} },
-      });
       await fc.assert(
         fc.asyncProperty(values, fc.integer({ min: 1, max: 60 }), async (numbers, chunk) => {
           const output = join(temporaryDirectory(), `y.${ending}`);
           const input = Float32Array.from(numbers);
-          await run(copy, { input, output, chunk });
+          await run(copyOf('f32'), { input, output, chunk });
           const { values: read } = await readAll(output, 'f32', { column: 'y' });
           expect(new Uint32Array(Float32Array.from(read).buffer)).toEqual(new Uint32Array(input.buffer));
         }),
@@ -240,16 +233,8 @@ describe('written', () => {
     const output = join(temporaryDirectory(), 'y.ndjson');
     await run(inverse, { input: Float64Array.of(2, 0), output });
     expect(readFileSync(output, 'utf8')).toBe('{"y":1}\n{"y":null}\n');
-    const copy = job({
-      kernel: kernel({ y: 'f64[]', x: 'readonly f64[]' }, ({ y, x }, cuda) => {
-        const i = cuda.thisGrid().threadRank();
-        if (i < y.length) y[i] = x[i]!;
-      }),
-      inputs: { x: {} },
-      outputs: { y: {} },
-    });
     await expectFailure(
-      run(copy, { input: Float64Array.of(1, -Infinity), output }),
+      run(copyOf('f64'), { input: Float64Array.of(1, -Infinity), output }),
       'WS5006',
       '-Infinity',
       'y.csv',

@@ -316,7 +316,7 @@ export const mutations = [
         why: 'each job leaves memory behind',
       },
       {
-        name: 'rows are told of one by one',
+        name: 'progress counts marks and not rows',
         from: 'marks.push({ event, rows: some * rows });',
         to: 'marks.push({ event, rows: some });',
         why: 'progress stands still while the job runs',

@@ -4,6 +4,30 @@ import { mutationsOf } from './mutation.ts';
 
 export const mutations = [
   ...mutationsOf(
+    'src/formats/wav.ts',
+    ['test/formats/wav.test.ts'],
+    [
+      {
+        name: 'no byte follows a chunk of an odd length',
+        from: 'const length = size + (size % 2);',
+        to: 'const length = size;',
+        why: 'the next chunk is read a byte early',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/png.ts',
+    ['test/formats/png.test.ts'],
+    [
+      {
+        name: 'a picture of any size is decoded',
+        from: 'elements * (depth / 8) > mostBytes',
+        to: 'false',
+        why: 'a file of some bytes takes all memory',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/formats/element-source.ts',
     ['test/formats/compressed.test.ts', 'test/formats/npz.test.ts'],
     [

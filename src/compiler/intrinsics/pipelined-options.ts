@@ -1,4 +1,4 @@
-// What cuda.pipelined is told, and what its `copy` gives: objects whose members are checked as arguments are.
+// The options of cuda.pipelined, and what its `copy` gives: objects, whose members are checked like arguments.
 
 import type { Node } from 'acorn';
 import type { Form } from '../../kernel/intrinsics.ts';
