@@ -3,7 +3,7 @@
 import type { Dtype } from '../formats/dtype.ts';
 import { formatNamed, formatOfName } from '../formats/registry.ts';
 import type { Job } from '../overlap/job.ts';
-import type { InputData, OutputFile } from '../overlap/options.ts';
+import type { InputFile, OutputFile, RunOptions } from '../overlap/options.ts';
 import { jobsOf, type Sequence } from '../overlap/sequence.ts';
 import { listNames, usageError } from './failure.ts';
 
@@ -18,7 +18,11 @@ export interface NamedWork {
 
 /** The files that a run reads and writes. */
 export interface AssignedFiles {
-  readonly inputs: InputData | readonly InputData[];
+  readonly inputs: RunOptions['input'];
+  /** The names of the inputs, as they were given: patterns among them. */
+  readonly reads: readonly string[];
+  /** How many files are one input because they stand one behind the other. */
+  readonly behindEachOther: number;
   /** The names of the outputs. */
   readonly outputs: readonly string[];
   /** The outputs with their formats. */
@@ -33,6 +37,8 @@ export interface FileOptions {
   readonly raw?: boolean;
   /** The format of files whose names tell none. */
   readonly format?: string;
+  /** Files of inputs by name: `x=x0.npy`. Several of one name follow one another. */
+  readonly input?: readonly string[];
 }
 
 /** The names of the inputs and outputs of a job, in the order in which the command line has their files. */
@@ -49,31 +55,72 @@ export function rolesOfFiles(work: Work): {
   };
 }
 
-/** Tells inputs from outputs: the outputs come last. One file may hold all inputs, as columns. */
+/**
+ * Tells inputs from outputs: the outputs come last. One file may hold all inputs, as columns; several are the one input
+ * of a job, one behind the other. With `--input`, that names all inputs.
+ */
 export function assignFiles(
   { name, work }: NamedWork,
   files: readonly string[],
-  { dtype, json, ...said }: FileOptions & { readonly json?: boolean },
+  { dtype, json, input, ...said }: FileOptions & { readonly json?: boolean },
 ): AssignedFiles {
   const roles = rolesOfFiles(work);
-  const split = files.length - roles.outputs.length;
-  const inputs = files.slice(0, Math.max(0, split));
+  const split = input === undefined ? files.length - roles.outputs.length : 0;
+  const reads = files.slice(0, Math.max(0, split));
   const outputs = files.slice(Math.max(0, split));
-  if (inputs.length === 0 || (inputs.length !== 1 && inputs.length !== roles.inputs.length)) {
-    throw wrongCount(name, files.length, roles);
-  }
+  const isOne = roles.inputs.length === 1;
+  const fits =
+    input === undefined
+      ? reads.length === 1 || reads.length === roles.inputs.length || (isOne && reads.length > 0)
+      : outputs.length === roles.outputs.length;
+  if (!fits) throw wrongCount(name, files.length, roles, input !== undefined);
   if (json && outputs.includes('-')) {
     throw usageError('--json and the output `-` both want standard output', 'write the data to a file');
   }
-  const described = inputs.map((file) => ({
+  const describe = (file: string): InputFile => ({
     ...asGiven(file, said),
     ...(dtype === undefined ? {} : { dtype }),
-  }));
+  });
+  const destinations = outputs.map((file) => asGiven(file, said));
+  if (input !== undefined) {
+    const named = filesByName(input, roles.inputs);
+    return {
+      inputs: Object.fromEntries([...named].map(([one, paths]) => [one, paths.map(describe)])),
+      reads: [...named.values()].flat(),
+      behindEachOther: 1,
+      outputs,
+      destinations,
+    };
+  }
+  const described = reads.map(describe);
   return {
     inputs: described.length === 1 ? described[0]! : described,
+    reads,
+    behindEachOther: isOne ? reads.length : 1,
     outputs,
-    destinations: outputs.map((file) => asGiven(file, said)),
+    destinations,
   };
+}
+
+/** The files of each input, as `--input` names them. */
+function filesByName(given: readonly string[], inputs: readonly string[]): Map<string, string[]> {
+  const files = new Map<string, string[]>();
+  for (const text of given) {
+    const equals = text.indexOf('=');
+    const input = text.slice(0, Math.max(0, equals));
+    const file = text.slice(equals + 1);
+    if (!inputs.includes(input) || file === '') {
+      const wrong = equals < 0 || file === '' ? 'it must be name=file' : `the job has no input \`${input}\``;
+      throw usageError(`--input ${text}: ${wrong}`, `its inputs are ${listNames(inputs)}`);
+    }
+    files.set(input, [...(files.get(input) ?? []), file]);
+  }
+  const missing = inputs.filter((input) => !files.has(input));
+  if (missing.length === 0) return files;
+  throw usageError(
+    `--input names no file of ${listNames(missing)}; with it, all inputs are named so`,
+    `for example --input ${missing[0]}=${missing[0]}.npy`,
+  );
 }
 
 /** With `--format`, a file whose name tells no format has that one; with `--raw` it is bare elements. */
@@ -90,13 +137,19 @@ function wrongCount(
   name: string,
   given: number,
   { inputs, outputs }: ReturnType<typeof rolesOfFiles>,
+  named: boolean,
 ): Error {
   const writes = outputs.length === 0 ? 'writes no file' : `writes ${listNames(outputs)}`;
-  const example = [...inputs.map((input) => `<${input}>`), ...outputs.map((output) => `<${output}>`)].join(
-    ' ',
-  );
+  const example = [
+    ...inputs.map((input) => (named ? `--input ${input}=<file>` : `<${input}>`)),
+    ...outputs.map((output) => `<${output}>`),
+  ].join(' ');
+  const several =
+    !named && inputs.length > 1 && given > inputs.length + outputs.length
+      ? `; files that follow one another are a pattern in quotes ('parts/*.npy'), or --input ${inputs[0]}=<file> for each`
+      : '';
   return usageError(
     `the job ${name} reads ${listNames(inputs)} and ${writes}; ${given === 0 ? 'no file was' : `${given} ${given === 1 ? 'file was' : 'files were'}`} given`,
-    `name the inputs and then the outputs: warpstage run <module> ${example}`,
+    `name the inputs and then the outputs: warpstage run <module> ${example}${several}`,
   );
 }

@@ -3,16 +3,17 @@
 // Standard output carries the data where the output is `-`, and else the job's value; the report
 // and progress go to standard error. The device is opened while the module loads.
 
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Conversion, Dtype } from '../formats/dtype.ts';
-import { formatOfName } from '../formats/registry.ts';
+import { formatOfFile, formatOfName } from '../formats/registry.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
 import type { OpenDevices } from '../overlap/participants.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import { timesInWords } from '../runtime/recording.ts';
 import { reportText } from '../timeline/report.ts';
-import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
+import { type AssignedFiles, asGiven, assignFiles, type NamedWork, type Work } from './assign-files.ts';
 import { ChunkLog } from './chunk-log.ts';
 import { type CommandContext, examplesText, fileOptions, newCommand } from './command.ts';
 import { describeJob } from './describe-job.ts';
@@ -55,6 +56,7 @@ interface RunCommandOptions {
   readonly clobber: boolean;
   readonly checksum?: boolean;
   readonly deadline?: number;
+  readonly input?: readonly string[];
   readonly raw?: boolean;
   readonly format?: string;
   readonly dtype?: Dtype;
@@ -82,6 +84,11 @@ export function runCommand(context: CommandContext): Command {
     .usage('<module> <input...> [output] [options]')
     .argument('[module]', 'the TypeScript or JavaScript file that exports the job')
     .argument('[files...]', 'the inputs, then the output if the job has one')
+    .option(
+      '-i, --input <name=file>',
+      'a file of an input, or a pattern in quotes; several of one name follow one another (repeatable; behind the module are outputs alone then)',
+      appendValue,
+    )
     .option('-s, --set <name=value>', 'change a setting of the job (repeatable)', addSetting)
     .option('--job <name>', 'which job, where the module exports several')
     .option(
@@ -157,6 +164,7 @@ export function runCommand(context: CommandContext): Command {
         'warpstage run affine.ts x.npy y.npy --resume',
         'warpstage run flights.ts flights.parquet --json',
         'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
+        "warpstage run affine.ts 'parts/*.npy' y.npy",
         'cat x.raw | warpstage run affine.ts - - > y.raw',
         'warpstage run affine.ts --help',
       ]),
@@ -214,12 +222,12 @@ async function runJob(
     const named = { name, work: overrideInputs(work, options) };
     const assigned = assignFiles(named, files, options);
     refuseOnTerminal(assigned, context.terminal);
-    refuseTableOptions(files, options);
+    refuseTableOptions(assigned.reads, options);
     if (options.stages !== undefined && options.trace === undefined) {
       throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
     }
     const { run } = await import('../overlap/run.ts');
-    await checkFiles(modulePath, files, assigned.outputs, options);
+    await checkFiles(modulePath, assigned, options);
     const opened = await opening;
     for (const { device } of opened.participants) printAside(device, context.terminal);
     if (options.trace !== undefined) prepareRecording(opened, options.stages);
@@ -284,33 +292,65 @@ function resumeOf({
 /** Refuses outputs that take the place of the module, and a trace that takes the place of anything. */
 async function checkFiles(
   modulePath: string,
-  files: readonly string[],
-  outputs: readonly string[],
+  { reads, outputs, behindEachOther }: AssignedFiles,
   { trace, log, checksum, ...options }: RunCommandOptions,
 ): Promise<void> {
-  const [{ checkWritable, refuseOverwriting }, { unfinishedFiles }, { sumsPath }] = await Promise.all([
+  const [
+    { checkWritable, refuseOverwriting },
+    { unfinishedFiles },
+    { sumsPath },
+    { expandInput },
+    { inputPaths },
+  ] = await Promise.all([
     import('./write-whole.ts'),
     import('../overlap/journal/journal.ts'),
     import('../overlap/sums.ts'),
+    import('../overlap/file-lists.ts'),
+    import('../overlap/input-data.ts'),
   ]);
+  if (behindEachOther > 1) await refuseLastOfInputs(behindEachOther, outputs);
   const resume = resumeOf(options);
   const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
   for (const output of [...outputs, ...sums])
     await refuseOverwriting(output, 'the output', { reads: [modulePath] });
-  const inputs = files.slice(0, files.length - outputs.length);
   const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs, resume) : [])];
-  const reads = [modulePath, ...inputs];
-  if (trace !== undefined) await checkWritable(trace, '--trace', { reads, writes });
+  const inputs = [modulePath, ...inputPaths(await Promise.all(reads.map(expandInput)))];
+  if (trace !== undefined) await checkWritable(trace, '--trace', { reads: inputs, writes });
   if (log !== undefined) {
     const others = [...writes, ...(trace === undefined ? [] : [trace])];
-    await checkWritable(log, '--log', { reads, writes: others });
+    await checkWritable(log, '--log', { reads: inputs, writes: others });
   }
 }
 
+/**
+ * Refuses an output that is there, behind several files of one input: a shell has put names in the place of a pattern,
+ * and the output that was forgotten would be written over the last of them.
+ */
+async function refuseLastOfInputs(inputs: number, outputs: readonly string[]): Promise<void> {
+  for (const output of outputs) {
+    if (!(await isRegularFile(output))) continue;
+    throw usageError(
+      `${output} is there already, and may be one more of the ${inputs} files of the input`,
+      "put the pattern in quotes, so that the output stands for itself: warpstage run … 'parts/*.npy' y.npy",
+    );
+  }
+}
+
+async function isRegularFile(path: string): Promise<boolean> {
+  const about = await stat(path).catch(() => undefined);
+  return about?.isFile() ?? false;
+}
+
 /** What is said of a table's columns would be passed over in silence where no input is a table. */
-function refuseTableOptions(inputs: readonly string[], { column, nulls }: RunCommandOptions): void {
-  if ((column === undefined && nulls === undefined) || inputs.some((file) => formatOfName(file)?.columns))
-    return;
+function refuseTableOptions(inputs: readonly string[], options: RunCommandOptions): void {
+  const { column, nulls } = options;
+  // What a file is that no name tells shows when it is read.
+  const mayBeTable = (file: string) => {
+    const { format } = asGiven(file, options);
+    const known = format === undefined ? formatOfName(file) : formatOfFile(format, file);
+    return known === undefined || known.columns === true;
+  };
+  if ((column === undefined && nulls === undefined) || inputs.some(mayBeTable)) return;
   const option = column === undefined ? `--nulls ${nulls}` : `--column ${column[0]}`;
   throw usageError(
     `${option} is about files with columns, and no input is one`,

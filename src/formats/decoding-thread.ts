@@ -31,10 +31,7 @@ async function open(): Promise<Source> {
 
 async function answer(request: DecodingRequest): Promise<DecodingAnswer> {
   try {
-    if ('skip' in request) {
-      await (await source).skip!(request.skip);
-      return { read: 0 };
-    }
+    if ('skip' in request) return { read: await (await source).skip!(request.skip) };
     const { buffer, byteOffset, length } = request;
     return { read: await (await source).read(new Elements(buffer, byteOffset, length)) };
   } catch (error) {

@@ -91,9 +91,27 @@ export class ElementSource implements Source {
     return got;
   }
 
-  async skip(elements: number): Promise<void> {
-    this.#bytes.skip!(elements * dtypeBytes[this.dtype]);
-    this.#position += elements;
+  async skip(elements: number): Promise<number> {
+    const left = this.length === undefined ? elements : Math.min(elements, this.length - this.#position);
+    const width = dtypeBytes[this.dtype];
+    let skipped = left;
+    if (this.#bytes.skip !== undefined) this.#bytes.skip(left * width);
+    else skipped = await this.#readAside(left * width);
+    this.#position += skipped;
+    return skipped;
+  }
+
+  /** Reads bytes that nobody wants, where only that leads behind them. */
+  async #readAside(bytes: number): Promise<number> {
+    const scratch = this.#scratch ?? new Uint8Array(scratchBytes);
+    let done = 0;
+    while (done < bytes) {
+      const wanted = scratch.subarray(0, bytes - done);
+      const read = await this.#bytes.read(wanted);
+      done += read;
+      if (read < wanted.length) break;
+    }
+    return this.#whole(done, 0);
   }
 
   place(): FilePlace | undefined {

@@ -25,8 +25,8 @@ export interface Source {
    * for only at the end. One call at a time.
    */
   read(into: TypedArray): Promise<number>;
-  /** Leaves out the next elements, which are there. Absent where they would have to be read. */
-  skip?(elements: number): Promise<void>;
+  /** Leaves out the next elements, and resolves with how many there were. Absent where it comes as a program gives it. */
+  skip?(elements: number): Promise<number>;
   /** Where the next elements are in an open file, as they lie in memory. Absent or undefined where they are in none. */
   place?(): FilePlace | undefined;
   /** The error of a file that had only so many elements when it was read. Of sources that have a place. */

@@ -29,7 +29,7 @@ export type DecodingRequest =
   | { readonly buffer: SharedArrayBuffer; readonly byteOffset: number; readonly length: number }
   | { readonly skip: number };
 
-/** What it answers; nothing is read where elements are left out. */
+/** What it answers: how many elements it read, or left out. */
 export type DecodingAnswer = { readonly read: number } | { readonly issues: readonly Issue[] };
 
 /** The same array, in a thread of its own; undefined in a bundle, which has no file of the thread's. */
@@ -81,8 +81,8 @@ export class ThreadedSource implements Source {
     return read;
   }
 
-  async skip(elements: number): Promise<void> {
-    await this.#ask({ skip: elements });
+  skip(elements: number): Promise<number> {
+    return this.#ask({ skip: elements });
   }
 
   async #ask(request: DecodingRequest): Promise<number> {

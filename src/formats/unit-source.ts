@@ -65,7 +65,7 @@ export class UnitSource implements Source {
   }
 
   /** Units before the first element that is read are not decoded, where their lengths are known. */
-  async skip(elements: number): Promise<void> {
+  async skip(elements: number): Promise<number> {
     const { lengths } = this.#elements;
     let left = elements;
     for (;;) {
@@ -78,6 +78,7 @@ export class UnitSource implements Source {
       if (left === 0 || !(await this.#decodeNext())) break;
     }
     this.#position += elements - left;
+    return elements - left;
   }
 
   /** Decodes the next unit; false behind the last. All values of the one before were taken. */

@@ -20,8 +20,9 @@ export class Head implements Pick<Source, 'read' | 'skip'> {
     return elements;
   }
 
-  async skip(elements: number): Promise<void> {
-    await this.#whole.skip!(elements);
-    this.#left -= elements;
+  async skip(elements: number): Promise<number> {
+    const skipped = await this.#whole.skip!(elements);
+    this.#left -= skipped;
+    return skipped;
   }
 }

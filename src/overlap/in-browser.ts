@@ -5,7 +5,7 @@ import { problem } from '../diagnostics/problem.ts';
 import { virtualModel } from '../runtime/model/virtual.ts';
 import { open } from '../runtime/open-in-browser.ts';
 import { copyHere } from './copy-here.ts';
-import { isPinned, openGiven } from './input-data.ts';
+import { filesOf, isPinned, openGiven } from './input-data.ts';
 import type { RunOptions } from './options.ts';
 import { isTaken, TakenOutputs } from './output-data.ts';
 import { listDevices, OpenDevices } from './participants.ts';
@@ -27,6 +27,7 @@ export const inBrowser: Surroundings = {
     return globalThis.navigator?.hardwareConcurrency ?? 1;
   },
   hasColumns: () => false,
+  expand: async (data) => data,
   isRepeatable: async (data) => ArrayBuffer.isView(data) || isPinned(data),
   check: async (given) => refuseFiles(given),
   async openDevices(wanted) {
@@ -52,8 +53,9 @@ function refuseFiles({ data, destinations, options }: Given): void {
     throw problem('WS4007', `run has no option '${name}' in a browser, where it reads and writes no files`);
   }
   for (const [name, given] of data) {
-    if (typeof given !== 'string' && !('file' in given)) continue;
-    const path = typeof given === 'string' ? given : given.file;
+    const [first] = filesOf(given) ?? [];
+    if (first === undefined) continue;
+    const path = first.file;
     const message = `input '${name}' is to be read from ${path}, and a browser opens no files by their paths`;
     throw problem('WS5005', message, `give what it holds: { ${name}: (await fetch('${path}')).body }`);
   }

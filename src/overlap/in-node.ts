@@ -6,6 +6,7 @@ import { FileStamps } from '../files/stamps.ts';
 import { type Content, contentOf } from '../files/sum-of-file.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { openDevices } from './devices.ts';
+import { expandInputs } from './file-lists.ts';
 import { copiesFor } from './host-copies.ts';
 import { inputPaths } from './input-data.ts';
 import { hasColumns, isRepeatable, OpenInputs } from './inputs.ts';
@@ -22,6 +23,7 @@ export const inNode: Surroundings = {
     return availableParallelism();
   },
   hasColumns,
+  expand: expandInputs,
   isRepeatable,
   async check(given) {
     const { jobs, data, destinations, options } = given;

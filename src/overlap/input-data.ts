@@ -18,7 +18,7 @@ import type { PinnedArray } from '../runtime/device.ts';
 import type { CopyBytes } from './copy-here.ts';
 import type { InputDeclaration, Job, OperandDeclaration } from './job.ts';
 import { MemoryBytes } from './memory-bytes.ts';
-import type { InputData, InputFile, InputStream, RunOptions } from './options.ts';
+import type { InputData, InputFile, InputFiles, InputStream, RunOptions } from './options.ts';
 
 /** The names of the inputs of jobs, and of their constant arrays that come from an input. */
 export function inputNames(jobs: readonly Job[]): { inputs: string[]; operands: string[] } {
@@ -56,7 +56,8 @@ export function assignInputs(
     );
   }
   if (isByName(input)) return assignByName(names, input);
-  const list = (Array.isArray(input) ? input : [input]) as readonly InputData[];
+  const given = (Array.isArray(input) ? input : [input]) as readonly InputData[];
+  const list = names.length === 1 && isFiles(given) ? [given] : given;
   for (const data of list) checkData(data);
   if (list.length === names.length) return new Map(names.map((name, i) => [name, list[i]!]));
   // One file has the columns of all inputs.
@@ -67,13 +68,14 @@ export function assignInputs(
     'WS5005',
     `the job reads ${counted(names.length, 'input')} (${names.join(', ')}), and ${list.length} ${list.length === 1 ? 'was' : 'were'} given`,
     inputs.length > 1
-      ? 'give one for each, or one Parquet file that has a column for each'
+      ? 'give one for each, or one Parquet file that has a column for each; ' +
+          "files that follow one another are a list of their own: [['a.parquet', 'b.parquet']]"
       : 'give one for each',
   );
 }
 
 /** What an input is where it is no file. */
-type GivenData = Exclude<InputData, string | InputFile>;
+type GivenData = Exclude<InputData, string | InputFile | InputFiles>;
 
 /** The source of data that is no file; `close`: what ends it, where it may wait for more. */
 export function openGiven(
@@ -118,9 +120,24 @@ export function isPinned(data: unknown): data is PinnedArray {
 
 /** The paths among inputs; `-` is standard input. */
 export function inputPaths(inputs: Iterable<InputData>): string[] {
-  return [...inputs].flatMap((data) =>
-    typeof data === 'string' ? [data] : 'file' in data ? [data.file] : [],
-  );
+  return [...inputs].flatMap((data) => filesOf(data)?.map(({ file }) => file) ?? []);
+}
+
+/** The files that an input is given as; undefined where it is none. */
+export function filesOf(data: InputData): readonly InputFile[] | undefined {
+  const asFile = (one: string | InputFile) => (typeof one === 'string' ? { file: one } : one);
+  if (isFiles(data)) return data.map(asFile);
+  return typeof data === 'string' || 'file' in data ? [asFile(data)] : undefined;
+}
+
+/** Whether data is several files. An empty list is none. */
+function isFiles(data: unknown): data is InputFiles {
+  return Array.isArray(data) && data.length > 0 && data.every(isFile);
+}
+
+function isFile(data: unknown): data is string | InputFile {
+  if (typeof data === 'string') return true;
+  return typeof data === 'object' && data !== null && 'file' in data && typeof data.file === 'string';
 }
 
 function assignByName(
@@ -156,22 +173,20 @@ function isByName(input: RunOptions['input']): input is Readonly<Record<string, 
 
 function checkData(data: unknown): asserts data is InputData {
   const good =
-    typeof data === 'string' ||
+    isFile(data) ||
+    isFiles(data) ||
     (ArrayBuffer.isView(data) && !(data instanceof DataView)) ||
     isPinned(data) ||
     (typeof data === 'object' &&
       data !== null &&
-      (Symbol.asyncIterator in data ||
-        isReadable(data) ||
-        ('file' in data && typeof data.file === 'string') ||
-        'stream' in data));
+      (Symbol.asyncIterator in data || isReadable(data) || 'stream' in data));
   if (good) return;
   throw problem(
     'WS5005',
     `an input cannot be read from ${inWords(data)}`,
     typeof data === 'number'
       ? 'put numbers into a typed array: Float32Array.of(1, 2, 3), or Float32Array.from(list)'
-      : 'give a path, a typed or page-locked array, an async iterable, { file, … } or { stream, … }',
+      : 'give a path, a list of paths, a typed or page-locked array, an async iterable, { file, … } or { stream, … }',
   );
 }
 

@@ -1,13 +1,15 @@
 // The input data of a run in Node: files as well as what is in memory.
 
 import { stat } from 'node:fs/promises';
+import { problem } from '../diagnostics/problem.ts';
 import { type OpenedFile, openFile, sourceOf } from '../formats/open-file.ts';
 import { formatOfFile, formatOfName } from '../formats/registry.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import { inThread } from '../formats/threaded-source.ts';
 import { UnitSource } from '../formats/unit-source.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
-import { isPinned, openGiven, rawType } from './input-data.ts';
+import { filesOf, isPinned, openGiven, rawType } from './input-data.ts';
+import { type ListedFile, ListSource } from './list-source.ts';
 import type { InputData, InputFile } from './options.ts';
 import type { Inputs } from './surroundings.ts';
 
@@ -28,9 +30,11 @@ export class OpenInputs implements Inputs {
   }
 
   async open(given: InputData, wanted: Wanted): Promise<Source> {
-    const data = typeof given === 'string' ? { file: given } : given;
-    if ('file' in data) return this.#file(data, wanted);
-    const { source, close } = openGiven(data, wanted, this.#copy);
+    const files = filesOf(given);
+    if (files !== undefined) {
+      return files.length === 1 ? this.#file(files[0]!, wanted) : this.#files(files, wanted);
+    }
+    const { source, close } = openGiven(given as Parameters<typeof openGiven>[0], wanted, this.#copy);
     if (close !== undefined) this.#opened.push({ close });
     return source;
   }
@@ -53,6 +57,22 @@ export class OpenInputs implements Inputs {
     return threaded;
   }
 
+  /** Files one behind the other. Each is opened with what belongs to it when its turn comes, and closed with that. */
+  async #files(files: readonly InputFile[], wanted: Wanted): Promise<Source> {
+    const source = new ListSource(await lookAtAll(files, wanted), async (position) => {
+      const inputs = new OpenInputs(this.#copy);
+      const close = () => inputs.close();
+      try {
+        return { source: await inputs.open(files[position]!, wanted), close };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    });
+    this.#opened.push(source);
+    return source;
+  }
+
   /** A file, with what is in it. One with columns is opened once for all of them. */
   async #openedFile(request: InputFile, wanted: Wanted): Promise<OpenedFile> {
     const known = this.#tables.get(request.file);
@@ -63,26 +83,65 @@ export class OpenInputs implements Inputs {
   }
 }
 
+/** Files that are looked at side by side. */
+const atOnce = 16;
+
+/** What is in the files of a list. Of several that cannot be read, the first is reported. */
+async function lookAtAll(files: readonly InputFile[], wanted: Wanted): Promise<ListedFile[]> {
+  const listed: ListedFile[] = [];
+  while (listed.length < files.length) {
+    const some = files.slice(listed.length, listed.length + atOnce);
+    for (const one of await Promise.allSettled(some.map((file) => lookAt(file, wanted)))) {
+      if (one.status === 'rejected') throw one.reason;
+      listed.push(one.value);
+    }
+  }
+  return listed;
+}
+
+/** What is in a file of a list. */
+async function lookAt(request: InputFile, wanted: Wanted): Promise<ListedFile> {
+  const toClose: { close(): Promise<void> }[] = [];
+  try {
+    const about = await stat(request.file).catch(() => undefined);
+    if (request.file === '-' || about?.isFile() === false) throw notListed(request.file);
+    const opened = await openFile(request, rawType(wanted), (one) => toClose.unshift(one));
+    const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
+    const { dtype, shape, length, decodingBytes = 0 } = source;
+    return { file: request.file, dtype, shape, length, decodingBytes };
+  } finally {
+    await Promise.allSettled(toClose.map((one) => one.close()));
+  }
+}
+
+function notListed(file: string): Error {
+  return problem(
+    'WS5005',
+    `${file === '-' ? 'standard input' : file} is no regular file, and cannot be one of a list`,
+    'save it to a file first, or give the others through the same pipe',
+  );
+}
+
 /** Whether data can be read a second time. What is not there is found missing later. */
 export async function isRepeatable(data: InputData): Promise<boolean> {
   if (ArrayBuffer.isView(data) || isPinned(data)) return true;
-  const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
-  if (path === '-') return false;
-  const about = await stat(path).catch(() => undefined);
-  return about?.isFile() ?? true;
+  for (const { file } of filesOf(data) ?? [{ file: '-' }]) {
+    const about = file === '-' ? undefined : await stat(file).catch(() => undefined);
+    if (file === '-' || about?.isFile() === false) return false;
+  }
+  return true;
 }
 
-/** The format of an input in words, as far as is known before it is opened. */
-export function formatOf(data: InputData): string {
-  if (typeof data !== 'string' && !('file' in data)) return 'raw';
-  const { file, format } = typeof data === 'string' ? { file: data } : data;
+/** The format of a file in words, as far as is known before it is opened. */
+export function formatOf({ file, format }: InputFile): string {
   return format ?? formatOfName(file)?.name ?? 'by its beginning';
 }
 
 /** Whether one file has the data of several inputs, as far as is known before it is opened. */
 export function hasColumns(data: InputData): boolean {
-  if (typeof data !== 'string' && !('file' in data)) return false;
-  const { file, format } = typeof data === 'string' ? { file: data } : data;
+  const [first] = filesOf(data) ?? [];
+  if (first === undefined) return false;
+  const { file, format } = first;
   const known = format === undefined ? formatOfName(file) : formatOfFile(format, file);
   return known?.columns ?? false;
 }

@@ -26,6 +26,12 @@ export interface InputFile {
   readonly dtype?: Dtype;
 }
 
+/**
+ * Files that follow one another along their first dimension, as one input. Their types, and the shapes of their rows, agree
+ * (WS5005). Each is a path, a pattern, or a file with what its name does not say.
+ */
+export type InputFiles = readonly (string | InputFile)[];
+
 /** Chunks of bytes or elements from a program. */
 export interface InputStream {
   readonly stream:
@@ -37,12 +43,13 @@ export interface InputStream {
 }
 
 /**
- * Where the data of one input comes from. A string is a path, `'-'` standard input; a `Buffer` is bytes
- * of the kernel's type. A page-locked array of the kernel's type is copied to the device from where it
+ * Where the data of one input comes from. A string is a path, `'-'` standard input, or a pattern (`'parts/*.npy'`): all
+ * files that fit it follow one another, part 2 before part 10, as those of a list do. A `Buffer` is bytes of the kernel's type. A page-locked array of the kernel's type is copied to the device from where it
  * lies, without being read. A stream is Node's, the web's (`response.body`), or any program's that gives pieces.
  */
 export type InputData =
   | string
+  | InputFiles
   | TypedArray
   | PinnedArray
   | AsyncIterable<Uint8Array | TypedArray>
@@ -107,7 +114,8 @@ export interface ChunkReport {
 export interface RunOptions {
   /**
    * The input data: one for a job with one input, or for a Parquet file that has all columns; a
-   * list in the order of the declaration (inputs first, then operand arrays); or by name.
+   * list in the order of the declaration (inputs first, then operand arrays); or by name. For a job with one input a list
+   * of files is that input, and elsewhere a list within the list: `[['x0.npy', 'x1.npy'], 'w.npy']`.
    */
   readonly input: InputData | readonly InputData[] | Readonly<Record<string, InputData>>;
   /** Where outputs go, likewise. Without it, they are collected in memory. */

@@ -13,6 +13,7 @@ import { open } from '../runtime/open.ts';
 import type { DeviceName } from '../runtime/open-options.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
+import { expandInputs } from './file-lists.ts';
 import { assignInputs, inputPaths } from './input-data.ts';
 import { hasColumns } from './inputs.ts';
 import type { Job, OutputArrays } from './job.ts';
@@ -94,11 +95,8 @@ export async function plan<V, O extends OutputArrays>(
   const began = performance.now();
   const jobs = jobsOf(work);
   const destinations = assignOutputs(jobs[0]!.definition, options.output);
-  await checkOutputs(
-    destinations.values(),
-    inputPaths(assignInputs(jobs, options.input, hasColumns).values()),
-    {},
-  );
+  const data = await expandInputs(assignInputs(jobs, options.input, hasColumns));
+  await checkOutputs(destinations.values(), inputPaths(data.values()), {});
   const { device, close } = await openFor(options.device);
   try {
     const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>

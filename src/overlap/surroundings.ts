@@ -100,6 +100,8 @@ export interface Surroundings {
   readonly processors: number;
   /** Whether one file has the data of several inputs, as far as is known before it is opened. */
   hasColumns(data: InputData): boolean;
+  /** The data of every input, with files in the place of what stands for several. */
+  expand(data: ReadonlyMap<string, InputData>): Promise<ReadonlyMap<string, InputData>>;
   /** Whether data can be read a second time. */
   isRepeatable(data: InputData): Promise<boolean>;
   /** Refuses what cannot be read, written or asked for here. */

@@ -52,7 +52,7 @@ export async function runWhole<V, O extends OutputArrays>(
   checkSettings(jobs, options.settings ?? {});
   checkRows(options.rows);
   checkShard(options.shard);
-  const data = assignInputs(jobs, options.input, surroundings.hasColumns);
+  const data = await surroundings.expand(assignInputs(jobs, options.input, surroundings.hasColumns));
   const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
   await checkRepeatable(surroundings, jobs, data);
   await surroundings.check({ jobs, data, destinations, options });

@@ -53,7 +53,7 @@ test.each([
     ['run', 'examples/affine.ts'],
     /the job affine reads `x` and writes `y`; no file was given\n {2}hint: .* <x> <y>/,
   ],
-  [['run', 'examples/affine.ts', 'a', 'b', 'c'], /3 files were given/],
+  [['run', 'examples/affine.ts', '--input', 'x=a', 'b', 'c'], /2 files were given/],
   [['run', 'examples/affine.ts', 'a', '-', '--json'], /`-` both want standard output/],
   [
     ['run', 'examples/zscore.ts', 'a', 'b', '--job', 'z'],

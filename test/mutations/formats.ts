@@ -229,8 +229,8 @@ export const mutations = [
     [
       {
         name: 'a skip moves no position',
-        from: '    this.#position += elements;\n  }\n\n  place(): FilePlace',
-        to: '  }\n\n  place(): FilePlace',
+        from: '    this.#position += skipped;\n',
+        to: '',
         why: 'the positions in messages, and the end of the input, are wrong after a skip',
         tests: ['test/overlap/resume.test.ts', 'test/overlap/sources.test.ts'],
       },

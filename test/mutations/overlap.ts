@@ -337,4 +337,83 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/overlap/list-source.ts',
+    ['test/overlap/file-lists.test.ts'],
+    [
+      {
+        name: 'the next file goes on in another chunk',
+        from: 'if (read < wanted.length) await this.#next();',
+        to: 'if (read < wanted.length) {\n        await this.#next();\n        break;\n      }',
+        why: 'what a file ends with is taken for the end of all',
+      },
+      {
+        name: 'a file that ends with a request is left out of a skip',
+        from: 'if (this.#part === undefined && length <= left) {',
+        to: 'if (this.#part === undefined && length < left) {',
+        why: 'a run that is resumed opens a file of which it needs nothing',
+        equivalent: 'that file is opened and left out whole, and the next one is read from its beginning',
+      },
+      {
+        name: 'files without a length are left out whole',
+        from: 'const { length = Infinity } = this.#files',
+        to: 'const { length = 0 } = this.#files',
+        why: 'a run that is resumed over texts begins behind their end',
+      },
+      {
+        name: 'a file may become another before its turn',
+        from: "throw problem('WS5003', `${file.file} changed",
+        to: "problem('WS5003', `${file.file} changed",
+        why: 'rows are taken for others, and found wrong at the end only',
+      },
+      {
+        name: 'rows of any shape follow one another',
+        from: 'if (sameShape(first.shape?.slice(1), other.shape?.slice(1))) return;',
+        to: 'return;',
+        why: 'rows of four numbers are cut into rows of two',
+      },
+      {
+        name: 'numbers of any type follow one another',
+        from: 'if (first.dtype !== other.dtype) {',
+        to: 'if (false) {',
+        why: 'files that belong to different data pass for one',
+      },
+      {
+        name: 'a file stays open behind its end',
+        from: 'await (await this.#part)!.close();\n    this.#part = undefined;',
+        to: 'this.#part = undefined;',
+        why: 'a list of a thousand files is too many',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/file-lists.ts',
+    ['test/overlap/file-lists.test.ts'],
+    [
+      {
+        name: 'names are in the order of their characters',
+        from: '(i % 2 === 1 ? x.length - y.length : 0) || ',
+        to: '',
+        why: 'part 10 is read before part 2',
+      },
+      {
+        name: 'a name with brackets is always a pattern',
+        from: '|| (await isThere(path))',
+        to: '',
+        why: 'x[1].npy stands for x1.npy',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/cli/run.ts',
+    ['test/overlap/file-lists.test.ts'],
+    [
+      {
+        name: 'the last file of a pattern may be the output',
+        from: 'if (behindEachOther > 1) await refuseLastOfInputs(behindEachOther, outputs);',
+        to: '',
+        why: 'where the output is forgotten, the last input is written over',
+      },
+    ],
+  ),
 ];

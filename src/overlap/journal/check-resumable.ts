@@ -4,6 +4,7 @@
 
 import { stat } from 'node:fs/promises';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
+import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
 import type { InputData, OutputData } from '../options.ts';
 
@@ -29,7 +30,8 @@ export async function checkResumable(
   const names = new Set(jobs.flatMap((job) => Object.keys(job.definition.inputs)));
   for (const name of names) {
     const data = inputs.get(name);
-    if (data !== undefined && !(await isFile(data)))
+    const files = data === undefined ? [] : (filesOf(data) ?? ['-']);
+    if (!(await Promise.all(files.map(isFile))).every(Boolean))
       refuse(`input '${name}' is no file`, 'save it to a file first, or run it without resume');
   }
   for (const name of Object.keys(definition.outputs ?? {})) {
@@ -41,7 +43,7 @@ export async function checkResumable(
 }
 
 /** Whether data is a regular file, or may become one. */
-async function isFile(data: InputData | OutputData): Promise<boolean> {
+async function isFile(data: OutputData | { readonly file: string }): Promise<boolean> {
   const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
   if (path === '-') return false;
   const about = await stat(path).catch(() => undefined);

@@ -34,6 +34,7 @@ export interface Identified {
   /** Only the first rows. */
   readonly head: number | undefined;
   readonly inputs: readonly {
+    /** Which it is: `input 'x'`, or of several files `input 'x', file 3`. */
     readonly name: string;
     /** As `fileFact`, `contentFact` or `dataFact` say it. */
     readonly fact: string;
@@ -71,7 +72,7 @@ export async function factsOf(run: Identified): Promise<Facts> {
   for (const [name, value] of Object.entries(run.settings)) {
     facts[`setting '${name}'`] = valueText(value);
   }
-  for (const { name, fact } of run.inputs) facts[`input '${name}'`] = fact;
+  for (const { name, fact } of run.inputs) facts[name] = fact;
   for (const [name, { buffer, byteOffset, byteLength }] of run.constants) {
     facts[`array '${name}'`] = digest(new Uint8Array(buffer, byteOffset, byteLength));
   }
@@ -116,6 +117,11 @@ export async function contentFact(path: string, kind: string, content: Content):
     throw unreadable(path, cause);
   });
   return `${real} (${kind}, ${contentInWords(content)})`;
+}
+
+/** What a fact about a file of an input is called. */
+export function nameOfFact(input: string, position: number, of: number): string {
+  return `input '${input}'${of === 1 ? '' : `, file ${count(position + 1)}`}`;
 }
 
 function contentInWords({ bytes, sum }: Content): string {

@@ -5,12 +5,13 @@ import type { Encoding } from '../../formats/format.ts';
 import { layoutOf } from '../../kernel/layout.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { BindRequest, Unopened } from '../bind.ts';
+import { filesOf } from '../input-data.ts';
 import { formatOf } from '../inputs.ts';
 import type { AnyDefinition } from '../job.ts';
-import type { InputFile, OutputFile } from '../options.ts';
+import type { OutputFile } from '../options.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
-import { contentFact, factsOf, fileFact } from './facts.ts';
+import { contentFact, factsOf, fileFact, nameOfFact } from './facts.ts';
 import { baseOfPass, finalOf } from './journal.ts';
 import type { Begin } from './text.ts';
 
@@ -25,14 +26,16 @@ export async function resumeRun(
     return { ...output, file, format, shape: shapes[position]! };
   });
   const files = await Promise.all(given.map(async (one) => ({ ...one, path: await finalOf(one.file) })));
-  const inputFacts = inputs.map(async ({ name, reader }) => {
-    const from = data.get(name) as string | InputFile;
-    const path = typeof from === 'string' ? from : from.file;
-    const content = contents.get(path);
-    const kind = `${formatOf(from)}, ${reader.source.dtype}`;
-    const fact = await (content === undefined ? fileFact(path, kind) : contentFact(path, kind, content));
-    return { name, fact };
-  });
+  const inputFacts = inputs.flatMap(({ name, reader }) =>
+    filesOf(data.get(name)!)!.map(async (from, position, { length }) => {
+      const content = contents.get(from.file);
+      const kind = `${formatOf(from)}, ${reader.source.dtype}`;
+      const fact = await (content === undefined
+        ? fileFact(from.file, kind)
+        : contentFact(from.file, kind, content));
+      return { name: nameOfFact(name, position, length), fact };
+    }),
+  );
   const facts = await factsOf({
     ...bound,
     definition,

@@ -1,9 +1,9 @@
 // Has a run be one of several that compute pieces of the same outputs: each begins at its first row.
 
 import type { BindRequest, Unopened } from '../bind.ts';
+import { filesOf } from '../input-data.ts';
 import type { AnyDefinition } from '../job.ts';
-import { dataFact, factsOf } from '../journal/facts.ts';
-import type { InputFile } from '../options.ts';
+import { dataFact, factsOf, nameOfFact } from '../journal/facts.ts';
 import { rowsOut } from '../plan.ts';
 import { checkSharded } from './cut.ts';
 
@@ -26,11 +26,14 @@ export async function cutRun(
     devices: 1,
     head,
     convert,
-    inputs: inputs.map(({ name, reader: { source } }) => {
-      const from = data.get(name);
-      const path = typeof from === 'string' ? from : (from as Partial<InputFile>).file;
-      const content = path === undefined ? undefined : contents.get(path);
-      return { name, fact: dataFact(source.dtype, source.length!, content) };
+    inputs: inputs.flatMap(({ name, reader: { source } }) => {
+      const known = (filesOf(data.get(name)!) ?? []).flatMap(({ file }) => contents.get(file) ?? []);
+      // Files by their content, which says where each begins; without it, all of them are so many elements.
+      const parts = known.length > 0 ? known : [undefined];
+      return parts.map((content, position) => ({
+        name: nameOfFact(name, position, parts.length),
+        fact: dataFact(source.dtype, source.length!, content),
+      }));
     }),
     outputs: outputs.map(({ name, element }, i) => ({
       ...{ name, element, path: undefined, format: 'any', shape: shapes[i]! },
