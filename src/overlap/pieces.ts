@@ -34,14 +34,17 @@ interface Streamed extends StreamedFile {
   readonly failed: (errno: number | null, bytes: number) => Error;
 }
 
-/** What runs a job in pieces; null where its chunks must go through the loop. Nothing of it has been done then. */
+/**
+ * What runs a job from its first row on in pieces; null where its chunks must go through the loop. Nothing of it has been
+ * done then.
+ */
 export function inPieces(job: BoundJob): Pieces | null {
-  const { definition, inputs, outputs, accumulators, places, plan, rows, begin } = job;
+  const { definition, inputs, outputs, accumulators, places, plan, rows } = job;
   const [{ device, stream }, another] = places as readonly [Place, Place?];
   const threads = device.properties.multiProcessorCount;
   if (device.properties.kind !== 'cpu' || another !== undefined || !(stream instanceof CommandStream))
     return null;
-  if (!plan.auto.chunk || !plan.auto.depth || begin !== 0 || rows === undefined) return null;
+  if (!plan.auto.chunk || !plan.auto.depth || rows === undefined) return null;
   if (accumulators.length > 0 || inputs.length === 0 || outputs.length === 0) return null;
   if (typeof definition.launch === 'function' || inputs.some(({ halo }) => halo > 0)) return null;
   const granularity = granularityOf(outputs);

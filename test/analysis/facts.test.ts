@@ -374,3 +374,16 @@ test('a conditional knows in each branch what its test says there', () => {
   expect(factOf(last.value)).toMatchObject({ least: 7, most: 2 ** 31 - 1 });
   expect(factOf(never)).toMatchObject({ least: 0, most: 255 });
 });
+
+test('a block comes before the extent of the grid, which is as large as indices allow', () => {
+  const p = new ProgramBuilder('grid', 256);
+  const y = p.array('y', 'i32');
+  const [block, extent] = [p.builtin('blockIdx.x'), p.builtin('gridDim.x')];
+  const factOf = factsOf(p.build([store(y, block, extent)])).at(null);
+  const most = 8_388_607;
+  expect(most * 256).toBeLessThan(2 ** 31);
+  expect((most + 1) * 256).toBeGreaterThanOrEqual(2 ** 31);
+  expect(factOf(extent)).toMatchObject({ least: 0, most });
+  expect(factOf(block)).toMatchObject({ least: 0, most: most - 1 });
+  expect(factOf(binary('multiply', extent, p.builtin('gridDim.y')))).toMatchObject({ least: 0, most });
+});

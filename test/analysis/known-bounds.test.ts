@@ -8,7 +8,7 @@ import { compile, kernelOf } from '../compiler/support.ts';
 
 /** Whether a store that a statement makes is still tested. */
 function isTested(statement: string): boolean {
-  const text = `({ out, n, k, small }, cuda) => {
+  const text = `({ out, n, k, small, short }, cuda) => {
     const t = cuda.threadIdx.x;
     const own = cuda.localArray('i32', [4, 32]);
     const given = out.shaped([n, 32]);
@@ -17,7 +17,13 @@ function isTested(statement: string): boolean {
     ${statement}
     out[0] = own[0][0];
   }`;
-  const schema = { out: 'i32[]', small: 'readonly i8[]', n: 'index', k: 'i32' } as const;
+  const schema = {
+    out: 'i32[]',
+    small: 'readonly i8[]',
+    short: 'readonly i16[]',
+    n: 'index',
+    k: 'i32',
+  } as const;
   const { program } = compile(kernelOf(schema, text));
   return anyStatement(
     withoutKnownBounds(program).body,
@@ -42,7 +48,8 @@ describe('a test stays where an index', () => {
     ['of a row may be outside, whatever that before is', 'own[3][t + 1] = 1;'],
     ['may be outside a size that the launch gives', 'if (j >= 0 && j < 10) given[j][0] = 1;'],
     ['is a number of the caller', 'if (k >= 0) own[k][0] = 1;'],
-    ['may be negative, as a small number', 'if (small[0] < 4) own[small[0]][0] = 1;'],
+    ['may be negative, as a small number', 'const s = small[0]; if (s < 4) own[s][0] = 1;'],
+    ['may be negative, as a number of 16 bits', 'const s = short[0]; if (s < 4) own[s][0] = 1;'],
   ])('%s', (_, statement) => {
     expect(isTested(statement)).toBe(true);
   });

@@ -327,14 +327,6 @@ export const mutations = [
         to: 'whole',
         why: 'a report counts a piece too few',
       },
-      {
-        name: 'a run that was resumed begins anew',
-        from: '|| begin !== 0 ',
-        to: '',
-        why: 'rows that are done are done again',
-        equivalent:
-          'a run that may be resumed, or does a part of a job, is not asked: the others begin with the first row',
-      },
     ],
   ),
   ...mutationsOf(

@@ -204,6 +204,17 @@ describe('chunks go through the loop', () => {
     'where the output stays in memory': () => [small as never, { output: undefined as never }],
     'where the data is little': () => [small as never, { rows: 1_000_000 }],
   };
+  test('where the pieces of all threads would take more memory than chunks', async () => {
+    await using narrow = await open('cpu', { threads: 5, memory: 2 ** 22 });
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.f32');
+    writeFileSync(input, x);
+    const { report } = await run(small as Job, { input, output: join(directory, 'y.f32'), device: narrow });
+    expect(isInPieces(report)).toBe(false);
+    const { chunkBytes, depth } = report.chosen.steps[0]!;
+    expect(chunkBytes * depth).toBeLessThan(5 * 512 * 1024);
+  });
+
   test.each(Object.keys(cases))('%s', async (name) => {
     const directory = temporaryDirectory();
     const at = (file: string) => join(directory, file);

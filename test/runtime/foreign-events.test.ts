@@ -161,6 +161,32 @@ describe.each(pairs)('%s, waited for by %s', (firstKind, secondKind) => {
     await over;
   });
 
+  test('a typed array that is filled behind a function of the other device cannot be copied from', async () => {
+    await withBoth(async (first, second) => {
+      const [from, to, other] = [first.createStream(), second.createStream(), second.createStream()];
+      const event = first.createEvent();
+      const [y, z] = [second.alloc('i32', 4), second.alloc('i32', 4)];
+      const typed = new Int32Array(4);
+      const { open: letGo, opened } = gate();
+      to.memsetAsync(y, 1);
+      from.launchHostFunction(() => opened);
+      from.record(event);
+      to.waitEvent(event);
+      to.memcpyAsync(typed, y);
+      // Blocked, this thread would never let the function end.
+      expect(() => other.memcpyAsync(z, typed)).toThrow(
+        'WS4007: memcpy host to device: the source is still to be filled',
+      );
+      letGo();
+      await to.synchronize();
+      other.memcpyAsync(z, typed);
+      const result = new Int32Array(4);
+      other.memcpyAsync(result, z);
+      await other.synchronize();
+      expect([...result]).toEqual(new Array(4).fill(0x01010101));
+    });
+  });
+
   test('an event that was not recorded, and one that is reached, hold nothing up', async () => {
     await withBoth(async (first, second) => {
       const event = first.createEvent();
