@@ -35,6 +35,7 @@ export type {
   PipelineRole,
   PipelineScope,
   PipelineSharedState,
+  RandomState,
   Scalar,
   StageCopies,
   StageCopy,

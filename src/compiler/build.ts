@@ -112,9 +112,10 @@ export function binary(
   left: Expression,
   right: Expression,
   range: Range,
+  how: { readonly fast?: true } = {},
 ): Expression {
   const { type } = left;
-  const made = folded({ kind: 'binary', type, operator, left, right, range });
+  const made = folded({ kind: 'binary', type, operator, left, right, range, ...how });
   if (made.kind === 'constant') return made;
   if (type !== 'f32' && type !== 'f64') {
     if (right.kind === 'constant' && isRightIdentity(operator, Number(right.value))) return left;

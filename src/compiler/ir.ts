@@ -250,6 +250,8 @@ export type Expression =
       readonly operator: BinaryOperator;
       readonly left: Expression;
       readonly right: Expression;
+      /** Of a division of f32: whether a target may take an instruction that is less exact. */
+      readonly fast?: true;
     })
   /** Type bool. */
   | (Typed & {

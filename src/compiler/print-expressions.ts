@@ -133,9 +133,12 @@ export class ExpressionPrinter {
           : this.#call(operator, [expression.operand]);
       }
       case 'binary': {
-        const infix = binaryText[expression.operator];
+        const infix = expression.fast ? undefined : binaryText[expression.operator];
         return infix === undefined
-          ? this.#call(expression.operator, [expression.left, expression.right])
+          ? this.#call(expression.fast ? `fast ${expression.operator}` : expression.operator, [
+              expression.left,
+              expression.right,
+            ])
           : this.#infix(...infix, expression.left, expression.right);
       }
       case 'compare':

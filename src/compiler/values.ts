@@ -142,6 +142,18 @@ export interface PipelineStateValue {
   readonly stages: number;
 }
 
+/** Made by `cuda.curandInit`; what changes of it are variables of the program. */
+export interface RandomStateValue {
+  readonly kind: 'randomState';
+  /** The low and the high 32 bits of each. */
+  readonly seed: readonly [Expression, Expression];
+  readonly subsequence: readonly [Expression, Expression];
+  /** A u64: how many words of the subsequence lie before the next one. */
+  readonly drawn: Expression & { readonly kind: 'variable' };
+  /** Four u32, of which the next word is one; while it is the first, they are not there yet. */
+  readonly words: readonly (Expression & { readonly kind: 'variable' })[];
+}
+
 /** An array that the kernel wrote as a list. */
 export interface ListValue {
   readonly kind: 'list';
@@ -221,6 +233,7 @@ export type Value =
   | IntrinsicValue
   | { readonly kind: 'pipeline'; readonly id: number }
   | PipelineStateValue
+  | RandomStateValue
   | BarrierValue
   | { readonly kind: 'barriers'; readonly id: number; readonly name: string; readonly count: number }
   | TokenValue
@@ -324,6 +337,8 @@ export function describe(value: Value): string {
       return 'a pipeline';
     case 'pipelineState':
       return "a pipeline's shared state";
+    case 'randomState':
+      return 'a generator of random numbers';
     case 'barrier':
       return `the barrier '${value.name}'`;
     case 'barriers':

@@ -30,3 +30,10 @@ export type Nanoseconds = number;
 
 /** What a thread gets of another's value: a truth counts as 0 or 1. */
 export type Exchanged<T extends number | bigint | boolean> = T extends bigint ? bigint : number;
+
+declare const brand: unique symbol;
+
+/** A generator of random numbers, made by `cuda.curandInit`. CUDA: `curandStatePhilox4_32_10_t`. */
+export interface RandomState {
+  readonly [brand]: 'randomState';
+}

@@ -5,7 +5,7 @@
 // is in CUDA. The compiler checks calls by forms.ts, which is made of these interfaces as docs/intrinsics.md
 // is; the type of an argument says what is taken. Nothing here exists at run time.
 
-import type { Castable, Constant, Divided, Exchanged, Index, Scalar } from './cuda-arguments.ts';
+import type { Castable, Constant, Divided, Exchanged, Index, RandomState, Scalar } from './cuda-arguments.ts';
 import type { CudaAsync } from './cuda-async.ts';
 import type { CudaAtomics } from './cuda-atomics.ts';
 import type { CudaBarriers } from './cuda-barriers.ts';
@@ -22,6 +22,7 @@ export type {
   Index,
   Lanes,
   Nanoseconds,
+  RandomState,
   Scalar,
   TileSize,
 } from './cuda-arguments.ts';
@@ -135,6 +136,8 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   fastLog10(x: Divided): number;
   /** x to the power of y, as 2 to the power of `y * log2(x)`: of an x from 0 on, and no exact powers. CUDA: `__powf(x, y)`. */
   fastPow(x: Divided, y: Divided): number;
+  /** The quotient of two floats. For a y of up to 2^126 a GPU is off by at most 2 units in the last place; beyond, it gives 0. CUDA: `__fdividef(x, y)`. */
+  fastDivide(x: Divided, y: Divided): number;
   /** The error function. On a CPU within 4 units in the last place of an f64. CUDA: `erf(x)`. */
   erf(x: Divided): number;
   /** 1 less the error function. On a CPU within 8 units in the last place of an f64. CUDA: `erfc(x)`. */
@@ -161,13 +164,27 @@ export interface Cuda extends CudaGroups, CudaWarps, CudaAtomics, CudaAsync, Cud
   /**
    * Four u32 of the random numbers that cuRAND's Philox4_32_10 gives: those that the call number `n` (from 0) of
    * `curand4` gives after `curand_init(seed, subsequence, 0, &state)`. It keeps no state: count `n` up yourself.
-   * The same bits on every device. CUDA: `curand4(&state)`.
+   * The same bits on every device. CUDA: `skipahead(4 * n, &state), curand4(&state)`.
    *
    * @example
    * const bits = cuda.philox(seed, i, 0);
    * const x = cuda.curandUniform(bits.x);
    */
   philox(seed: Scalar, subsequence: Scalar, n: Scalar): Vector4;
+  /**
+   * A generator of the thread's own, which counts what was drawn: of cuRAND's Philox4_32_10, and the same words in the
+   * same order, on every device. The draws of a subsequence begin `offset` words from its start. Functions of the kernel
+   * take it, and count on in the same. CUDA: `curandStatePhilox4_32_10_t state; curand_init(seed, subsequence, offset, &state)`.
+   *
+   * @example
+   * const state = cuda.curandInit(seed, i, 0);
+   * const x = cuda.curandUniform(cuda.curand(state));
+   */
+  curandInit(seed: Scalar, subsequence: Scalar, offset: Scalar): RandomState;
+  /** The next 32 random bits of a generator, a u32. CUDA: `curand(&state)`. */
+  curand(state: RandomState): number;
+  /** The next four words of a generator, u32. CUDA: `curand4(&state)`. */
+  curand4(state: RandomState): Vector4;
   /** A float above 0 and up to 1 of 32 random bits: the same bits on every device. CUDA: `curand_uniform(&state)`. */
   curandUniform(bits: number): number;
   /**

@@ -55,6 +55,8 @@ export type ArgumentKind =
   | 'tile or lanes'
   | 'pipeline'
   | 'pipeline state'
+  /** A generator of random numbers. */
+  | 'random state'
   | 'scope'
   /** How two values become one: the name of a `Combination`, as a string. */
   | 'combination'

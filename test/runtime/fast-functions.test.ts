@@ -31,13 +31,15 @@ const singles = kernel({ fast: 'f32[]', exact: 'f32[]', x: 'readonly f32[]' }, (
   exact[7 * n + i] = Math.log10(a);
   fast[8 * n + i] = cuda.fastPow(a, 1.5);
   exact[8 * n + i] = a ** 1.5;
+  fast[9 * n + i] = cuda.fastDivide(a + 2, a * a);
+  exact[9 * n + i] = (a + 2) / (a * a);
 });
 
 const doubles = kernel({ fast: 'f64[]', exact: 'f64[]', x: 'readonly f64[]' }, ({ fast, exact, x }, cuda) => {
   const i = cuda.thisGrid().threadRank();
   if (i >= x.length) return;
-  fast[i] = cuda.fastSin(x[i]!) + cuda.fastLog(x[i]!);
-  exact[i] = Math.sin(x[i]!) + Math.log(x[i]!);
+  fast[i] = cuda.fastSin(x[i]!) + cuda.fastLog(x[i]!) + cuda.fastDivide(1, x[i]!);
+  exact[i] = Math.sin(x[i]!) + Math.log(x[i]!) + 1 / x[i]!;
 });
 
 /** From 0.5 to 2, where all have a bound. */
@@ -56,6 +58,7 @@ const bounds: readonly (readonly [name: string, absolute: number, relative: (x: 
   ['Log2', 2 ** -22, () => 0],
   ['Log10', 2 ** -24, () => 1],
   ['Pow', 0, () => 8],
+  ['Divide', 0, () => 2],
 ];
 
 sayWithoutGpu();
@@ -110,7 +113,7 @@ const specialised = (of: unknown) =>
 
 test('CUDA has them by its own names, beside the exact ones', () => {
   const text = cudaText(specialised(singles), 80);
-  const called = bounds.map(([name]) => `__${name.toLowerCase()}f(`);
+  const called = bounds.map(([name]) => `__${name === 'Divide' ? 'fdivide' : name.toLowerCase()}f(`);
   expect(called.filter((one) => !text.includes(one))).toEqual([]);
   expect(text).toMatch(/[^_]sinf\(/);
   expect(cudaText(specialised(doubles), 80)).not.toMatch(/__\w+f\(/);
@@ -121,4 +124,8 @@ test('what is fast is not taken for what is exact', () => {
     ({ kind: 'math', type: 'f32', function: 'sin', operands: [], ...how }) as never;
   expect(isSame(sine({}), sine({ fast: true }))).toBe(false);
   expect(isSame(sine({ fast: true }), sine({ fast: true }))).toBe(true);
+  const one = { kind: 'constant', type: 'f32', value: 1 };
+  const quotient = (how: object) =>
+    ({ kind: 'binary', type: 'f32', operator: 'divide', left: one, right: one, ...how }) as never;
+  expect(isSame(quotient({}), quotient({ fast: true }))).toBe(false);
 });

@@ -65,6 +65,7 @@ const kinds: Readonly<Record<string, string>> = {
   Tile: 'block or tile',
   Pipeline: 'pipeline',
   PipelineSharedState: 'pipeline state',
+  RandomState: 'random state',
   PipelineScope: 'scope',
   PipelineRole: 'role',
   MemoryOrder: 'memory order',

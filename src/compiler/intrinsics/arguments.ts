@@ -163,6 +163,8 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'pipeline';
     case 'pipeline state':
       return value.kind === 'pipelineState';
+    case 'random state':
+      return value.kind === 'randomState';
     case 'combination':
       return isOneOf(combinations, value);
     case 'memory order':
@@ -239,6 +241,8 @@ function kindText(kind: ArgumentKind): string {
       return 'a pipeline';
     case 'pipeline state':
       return 'made by cuda.pipelineSharedState';
+    case 'random state':
+      return 'made by cuda.curandInit';
     case 'combination':
       return oneOf(combinations);
     case 'memory order':
@@ -319,6 +323,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'tile or lanes': same,
   pipeline: same,
   'pipeline state': same,
+  'random state': same,
   combination: (_lowering, value) => textOf(value) as Combination,
   scope: (_lowering, value) => textOf(value) as PipelineScope,
   role: same,

@@ -28,6 +28,7 @@ import type {
   Numeric,
   ObjectValue,
   QuotientValue,
+  RandomStateValue,
   TextValue,
   TokenValue,
   Value,
@@ -57,6 +58,7 @@ export interface ArgumentTypes {
   readonly 'tile or lanes': GroupValue | LanesValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
   readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;
+  readonly 'random state': RandomStateValue;
   readonly scope: PipelineScope;
   readonly combination: Combination;
   readonly role: TextValue | ChoiceValue;

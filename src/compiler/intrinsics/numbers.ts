@@ -10,7 +10,7 @@ import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
 import { toType } from '../numbers.ts';
-import { describe, hasFraction, type Numeric, number, type Value } from '../values.ts';
+import { describe, hasFraction, literal, type Numeric, number, type Value } from '../values.ts';
 import { floats, type Operand, onFloat, settledOf } from './arithmetic.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
@@ -49,6 +49,14 @@ export const numberHandlers = {
   'cuda.fastLog2': fast('log2'),
   'cuda.fastLog10': fast('log10'),
   'cuda.fastPow': fast('pow'),
+  'cuda.fastDivide': ({ lowering, node, args: { x, y } }) => {
+    const [a, b] = [x, y].map((each) => (each.kind === 'literal' ? Number(each.value) : null));
+    if (a != null && b != null) return literal(a / b);
+    const given = floats(lowering, [x, y], node);
+    if (given === null) return openOf(settledOf([x, y]), true);
+    const [left, right] = given.operands;
+    return number(given.type, binary('divide', left!, right!, lowering.range(node), { fast: true }));
+  },
   'cuda.erf': named('erf'),
   'cuda.erfc': named('erfc'),
   'cuda.lgamma': named('lgamma'),

@@ -23,35 +23,11 @@ const steps = [0x9e3779b9, 0xbb67ae85] as const;
 
 export const randomHandlers = {
   'cuda.philox': ({ lowering, node, args, at }) => {
-    const range = lowering.range(node);
     const [key, subsequence, n] = (['seed', 'subsequence', 'n'] as const).map((name) =>
       halves(lowering, args[name], at(name), `${name} of cuda.philox`),
     );
-    let counter: readonly Expression[] = [...n!, ...subsequence!];
-    for (let round = 0; round < rounds; round += 1) {
-      const [first, second] = factors.map((factor, which) => {
-        const product = binary(
-          'multiply',
-          constant('u64', BigInt(factor), range),
-          convert(counter[2 * which]!, 'u64', range),
-          range,
-        );
-        const whole = lowering.settleExpression(product, 'product');
-        return { low: convert(whole, 'u32', range), high: upper(whole, range) };
-      });
-      const mixed = (high: Expression, of: Expression, half: 0 | 1) => {
-        const grown = constant('u32', Math.imul(steps[half], round) >>> 0, range);
-        const current = binary('add', key![half]!, grown, range);
-        return binary('xor', binary('xor', high, of, range), current, range);
-      };
-      counter = [
-        mixed(second!.high, counter[1]!, 0),
-        second!.low,
-        mixed(first!.high, counter[3]!, 1),
-        first!.low,
-      ].map((each) => lowering.settleExpression(each, 'counter'));
-    }
-    return { kind: 'vector', type: 'u32x4', components: counter };
+    const components = philox(lowering, key!, [...n!, ...subsequence!], lowering.range(node));
+    return { kind: 'vector', type: 'u32x4', components };
   },
   'cuda.curandUniform': (call) => number('f32', uniform(wordOf(call, 'bits'))),
   'cuda.curandUniformDouble': (call) => number('f64', uniform(pairOf(call, 'low', 'high'))),
@@ -59,6 +35,40 @@ export const randomHandlers = {
   'cuda.curandNormal2Double': (call) =>
     normals(call.lowering, pairOf(call, 'xLow', 'xHigh'), pairOf(call, 'yLow', 'yHigh')),
 } satisfies SomeHandlers;
+
+/** The four words of a counter. */
+export function philox(
+  lowering: Lowering,
+  key: readonly [Expression, Expression],
+  start: readonly Expression[],
+  range: Place,
+): readonly Expression[] {
+  let counter = start;
+  for (let round = 0; round < rounds; round += 1) {
+    const [first, second] = factors.map((factor, which) => {
+      const product = binary(
+        'multiply',
+        constant('u64', BigInt(factor), range),
+        convert(counter[2 * which]!, 'u64', range),
+        range,
+      );
+      const whole = lowering.settleExpression(product, 'product');
+      return { low: convert(whole, 'u32', range), high: upper(whole, range) };
+    });
+    const mixed = (high: Expression, of: Expression, half: 0 | 1) => {
+      const grown = constant('u32', Math.imul(steps[half], round) >>> 0, range);
+      const current = binary('add', key[half], grown, range);
+      return binary('xor', binary('xor', high, of, range), current, range);
+    };
+    counter = [
+      mixed(second!.high, counter[1]!, 0),
+      second!.low,
+      mixed(first!.high, counter[3]!, 1),
+      first!.low,
+    ].map((each) => lowering.settleExpression(each, 'counter'));
+  }
+  return counter;
+}
 
 type WithBits = Pick<IntrinsicCall, 'lowering' | 'node' | 'name' | 'at'> & {
   readonly args: Readonly<Record<string, Numeric>>;
@@ -106,11 +116,16 @@ function normals(lowering: Lowering, x: Bits, y: Bits): Value {
   return { kind: 'vector', type: `${type}x2`, components };
 }
 
-const upper = (wide: Expression, range: Place) =>
+export const upper = (wide: Expression, range: Place) =>
   convert(binary('shiftRight', wide, constant('u64', 32n, range), range), 'u32', range);
 
 /** The low and the high 32 of an integer's 64 bits. */
-function halves(lowering: Lowering, value: Numeric, node: Node, what: string): [Expression, Expression] {
+export function halves(
+  lowering: Lowering,
+  value: Numeric,
+  node: Node,
+  what: string,
+): [Expression, Expression] {
   const range = lowering.range(node);
   const fractional = value.kind === 'number' ? isFloat(value.type) : hasFraction(value);
   if (fractional) {

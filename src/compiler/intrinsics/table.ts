@@ -21,6 +21,7 @@ import { numberHandlers } from './numbers.ts';
 import { pipelinedHandlers } from './pipelined.ts';
 import { pipelineHandlers } from './pipelines.ts';
 import { randomHandlers } from './random.ts';
+import { randomStateHandlers } from './random-states.ts';
 import { timeHandlers } from './time.ts';
 import { vectorHandlers } from './vectors.ts';
 import { warpHandlers } from './warps.ts';
@@ -42,6 +43,7 @@ const handlers = {
   ...arithmeticHandlers,
   ...numberHandlers,
   ...randomHandlers,
+  ...randomStateHandlers,
   ...consoleHandlers,
 } satisfies Handlers;
 

@@ -32,8 +32,9 @@ function headOf(expression: Expression): string {
       return `length ${arrayKey(expression.array)}`;
     case 'load':
       return `load ${arrayKey(expression.array)} ${expression.component ?? ''}`;
-    case 'unary':
     case 'binary':
+      return `${expression.fast ? 'fast ' : ''}${expression.operator} ${expression.left.type}`;
+    case 'unary':
     case 'compare':
       return `${expression.operator} ${operandsOf(expression)[0]!.type}`;
     case 'convert':

@@ -129,6 +129,8 @@ export class ExpressionWriter {
         return this.#unary(expression.operator, expression.type, this.write(expression.operand));
       case 'binary': {
         const { operator, type, left } = expression;
+        if (expression.fast && type === 'f32')
+          return `__fdividef(${this.write(left)}, ${this.write(expression.right)})`;
         if ((operator !== 'divide' && operator !== 'remainder') || isFloat(type))
           return this.#binary(operator, type, this.write(left), this.write(expression.right));
         const divisor = this.write(expression.right);

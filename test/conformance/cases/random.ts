@@ -37,6 +37,50 @@ const philox = kernel(
   },
 );
 
+/** Draws by one and by four, from any offset, across loops and a function that counts on in the same generator. */
+const states = kernel({ out: 'u32[]', offset: 'readonly u64[]' }, ({ out, offset }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  const state = cuda.curandInit(0x1234567890abcdefn, i, offset[0]! + cuda.u64(i));
+  let at = 24 * i;
+  const put = (from: typeof state) => {
+    out[at] = cuda.curand(from);
+    at++;
+  };
+  for (let n = 0; n < 6; n++) {
+    if (n === i) continue;
+    put(state);
+  }
+  const four = cuda.curand4(state);
+  put(state);
+  const more = cuda.curand4(state);
+  const rest = out.subarray(at);
+  rest[0] = four.x;
+  rest[1] = four.y;
+  rest[2] = four.z;
+  rest[3] = four.w;
+  rest[4] = more.x;
+  rest[5] = more.y;
+  rest[6] = more.z;
+  rest[7] = more.w;
+  at += 8;
+  put(state);
+});
+
+/** The words of a subsequence one after the other, as the kernel draws them. */
+function drawn(i: number, offset: bigint): number[] {
+  const word = (n: bigint) => philoxOnHost(0x1234567890abcdefn, BigInt(i), n >> 2n)[Number(n & 3n)]!;
+  const words = Array.from({ length: 16 }, (_, n) => word(offset + BigInt(i) + BigInt(n)));
+  const byOne = i < 6 ? 5 : 6;
+  const [four, single, more, last] = [
+    words.slice(byOne, byOne + 4),
+    words[byOne + 4]!,
+    words.slice(byOne + 5, byOne + 9),
+    words[byOne + 9]!,
+  ];
+  const all = [...words.slice(0, byOne), single, ...four, ...more, last];
+  return [...all, ...new Array<number>(24 - all.length).fill(0)];
+}
+
 const uniform = kernel({ out: 'f32[]', bits: 'readonly u32[]' }, ({ out, bits }, cuda) => {
   const i = cuda.thisGrid().threadRank();
   if (i < out.length) out[i] = cuda.curandUniform(bits[i]!);
@@ -203,6 +247,14 @@ export const randomCases: Cases = [
     },
     expected: { out: Uint32Array.from(known.flatMap(([, , result]) => [...result])) },
   },
+  ...[0n, 2n ** 34n - 3n, 2n ** 63n + 5n].map((offset) => ({
+    name: `generators that count their draws, from word ${offset}`,
+    kernel: states,
+    grid: 1,
+    block: 32,
+    data: { out: new Uint32Array(24 * 32), offset: BigUint64Array.of(offset) },
+    expected: { out: Uint32Array.from(Array.from({ length: 32 }, (_, i) => drawn(i, offset)).flat()) },
+  })),
   {
     name: 'uniform random numbers',
     kernel: uniform,
