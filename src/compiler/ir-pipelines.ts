@@ -133,6 +133,8 @@ export type PipelineCall =
       readonly pipeline: number;
       /** A bool variable that gets the result, or null. */
       readonly result: number | null;
+      /** Of the thread that copies for others (legalise/roles.ts): it waits first for all that it copied. */
+      readonly landed?: true;
       readonly range: Range;
     }
   | {

@@ -247,3 +247,101 @@ describe.each(Object.entries(leaving))('what the copy engine still brings behind
     }
   });
 });
+
+/** Kernels whose producers fill more stages than consumers wait for. */
+const unread: Readonly<Record<string, { readonly fetch: string; readonly use: string }>> = {
+  'the last stages': {
+    fetch: 'for (let f = 0; f < n; f++) fetch(f, true);',
+    use: 'for (let c = 0; c < most; c++) use(c);',
+  },
+  'what is behind a break': {
+    fetch: 'for (let f = 0; f < n; f++) fetch(f, true);',
+    use: 'for (let c = 0; c < n; c++) { if (c === most) break; use(c); }',
+  },
+  'a stage behind the others': {
+    fetch: 'for (let f = 0; f < most; f++) fetch(f, true); fetch(most, true);',
+    use: 'for (let c = 0; c < most; c++) use(c);',
+  },
+  'a stage that is not committed': {
+    fetch: 'for (let f = 0; f < most; f++) fetch(f, true); fetch(most, false);',
+    use: 'for (let c = 0; c < most; c++) use(c);',
+  },
+  'loops that begin apart': {
+    fetch: 'for (let f = 0; f < n; f++) fetch(f, true);',
+    use: 'for (let c = 1; c < n; c++) use(c);',
+  },
+  'every second stage': {
+    fetch: 'for (let f = 0; f < most; f++) { fetch(f, true); if (f < n - most) fetch(f, true); }',
+    use: 'for (let c = 0; c < most; c++) use(c);',
+  },
+};
+const used = {
+  fetch: 'for (let f = 0; f < n; f++) fetch(f, true);',
+  use: 'for (let c = 0; c < n; c++) use(c);',
+};
+
+function programWithRoles({ fetch, use }: (typeof unread)[string], stages: number): Program {
+  const text = `return ({ out, x, n, most }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const staged = cuda.sharedArray('i32', ${32 * stages});
+    const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', ${stages}), t < 32 ? 'producer' : 'consumer');
+    const fetch = (f, whole) => {
+      pipe.producerAcquire();
+      cuda.memcpyAsync(staged.subarray((f % ${stages}) * 32 + t), x.subarray(f * 32 + t), 1, pipe);
+      if (whole) pipe.producerCommit();
+    };
+    const use = (c) => {
+      pipe.consumerWait();
+      out[c * 32 + t - 32] = staged[(c % ${stages}) * 32 + t - 32];
+      pipe.consumerRelease();
+    };
+    if (t < 32) { ${fetch} } else { ${use} }
+  }`;
+  const schema = { out: 'i32[]', x: 'readonly i32[]', n: 'index', most: 'index' } as const;
+  return programOf(newKernel(schema, new Function(text)()));
+}
+
+describe.each(Object.entries(unread))(
+  'what one thread copies for producers, and nobody waits for: %s',
+  (name, parts) => {
+    test.each([1, 2, 3, 4])('has come when the block ends: %i stages', (stages) => {
+      const program = programWithRoles(parts, stages);
+      expect(choiceOf(program).lowering).toBe('roles');
+      for (const [n, most] of [
+        [1, 0],
+        [3, 2],
+        [4, 3],
+        [8, 7],
+      ] as const) {
+        if (n - most > stages) continue;
+        const data = () => ({
+          out: new Int32Array(512),
+          x: Int32Array.from({ length: 512 }, (_, i) => 3 * i + 1),
+          n,
+          most,
+        });
+        for (const delivery of deliveries)
+          expect(faultOf(program, data(), [90, delivery]), `${name} ${n} ${most} ${delivery}`).toBeNull();
+      }
+    });
+  },
+);
+
+test('nothing is waited for at the end of producers whose stages are all waited for', () => {
+  const waits = (parts: (typeof unread)[string]): number => {
+    let found = 0;
+    const count = (lowered: Program): Program => {
+      found = 0;
+      forEachStatement(lowered.body, (each) => {
+        if (isCore(each, 'mbarrierWait')) found += 1;
+      });
+      return lowered;
+    };
+    const data = { out: new Int32Array(512), x: new Int32Array(512), n: 0, most: 0 };
+    expect(faultOf(programWithRoles(parts, 2), data, [90, 'eager'], count)).toBeNull();
+    return found;
+  };
+  const stages = 2;
+  expect(waits(unread['the last stages']!)).toBe(waits(used) + stages);
+});

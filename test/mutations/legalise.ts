@@ -321,6 +321,36 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/turns.ts',
+    ['test/core/forgotten-copies.test.ts'],
+    [
+      {
+        name: 'loops that begin later have as many turns',
+        from: '`${keyOf(init)} ${step}',
+        to: '`${step}',
+        why: 'a block ends while the engine still writes to its memory',
+      },
+      {
+        name: 'loops have as many turns, whatever their limits',
+        from: ' ${operator} ${keyOf(limit)};`',
+        to: ' ${operator};`',
+        why: 'a block ends while the engine still writes to its memory',
+      },
+      {
+        name: 'a producer may leave a copy that it does not commit',
+        from: 'return isOpen ? null : stages;',
+        to: 'return stages;',
+        why: 'a block ends while the engine still writes to its memory',
+      },
+      {
+        name: 'consumers that leave their loop wait for all',
+        from: 'if (leaves(list)) return null;',
+        to: '',
+        why: 'a block ends while the engine still writes to its memory',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/cursor.ts',
     ['test/core/forgotten-copies.test.ts'],
     [

@@ -73,19 +73,25 @@ export class PipelineLegaliser {
     const { body } = this.#frame.program;
     const words = this.#frame.words();
     return this.#states.flatMap((state, pipeline): Statement[] => {
-      const { lowering, head, made, stages } = state;
+      const { lowering, made } = state;
       if (lowering !== 'bulk' || made !== null || this.#decisions.schedule.settled.has(pipeline)) return [];
       const makes = (each: Statement) =>
         each.kind === 'call' && each.intrinsic === 'makePipeline' && each.pipeline === pipeline;
-      if (!body.some(makes)) return [];
-      const commit: StageCall = { kind: 'call', intrinsic: 'producerCommit', pipeline, range: words.range };
-      const isOpen = words.compare('notEqual', words.read(state.bytes, 'u32'), words.u32(0));
-      const closed = words.when(isOpen, [...this.#commit(commit, state, words), ...head!.advance(words)]);
-      const landed = Array.from({ length: stages }, (_, stage) =>
-        this.#await(state.full, head!.last(words, stage), { intrinsic: 'consumerWait', pipeline }, words),
-      );
-      return [closed, ...landed];
+      return body.some(makes) ? this.#land(pipeline, state, words) : [];
     });
+  }
+
+  /** Commits what is open, and waits until each stage that was filled last is there. */
+  #land(pipeline: number, state: PipelineState, words: Words): Statement[] {
+    const { bytes, full, stages } = state;
+    const head = state.head!;
+    const commit: StageCall = { kind: 'call', intrinsic: 'producerCommit', pipeline, range: words.range };
+    const isOpen = words.compare('notEqual', words.read(bytes, 'u32'), words.u32(0));
+    const closed = words.when(isOpen, [...this.#commit(commit, state, words), ...head.advance(words)]);
+    const landed = Array.from({ length: stages }, (_, stage) =>
+      this.#await(full, head.last(words, stage), { intrinsic: 'consumerWait', pipeline }, words),
+    );
+    return [closed, ...landed];
   }
 
   /** Where the head is at a call: at a known distance from the tail, or where its cursor says. */
@@ -113,6 +119,7 @@ export class PipelineLegaliser {
       case 'consumerRelease':
         return this.#release(state, words, known);
       case 'quit':
+        if (call.landed) return this.#land(call.pipeline, state, words);
         return this.#quit(call.result, state, words);
       case 'memcpyAsync':
         return this.#copy(call, state, words);

@@ -30,6 +30,7 @@ import { copyStatements, newLabels, newLoopSchedule } from './loop-schedule.ts';
 import { asThread, type Together, together } from './neighbours.ts';
 import { flattened, partOf, withoutDead } from './parts.ts';
 import { asksForWarps, orderOf, rankIn, withRank } from './thread-order.ts';
+import { waitsForAll } from './turns.ts';
 import { stageStepOf, type Verb } from './verbs.ts';
 import { Words } from './words.ts';
 
@@ -297,11 +298,16 @@ class Parting {
   /** The program with both parts. */
   #written(order: ThreadOrder, copier: readonly Statement[], consumers: readonly Statement[]): Program {
     const { body, block, pipelines } = this.#program;
+    const pipeline = this.#pipeline;
     const frame = new Frame(this.#program);
     const words = frame.words(this.#span[0]!.range);
     const leader = frame.variable('first_of_warp', 'i32');
     const elected = frame.variable('elected', 'bool');
     const first = words.read(leader, 'i32');
+    // Others may end while bytes are on their way that none of them waits for.
+    const landed: Statement[] = waitsForAll(copier, consumers, body.slice(0, this.#begin))
+      ? []
+      : [{ kind: 'call', intrinsic: 'quit', pipeline, result: null, landed: true, range: words.range }];
     const isCopying = words.compare('equal', first, words.constant('i32', 0));
     const isConsuming = words.compare('greaterEqual', first, words.constant('i32', order.count));
     const before = body.slice(0, this.#begin).map((each): Statement => {
@@ -313,7 +319,10 @@ class Parting {
       // One branch, not two in a row: where the copying warp comes together again costs a third of the speed.
       words.when(
         isCopying,
-        [words.core({ kind: 'elect' }, elected), words.when(words.read(elected, 'bool'), copier)],
+        [
+          words.core({ kind: 'elect' }, elected),
+          words.when(words.read(elected, 'bool'), [...copier, ...landed]),
+        ],
         [words.when(isConsuming, consumers)],
       ),
       ...body.slice(this.#end),
