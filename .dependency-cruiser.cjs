@@ -12,6 +12,7 @@ const rooms = [
   'formats',
   'overlap',
   'timeline',
+  'queue',
   'cli',
 ];
 

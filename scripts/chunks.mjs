@@ -63,6 +63,7 @@ const chunks = [
   ['model', model],
   ['timeline', ['timeline/read-trace', 'cli/write-trace']],
   ['host', ['host/index']],
+  ['queue', ['cli/run-queue', 'queue/worker', 'queue/server', 'overlap/shards/describe-cut']],
   ['editor', ['checker/static/index']],
 ];
 

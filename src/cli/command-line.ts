@@ -25,6 +25,7 @@ import { runCommand } from './run.ts';
 import type { Terminal } from './terminal.ts';
 import { traceCommand } from './trace.ts';
 import { verifyCommand } from './verify.ts';
+import { workerCommand } from './worker.ts';
 
 export { processTerminal, type Terminal } from './terminal.ts';
 
@@ -73,6 +74,7 @@ function buildProgram(context: CommandContext): Command {
     .addCommand(infoCommand(context))
     .addCommand(headCommand(context))
     .addCommand(mergeCommand(context))
+    .addCommand(workerCommand(context))
     .addCommand(verifyCommand(context))
     .addCommand(devicesCommand(context));
   return program.addCommand(completionCommand(context, program)).addCommand(helpCommand(context, program));

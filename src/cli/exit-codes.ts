@@ -33,6 +33,7 @@ const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS5014: 4,
   WS5015: 4,
   WS5016: 75,
+  WS5017: 75,
   WS5006: 74,
   WS4001: 75,
   WS4006: 75,

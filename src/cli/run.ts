@@ -24,6 +24,7 @@ import { openDevices, printAside } from './open-device.ts';
 import { overrideInputs } from './override-inputs.ts';
 import { peakResidentBytes } from './peak-memory.ts';
 import { Progress } from './progress.ts';
+import { patienceOption, urlVariable } from './queue-options.ts';
 import { isTerminal, type Terminal, widthOf } from './terminal.ts';
 import { valueJson, valueText } from './value-text.ts';
 import {
@@ -50,6 +51,11 @@ interface RunCommandOptions {
   readonly rows?: number;
   readonly maxMemory?: string;
   readonly shard?: readonly [n: number, of: number];
+  readonly queue?: string | true;
+  readonly pieces?: number;
+  readonly tries?: number;
+  readonly ackWait?: number;
+  readonly patience: number;
   readonly resume?: boolean;
   readonly journal?: string;
   readonly fsync?: boolean;
@@ -122,6 +128,22 @@ export function runCommand(context: CommandContext): Command {
       'compute the n-th of t pieces, into a file of its own (y.npy.3-of-10), for `warpstage merge`',
       parseShare,
     )
+    .option(
+      '--queue [url]',
+      `deal pieces to the workers of a NATS server (nats://host:4222; default: ${urlVariable}), and merge them`,
+    )
+    .option(
+      '--pieces <count>',
+      'with --queue, into how many pieces (default: by the size of the input)',
+      parseCount,
+    )
+    .option('--tries <count>', 'with --queue, how often a piece is tried (default: 5)', parseCount)
+    .option(
+      '--ack-wait <duration>',
+      'with --queue, how long a worker is silent before another gets its piece (default: 30s)',
+      parseDuration,
+    )
+    .addOption(patienceOption())
     .option('--fsync', 'flush outputs to the disk before they appear: they are there after a loss of power')
     .option('--no-clobber', 'fail if an output is there already')
     .option(
@@ -165,6 +187,7 @@ export function runCommand(context: CommandContext): Command {
         'warpstage run flights.ts flights.parquet --json',
         'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
         "warpstage run affine.ts 'parts/*.npy' y.npy",
+        'warpstage run affine.ts x.npy y.npy --queue nats://queue:4222',
         'cat x.raw | warpstage run affine.ts - - > y.raw',
         'warpstage run affine.ts --help',
       ]),
@@ -183,7 +206,7 @@ export function runCommand(context: CommandContext): Command {
             'name the file that exports the job, for example `warpstage run affine.ts x.npy y.npy`',
           );
         }
-        await runJob(modulePath, files, options, context);
+        await (options.queue === undefined ? runJob : runQueue)(modulePath, files, options, context);
       },
     );
 }
@@ -198,6 +221,22 @@ async function showHelp(
   if (modulePath === undefined) return;
   const named = findJob(await loadModule(modulePath), options.job);
   terminal.output.write(`\n${describeJob(named).join('\n')}\n`);
+}
+
+async function runQueue(
+  modulePath: string,
+  files: readonly string[],
+  options: RunCommandOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { checkQueueOptions, runOverQueue } = await import('./run-queue.ts');
+  checkQueueOptions({ ...options });
+  const { name, work } = findJob(await loadModule(modulePath), options.job);
+  const named = { name, work: overrideInputs(work, options) };
+  const assigned = assignFiles(named, files, options);
+  refuseTableOptions(files, options);
+  await checkFiles(modulePath, files, assigned.outputs, options);
+  await runOverQueue(modulePath, named, assigned, options, context);
 }
 
 async function runJob(

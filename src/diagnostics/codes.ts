@@ -70,6 +70,9 @@ export const codes = {
   WS5014: 'a file that is not what its checksums say',
   WS5015: 'pieces of an output that differ, or do not belong together',
   WS5016: 'pieces of an output that are missing',
+  WS5017: 'a queue whose server is away, or that is gone',
+  WS5018: 'pieces of a queue that failed each time they were tried',
+  WS5019: 'work of a queue that a worker refuses',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

@@ -66,8 +66,8 @@ function bytesFrom({ element, end }: Piece, begin: number): number {
   return (end - begin) * bytesOf(element);
 }
 
-/** The pieces that lie beside an output, all of them, in their order. */
-async function piecesOf(output: string): Promise<string[]> {
+/** The pieces that lie beside an output: which there are, by the number that each is one of. */
+export async function piecesBeside(output: string): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
   const folder = dirname(output);
   const names = await readdir(folder).catch((cause: unknown) => {
     throw unreadable(folder, cause);
@@ -80,6 +80,12 @@ async function piecesOf(output: string): Promise<string[]> {
       ) ?? [];
     if (n !== undefined) found.set(Number(of), (found.get(Number(of)) ?? new Set()).add(Number(n)));
   }
+  return found;
+}
+
+/** The pieces that lie beside an output, all of them, in their order. */
+async function piecesOf(output: string): Promise<string[]> {
+  const found = await piecesBeside(output);
   const [first, ...others] = [...found];
   if (first === undefined) {
     throw problem(
@@ -107,7 +113,7 @@ async function piecesOf(output: string): Promise<string[]> {
       `wait for them, or run them again, for example with --shard ${missing[0]}/${of}`,
     );
   }
-  return all.map((n) => join(folder, basename(piecePath(output, [n, of]))));
+  return all.map((n) => join(dirname(output), basename(piecePath(output, [n, of]))));
 }
 
 /** Refuses pieces that are of different works, or not in their places. */

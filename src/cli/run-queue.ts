@@ -1,0 +1,263 @@
+// `warpstage run --queue`: deals the pieces of a run to workers, watches them, and puts the pieces together.
+//
+// The pieces that are there already, of the same work, are kept: the same command, started again, goes on behind them.
+
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { WarpstageError } from '../diagnostics/error.ts';
+import { packageVersion } from '../diagnostics/package-version.ts';
+import { problem, unreadable } from '../diagnostics/problem.ts';
+import { placeOf } from '../files/place.ts';
+import type { InputData, InputFile, RunOptions } from '../overlap/options.ts';
+import { type CutWork, describeCut } from '../overlap/shards/describe-cut.ts';
+import { merge, piecesBeside } from '../overlap/shards/merge.ts';
+import { piecePath, readPiece } from '../overlap/shards/piece.ts';
+import { Connection } from '../queue/connection.ts';
+import {
+  type Deal,
+  type DealtFile,
+  idOfOutputs,
+  namesOf,
+  settingsAsText,
+  sumOfModule,
+} from '../queue/deal.ts';
+import { type Dealt, deal as dealPieces, type FailedPiece } from '../queue/dealer.ts';
+import { formatBytes, formatCount, formatDuration } from '../timeline/quantities.ts';
+import type { AssignedFiles, NamedWork } from './assign-files.ts';
+import type { CommandContext } from './command.ts';
+import { usageError } from './failure.ts';
+import { openDevice } from './open-device.ts';
+import { Progress } from './progress.ts';
+import { addressOf, usually } from './queue-options.ts';
+import { valueJson } from './value-text.ts';
+import type { Settings } from './values.ts';
+
+/** The options of `warpstage run` that a queue has, and those that go with it. */
+export interface QueueRunOptions {
+  readonly queue?: string | true;
+  readonly pieces?: number;
+  readonly tries?: number;
+  readonly ackWait?: number;
+  readonly patience: number;
+  readonly set?: Settings;
+  readonly chunk?: number | string;
+  readonly depth?: number;
+  readonly rows?: number;
+  readonly fsync?: boolean;
+  readonly clobber: boolean;
+  readonly checksum?: boolean;
+  readonly deadline?: number;
+  readonly convert?: RunOptions['convert'];
+  readonly column?: readonly string[];
+  readonly nulls?: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Options that say how one process runs: a queue has many. */
+const ofOneProcess = ['shard', 'resume', 'journal', 'trace', 'stages', 'log', 'maxMemory'] as const;
+
+/** Bytes of input that make a piece, and pieces at most, where nobody says. */
+const usualPiece = { bytes: 2 ** 26, most: 1000 } as const;
+const usualTries = 5;
+
+/** Refuses options that are of one process. */
+export function checkQueueOptions(options: Readonly<Record<string, unknown>>): void {
+  const given = ofOneProcess.find((name) => options[name] !== undefined);
+  if (given === undefined) return;
+  const flag = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw usageError(
+    `--${flag} is of one process, and a queue has many`,
+    'leave it out, or run without --queue',
+  );
+}
+
+/** A run whose pieces are computed by workers. */
+export async function runOverQueue(
+  modulePath: string,
+  named: NamedWork,
+  files: AssignedFiles,
+  options: QueueRunOptions,
+  context: CommandContext,
+): Promise<void> {
+  const began = performance.now();
+  const address = await addressOf(options.queue === true ? undefined : options.queue);
+  const { errors } = context.terminal;
+  const signal = context.interrupt.listen({ kept: true, deadline: options.deadline });
+  const module = resolve(modulePath);
+  const text = await readFile(module).catch((cause: unknown) => {
+    throw unreadable(modulePath, cause);
+  });
+  const inputs = [files.inputs].flat().map(absolute);
+  const outputs = files.destinations.map(absolute);
+  const cut = await describe(named, inputs, outputs, options, signal);
+  const of = await countPieces(outputs, cut, options.pieces);
+  const there = await piecesThere(outputs, of, cut);
+  const missing = Array.from({ length: of }, (_, i) => i + 1).filter((n) => !there.has(n));
+
+  const names = namesOf(
+    idOfOutputs(await Promise.all(outputs.map(async ({ file }) => (await placeOf(file)).path))),
+  );
+  const { column, nulls, convert, rows, chunk, depth } = options;
+  const deal: Deal = {
+    ...{
+      run: randomUUID(),
+      version: packageVersion(),
+      module,
+      moduleSum: sumOfModule(text),
+      job: named.name,
+    },
+    ...{ inputs, outputs, settings: settingsAsText(options.set ?? {}) },
+    ...Object.fromEntries(
+      Object.entries({ column, nulls, convert, rows, chunk, depth }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    ),
+    ...{ fsync: options.fsync ?? false, of, tries: options.tries ?? usualTries },
+    ...{ ackWait: 1000 * (options.ackWait ?? usually.ackWait), work: cut.work },
+  };
+  let dealt: Dealt = { workers: new Map(), retries: 0, repeated: 0, failed: [] };
+  if (missing.length > 0) {
+    await using connection = await Connection.open(address, { patience: 1000 * options.patience, signal });
+    using progress = options.quiet ? null : new Progress(named.name, context.terminal);
+    const bytes = (pieces: number) => Math.round((cut.bytes * pieces) / of);
+    const before = bytes(there.size);
+    progress?.update({ title: `${named.name} (no worker yet)`, done: before, before, total: cut.bytes });
+    dealt = await dealPieces({
+      ...{ deal, names, pieces: missing, connection, signal },
+      onPiece: (done, workers) => {
+        const title = `${named.name} (${formatCount(workers)} ${workers === 1 ? 'worker' : 'workers'})`;
+        progress?.update({ title, done: bytes(there.size + done), before, total: cut.bytes });
+      },
+      onTrouble: (line) => {
+        if (!options.quiet) errors.write(`${line}\n`);
+      },
+    });
+  }
+  if (dealt.failed.length > 0) throw failure(dealt.failed, of);
+  const { fsync, clobber: overwrite, checksum } = options;
+  let bytes = 0;
+  for (const output of outputs)
+    bytes += (await merge(output, { fsync, overwrite, checksum, remove: true, signal })).bytes;
+  const report = {
+    ...{ job: named.name, wall: performance.now() - began, rows: cut.rows },
+    ...{ bytesIn: cut.bytes, bytesOut: bytes, pieces: of, before: there.size },
+    ...{ workers: Object.fromEntries(dealt.workers), retries: dealt.retries, repeated: dealt.repeated },
+  };
+  if (options.json)
+    context.terminal.output.write(`${valueJson({ value: {}, outputs: files.outputs, report })}\n`);
+  else if (!options.quiet) errors.write(`\n${reportLines(report).join('\n')}\n`);
+}
+
+function absolute(data: InputData | DealtFile): DealtFile {
+  const { file, ...about } = data as InputFile;
+  return { file: file === '-' ? file : resolve(file), ...about };
+}
+
+async function describe(
+  { work }: NamedWork,
+  inputs: readonly DealtFile[],
+  outputs: readonly DealtFile[],
+  options: QueueRunOptions,
+  signal: AbortSignal,
+): Promise<CutWork> {
+  await using device = await openDevice('cpu');
+  return await describeCut(work, {
+    ...{ input: inputs.length === 1 ? inputs[0]! : inputs, output: outputs, device, signal },
+    ...(options.set === undefined ? {} : { settings: options.set }),
+    ...(options.convert === undefined ? {} : { convert: options.convert }),
+    ...(options.rows === undefined ? {} : { rows: options.rows }),
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+    ...(options.depth === undefined ? {} : { depth: options.depth }),
+    overwrite: options.clobber,
+    checksum: options.checksum ?? false,
+  });
+}
+
+/** Into how many pieces the work is cut: as was said, or as it was before, or by its size alone. */
+async function countPieces(
+  outputs: readonly DealtFile[],
+  { rows, granularity, bytes }: CutWork,
+  said: number | undefined,
+): Promise<number> {
+  const before = new Set<number>();
+  for (const { file } of outputs) for (const of of (await piecesBeside(file)).keys()) before.add(of);
+  const other = [...before].find((of) => of !== (said ?? [...before][0]));
+  if (other !== undefined) {
+    throw problem(
+      'WS5015',
+      `${outputs[0]!.file} has pieces of a cut into ${formatCount(other)}`,
+      `go on with these: --pieces ${other}; or remove them`,
+    );
+  }
+  const most = Math.max(1, Math.ceil(rows / granularity));
+  const usual = Math.min(usualPiece.most, Math.max(1, Math.ceil(bytes / usualPiece.bytes)));
+  return said ?? [...before][0] ?? Math.min(most, usual);
+}
+
+/** The pieces that are there, of all outputs. Throws WS5015 for those of another work. */
+async function piecesThere(
+  outputs: readonly DealtFile[],
+  of: number,
+  { work }: CutWork,
+): Promise<ReadonlySet<number>> {
+  let there: ReadonlySet<number> | undefined;
+  for (const { file } of outputs) {
+    const found = (await piecesBeside(file)).get(of) ?? new Set<number>();
+    for (const n of found) {
+      const path = piecePath(file, [n, of]);
+      const piece = await readPiece(path);
+      const names = Object.keys({ ...piece.work, ...work });
+      const differing = names.find((name) => piece.work[name] !== work[name]);
+      if (differing === undefined) continue;
+      throw problem(
+        'WS5015',
+        `${path} is of another work: ${differing} is ${piece.work[differing]}, and here ${work[differing]}`,
+        'remove it, or run with what it was computed with',
+      );
+    }
+    there = new Set([...found].filter((n) => there?.has(n) ?? true));
+  }
+  return there ?? new Set();
+}
+
+/** The error of a run with pieces that nobody could compute. */
+function failure(failed: readonly FailedPiece[], of: number): WarpstageError {
+  const shown = failed.slice(0, 10).map(({ piece, code, message }) => ({
+    code: 'WS5018' as const,
+    message: `piece ${piece} of ${of} failed: ${code === undefined ? '' : `${code}, `}${message}`,
+  }));
+  const list = failed.map(({ piece }) => piece).join(', ');
+  const [first, ...others] = shown;
+  const hint = `the other pieces are kept: the same command tries only these again (${list})`;
+  return new WarpstageError([{ ...first!, hint }, ...others]);
+}
+
+interface QueueReport {
+  readonly job: string;
+  readonly wall: number;
+  readonly rows: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly pieces: number;
+  readonly before: number;
+  readonly workers: Readonly<Record<string, number>>;
+  readonly retries: number;
+  readonly repeated: number;
+}
+
+function reportLines(report: QueueReport): string[] {
+  const { job, wall, rows, bytesIn, bytesOut, pieces, before, workers, retries, repeated } = report;
+  const counts = Object.values(workers);
+  const lines = [
+    `${job}: ${formatCount(pieces)} pieces by ${formatCount(counts.length)} workers in ${formatDuration(wall)}`,
+    `  ${formatCount(rows)} rows, ${formatBytes(bytesIn)} in, ${formatBytes(bytesOut)} out`,
+  ];
+  for (const [worker, count] of Object.entries(workers).sort())
+    lines.push(`  ${worker}: ${formatCount(count)} pieces`);
+  if (before > 0) lines.push(`  ${formatCount(before)} pieces were there before`);
+  if (retries > 0) lines.push(`  ${formatCount(retries)} tries failed, and were followed by others`);
+  if (repeated > 0) lines.push(`  ${formatCount(repeated)} pieces were computed twice, with the same result`);
+  return lines;
+}

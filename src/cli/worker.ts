@@ -1,0 +1,152 @@
+// `warpstage worker`: computes pieces of the runs that a queue has, until it is stopped.
+//
+// Whoever may write to the queue's server names modules, inputs and outputs. A worker takes those alone that lie within a
+// folder, and modules with the text that the run had.
+
+import { readFile, realpath } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, relative, sep } from 'node:path';
+import type { Command } from 'commander';
+import { problem, unreadable } from '../diagnostics/problem.ts';
+import type { RunOptions } from '../overlap/options.ts';
+import type { Connection } from '../queue/connection.ts';
+import type { Deal } from '../queue/deal.ts';
+import type { Compute, work as Work } from '../queue/worker.ts';
+import type { Device } from '../runtime/device.ts';
+import { formatCount } from '../timeline/quantities.ts';
+import { type CommandContext, examplesText, newCommand } from './command.ts';
+import { exitCodeOfError } from './exit-codes.ts';
+import { findJob } from './find-exports.ts';
+import { loadModule } from './load-module.ts';
+import { openDevices, printAside } from './open-device.ts';
+import { overrideInputs } from './override-inputs.ts';
+import { addressOf, patienceOption, urlVariable } from './queue-options.ts';
+import type { Terminal } from './terminal.ts';
+import { parseCount, parseDuration } from './values.ts';
+
+interface WorkerCommandOptions {
+  readonly device: string;
+  readonly threads?: number;
+  readonly within: string;
+  readonly idle?: number;
+  readonly patience: number;
+  readonly quiet?: boolean;
+}
+
+/** The command `worker`. */
+export function workerCommand(context: CommandContext): Command {
+  return newCommand('worker', context)
+    .summary('compute pieces of the runs of a queue')
+    .description(
+      'Computes pieces of the runs that have begun with `warpstage run … --queue`, on any machine that has their files ' +
+        'by the same names. Workers come and go at any time; what one leaves another takes up.',
+    )
+    .argument('[url]', `the queue's server, for example nats://host:4222 (default: ${urlVariable})`)
+    .option('--device <name>', 'the device to run on, or several that share the chunks', 'cpu')
+    .option('--threads <count>', 'threads of a CPU device', parseCount)
+    .option('--within <folder>', 'take only modules and files that lie in this folder', '.')
+    .option('--idle <duration>', 'end after so long without work (default: never)', parseDuration)
+    .addOption(patienceOption())
+    .option('-q, --quiet', 'say nothing but errors')
+    .addHelpText(
+      'after',
+      examplesText(['warpstage worker nats://queue:4222', 'warpstage worker --idle 10m --within /data']),
+    )
+    .action(async (url: string | undefined, options: WorkerCommandOptions) => {
+      const address = await addressOf(url);
+      const folder = await realpath(options.within).catch((cause: unknown) => {
+        throw unreadable(options.within, cause);
+      });
+      const [{ Connection }, { work }] = await Promise.all([
+        import('../queue/connection.ts'),
+        import('../queue/worker.ts'),
+      ]);
+      const signal = context.interrupt.listen();
+      const connect = () => Connection.open(address, { patience: 1000 * options.patience, signal });
+      await serve(work, connect, folder, options, context.terminal, signal);
+    });
+}
+
+async function serve(
+  work: typeof Work,
+  connect: () => Promise<Connection>,
+  folder: string,
+  { device: names, threads, idle, quiet }: WorkerCommandOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  await using connection = await connect();
+  await using opened = await openDevices(names, threads === undefined ? {} : { threads });
+  const devices = opened.participants.map(({ device }) => device);
+  for (const device of devices) printAside(device, terminal);
+  const say = (line: string) => void terminal.errors.write(`${line}\n`);
+  if (!quiet) say(`a worker of ${connection.shown}, for files in ${folder}`);
+  const pieces = await work({
+    name: `${hostname()}-${process.pid}`,
+    connection,
+    prepare: (deal) => prepare(deal, folder, devices),
+    mayPass: ({ code }) => [3, 74, 75].includes(exitCodeOfError(code)),
+    idle: idle === undefined ? undefined : 1000 * idle,
+    signal,
+    say,
+  });
+  if (!quiet) say(`${formatCount(pieces)} pieces`);
+}
+
+/** Looks at what pieces are of, and gives what computes them. Throws WS5019 for what is not what the run had. */
+async function prepare(deal: Deal, folder: string, device: readonly Device[]): Promise<Compute> {
+  const files = [...deal.inputs, ...deal.outputs].map(({ file }) => file);
+  for (const file of [deal.module, ...files]) await checkWithin(file, folder);
+  const [{ sumOfModule, settingsOfText }, { describeCut }, { run }] = await Promise.all([
+    import('../queue/deal.ts'),
+    import('../overlap/shards/describe-cut.ts'),
+    import('../overlap/run.ts'),
+  ]);
+  const text = await readFile(deal.module).catch((cause: unknown) => {
+    throw unreadable(deal.module, cause);
+  });
+  if (sumOfModule(text) !== deal.moduleSum) {
+    const message = `${deal.module} is another here than where the run began`;
+    throw problem('WS5019', message, 'give all machines the same files');
+  }
+  const { work: loaded } = findJob(await loadModule(deal.module), deal.job);
+  const work = overrideInputs(loaded, deal);
+  const { convert, rows, chunk, depth, fsync } = deal;
+  const options: RunOptions = {
+    input: deal.inputs.length === 1 ? deal.inputs[0]! : deal.inputs,
+    output: deal.outputs,
+    device,
+    settings: settingsOfText(deal.settings),
+    ...(convert === undefined ? {} : { convert }),
+    ...(rows === undefined ? {} : { rows }),
+    ...(chunk === undefined ? {} : { chunk }),
+    ...(depth === undefined ? {} : { depth }),
+    fsync,
+  };
+  const cut = await describeCut(work, options);
+  const differing = Object.keys({ ...cut.work, ...deal.work }).find(
+    (name) => cut.work[name] !== deal.work[name],
+  );
+  if (differing !== undefined) {
+    throw problem(
+      'WS5019',
+      `${differing} is ${cut.work[differing] ?? 'not there'} here, and ${deal.work[differing] ?? 'not there'} where the run began`,
+      'give all machines the same files, and start this worker anew',
+    );
+  }
+  return async (piece, signal) => {
+    await run(work, { ...options, shard: [piece, deal.of], signal });
+  };
+}
+
+/** Refuses a file that lies elsewhere, wherever its name leads. */
+async function checkWithin(file: string, folder: string): Promise<void> {
+  const real = await realpath(file).catch(async () => realpath(dirname(file)).catch(() => undefined));
+  const way = real === undefined ? '..' : relative(folder, real);
+  if (way !== '..' && !way.startsWith(`..${sep}`)) return;
+  throw problem(
+    'WS5019',
+    `${file} does not lie in ${folder}`,
+    'start the worker in the folder that has the files, or name it with --within',
+  );
+}

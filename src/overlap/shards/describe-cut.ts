@@ -1,0 +1,64 @@
+// What the pieces of a job over certain data say of themselves, without computing any: a run that ends where it would
+// begin to write. It finds as well what is wrong with the job, its settings and its inputs.
+
+import { rowBytes } from '../chunks.ts';
+import { inNode } from '../in-node.ts';
+import type { AnyDefinition, Job } from '../job.ts';
+import type { Facts } from '../journal/text.ts';
+import type { RunOptions } from '../options.ts';
+import { granularityOf } from '../plan.ts';
+import type { Sequence } from '../sequence.ts';
+import type { Outputs, PieceOf } from '../surroundings.ts';
+import { runWhole } from '../whole-run.ts';
+import { cutRun } from './cut-run.ts';
+
+/** Work that can be cut. */
+export interface CutWork {
+  /** What all pieces say that they are of. */
+  readonly work: Facts;
+  readonly rows: number;
+  /** Rows that stay together. */
+  readonly granularity: number;
+  /** Bytes of the inputs, as the kernel has them. */
+  readonly bytes: number;
+}
+
+/** Ends the run that describes; no error. */
+class Described extends Error {
+  readonly cut: CutWork;
+
+  constructor(cut: CutWork) {
+    super();
+    this.cut = cut;
+  }
+}
+
+/** Describes the pieces of a job. Throws what a run of one would, before it computes. */
+export async function describeCut(work: Job | Sequence, options: RunOptions): Promise<CutWork> {
+  const describing = {
+    ...inNode,
+    async cut(...[definition, request, run, rows]: Parameters<typeof cutRun>): Promise<void> {
+      let pieces: ReadonlyMap<string, PieceOf> | undefined;
+      const outputs = {
+        cut: (found: ReadonlyMap<string, PieceOf>) => {
+          pieces = found;
+        },
+      } as Outputs;
+      await cutRun(definition as AnyDefinition, { ...request, outputs }, run, rows);
+      const bytes = run.inputs.reduce((sum, input) => sum + rows[1] * rowBytes(input), 0);
+      throw new Described({
+        work: [...pieces!.values()][0]!.work,
+        rows: rows[1],
+        granularity: granularityOf(run.outputs),
+        bytes,
+      });
+    },
+  };
+  try {
+    await runWhole(describing, work, { ...options, shard: [1, 1] });
+  } catch (error) {
+    if (error instanceof Described) return error.cut;
+    throw error;
+  }
+  throw new Error('a run of a piece was not cut');
+}

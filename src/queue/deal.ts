@@ -1,0 +1,176 @@
+// What a run says to its workers, and they to it; and under which names this lies on the server.
+//
+// A run has two streams: `warpstage-ID` has a message for each piece that is to be computed, which goes away when it is
+// acknowledged; `warpstage-ID-news` has the deal, what workers say, and the server's own note of a piece that was delivered
+// too often. ID is the outputs' place, so that a second run of the same outputs finds, and ends, what a first one left.
+// What is read here may be anything.
+
+import { createHash } from 'node:crypto';
+import { packageVersion } from '../diagnostics/package-version.ts';
+import type { Conversion, Dtype } from '../formats/dtype.ts';
+import type { SettingValue } from '../overlap/job.ts';
+import type { Facts } from '../overlap/journal/text.ts';
+
+/** A file of a deal. */
+export interface DealtFile {
+  readonly file: string;
+  readonly format?: string;
+  readonly dtype?: Dtype;
+}
+
+/** The work that pieces are of. Paths are absolute. */
+export interface Deal {
+  /** Of this run alone, whatever it has in common with another. */
+  readonly run: string;
+  readonly version: string;
+  readonly module: string;
+  /** Of the module's text. */
+  readonly moduleSum: string;
+  readonly job: string;
+  readonly inputs: readonly DealtFile[];
+  readonly outputs: readonly DealtFile[];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly column?: readonly string[];
+  readonly nulls?: number;
+  readonly convert?: Conversion;
+  readonly rows?: number;
+  readonly chunk?: number | string;
+  readonly depth?: number;
+  readonly fsync: boolean;
+  /** Pieces in all. */
+  readonly of: number;
+  /** How often a piece is tried. */
+  readonly tries: number;
+  /** Milliseconds without a sign of life after which another worker gets a piece. */
+  readonly ackWait: number;
+  /** What is computed, as each piece says it too. */
+  readonly work: Facts;
+}
+
+/** What a worker says. */
+export type News =
+  | {
+      readonly kind: 'done';
+      readonly piece: number;
+      readonly worker: string;
+      /** Whether it was there already, and is the same. */
+      readonly again: boolean;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly piece: number;
+      readonly worker: string;
+      readonly code: string;
+      readonly message: string;
+      /** Whether it is not tried again. */
+      readonly final: boolean;
+    }
+  | { readonly kind: 'refused'; readonly worker: string; readonly message: string };
+
+/** The one consumer of a run's pieces, which all workers share. */
+export const consumer = 'workers';
+/** All streams of pieces, whatever run they are of. */
+export const allPieces = 'warpstage.*.piece.*';
+
+/** What the streams and subjects of a run are called. */
+export function namesOf(id: string) {
+  const pieces = `warpstage-${id}`;
+  return {
+    pieces,
+    news: `${pieces}-news`,
+    piece: (n: number | '*') => `warpstage.${id}.piece.${n}`,
+    deal: `warpstage.${id}.deal`,
+    said: `warpstage.${id}.said`,
+    exhausted: `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${pieces}.${consumer}`,
+  };
+}
+
+export type QueueNames = ReturnType<typeof namesOf>;
+
+/** The run of a stream of pieces; undefined for another stream. */
+export function idOfStream(name: string): string | undefined {
+  return /^warpstage-([0-9a-f]{16})$/.exec(name)?.[1];
+}
+
+/** The piece of a subject. */
+export function pieceOfSubject(subject: string): number | undefined {
+  const [, n] = /^warpstage\.[0-9a-f]{16}\.piece\.([1-9]\d{0,5})$/.exec(subject) ?? [];
+  return n === undefined ? undefined : Number(n);
+}
+
+export function idOfOutputs(places: readonly string[]): string {
+  return createHash('sha256').update(places.join('\0')).digest('hex').slice(0, 16);
+}
+
+export function sumOfModule(text: Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export function settingsAsText(settings: Readonly<Record<string, SettingValue>>): Record<string, string> {
+  const text = (value: SettingValue) => (typeof value === 'bigint' ? `${value}n` : String(value));
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, Object.is(value, -0) ? '-0' : text(value)]),
+  );
+}
+
+export function settingsOfText(texts: Readonly<Record<string, string>>): Record<string, SettingValue> {
+  const value = (text: string) => {
+    if (text === 'true' || text === 'false') return text === 'true';
+    return /^-?\d+n$/.test(text) ? BigInt(text.slice(0, -1)) : Number(text);
+  };
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, value(text)]));
+}
+
+/** The deal that a message holds; undefined for none that this version understands. */
+export function parseDeal(text: string): Deal | undefined {
+  const deal = parseObject(text) as Partial<Deal> | undefined;
+  if (deal === undefined || deal.version !== packageVersion()) return undefined;
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  const isTexts = (value: unknown) => isObject(value) && Object.values(value).every(isText);
+  const isFiles = (value: unknown) =>
+    Array.isArray(value) && value.every((one) => isObject(one) && isText(one.file));
+  const isCount = (value: unknown, most: number) =>
+    Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
+  const isWhole =
+    isText(deal.run) &&
+    isText(deal.module) &&
+    isText(deal.moduleSum) &&
+    isText(deal.job) &&
+    isFiles(deal.inputs) &&
+    isFiles(deal.outputs) &&
+    isTexts(deal.settings) &&
+    isTexts(deal.work) &&
+    isCount(deal.of, 999_999) &&
+    isCount(deal.tries, 1000) &&
+    isCount(deal.ackWait, 2 ** 31);
+  return isWhole ? (deal as Deal) : undefined;
+}
+
+/** What a worker's message says; undefined for anything else. */
+export function parseNews(text: string): News | undefined {
+  const news = parseObject(text) as (News & { readonly piece?: unknown }) | undefined;
+  if (news === undefined || typeof news.worker !== 'string') return undefined;
+  if (news.kind === 'refused') return typeof news.message === 'string' ? news : undefined;
+  if (!Number.isSafeInteger(news.piece)) return undefined;
+  if (news.kind === 'done') return news;
+  return news.kind === 'failed' && typeof news.message === 'string' ? news : undefined;
+}
+
+/** The place in the stream of pieces that a note of the server is about. */
+export function exhaustedPlace(text: string): number | undefined {
+  const note = parseObject(text);
+  return Number.isSafeInteger(note?.stream_seq) ? (note!.stream_seq as number) : undefined;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

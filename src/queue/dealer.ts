@@ -1,0 +1,198 @@
+// The run that deals: puts the pieces that are missing on the queue, and listens until each is there or has failed for good.
+//
+// What counts is the pieces' files, which workers commit before they say so: the queue may be lost, and is made anew from
+// the files by the next run. While it lasts nobody else deals the same outputs: who begins takes the queue away from who was
+// there before, and that one ends.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { problem } from '../diagnostics/problem.ts';
+import type { Connection } from './connection.ts';
+import { consumer, type Deal, type namesOf } from './deal.ts';
+import { NewsReader } from './news.ts';
+
+/** What is to be dealt. */
+export interface DealRequest {
+  readonly deal: Deal;
+  readonly names: ReturnType<typeof namesOf>;
+  /** The pieces that are missing. */
+  readonly pieces: readonly number[];
+  readonly connection: Connection;
+  readonly signal: AbortSignal;
+  /** Called for each piece that is there. */
+  readonly onPiece: (done: number, workers: number) => void;
+  /** Called where a worker refuses, or a piece has to be tried again. */
+  readonly onTrouble: (line: string) => void;
+}
+
+/** A piece that is not there in the end. */
+export interface FailedPiece {
+  readonly piece: number;
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+/** What became of the pieces. */
+export interface Dealt {
+  /** How many pieces each worker has computed. */
+  readonly workers: ReadonlyMap<string, number>;
+  /** Tries that failed, and were followed by others. */
+  readonly retries: number;
+  /** Pieces that were computed a second time, with the same result. */
+  readonly repeated: number;
+  readonly failed: readonly FailedPiece[];
+}
+
+/** Milliseconds between two looks at the news. */
+const pause = 100;
+/** Messages that are on their way to the server at a time. */
+const atOnce = 64;
+
+/** Deals the pieces, and waits for them. Throws WS5017 where the queue is lost. */
+export async function deal(request: DealRequest): Promise<Dealt> {
+  const table = new Table(request);
+  try {
+    await table.lay();
+    return await table.watch();
+  } finally {
+    await table.clear();
+  }
+}
+
+class Table {
+  readonly #request: DealRequest;
+  readonly #open: Set<number>;
+  readonly #workers = new Map<string, number>();
+  readonly #failed = new Map<number, FailedPiece>();
+  readonly #last = new Map<number, FailedPiece>();
+  readonly #refused = new Set<string>();
+  #retries = 0;
+  #repeated = 0;
+  #isTaken = false;
+
+  constructor(request: DealRequest) {
+    this.#request = request;
+    this.#open = new Set(request.pieces);
+  }
+
+  /** Makes the streams, with the deal and the pieces. */
+  async lay(): Promise<void> {
+    const { connection, names, deal: dealt, pieces } = this.#request;
+    const { streams, jetstream, client } = connection;
+    const { AckPolicy, RetentionPolicy, StorageType } = client.jetstream;
+    await this.#remove();
+    const stored = { storage: StorageType.File, num_replicas: 1 };
+    const news = { name: names.news, subjects: [names.deal, names.said, names.exhausted], ...stored };
+    const work = {
+      ...{ name: names.pieces, subjects: [names.piece('*')], retention: RetentionPolicy.Workqueue },
+      ...stored,
+    };
+    for (const stream of [news, work]) await connection.persist(() => streams.streams.add(stream));
+    await connection.persist(() =>
+      streams.consumers.add(names.pieces, {
+        ...{ durable_name: consumer, ack_policy: AckPolicy.Explicit },
+        ack_wait: dealt.ackWait * 1e6,
+        max_deliver: dealt.tries,
+        // As many as there are workers, of which there may be any number.
+        max_ack_pending: 100_000,
+      }),
+    );
+    await connection.persist(() =>
+      jetstream.publish(names.deal, JSON.stringify(dealt), { msgID: `${dealt.run}.deal` }),
+    );
+    for (let i = 0; i < pieces.length; i += atOnce) {
+      const part = pieces.slice(i, i + atOnce);
+      await Promise.all(
+        part.map((n) =>
+          connection.persist(() =>
+            jetstream.publish(names.piece(n), dealt.run, { msgID: `${dealt.run}.${n}` }),
+          ),
+        ),
+      );
+    }
+  }
+
+  /** Listens until no piece is open. */
+  async watch(): Promise<Dealt> {
+    const { connection, names, signal } = this.#request;
+    const reader = new NewsReader(connection, names);
+    while (this.#open.size > 0) {
+      const news = await reader.next().catch((error: unknown) => this.#lost(error));
+      if (news === null) await sleep(pause, undefined, { signal }).catch(() => {});
+      else if (news !== undefined) this.#hear(news);
+    }
+    return {
+      workers: this.#workers,
+      retries: this.#retries,
+      repeated: this.#repeated,
+      failed: [...this.#failed.values()].sort((a, b) => a.piece - b.piece),
+    };
+  }
+
+  #hear(news: NonNullable<Awaited<ReturnType<NewsReader['next']>>>): void {
+    const { onPiece, onTrouble } = this.#request;
+    if (news.kind === 'refused') {
+      const line = `a worker (${news.worker}) refuses the work: ${news.message}`;
+      if (!this.#refused.has(line)) onTrouble(line);
+      this.#refused.add(line);
+      return;
+    }
+    const { piece } = news;
+    if (news.kind === 'done') {
+      if (news.again) this.#repeated++;
+      this.#failed.delete(piece);
+      this.#open.delete(piece);
+      this.#workers.set(news.worker, (this.#workers.get(news.worker) ?? 0) + 1);
+      onPiece(this.#request.pieces.length - this.#open.size, this.#workers.size);
+      return;
+    }
+    if (news.kind === 'failed') {
+      const { code, message, worker, final } = news;
+      this.#last.set(piece, { piece, code, message });
+      if (!final) {
+        this.#retries++;
+        onTrouble(`piece ${piece} is tried again, after ${code} of ${worker}: ${message}`);
+        return;
+      }
+    }
+    this.#giveUp(piece);
+  }
+
+  #giveUp(piece: number): void {
+    if (!this.#open.delete(piece)) return;
+    const message = `each of its ${this.#request.deal.tries} workers went away without a word`;
+    this.#failed.set(piece, this.#last.get(piece) ?? { piece, code: undefined, message });
+  }
+
+  #lost(error: unknown): never {
+    const { connection } = this.#request;
+    if (!(error instanceof connection.client.jetstream.JetStreamApiError)) throw error;
+    this.#isTaken = true;
+    throw problem(
+      'WS5017',
+      `the queue at ${connection.shown} is gone: it was removed, or another run deals the same outputs`,
+      'pieces that are computed are kept, and the same command goes on behind them',
+      error,
+    );
+  }
+
+  /** Takes the queue away: workers find no more pieces. */
+  async clear(): Promise<void> {
+    if (this.#isTaken) return;
+    const { names, connection } = this.#request;
+    const { streams } = connection.streams;
+    for (const name of [names.pieces, names.news]) await streams.delete(name).catch(() => {});
+  }
+
+  async #remove(): Promise<void> {
+    const { names, connection } = this.#request;
+    const { JetStreamApiError } = connection.client.jetstream;
+    for (const name of [names.pieces, names.news]) {
+      await connection
+        .persist(() => connection.streams.streams.delete(name))
+        .catch((error: unknown) => {
+          // There is none.
+          if (!(error instanceof JetStreamApiError)) throw error;
+        });
+    }
+  }
+}

@@ -1,0 +1,201 @@
+// A worker: takes pieces from the queues of a server, one at a time, and computes them.
+//
+// A piece is acknowledged when its files are committed and the run was told: a worker that dies before leaves it to
+// another one. While it computes, it says again and again that it lives. It looks at a run before it takes a piece of it,
+// and leaves alone what it may not or cannot run.
+
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Consumer, JsMsg } from '@nats-io/jetstream';
+import { WarpstageError } from '../diagnostics/error.ts';
+import { piecePath } from '../overlap/shards/piece.ts';
+import type { Connection } from './connection.ts';
+import {
+  allPieces,
+  consumer,
+  type Deal,
+  idOfStream,
+  type News,
+  namesOf,
+  parseDeal,
+  pieceOfSubject,
+  type QueueNames,
+} from './deal.ts';
+
+/** Computes the n-th piece of a deal. Throws why it cannot. */
+export type Compute = (piece: number, signal: AbortSignal) => Promise<void>;
+
+export interface WorkerOptions {
+  /** What it is called. */
+  readonly name: string;
+  readonly connection: Connection;
+  /** Looks at a deal, and prepares for its pieces. Throws why this worker does not take part. */
+  readonly prepare: (deal: Deal) => Promise<Compute>;
+  /** Whether an error may pass elsewhere, or later. */
+  readonly mayPass: (error: WarpstageError) => boolean;
+  /** Milliseconds without work after which it ends; undefined: never. */
+  readonly idle: number | undefined;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/** A run that this worker has looked at; without `compute` it is one that it leaves alone. */
+interface Known {
+  readonly deal: Deal;
+  readonly names: QueueNames;
+  readonly compute?: Compute;
+  readonly pieces?: Consumer;
+}
+
+/** Milliseconds to wait for a piece, and where there is no run; a piece that failed is left alone so long at first and at most. */
+const times = { piece: 1000, run: 500, again: 1000, longest: 30_000 } as const;
+
+/** Works until it is told to stop, or has been without work for so long. Returns how many pieces it has computed. */
+export async function work(options: WorkerOptions): Promise<number> {
+  return await new Worker(options).work();
+}
+
+class Worker {
+  readonly #options: WorkerOptions;
+  readonly #known = new Map<string, Known>();
+  #pieces = 0;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  async work(): Promise<number> {
+    const { signal, idle = Infinity } = this.#options;
+    let last = performance.now();
+    while (!signal.aborted && performance.now() - last < idle) {
+      let asked = false;
+      for (const id of await this.#runs()) {
+        const isNew = !this.#known.has(id);
+        const run = await this.#look(id);
+        if (run?.pieces === undefined) continue;
+        if (isNew) last = performance.now();
+        asked = true;
+        if (await this.#take(run)) last = performance.now();
+      }
+      if (!asked) await this.#sleep(times.run);
+    }
+    return this.#pieces;
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#options.signal }).catch(() => {});
+  }
+
+  /** The runs that there are. */
+  async #runs(): Promise<string[]> {
+    const { connection } = this.#options;
+    const names = await connection.persist(async () => {
+      const found: string[] = [];
+      for await (const name of connection.streams.streams.names(allPieces)) found.push(name);
+      return found;
+    });
+    const ids = names.flatMap((name) => idOfStream(name) ?? []);
+    for (const id of this.#known.keys()) if (!ids.includes(id)) this.#known.delete(id);
+    return ids;
+  }
+
+  /** Looks at a run, once; undefined where there is none any more. */
+  async #look(id: string): Promise<Known | undefined> {
+    const { connection } = this.#options;
+    const names = namesOf(id);
+    const deal = await this.#dealOf(names);
+    if (deal === undefined) return undefined;
+    const known = this.#known.get(id);
+    if (known?.deal.run === deal.run) return known;
+    const found = await this.#prepare(deal, names, connection);
+    this.#known.set(id, found);
+    return found;
+  }
+
+  async #dealOf(names: QueueNames): Promise<Deal | undefined> {
+    const { connection } = this.#options;
+    const message = await this.#answer(() =>
+      connection.streams.streams.getMessage(names.news, { last_by_subj: names.deal }),
+    );
+    return message ? parseDeal(message.string()) : undefined;
+  }
+
+  async #prepare(deal: Deal, names: QueueNames, { jetstream }: Connection): Promise<Known> {
+    const { prepare, say, name } = this.#options;
+    try {
+      const compute = await prepare(deal);
+      const pieces = await this.#answer(() => jetstream.consumers.get(names.pieces, consumer));
+      return pieces === undefined ? { deal, names } : { deal, names, compute, pieces };
+    } catch (error) {
+      if (!(error instanceof WarpstageError) || this.#options.signal.aborted) throw error;
+      const { message } = error.issues[0]!;
+      say(`${deal.module}: refused. ${message}`);
+      await this.#tell(names, { kind: 'refused', worker: name, message });
+      return { deal, names };
+    }
+  }
+
+  /** What the server answers; undefined where what is asked about is gone. */
+  async #answer<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    const { connection } = this.#options;
+    return await connection.persist(ask).catch((error: unknown) => {
+      if (error instanceof connection.client.jetstream.JetStreamApiError) return undefined;
+      throw error;
+    });
+  }
+
+  async #tell({ said }: QueueNames, news: News): Promise<void> {
+    const { connection } = this.#options;
+    await this.#answer(() => connection.jetstream.publish(said, JSON.stringify(news)));
+  }
+
+  /** Computes a piece, if there is one. */
+  async #take(run: Known): Promise<boolean> {
+    let message: JsMsg | null;
+    try {
+      message = await run.pieces!.next({ expires: times.piece });
+    } catch {
+      // The run is over, or the server is away: which of them shows the next look.
+      await this.#sleep(times.run);
+      return false;
+    }
+    if (message === null) return false;
+    const piece = pieceOfSubject(message.subject);
+    const isOfRun = piece !== undefined && message.string() === run.deal.run;
+    if (this.#options.signal.aborted || !isOfRun) message.nak();
+    else await this.#compute(run, piece, message);
+    return true;
+  }
+
+  async #compute(run: Known, piece: number, message: JsMsg): Promise<void> {
+    const { signal, name: worker, say } = this.#options;
+    const { deal, names } = run;
+    const again = deal.outputs.every(({ file }) => existsSync(piecePath(file, [piece, deal.of])));
+    const alive = setInterval(() => message.working(), deal.ackWait / 3);
+    try {
+      await run.compute!(piece, signal);
+      this.#pieces++;
+      await this.#tell(names, { kind: 'done', piece, worker, again });
+      // Unheard, it is delivered once more, and found to be there.
+      await message.ackAck().catch(() => {});
+    } catch (error) {
+      if (signal.aborted) message.nak();
+      if (signal.aborted || !(error instanceof WarpstageError)) throw error;
+      say(`piece ${piece} of ${deal.job}: ${error.message}`);
+      await this.#fail(run, piece, message, error);
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  /** Leaves a piece to others, or to nobody where it would fail again. */
+  async #fail({ deal, names }: Known, piece: number, message: JsMsg, error: WarpstageError): Promise<void> {
+    const { name: worker, mayPass } = this.#options;
+    const tries = message.info.deliveryCount;
+    const final = tries >= deal.tries || !mayPass(error);
+    const { code, message: text } = error.issues[0]!;
+    await this.#tell(names, { kind: 'failed', piece, worker, code, message: text, final });
+    if (final) message.term(code);
+    else message.nak(Math.min(times.longest, times.again * 2 ** (tries - 1)));
+  }
+}

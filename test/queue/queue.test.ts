@@ -1,0 +1,115 @@
+// A run over a queue gives what one process gives, to the byte; each piece is acknowledged when it is there, and not before;
+// and what a worker may not run, it leaves alone.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WarpstageError } from 'warpstage';
+import { allPieces } from '#warpstage/queue/deal.js';
+import { deal as dealPieces } from '#warpstage/queue/dealer.js';
+import { OwnServer } from '#warpstage/queue/server.js';
+import { queueAddress, withoutCredentials } from '#warpstage/queue/url.js';
+import { type Compute, type WorkerOptions, work } from '#warpstage/queue/worker.js';
+import { npy, numbers, root, runHere } from '../cli/support.ts';
+import { namesIn, temporaryDirectory } from '../overlap/support.ts';
+import { atLength } from '../support/thorough.ts';
+import { connect, dealOf, filesWith, hasServer, until } from './support.ts';
+
+describe('the URL of a queue', () => {
+  test('has credentials that nothing shows', () => {
+    expect(queueAddress('nats://me:p%40ss@host')).toEqual({
+      ...{ servers: ['host:4222'], user: 'me', pass: 'p@ss', tls: false, shown: 'nats://host' },
+    });
+    expect(queueAddress('tls://secret@a:1, tls://b:2')).toMatchObject({
+      ...{ servers: ['a:1', 'b:2'], token: 'secret', tls: true, shown: 'tls://a:1,tls://b:2' },
+    });
+    for (const wrong of ['me:secret@host', 'http://secret@host', 'nats://secret@', 'nats://me:secret@h/x'])
+      expect(() => queueAddress(wrong)).toThrow(
+        expect.objectContaining({ code: 'WS6001', message: expect.not.stringContaining('secret') as string }),
+      );
+    expect(withoutCredentials('nats://a:b@h,c@d')).toBe('nats://h,d');
+  });
+});
+
+describe.runIf(hasServer)('with a server', () => {
+  let server: OwnServer;
+  beforeAll(async () => {
+    server = await OwnServer.start();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('pieces of workers are put together to what one run writes, and nothing else is left', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at('x.npy'), npy(numbers(10_007)));
+    const job = [join(root, 'examples/fir.ts'), at('x.npy')];
+    expect((await runHere('run', ...job, at('whole.npy'), '--quiet')).code).toBe(0);
+    const running = runHere('run', ...job, at('y.npy'), '--queue', server.url, '--pieces', '5', '--json');
+    await using connection = await connect(server.url);
+    await until(async () => (await connection.streams.streams.names(allPieces).next()).length > 0);
+    const worker = runHere('worker', server.url, '--within', '/', '--idle', '0.5s', '--threads', '1');
+    const [ran, worked] = [await running, await worker];
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(worked.code, worked.stderr).toBe(0);
+    expect(worked.stderr).toMatch(/5 pieces\n$/);
+    const { report } = JSON.parse(ran.text) as { readonly report: object };
+    expect(report).toMatchObject({ rows: 10_007, pieces: 5, before: 0, retries: 0, repeated: 0 });
+    expect(readFileSync(at('y.npy')).equals(readFileSync(at('whole.npy')))).toBe(true);
+    expect(namesIn(folder).sort()).toEqual(['whole.npy', 'x.npy', 'y.npy']);
+    const { username: token } = new URL(server.url);
+    expect(filesWith(folder, token)).toEqual([]);
+    for (const { text, stderr } of [ran, worked]) expect(text + stderr).not.toContain(token);
+  });
+
+  // What takes longer than a second: a piece that does, and the time between two tries.
+  const long = test.runIf(atLength);
+
+  /** Deals pieces that are no job's to workers in this process. */
+  async function deal(
+    computes: readonly Compute[],
+    options: Parameters<typeof dealOf>[2] = {},
+    pieces = [1],
+  ) {
+    const ending = new AbortController();
+    await using connection = await connect(server.url);
+    const { deal, names } = dealOf(join(temporaryDirectory(), 'y.npy'), 9, options);
+    const workers = computes.map((compute, i) =>
+      work({
+        ...{ name: `worker ${i}`, connection, prepare: async () => compute, mayPass: () => true },
+        ...{ idle: undefined, signal: ending.signal, say: () => {} },
+      } satisfies WorkerOptions).catch((error: unknown) => error),
+    );
+    const troubles: string[] = [];
+    const { signal } = new AbortController();
+    const onTrouble = (line: string) => troubles.push(line);
+    const dealt = await dealPieces({ deal, names, pieces, connection, signal, onPiece: () => {}, onTrouble });
+    ending.abort();
+    await Promise.all(workers);
+    return { dealt, troubles };
+  }
+
+  long('a piece that takes long is not given to another worker while the first one lives', async () => {
+    let begun = 0;
+    const compute = async () => {
+      begun++;
+      await new Promise((resolve) => setTimeout(resolve, 700));
+    };
+    const { dealt } = await deal([compute, compute], { ackWait: 250 });
+    expect(begun).toBe(1);
+    expect(dealt).toMatchObject({ retries: 0, repeated: 0, failed: [] });
+  });
+
+  long(
+    'a piece that fails each time is in the list of those that failed, and the others are there',
+    async () => {
+      const compute = async (piece: number) => {
+        if (piece === 2) throw new WarpstageError({ code: 'WS4001', message: 'no memory' });
+      };
+      const { dealt, troubles } = await deal([compute], { tries: 2 }, [1, 2, 3]);
+      expect(dealt.failed).toEqual([{ piece: 2, code: 'WS4001', message: 'no memory' }]);
+      expect(dealt.retries).toBe(1);
+      expect([...dealt.workers.values()]).toEqual([2]);
+      expect(troubles.join()).toContain('piece 2 is tried again');
+    },
+  );
+});
