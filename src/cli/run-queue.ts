@@ -9,7 +9,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
-import type { InputData, InputFile, RunOptions } from '../overlap/options.ts';
+import type { RunOptions } from '../overlap/options.ts';
 import { type CutWork, describeCut } from '../overlap/shards/describe-cut.ts';
 import { merge, piecesBeside } from '../overlap/shards/merge.ts';
 import { piecePath, readPiece } from '../overlap/shards/piece.ts';
@@ -17,7 +17,10 @@ import { Connection } from '../queue/connection.ts';
 import {
   type Deal,
   type DealtFile,
+  type DealtInput,
   idOfOutputs,
+  isList,
+  isOneFile,
   namesOf,
   settingsAsText,
   sumOfModule,
@@ -89,9 +92,9 @@ export async function runOverQueue(
   const text = await readFile(module).catch((cause: unknown) => {
     throw unreadable(modulePath, cause);
   });
-  const inputs = [files.inputs].flat().map(absolute);
+  const input = absoluteInput(files.inputs as DealtInput);
   const outputs = files.destinations.map(absolute);
-  const cut = await describe(named, inputs, outputs, options, signal);
+  const cut = await describe(named, input, outputs, options, signal);
   const of = await countPieces(outputs, cut, options.pieces);
   const there = await piecesThere(outputs, of, cut);
   const missing = Array.from({ length: of }, (_, i) => i + 1).filter((n) => !there.has(n));
@@ -108,7 +111,7 @@ export async function runOverQueue(
       moduleSum: sumOfModule(text),
       job: named.name,
     },
-    ...{ inputs, outputs, settings: settingsAsText(options.set ?? {}) },
+    ...{ input, outputs, settings: settingsAsText(options.set ?? {}) },
     ...Object.fromEntries(
       Object.entries({ column, nulls, convert, rows, chunk, depth }).filter(
         ([, value]) => value !== undefined,
@@ -150,21 +153,26 @@ export async function runOverQueue(
   else if (!options.quiet) errors.write(`\n${reportLines(report).join('\n')}\n`);
 }
 
-function absolute(data: InputData | DealtFile): DealtFile {
-  const { file, ...about } = data as InputFile;
+function absolute({ file, ...about }: DealtFile): DealtFile {
   return { file: file === '-' ? file : resolve(file), ...about };
+}
+
+function absoluteInput(input: DealtInput): DealtInput {
+  if (isList(input)) return input.map(absolute);
+  if (isOneFile(input)) return absolute(input);
+  return Object.fromEntries(Object.entries(input).map(([name, files]) => [name, files.map(absolute)]));
 }
 
 async function describe(
   { work }: NamedWork,
-  inputs: readonly DealtFile[],
+  input: DealtInput,
   outputs: readonly DealtFile[],
   options: QueueRunOptions,
   signal: AbortSignal,
 ): Promise<CutWork> {
   await using device = await openDevice('cpu');
   return await describeCut(work, {
-    ...{ input: inputs.length === 1 ? inputs[0]! : inputs, output: outputs, device, signal },
+    ...{ input, output: outputs, device, signal },
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.convert === undefined ? {} : { convert: options.convert }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),

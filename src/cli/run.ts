@@ -234,8 +234,8 @@ async function runQueue(
   const { name, work } = findJob(await loadModule(modulePath), options.job);
   const named = { name, work: overrideInputs(work, options) };
   const assigned = assignFiles(named, files, options);
-  refuseTableOptions(files, options);
-  await checkFiles(modulePath, files, assigned.outputs, options);
+  refuseTableOptions(assigned.reads, options);
+  await checkFiles(modulePath, assigned, options);
   await runOverQueue(modulePath, named, assigned, options, context);
 }
 

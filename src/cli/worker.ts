@@ -10,7 +10,7 @@ import type { Command } from 'commander';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import type { Connection } from '../queue/connection.ts';
-import type { Deal } from '../queue/deal.ts';
+import { type Deal, filesOfInput, settingsOfText, sumOfModule } from '../queue/deal.ts';
 import type { Compute, work as Work } from '../queue/worker.ts';
 import type { Device } from '../runtime/device.ts';
 import { formatCount } from '../timeline/quantities.ts';
@@ -95,10 +95,9 @@ async function serve(
 
 /** Looks at what pieces are of, and gives what computes them. Throws WS5019 for what is not what the run had. */
 async function prepare(deal: Deal, folder: string, device: readonly Device[]): Promise<Compute> {
-  const files = [...deal.inputs, ...deal.outputs].map(({ file }) => file);
+  const files = [...filesOfInput(deal.input), ...deal.outputs].map(({ file }) => file);
   for (const file of [deal.module, ...files]) await checkWithin(file, folder);
-  const [{ sumOfModule, settingsOfText }, { describeCut }, { run }] = await Promise.all([
-    import('../queue/deal.ts'),
+  const [{ describeCut }, { run }] = await Promise.all([
     import('../overlap/shards/describe-cut.ts'),
     import('../overlap/run.ts'),
   ]);
@@ -113,7 +112,7 @@ async function prepare(deal: Deal, folder: string, device: readonly Device[]): P
   const work = overrideInputs(loaded, deal);
   const { convert, rows, chunk, depth, fsync } = deal;
   const options: RunOptions = {
-    input: deal.inputs.length === 1 ? deal.inputs[0]! : deal.inputs,
+    input: deal.input,
     output: deal.outputs,
     device,
     settings: settingsOfText(deal.settings),
@@ -139,11 +138,12 @@ async function prepare(deal: Deal, folder: string, device: readonly Device[]): P
   };
 }
 
-/** Refuses a file that lies elsewhere, wherever its name leads. */
+/** Refuses a file that lies elsewhere, wherever its name leads; of a pattern, what stands before it. */
 async function checkWithin(file: string, folder: string): Promise<void> {
-  const real = await realpath(file).catch(async () => realpath(dirname(file)).catch(() => undefined));
+  const fixed = /[*?[{]/.test(file) ? `${file.split(/[*?[{]/)[0]}x` : file;
+  const real = await realpath(fixed).catch(async () => realpath(dirname(fixed)).catch(() => undefined));
   const way = real === undefined ? '..' : relative(folder, real);
-  if (way !== '..' && !way.startsWith(`..${sep}`)) return;
+  if (way !== '..' && !way.startsWith(`..${sep}`) && !file.split(sep).includes('..')) return;
   throw problem(
     'WS5019',
     `${file} does not lie in ${folder}`,

@@ -18,6 +18,9 @@ export interface DealtFile {
   readonly dtype?: Dtype;
 }
 
+/** The input of a run: of one name, in the order of the declaration, or by name. */
+export type DealtInput = DealtFile | readonly DealtFile[] | Readonly<Record<string, readonly DealtFile[]>>;
+
 /** The work that pieces are of. Paths are absolute. */
 export interface Deal {
   /** Of this run alone, whatever it has in common with another. */
@@ -27,7 +30,7 @@ export interface Deal {
   /** Of the module's text. */
   readonly moduleSum: string;
   readonly job: string;
-  readonly inputs: readonly DealtFile[];
+  readonly input: DealtInput;
   readonly outputs: readonly DealtFile[];
   readonly settings: Readonly<Record<string, string>>;
   readonly column?: readonly string[];
@@ -121,14 +124,31 @@ export function settingsOfText(texts: Readonly<Record<string, string>>): Record<
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, value(text)]));
 }
 
+/** Whether an input is a list of files; Array.isArray tells nothing of one that may not be changed. */
+export function isList(input: DealtInput): input is readonly DealtFile[] {
+  return Array.isArray(input);
+}
+
+export function isOneFile(input: Exclude<DealtInput, readonly DealtFile[]>): input is DealtFile {
+  return typeof input.file === 'string';
+}
+
+/** The files of an input. */
+export function filesOfInput(input: DealtInput): readonly DealtFile[] {
+  if (isList(input)) return input;
+  return isOneFile(input) ? [input] : Object.values(input).flat();
+}
+
 /** The deal that a message holds; undefined for none that this version understands. */
 export function parseDeal(text: string): Deal | undefined {
   const deal = parseObject(text) as Partial<Deal> | undefined;
   if (deal === undefined || deal.version !== packageVersion()) return undefined;
   const isText = (value: unknown): value is string => typeof value === 'string';
   const isTexts = (value: unknown) => isObject(value) && Object.values(value).every(isText);
-  const isFiles = (value: unknown) =>
-    Array.isArray(value) && value.every((one) => isObject(one) && isText(one.file));
+  const isFile = (value: unknown) => isObject(value) && isText(value.file);
+  const isFiles = (value: unknown) => Array.isArray(value) && value.every(isFile);
+  const isInput = (value: unknown) =>
+    isFile(value) || isFiles(value) || (isObject(value) && Object.values(value).every(isFiles));
   const isCount = (value: unknown, most: number) =>
     Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
   const isWhole =
@@ -136,7 +156,7 @@ export function parseDeal(text: string): Deal | undefined {
     isText(deal.module) &&
     isText(deal.moduleSum) &&
     isText(deal.job) &&
-    isFiles(deal.inputs) &&
+    isInput(deal.input) &&
     isFiles(deal.outputs) &&
     isTexts(deal.settings) &&
     isTexts(deal.work) &&
