@@ -21,6 +21,7 @@ export const named = [
   'checker/index',
   'host/index',
   'checker/static/index',
+  'formats/arrow',
   'formats/csv',
   'formats/ndjson',
   'formats/parquet',

@@ -152,9 +152,13 @@ type Row = ReadonlyMap<string, StoredValue>;
 
 async function firstRows({ file, contents }: OpenedFile, { rows, column }: HeadOptions): Promise<Row[]> {
   const found: Map<string, StoredValue>[] = [];
-  for (const array of chosenArrays(file, contents.arrays, column)) {
-    const width = array.name === undefined ? widthOfRow(array) : 1;
-    const values = await firstValues(array, rows * width);
+  const arrays = chosenArrays(file, contents.arrays, column);
+  const widths = arrays.map((array) => (array.name === undefined ? widthOfRow(array) : 1));
+  // All begin before one is read: what comes from a pipe goes by once.
+  const first = await Promise.all(arrays.map((array, i) => firstValues(array, rows * widths[i]!)));
+  for (const [i, array] of arrays.entries()) {
+    const width = widths[i]!;
+    const values = first[i]!;
     for (const [position, value] of values.entries()) {
       const row = Math.floor(position / width);
       found[row] ??= new Map();

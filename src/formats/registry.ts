@@ -4,6 +4,7 @@
 // have its own copy, beside that of the command line.
 
 import { problem } from '../diagnostics/problem.ts';
+import { arrow } from './arrow.ts';
 import { compressedFormat, compressionOfName } from './compression.ts';
 import { csv } from './csv.ts';
 import type { Format } from './format.ts';
@@ -23,7 +24,7 @@ const formats: Map<string, Format> = known();
 function known(): Map<string, Format> {
   const shared = globalThis as { [key]?: Map<string, Format> };
   shared[key] ??= new Map(
-    [raw, npy, npz, parquet, csv, ndjson, wav, png].map((format) => [format.name, format]),
+    [raw, npy, npz, parquet, arrow, csv, ndjson, wav, png].map((format) => [format.name, format]),
   );
   return shared[key];
 }

@@ -12,12 +12,11 @@ import type { ByteReader, OpenBytes } from './bytes.ts';
 import type { Dtype } from './dtype.ts';
 import { isFloatType } from './dtype.ts';
 import type { Contents, ElementsInUnits, ReadRequest, StoredArray } from './format.ts';
+import { type BatchReader, OnePass } from './one-pass.ts';
 import type { FieldValue } from './text-values.ts';
 
 /** Rows in their order, some at a time; undefined behind the last. */
-export interface RowReader<Row> {
-  next(): Promise<readonly Row[] | undefined>;
-}
+export type RowReader<Row> = BatchReader<readonly Row[]>;
 
 /** A column of a table. */
 export interface TextColumn<Row> {
@@ -43,7 +42,7 @@ export const sampleBytes = 1 << 18;
 
 /** The columns of a table. */
 export function contentsOf<Row>(file: OpenBytes, table: TextTable<Row>): Contents {
-  const shared = file.slice === undefined ? new SharedRows(table.rows(file), file.name) : undefined;
+  const shared = file.slice === undefined ? new OnePass(table.rows(file), file.name) : undefined;
   const arrays = table.columns.map((column): StoredArray => {
     const type = typeOf(table.sample.map((row) => column.value(row)));
     return {
@@ -161,91 +160,4 @@ function ownPass<Row>(
     const rows = await reader.next();
     return rows && take(rows);
   };
-}
-
-/** A column that takes part, with what waits for it. */
-interface Waiting<Row> {
-  readonly take: (rows: readonly Row[]) => Values;
-  readonly values: (Values | Error)[];
-  rows: number;
-}
-
-/** Rows that wait for the slowest column, at most: twice a chunk of the smallest elements. */
-const mostWaiting = 1 << 25;
-
-/** Rows that come once, for all columns. */
-class SharedRows<Row> {
-  readonly #reader: RowReader<Row>;
-  readonly #name: string;
-  readonly #columns: Waiting<Row>[] = [];
-  /** The first rows, for a column that is asked for after them. */
-  #first: readonly Row[] | undefined;
-  #batches = 0;
-  #ended = false;
-  #reading: Promise<void> | undefined;
-
-  constructor(reader: RowReader<Row>, name: string) {
-    this.#reader = reader;
-    this.#name = name;
-  }
-
-  join(take: (rows: readonly Row[]) => Values): () => Promise<Values | undefined> {
-    if (this.#batches > 1) throw this.#late();
-    const column: Waiting<Row> = { take, values: [], rows: 0 };
-    this.#columns.push(column);
-    if (this.#first !== undefined) give(column, this.#first);
-    return async () => {
-      while (column.values.length === 0 && !this.#ended) await this.#more();
-      const values = column.values.shift();
-      if (values instanceof Error) throw values;
-      column.rows -= values?.length ?? 0;
-      return values;
-    };
-  }
-
-  /** Reads the next rows for all columns. Whoever asks meanwhile waits for the same read. */
-  #more(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  async #read(): Promise<void> {
-    if (this.#columns.some(({ rows }) => rows > mostWaiting)) throw this.#apart();
-    const rows = await this.#reader.next();
-    if (rows === undefined) {
-      this.#ended = true;
-      return;
-    }
-    this.#batches++;
-    this.#first = this.#batches === 1 ? rows : undefined;
-    for (const column of this.#columns) give(column, rows);
-  }
-
-  #late(): Error {
-    return problem(
-      'WS5003',
-      `${this.#name} can be read once, and a column is asked for whose beginning has gone by`,
-      'save it to a file first',
-    );
-  }
-
-  #apart(): Error {
-    return problem(
-      'WS5003',
-      `${this.#name} can be read once, and one of its columns is asked for ${count(mostWaiting)} rows behind another`,
-      'save it to a file first',
-    );
-  }
-}
-
-/** Gives a column its values of some rows, or the error that it gets when it takes them. */
-function give<Row>(column: Waiting<Row>, rows: readonly Row[]): void {
-  try {
-    column.values.push(column.take(rows));
-    column.rows += rows.length;
-  } catch (error) {
-    column.values.push(error as Error);
-  }
 }

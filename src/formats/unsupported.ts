@@ -72,10 +72,11 @@ const kinds: readonly Unsupported[] = [
     hint: (name) => `save it as Parquet: pandas.read_excel('${name}').to_parquet('${stem(name)}.parquet')`,
   },
   {
-    what: 'an Arrow file',
-    endings: ['.arrow', '.feather', '.ipc', '.arrows'],
-    begins: ['ARROW1\0\0', 'FEA1'],
-    hint: (name) => `save it as Parquet: pandas.read_feather('${name}').to_parquet('${stem(name)}.parquet')`,
+    what: 'a Feather file of version 1',
+    endings: [],
+    begins: ['FEA1'],
+    hint: (name) =>
+      `write it anew: pyarrow.feather.write_feather(pyarrow.feather.read_table('${name}'), '${stem(name)}.arrow')`,
   },
   {
     what: 'an ORC file',

@@ -20,7 +20,7 @@ const beginnings = {
   tif: 'II*\0',
   h5: '\x89HDF\r\n\x1a\n',
   npz: 'PK\x03\x04',
-  arrow: 'ARROW1\0\0',
+  feather: 'FEA1\0\0',
   gz: '\x1f\x8b\x08\x08',
   zst: '\x28\xb5\x2f\xfd',
 } as const;
@@ -34,7 +34,6 @@ describe('input', () => {
     ['md', 'name the file that holds the numbers;'],
     ['log', 'name the file that holds the numbers;'],
     ['h5', 'h5py.File'],
-    ['arrow', 'to_parquet'],
     ['jpg', 'PIL.Image.open'],
     ['tif', 'PIL.Image.open'],
     ['safetensors', 'safetensors.numpy'],

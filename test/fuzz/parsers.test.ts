@@ -53,6 +53,8 @@ beforeAll(async () => {
     encode({ width: 20, height: 5, channels: 3, data: new Uint8Array(x.subarray(0, 300)) }),
   );
   whole.gzip = gzipSync(whole.npy);
+  for (const name of ['nulls.arrow', 'nulls.arrows', 'lz4.arrow'])
+    whole[name] = readFileSync(new URL(`../formats/arrow/${name}`, import.meta.url));
   for (const format of ['npz', 'csv', 'ndjson']) {
     await run(affine, { ...options, output: at(`x.${format}`) });
     whole[format] = readFileSync(at(`x.${format}`));
@@ -79,6 +81,9 @@ const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   ndjson: (bytes) => readDamaged(at('damaged.ndjson'), 'ndjson', bytes),
   png: (bytes) => readDamaged(at('damaged.png'), 'png', bytes),
   wav: (bytes) => readDamaged(at('damaged.wav'), 'wav', bytes),
+  'nulls.arrow': (bytes) => readDamaged(at('damaged.arrow'), 'arrow', bytes),
+  'nulls.arrows': (bytes) => readDamaged(at('damaged.arrows.gz'), 'arrow', gzipSync(bytes)),
+  'lz4.arrow': (bytes) => readDamaged(at('damaged.arrow'), 'arrow', bytes),
   sums: (bytes) => {
     writeFileSync(at('damaged.sums'), bytes);
     return readSums(at('damaged'));

@@ -91,6 +91,12 @@ export const mutations = [
         to: 'const isWhole = true;',
         why: 'a later row is rounded without a word',
       },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/one-pass.ts',
+    ['test/formats/text.test.ts'],
+    [
       {
         name: 'columns that come once do not wait for each other',
         from: 'for (const column of this.#columns) give(column, rows);',
