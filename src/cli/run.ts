@@ -3,17 +3,14 @@
 // Standard output carries the data where the output is `-`, and else the job's value; the report
 // and progress go to standard error. The device is opened while the module loads.
 
-import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Conversion, Dtype } from '../formats/dtype.ts';
-import { formatOfFile, formatOfName } from '../formats/registry.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
 import type { OpenDevices } from '../overlap/participants.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import { timesInWords } from '../runtime/recording.ts';
 import { reportText } from '../timeline/report.ts';
-import { type AssignedFiles, asGiven, assignFiles, type NamedWork, type Work } from './assign-files.ts';
+import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
 import { ChunkLog } from './chunk-log.ts';
 import { type CommandContext, examplesText, fileOptions, newCommand } from './command.ts';
 import { describeJob } from './describe-job.ts';
@@ -25,7 +22,14 @@ import { overrideInputs } from './override-inputs.ts';
 import { peakResidentBytes } from './peak-memory.ts';
 import { Progress } from './progress.ts';
 import { patienceOption, urlVariable } from './queue-options.ts';
-import { isTerminal, type Terminal, widthOf } from './terminal.ts';
+import {
+  checkFiles,
+  type RunCommandOptions,
+  refuseOnTerminal,
+  refuseTableOptions,
+  resumeOf,
+} from './run-checks.ts';
+import { type Terminal, widthOf } from './terminal.ts';
 import { valueJson, valueText } from './value-text.ts';
 import {
   addSetting,
@@ -36,47 +40,9 @@ import {
   parseNumber,
   parsePosition,
   parseShare,
-  type Settings,
 } from './values.ts';
 
 type Run = (work: Work, options: RunOptions) => Promise<JobResult>;
-
-interface RunCommandOptions {
-  readonly set?: Settings;
-  readonly device: string;
-  readonly threads?: number;
-  readonly checked?: boolean;
-  readonly chunk?: number | string;
-  readonly depth?: number;
-  readonly rows?: number;
-  readonly maxMemory?: string;
-  readonly shard?: readonly [n: number, of: number];
-  readonly queue?: string | true;
-  readonly pieces?: number;
-  readonly tries?: number;
-  readonly ackWait?: number;
-  readonly patience: number;
-  readonly resume?: boolean;
-  readonly journal?: string;
-  readonly fsync?: boolean;
-  readonly clobber: boolean;
-  readonly checksum?: boolean;
-  readonly deadline?: number;
-  readonly input?: readonly string[];
-  readonly raw?: boolean;
-  readonly format?: string;
-  readonly dtype?: Dtype;
-  readonly convert?: Conversion;
-  readonly column?: readonly string[];
-  readonly nulls?: number;
-  readonly job?: string;
-  readonly trace?: string;
-  readonly log?: string;
-  readonly stages?: Extent3;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly help?: boolean;
-}
 
 /** The command `run`. */
 export function runCommand(context: CommandContext): Command {
@@ -292,15 +258,6 @@ async function runJob(
   }
 }
 
-/** Numbers as their bytes would be no use on a screen, and may change how the terminal works. */
-function refuseOnTerminal({ outputs }: AssignedFiles, { output }: Terminal): void {
-  if (!outputs.includes('-') || !isTerminal(output)) return;
-  throw usageError(
-    'the output goes to the terminal, and is no text',
-    'name a file, or pass it on: warpstage run … - | …, or > y.raw',
-  );
-}
-
 /** Has the devices record what the trace is to show. */
 function prepareRecording({ participants }: OpenDevices, stages: Extent3 | undefined): void {
   for (const { device, name } of participants) {
@@ -318,83 +275,6 @@ function prepareRecording({ participants }: OpenDevices, stages: Extent3 | undef
 function timesOf({ participants }: OpenDevices): string {
   const reported = participants.map(({ device: { times } }) => timesInWords(times));
   return [...new Set(reported)].join('; ');
-}
-
-/** Whether a run is to be resumed, and where what it keeps lies if that is said. */
-function resumeOf({
-  resume = false,
-  journal,
-}: Pick<RunCommandOptions, 'resume' | 'journal'>): boolean | string {
-  return journal ?? resume;
-}
-
-/** Refuses outputs that take the place of the module, and a trace that takes the place of anything. */
-async function checkFiles(
-  modulePath: string,
-  { reads, outputs, behindEachOther }: AssignedFiles,
-  { trace, log, checksum, ...options }: RunCommandOptions,
-): Promise<void> {
-  const [
-    { checkWritable, refuseOverwriting },
-    { unfinishedFiles },
-    { sumsPath },
-    { expandInput },
-    { inputPaths },
-  ] = await Promise.all([
-    import('./write-whole.ts'),
-    import('../overlap/journal/journal.ts'),
-    import('../overlap/sums.ts'),
-    import('../overlap/file-lists.ts'),
-    import('../overlap/input-data.ts'),
-  ]);
-  if (behindEachOther > 1) await refuseLastOfInputs(behindEachOther, outputs);
-  const resume = resumeOf(options);
-  const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
-  for (const output of [...outputs, ...sums])
-    await refuseOverwriting(output, 'the output', { reads: [modulePath] });
-  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs, resume) : [])];
-  const inputs = [modulePath, ...inputPaths(await Promise.all(reads.map(expandInput)))];
-  if (trace !== undefined) await checkWritable(trace, '--trace', { reads: inputs, writes });
-  if (log !== undefined) {
-    const others = [...writes, ...(trace === undefined ? [] : [trace])];
-    await checkWritable(log, '--log', { reads: inputs, writes: others });
-  }
-}
-
-/**
- * Refuses an output that is there, behind several files of one input: a shell has put names in the place of a pattern,
- * and the output that was forgotten would be written over the last of them.
- */
-async function refuseLastOfInputs(inputs: number, outputs: readonly string[]): Promise<void> {
-  for (const output of outputs) {
-    if (!(await isRegularFile(output))) continue;
-    throw usageError(
-      `${output} is there already, and may be one more of the ${inputs} files of the input`,
-      "put the pattern in quotes, so that the output stands for itself: warpstage run … 'parts/*.npy' y.npy",
-    );
-  }
-}
-
-async function isRegularFile(path: string): Promise<boolean> {
-  const about = await stat(path).catch(() => undefined);
-  return about?.isFile() ?? false;
-}
-
-/** What is said of a table's columns would be passed over in silence where no input is a table. */
-function refuseTableOptions(inputs: readonly string[], options: RunCommandOptions): void {
-  const { column, nulls } = options;
-  // What a file is that no name tells shows when it is read.
-  const mayBeTable = (file: string) => {
-    const { format } = asGiven(file, options);
-    const known = format === undefined ? formatOfName(file) : formatOfFile(format, file);
-    return known === undefined || known.columns === true;
-  };
-  if ((column === undefined && nulls === undefined) || inputs.some(mayBeTable)) return;
-  const option = column === undefined ? `--nulls ${nulls}` : `--column ${column[0]}`;
-  throw usageError(
-    `${option} is about files with columns, and no input is one`,
-    'leave it out, or name a file that has columns, for example one that ends in .parquet',
-  );
 }
 
 async function stream(

@@ -34,47 +34,15 @@ import type {
   ValueType,
   Variable,
 } from './ir.ts';
-import type { Barrier } from './ir-barriers.ts';
 import type { Pipeline } from './ir-pipelines.ts';
+import { type LoweredBarrier, LoweringFailure, type LoweringOptions, type Rules } from './lowering-rules.ts';
 import { mapExpressions } from './map-value.ts';
 import { Mistakes } from './mistakes.ts';
 import { type NumberType, valueType } from './number-types.ts';
 import { OwnQueue } from './own-queue.ts';
 import { type ParsedFunction, parseFunction } from './parse.ts';
 import { Scopes } from './scopes.ts';
-import type { ClosureValue, DeviceFunctionValue, Value } from './values.ts';
-
-/** How the nodes of the text are lowered. */
-export interface Rules {
-  statement(lowering: Lowering, node: AnyNode): void;
-  value(lowering: Lowering, node: AnyNode): Value;
-  /** Whether an expression holds. */
-  condition(lowering: Lowering, node: AnyNode): Expression;
-  /** An expression whose value is not used. */
-  effect(lowering: Lowering, node: AnyNode): void;
-  /** A call, at a node. */
-  call(lowering: Lowering, callee: Value, given: readonly Given[], node: Node): Value;
-}
-
-/** Unwinds to the statement that could not be lowered; what is wrong is among the issues already. */
-export class LoweringFailure extends Error {}
-
-export interface LoweringOptions {
-  readonly block: Extent3;
-  readonly indexType: 'i32' | 'i64';
-  /** Whether the launch is. */
-  readonly cooperative: boolean;
-  /** Whether all blocks of the grid lie along x. */
-  readonly flatGrid: boolean;
-  readonly inference: Inference;
-  readonly rules: Rules;
-}
-
-/** A barrier, and the function that is run at the end of each of its phases. */
-export interface LoweredBarrier {
-  readonly barrier: Barrier;
-  readonly completion: ClosureValue | DeviceFunctionValue | null;
-}
+import type { Value } from './values.ts';
 
 export class Lowering {
   readonly block: Extent3;

@@ -396,16 +396,4 @@ export const mutations = [
       },
     ],
   ),
-  ...mutationsOf(
-    'src/cli/run.ts',
-    ['test/overlap/file-lists.test.ts'],
-    [
-      {
-        name: 'the last file of a pattern may be the output',
-        from: 'if (behindEachOther > 1) await refuseLastOfInputs(behindEachOther, outputs);',
-        to: '',
-        why: 'where the output is forgotten, the last input is written over',
-      },
-    ],
-  ),
 ];

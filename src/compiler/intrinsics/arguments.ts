@@ -11,7 +11,7 @@ import {
   memoryOrders,
   memoryScopes,
 } from '../../kernel/intrinsics.ts';
-import { type Element, elementsInWords, isElementType } from '../../kernel/types.ts';
+import { type Element, isElementType } from '../../kernel/types.ts';
 import { type Advice, callFix, castAdvice } from '../advice.ts';
 import { numberConstant } from '../build.ts';
 import type { Expression } from '../ir.ts';
@@ -24,6 +24,7 @@ import { refuseRows } from '../shapes.ts';
 import { describe, hasFraction, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import { written } from '../written.ts';
+import { formText, kindText } from './argument-words.ts';
 import type { ArgumentTypes } from './handler.ts';
 
 /** A value that was passed, and where it stands. */
@@ -198,85 +199,6 @@ function isOneOf(names: readonly string[], value: Value): boolean {
 
 function wantsNumber(kind: ArgumentKind): boolean {
   return accepts(kind, { kind: 'literal', value: 0 });
-}
-
-function kindText(kind: ArgumentKind): string {
-  switch (kind) {
-    case 'number':
-    case 'number or quotient':
-      return 'a number';
-    case 'number or bigint':
-    case 'number, bigint or quotient':
-      return 'a number or bigint';
-    case 'index':
-      return 'an integer';
-    case 'lanes':
-      return 'a mask of lanes';
-    case 'constant':
-      return 'a constant';
-    case 'nanoseconds':
-      return 'a number of nanoseconds';
-    case 'count':
-      return 'an integer or cuda.alignedSize(align, count)';
-    case 'array':
-    case 'readonly array':
-      return 'an array';
-    case 'vector':
-      return 'a vector';
-    case 'vector or number':
-      return 'a vector or a number';
-    case 'shape':
-      return 'a list of two or three integers';
-    case 'element type':
-      return `the name of an element type: ${elementsInWords}`;
-    case 'group':
-      return 'a block, a tile or a thread';
-    case 'group or lanes':
-      return 'a block, a tile, a coalesced group or a thread';
-    case 'block or tile':
-      return 'a block or a tile';
-    case 'tile or lanes':
-      return 'a tile or a coalesced group';
-    case 'pipeline':
-      return 'a pipeline';
-    case 'pipeline state':
-      return 'made by cuda.pipelineSharedState';
-    case 'random state':
-      return 'made by cuda.curandInit';
-    case 'combination':
-      return oneOf(combinations);
-    case 'memory order':
-      return oneOf(memoryOrders);
-    case 'memory scope':
-      return oneOf(memoryScopes);
-    case 'scope':
-      return "'block', 'cluster', 'device' or 'system'";
-    case 'role':
-      return "'producer' or 'consumer'";
-    case 'barrier':
-      return 'a barrier';
-    case 'pipeline or barrier':
-      return 'a pipeline or a barrier';
-    case 'token':
-      return 'what arrive() gave';
-    case 'function':
-      return 'a function';
-    case 'object':
-      return 'an object: { name: value, … }';
-    case 'anything':
-      return 'text or a number';
-  }
-}
-
-const oneOf = (names: readonly string[]) => `one of ${names.map((name) => `'${name}'`).join(' ')}`;
-
-/** A form as people write it: `(element, count)`. */
-export function formText(form: Form): string {
-  const names = Object.entries(form).map(([name, kind]) => {
-    if (kind.endsWith('...')) return `...${name}`;
-    return kind.endsWith('?') ? `${name}?` : name;
-  });
-  return names.length === 0 ? 'no arguments' : `(${names.join(', ')})`;
 }
 
 type Converter<K extends ArgumentKind> = (

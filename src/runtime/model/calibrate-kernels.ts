@@ -4,11 +4,19 @@
 // clock by a chain of sums, the latency of memory by loads of which each waits for a store, the time of a block by waves of
 // blocks that do nothing, and so on. So what is measured is what the model means by it.
 
-import type { Program } from '../../compiler/ir.ts';
-import { specialise } from '../../compiler/specialise.ts';
-import { type Kernel, kernel, type LaunchArguments, type Schema } from '../../kernel/kernel.ts';
+import type { LaunchArguments, Schema } from '../../kernel/kernel.ts';
 import { type LaunchWorkload, workOfLaunch } from '../../targets/analysis/work.ts';
 import type { Device, DeviceArray, Stream } from '../device.ts';
+import {
+  type Any,
+  arithmetic,
+  nameOf,
+  nothing,
+  plusOne,
+  programOf,
+  type Shape,
+  wander,
+} from './calibration-launches.ts';
 import type { EngineModel } from './engines.ts';
 import { clockOf, type KernelWork, plainKernels, timeOfKernel } from './kernel-times.ts';
 import { ScopedStreams } from './scoped-streams.ts';
@@ -36,33 +44,6 @@ export type KernelFields = Pick<
 /** What is known of the device before. */
 type Properties = Pick<EngineModel, 'multiProcessors' | 'threadsAtOnce'>;
 
-const nothing = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
-  const i = cuda.thisGrid().threadRank();
-  if (i < y.length) y[i] = 1;
-});
-
-const plusOne = kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
-  const i = cuda.thisGrid().threadRank();
-  if (i < y.length) y[i] = x[i]! + 1;
-});
-
-const arithmetic = kernel({ y: 'f32[]', pairs: 'index' }, ({ y, pairs }, cuda) => {
-  const i = cuda.thisGrid().threadRank();
-  let a = cuda.f32(i);
-  for (let k = 0; k < pairs; ++k) a = a * 0.999 + 0.001;
-  if (i < y.length) y[i] = a;
-});
-
-/** Each round waits for the one before: a load is not moved before a store. */
-const wander = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
-  const grid = cuda.thisGrid();
-  for (let k = grid.threadRank(); k < y.length; k += grid.size()) y[k] = y[k]! + 1;
-});
-
-type Any = Kernel<Schema>;
-
-const kinds: readonly unknown[] = [nothing, plusOne, arithmetic, wander];
-
 /** Bytes of arrays of which it is tried whether the cache holds them. */
 const cacheSizes = [4, 8, 16, 24, 32, 40, 48, 64, 96].map((mib) => mib * 2 ** 20);
 
@@ -80,14 +61,6 @@ const mostOfCopy = 2;
 
 /** Bytes of an array that no cache holds. */
 const leastUncached = 128 * 2 ** 20;
-
-/** What a launch is: a kernel, its shape, and its arguments in their order. */
-interface Shape {
-  readonly kernel: Any;
-  readonly blocks: number;
-  readonly threads: number;
-  readonly args: Readonly<Record<string, DeviceArray<'f32'> | number>>;
-}
 
 export class KernelBench {
   readonly #watch: Stopwatch;
@@ -378,29 +351,6 @@ export class KernelBench {
     }
     return work;
   }
-}
-
-/** A launch by what it depends on. */
-function nameOf({ kernel: of, blocks, threads, args }: Shape): string {
-  const sizes = Object.values(args).map((value) => (typeof value === 'number' ? value : value.length));
-  return [kinds.indexOf(of), blocks, threads, ...sizes].join();
-}
-
-const programs = new Map<string, Program>();
-
-function programOf(of: Any, threads: number): Program {
-  const name = `${kinds.indexOf(of)},${threads}`;
-  const known = programs.get(name);
-  if (known !== undefined) return known;
-  const { program } = specialise(of, {
-    block: [threads, 1, 1],
-    indexType: 'i32',
-    flatGrid: true,
-    constants: {},
-    functions: {},
-  });
-  programs.set(name, program);
-  return program;
 }
 
 /** The value between two bounds with which a time, that falls or rises with it, is the measured one. */

@@ -14,10 +14,18 @@ import { bytesOf } from '../../kernel/layout.ts';
 import type { Element, Extent3 } from '../../kernel/types.ts';
 import { access, aloneCycles, type Cost, costOf, unrolled } from './costs.ts';
 import { builtInOfRank } from './facts.ts';
-import { anyStatement, assignedIn, operandsOf } from './walk.ts';
-
-/** A value that is known, or `undefined`. */
-export type Known = Value | undefined;
+import {
+  after,
+  type Head,
+  type Known,
+  leaves,
+  measuredRounds,
+  type Progress,
+  progressAfter,
+  stepOf,
+  stepped,
+} from './followed-rounds.ts';
+import { assignedIn, operandsOf } from './walk.ts';
 
 /** What all threads of a launch have in common. */
 export interface FollowedLaunch {
@@ -33,9 +41,6 @@ export interface FollowedLaunch {
 /** Statements that one thread is followed through; what comes after does not count. */
 const statementLimit = 20_000;
 
-/** Rounds of a loop that are followed: some until it is full, and as many by which the others are judged. */
-const measuredRounds = 12;
-
 /** Rounds of a loop whose loads are under way at the same time: compilers unroll by four. */
 const roundsAtOnce = 4;
 
@@ -43,23 +48,6 @@ const roundsAtOnce = 4;
 type Way = null | { readonly leave: number; readonly again: boolean } | 'end';
 
 type Loop = Extract<Statement, { kind: 'loop' }>;
-
-/** How far a thread has come at the head of a loop. */
-interface Head {
-  readonly values: readonly Known[];
-  readonly ready: readonly number[];
-  readonly state: Progress;
-}
-
-interface Progress {
-  bytes: number;
-  slots: number;
-  phased: number;
-  /** When it may issue next. */
-  time: number;
-  /** When all that it has begun is done. */
-  done: number;
-}
 
 export class FollowedThread {
   /** Bytes moved, slots issued, and slots of the phases that end at barriers. */
@@ -287,19 +275,10 @@ export class FollowedThread {
       else most = middle;
     }
     const rounds = least;
-    const more = (from: number, to: number) => to + ((to - from) / measuredRounds) * rounds;
     place(rounds);
-    const { bytes, slots, phased, time, done } = now.state;
-    const before = full.state;
-    this.#progress = {
-      bytes: more(before.bytes, bytes),
-      slots: more(before.slots, slots),
-      phased: more(before.phased, phased),
-      time: more(before.time, time),
-      done: more(before.done, done),
-    };
-    this.#phaseBegan += this.#progress.slots - slots;
-    for (const id of assigned) this.#ready[id] = more(full.ready[id]!, now.ready[id]!);
+    this.#progress = progressAfter(full.state, now.state, rounds);
+    this.#phaseBegan += this.#progress.slots - now.state.slots;
+    for (const id of assigned) this.#ready[id] = after(full.ready[id]!, now.ready[id]!, rounds);
   }
 
   // Calls
@@ -416,27 +395,4 @@ export class FollowedThread {
 
 function wideOf({ type }: Expression, value: number): Value {
   return type === 'i64' ? BigInt(value) : value;
-}
-
-/** Whether a statement of a loop's body may leave the loop, or the program. */
-function leaves(body: readonly Statement[]): boolean {
-  return anyStatement(body, ({ kind }) => kind === 'break' || kind === 'return');
-}
-
-/** By how much a value grew in each of the measured rounds; undefined if it is not known. */
-function stepOf(before: Known, now: Known): number | bigint | undefined {
-  if (typeof before === 'number' && typeof now === 'number') {
-    const step = (now - before) / measuredRounds;
-    return Number.isInteger(step) ? step : undefined;
-  }
-  if (typeof before !== 'bigint' || typeof now !== 'bigint') return undefined;
-  const grown = now - before;
-  return grown % BigInt(measuredRounds) === 0n ? grown / BigInt(measuredRounds) : undefined;
-}
-
-/** What a value is after some more rounds. */
-function stepped(now: Known, step: number | bigint | undefined, rounds: number): Known {
-  if (typeof now === 'number' && typeof step === 'number') return now + step * rounds;
-  if (typeof now === 'bigint' && typeof step === 'bigint') return now + step * BigInt(rounds);
-  return undefined;
 }

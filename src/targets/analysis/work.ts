@@ -6,7 +6,8 @@
 
 import type { Program } from '../../compiler/ir.ts';
 import type { Extent3 } from '../../kernel/types.ts';
-import { FollowedThread, type Known } from './followed-thread.ts';
+import type { Known } from './followed-rounds.ts';
+import { FollowedThread } from './followed-thread.ts';
 
 /** What a launch has to do, in all. */
 export interface LaunchWorkload {

@@ -17,7 +17,6 @@ import type {
   Head,
   Jump,
   Segment,
-  Step,
 } from '../../../compiler/ir-cohorts.ts';
 import type { CoreCall } from '../../../compiler/ir-core.ts';
 import type { CohortUniformity } from '../../analysis/cohorts.ts';
@@ -34,6 +33,7 @@ import {
   readBy,
   readIn,
 } from '../../analysis/walk.ts';
+import { type Draft, emptyDraft, numbered } from './drafts.ts';
 import { programOf, rankGroupsOf } from './rank-groups.ts';
 
 /** A pass over the program of a rank group, before it is taken apart. */
@@ -46,13 +46,6 @@ export function planCohorts(program: Program, prepare: OfThreads): Program {
     return { ranks, program: own, segments: new Planner(own).plan() };
   });
   return { ...program, cohorts };
-}
-
-/** A segment that is being written: others are named by themselves. */
-interface Draft {
-  head: Head | null;
-  readonly steps: Step[];
-  end: End<Draft> | null;
 }
 
 interface Place {
@@ -382,29 +375,4 @@ function readsOf(expressions: readonly Expression[]): VariableSet {
   let set = 0n;
   for (const expression of expressions) for (const variable of readBy(expression)) set |= bit(variable);
   return set;
-}
-
-function emptyDraft(): Draft {
-  return { head: null, steps: [], end: null };
-}
-
-/** The segments, which name each other by their numbers. */
-function numbered(drafts: readonly Draft[]): Segment[] {
-  const numbers = new Map(drafts.map((draft, number) => [draft, number]));
-  const of = (draft: Draft) => numbers.get(draft)!;
-  const endOf = (end: End<Draft>): End => {
-    switch (end.kind) {
-      case 'finish':
-        return end;
-      case 'branch':
-        return { ...end, then: of(end.then), otherwise: of(end.otherwise) };
-      case 'split': {
-        const exits = end.exits.map(({ to, entry }) => ({ to: of(to), entry: of(entry) }));
-        return { ...end, next: of(end.next), exits };
-      }
-      default:
-        return { ...end, to: of(end.to) };
-    }
-  };
-  return drafts.map(({ head, steps, end }) => ({ head, steps, end: endOf(end!) }));
 }
