@@ -1,6 +1,7 @@
 // What the commands of a queue have in common: where it is, and for how long its server may be away.
 
 import { Option } from 'commander';
+import { type QueueAddress, queueAddress } from '../queue/url.ts';
 import { usageError } from './failure.ts';
 import { parseDuration } from './values.ts';
 
@@ -15,11 +16,16 @@ export const patienceOption = () =>
     .argParser(parseDuration)
     .default(usually.patience, '60s');
 
-/** The queue that was named, or that of the environment. Throws where none is. */
-export async function addressOf(url: string | undefined) {
-  const { queueAddress } = await import('../queue/url.ts');
-  const named = url ?? process.env[urlVariable];
-  if (named !== undefined && named !== '') return queueAddress(named);
+/** The queue that was named, or that of the environment; undefined where there is none. */
+export function addressIfAny(url: string | undefined): QueueAddress | undefined {
+  const named = url ?? process.env[urlVariable] ?? '';
+  return named === '' ? undefined : queueAddress(named);
+}
+
+/** The same. Throws where there is none. */
+export function addressOf(url: string | undefined): QueueAddress {
+  const address = addressIfAny(url);
+  if (address !== undefined) return address;
   throw usageError(
     'no queue was named',
     `name the URL of a NATS server, for example nats://localhost:4222, here or as ${urlVariable} in the environment`,

@@ -24,6 +24,7 @@ export interface RunCommandOptions {
   readonly tries?: number;
   readonly ackWait?: number;
   readonly patience: number;
+  readonly workers?: number;
   readonly resume?: boolean;
   readonly journal?: string;
   readonly fsync?: boolean;

@@ -5,6 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { counted } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
@@ -26,13 +28,17 @@ import {
   sumOfModule,
 } from '../queue/deal.ts';
 import { type Dealt, deal as dealPieces, type FailedPiece } from '../queue/dealer.ts';
+import { OwnWorkers } from '../queue/own-workers.ts';
+import { OwnServer } from '../queue/server.ts';
+import { queueAddress } from '../queue/url.ts';
 import { formatBytes, formatCount, formatDuration } from '../timeline/quantities.ts';
 import type { AssignedFiles, NamedWork } from './assign-files.ts';
 import type { CommandContext } from './command.ts';
+import { exitCodesToRetry } from './exit-codes.ts';
 import { usageError } from './failure.ts';
-import { openDevice } from './open-device.ts';
+import { openDevices } from './open-device.ts';
 import { Progress } from './progress.ts';
-import { addressOf, usually } from './queue-options.ts';
+import { addressIfAny, urlVariable, usually } from './queue-options.ts';
 import { valueJson } from './value-text.ts';
 import type { Settings } from './values.ts';
 
@@ -43,6 +49,10 @@ export interface QueueRunOptions {
   readonly tries?: number;
   readonly ackWait?: number;
   readonly patience: number;
+  /** Processes of the command's own. */
+  readonly workers?: number;
+  readonly device: string;
+  readonly threads?: number;
   readonly set?: Settings;
   readonly chunk?: number | string;
   readonly depth?: number;
@@ -64,6 +74,8 @@ const ofOneProcess = ['shard', 'resume', 'journal', 'trace', 'stages', 'log', 'm
 /** Bytes of input that make a piece, and pieces at most, where nobody says. */
 const usualPiece = { bytes: 2 ** 26, most: 1000 } as const;
 const usualTries = 5;
+/** Processes beside a server of the command's own. */
+const usualWorkers = 2;
 
 /** Refuses options that are of one process. */
 export function checkQueueOptions(options: Readonly<Record<string, unknown>>): void {
@@ -85,9 +97,12 @@ export async function runOverQueue(
   context: CommandContext,
 ): Promise<void> {
   const began = performance.now();
-  const address = await addressOf(options.queue === true ? undefined : options.queue);
+  const address = addressIfAny(options.queue === true ? undefined : options.queue);
   const { errors } = context.terminal;
-  const signal = context.interrupt.listen({ kept: true, deadline: options.deadline });
+  const stop = new AbortController();
+  const { signal } = stop;
+  const interrupted = context.interrupt.listen({ kept: true, deadline: options.deadline });
+  interrupted.addEventListener('abort', () => stop.abort(interrupted.reason));
   const module = resolve(modulePath);
   const text = await readFile(module).catch((cause: unknown) => {
     throw unreadable(modulePath, cause);
@@ -122,7 +137,10 @@ export async function runOverQueue(
   };
   let dealt: Dealt = { workers: new Map(), retries: 0, repeated: 0, failed: [] };
   if (missing.length > 0) {
-    await using connection = await Connection.open(address, { patience: 1000 * options.patience, signal });
+    await using server = address === undefined ? await OwnServer.start() : undefined;
+    const queue = address ?? queueAddress(server!.url);
+    await using connection = await Connection.open(queue, { patience: 1000 * options.patience, signal });
+    await using _ = startWorkers(options, server, stop, errors);
     using progress = options.quiet ? null : new Progress(named.name, context.terminal);
     const bytes = (pieces: number) => Math.round((cut.bytes * pieces) / of);
     const before = bytes(there.size);
@@ -130,7 +148,7 @@ export async function runOverQueue(
     dealt = await dealPieces({
       ...{ deal, names, pieces: missing, connection, signal },
       onPiece: (done, workers) => {
-        const title = `${named.name} (${formatCount(workers)} ${workers === 1 ? 'worker' : 'workers'})`;
+        const title = `${named.name} (${counted(workers, 'worker')})`;
         progress?.update({ title, done: bytes(there.size + done), before, total: cut.bytes });
       },
       onTrouble: (line) => {
@@ -170,7 +188,8 @@ async function describe(
   options: QueueRunOptions,
   signal: AbortSignal,
 ): Promise<CutWork> {
-  await using device = await openDevice('cpu');
+  await using opened = await openDevices('cpu', { threads: 1 });
+  const device = opened.participants.map((one) => one.device);
   return await describeCut(work, {
     ...{ input, output: outputs, device, signal },
     ...(options.set === undefined ? {} : { settings: options.set }),
@@ -230,6 +249,34 @@ async function piecesThere(
   return there ?? new Set();
 }
 
+/** The workers of the command's own, if it is to have any. */
+function startWorkers(
+  { workers, device, threads, patience, queue }: QueueRunOptions,
+  server: OwnServer | undefined,
+  stop: AbortController,
+  errors: Writable,
+): OwnWorkers | undefined {
+  const count = workers ?? (server === undefined ? 0 : usualWorkers);
+  if (count === 0) return undefined;
+  const url = server?.url ?? (typeof queue === 'string' ? queue : process.env[urlVariable]!);
+  return new OwnWorkers({
+    ...{ count, environment: { [urlVariable]: url }, device, threads, patience },
+    mayPass: (code) => code === 0 || (exitCodesToRetry as readonly number[]).includes(code),
+    say: (text) => errors.write(text),
+    onGone: () => {
+      if (server === undefined) return;
+      const message = 'all workers have failed: see above why';
+      stop.abort(
+        problem(
+          'WS5018',
+          message,
+          'pieces that are computed are kept: mend it, and run the same command again',
+        ),
+      );
+    },
+  });
+}
+
 /** The error of a run with pieces that nobody could compute. */
 function failure(failed: readonly FailedPiece[], of: number): WarpstageError {
   const shown = failed.slice(0, 10).map(({ piece, code, message }) => ({
@@ -259,11 +306,11 @@ function reportLines(report: QueueReport): string[] {
   const { job, wall, rows, bytesIn, bytesOut, pieces, before, workers, retries, repeated } = report;
   const counts = Object.values(workers);
   const lines = [
-    `${job}: ${formatCount(pieces)} pieces by ${formatCount(counts.length)} workers in ${formatDuration(wall)}`,
+    `${job}: ${counted(pieces, 'piece')} by ${counted(counts.length, 'worker')} in ${formatDuration(wall)}`,
     `  ${formatCount(rows)} rows, ${formatBytes(bytesIn)} in, ${formatBytes(bytesOut)} out`,
   ];
   for (const [worker, count] of Object.entries(workers).sort())
-    lines.push(`  ${worker}: ${formatCount(count)} pieces`);
+    lines.push(`  ${worker}: ${counted(count, 'piece')}`);
   if (before > 0) lines.push(`  ${formatCount(before)} pieces were there before`);
   if (retries > 0) lines.push(`  ${formatCount(retries)} tries failed, and were followed by others`);
   if (repeated > 0) lines.push(`  ${formatCount(repeated)} pieces were computed twice, with the same result`);

@@ -96,8 +96,9 @@ export function runCommand(context: CommandContext): Command {
     )
     .option(
       '--queue [url]',
-      `deal pieces to the workers of a NATS server (nats://host:4222; default: ${urlVariable}), and merge them`,
+      `deal pieces to the workers of a NATS server (nats://host:4222; default: ${urlVariable}, or one of its own)`,
     )
+    .option('--workers <count>', 'with --queue or without, how many workers to start here', parseCount)
     .option(
       '--pieces <count>',
       'with --queue, into how many pieces (default: by the size of the input)',
@@ -172,7 +173,8 @@ export function runCommand(context: CommandContext): Command {
             'name the file that exports the job, for example `warpstage run affine.ts x.npy y.npy`',
           );
         }
-        await (options.queue === undefined ? runJob : runQueue)(modulePath, files, options, context);
+        const isDealt = options.queue !== undefined || options.workers !== undefined;
+        await (isDealt ? runQueue : runJob)(modulePath, files, options, context);
       },
     );
 }

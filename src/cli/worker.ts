@@ -7,13 +7,13 @@ import { readFile, realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, relative, sep } from 'node:path';
 import type { Command } from 'commander';
+import { counted } from '../diagnostics/count.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import type { Connection } from '../queue/connection.ts';
 import { type Deal, filesOfInput, settingsOfText, sumOfModule } from '../queue/deal.ts';
 import type { Compute, work as Work } from '../queue/worker.ts';
 import type { Device } from '../runtime/device.ts';
-import { formatCount } from '../timeline/quantities.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { exitCodeOfError } from './exit-codes.ts';
 import { findJob } from './find-exports.ts';
@@ -53,7 +53,7 @@ export function workerCommand(context: CommandContext): Command {
       examplesText(['warpstage worker nats://queue:4222', 'warpstage worker --idle 10m --within /data']),
     )
     .action(async (url: string | undefined, options: WorkerCommandOptions) => {
-      const address = await addressOf(url);
+      const address = addressOf(url);
       const folder = await realpath(options.within).catch((cause: unknown) => {
         throw unreadable(options.within, cause);
       });
@@ -62,6 +62,8 @@ export function workerCommand(context: CommandContext): Command {
         import('../queue/worker.ts'),
       ]);
       const signal = context.interrupt.listen();
+      // The command that has started it is gone.
+      process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
       const connect = () => Connection.open(address, { patience: 1000 * options.patience, signal });
       await serve(work, connect, folder, options, context.terminal, signal);
     });
@@ -90,7 +92,7 @@ async function serve(
     signal,
     say,
   });
-  if (!quiet) say(`${formatCount(pieces)} pieces`);
+  if (!quiet) say(counted(pieces, 'piece'));
 }
 
 /** Looks at what pieces are of, and gives what computes them. Throws WS5019 for what is not what the run had. */

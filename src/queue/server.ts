@@ -76,7 +76,11 @@ export class OwnServer implements AsyncDisposable {
       { mode: 0o600 },
     );
     const [program, ...guarded] = this.#program;
-    const child = spawn(program!, [...guarded, '-c', configuration], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(program!, [...guarded, '-c', configuration], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // Ctrl-C is the command's to handle.
+      detached: true,
+    });
     this.#child = child;
     let told = '';
     child.stderr.on('data', (part: Buffer) => {
