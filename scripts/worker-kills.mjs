@@ -63,8 +63,12 @@ export async function stormOfKills({ kills, pieces, workers, seed, servers = 0, 
     });
     child.told = '';
     child.printed = '';
-    child.stderr.on('data', (part) => void (child.told += part));
-    child.stdout.on('data', (part) => void (child.printed += part));
+    child.stderr.on('data', (part) => {
+      child.told += part;
+    });
+    child.stdout.on('data', (part) => {
+      child.printed += part;
+    });
     child.ended = new Promise((resolve) => child.on('close', (code) => resolve(code)));
     return child;
   };
@@ -95,7 +99,9 @@ export async function stormOfKills({ kills, pieces, workers, seed, servers = 0, 
       ...queue,
     ]);
     let code;
-    void run.ended.then((ended) => (code = ended));
+    void run.ended.then((ended) => {
+      code = ended;
+    });
     for (let i = 0; i < workers; i++) hire();
 
     const seen = new Map();

@@ -112,4 +112,76 @@ describe.runIf(hasServer)('with a server', () => {
       expect(troubles.join()).toContain('piece 2 is tried again');
     },
   );
+
+  long(
+    'a piece is acknowledged when it is there: that of a worker that dies before is computed by another',
+    async () => {
+      const committed: string[] = [];
+      const dies = async () => {
+        throw new Error('the worker dies');
+      };
+      const lives = async (piece: number) => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        committed.push(`${piece}`);
+      };
+      const { dealt } = await deal([dies, lives], { ackWait: 500 }, [1, 2, 3]);
+      expect(committed.sort()).toEqual(['1', '2', '3']);
+      expect(dealt.failed).toEqual([]);
+    },
+  );
+
+  long('a worker refuses a module with another text, and files outside its folder', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    const module = readFileSync(join(root, 'examples/fir.ts'));
+    writeFileSync(at('fir.ts'), module);
+    writeFileSync(at('x.npy'), npy(numbers(1000)));
+    const files = [at('fir.ts'), at('x.npy'), at('y.npy')];
+    const running = runHere('run', ...files, '--queue', server.url, '--pieces', '2');
+    await using connection = await connect(server.url);
+    await until(async () => (await connection.streams.streams.names(allPieces).next()).length > 0);
+    const worker = (within: string) => runHere('worker', server.url, '--within', within, '--idle', '0.5s');
+    const elsewhere = await worker(temporaryDirectory());
+    expect(elsewhere.stderr).toMatch(/refused\. \S+fir\.ts does not lie in /);
+    writeFileSync(at('fir.ts'), `${module}// changed\n`);
+    const other = await worker(folder);
+    expect(other.stderr).toMatch(
+      /refused\. \S+fir\.ts is another here than where the run began\n0 pieces\n$/,
+    );
+    expect(namesIn(folder).sort()).toEqual(['fir.ts', 'x.npy']);
+    writeFileSync(at('fir.ts'), module);
+    expect((await worker(folder)).stderr).toMatch(/2 pieces\n$/);
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/a worker \(\S+\) refuses the work: \S+fir\.ts is another here/);
+  });
+});
+
+test('errors show no credentials', async () => {
+  const folder = temporaryDirectory();
+  const at = (name: string) => join(folder, name);
+  writeFileSync(at('x.npy'), npy(numbers(100)));
+  const url = 'nats://me:geheim@127.0.0.1:1';
+  for (const [code, ...line] of [
+    [75, 'worker', url, '--patience', '0.1s'],
+    [2, 'worker', url, 'more'],
+    [2, 'worker', 'me:geheim@127.0.0.1'],
+    [
+      75,
+      'run',
+      join(root, 'examples/fir.ts'),
+      at('x.npy'),
+      at('y.npy'),
+      '--queue',
+      url,
+      '--patience',
+      '0.1s',
+    ],
+    [2, 'run', join(root, 'examples/fir.ts'), at('x.npy'), at('y.npy'), '--queue', 'me:geheim@127.0.0.1'],
+    [2, 'run', join(root, 'examples/fir.ts'), at('x.npy'), at('y.npy'), '--queue', url, '--shard', '1/2'],
+  ] as const) {
+    const outcome = await runHere(...line);
+    expect(outcome.code, outcome.stderr).toBe(code);
+    expect(outcome.text + outcome.stderr).not.toContain('geheim');
+  }
 });
